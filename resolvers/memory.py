@@ -10,7 +10,7 @@ from resolvers.not_found import no_pack, no_pipeline, no_target
 from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound, Unavailable
 from resolvers.tools import Parameter, Tool
-from runner.issues import Hint, did_you_mean, error
+from runner.issues import Hint, argument_error, did_you_mean
 from runner.packs.availability import Requirement
 from runner.secrets.vault_sync import VaultLockedError
 from store.access.callers import find_callers
@@ -232,7 +232,7 @@ def scope_of(text: str) -> MemoryScope:
         return parse_scope(text)
     except ScopeError as refused:
         near = did_you_mean(text, ("all", "packs", "pipelines"))
-        raise Invalid([error(("scope",), "unknown_scope", str(refused), near)]) from refused
+        raise Invalid([argument_error("scope", "unknown_scope", str(refused), near)]) from refused
 
 
 async def _known_scope(context: Context, text: str) -> MemoryScope:
@@ -296,4 +296,4 @@ async def _pin(context: Context, caller_id: str, override: OverrideRecord) -> No
 
 
 def _unfit(message: str, hint: str) -> Invalid:
-    return Invalid([error(("value",), "unfit", message, hint)])
+    return Invalid([argument_error("value", "unfit", message, hint)])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Concatenate, Generic, Literal, ParamSpec, Type
 import orjson
 
 from resolvers.problems import Forbidden, Invalid, NotFound, Problem
+from runner.issues import lacking_scope
 from store.access.audit import append_audit
 
 if TYPE_CHECKING:
@@ -140,8 +141,9 @@ class Operation(Generic[P, T]):
 
     def _forbidden(self) -> Forbidden:
         return Forbidden(
-            f"`{self.name}` needs the scope `{self.scope}`, which this token does not carry.",
+            lacking_scope(f"`{self.name}`", f"`{self.scope}`"),
             requires=self.scope,
+            operation=self.name,
             hint="Ask an administrator of this server for a token with that scope.",
         )
 

@@ -27,7 +27,7 @@ async def readable_run(context: Context, run_id: str) -> RunRecord:
     """
     run = await find_run_by_id(context.services.store, run_id, visible_to=visible_to(context.caller))
     if run is None:
-        raise NotFound("run", run_id, hint="You see your own runs; with the scope OBSERVE, everybody's.")
+        raise NotFound("run", run_id, hint="You see your own runs; an administrator can let you see everybody's.")
     return run
 
 
@@ -41,7 +41,7 @@ async def changeable_run(context: Context, run_id: str) -> RunRecord:
     run = await readable_run(context, run_id)
     if run.caller_id != context.caller.id and not context.caller.may(Scope.MANAGE):
         raise Forbidden(
-            f"Run {run_id} belongs to another caller.", hint="Its caller, or somebody with `manage`, can change it."
+            f"Run {run_id} belongs to another caller.", hint="Its caller or an administrator can change it."
         )
     return run
 

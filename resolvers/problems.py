@@ -86,13 +86,23 @@ class Forbidden(Problem):
 
     Attributes:
         requires: The scope that is missing; None when the object belongs to somebody else.
+        operation: The use case that needs the scope; None where the caller may call it, but not with these arguments.
+            Surfaces that have other names for both say it themselves, by `runner.issues.lacking_scope`.
     """
 
     code = ProblemCode.FORBIDDEN
 
-    def __init__(self, message: str, *, requires: Scope | None = None, hint: Hint | str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        requires: Scope | None = None,
+        operation: str | None = None,
+        hint: Hint | str | None = None,
+    ) -> None:
         super().__init__(message, hint=hint)
         self.requires = requires
+        self.operation = operation
 
 
 class Invalid(Problem):

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, TypeVar
 
 from resolvers.problems import Invalid
-from runner.issues import error
+from runner.issues import argument_error
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -43,5 +43,5 @@ def check_text_size(text: str | None, name: str = "text") -> None:
 
 
 def _too_much(name: str, what: str) -> Invalid:
-    message = f"The filter `{name}` has {what}."
-    return Invalid([error((name,), "too_long", message, "Ask for less at a time.")])
+    message = f"A filter has {what}."
+    return Invalid([argument_error(name, "too_long", message, "Ask for less at a time.")])

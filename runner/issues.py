@@ -59,6 +59,8 @@ class Issue:
         severity: `error` refuses the command, `warning` does not.
         message: For people: names the thing, the value and what is wrong with it.
         hint: What was probably meant, or what to do.
+        in_argument: Whether the path begins with an argument of the use case, in snake_case. Each surface shows the
+            argument under the name it has there, so the message does not name it.
     """
 
     path: tuple[str, ...]
@@ -66,15 +68,25 @@ class Issue:
     severity: Severity
     message: str
     hint: Hint | None = None
+    in_argument: bool = False
 
     def under(self, *prefix: str) -> Issue:
         """The same issue, seen from further out."""
-        return replace(self, path=(*prefix, *self.path))
+        return replace(self, path=(*prefix, *self.path), in_argument=False)
+
+    def under_argument(self, name: str) -> Issue:
+        """The same issue, seen from the call whose argument holds what is wrong."""
+        return replace(self, path=(name, *self.path), in_argument=True)
 
 
 def error(path: tuple[str, ...], rule: str, message: str, hint: Hint | str | None = None) -> Issue:
     """An issue that refuses the command."""
     return Issue(path, rule, "error", message, hint_of(hint))
+
+
+def argument_error(name: str, rule: str, message: str, hint: Hint | str | None = None) -> Issue:
+    """An issue with an argument of a use case, by its name in snake_case."""
+    return error((), rule, message, hint).under_argument(name)
 
 
 def warning(path: tuple[str, ...], rule: str, message: str, hint: Hint | str | None = None) -> Issue:
@@ -132,3 +144,8 @@ def shown(value: object, limit: int = 60) -> str:
             return "a very large number"
         case _:
             return excerpt(str(value), limit)
+
+
+def lacking_scope(what: str, scope: str) -> str:
+    """The sentence for a missing scope, with what needs it and the scope as their reader knows them."""
+    return f"{what} needs the scope {scope}, which your token does not have."

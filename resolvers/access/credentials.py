@@ -11,7 +11,7 @@ from resolvers.operations import operation
 from resolvers.problems import Invalid, NotFound, Unavailable
 from runner.excerpts import excerpt
 from runner.failures import PackError
-from runner.issues import Hint, error, has_errors, hint_of
+from runner.issues import Hint, argument_error, has_errors, hint_of
 from runner.json_values import forbidden_text
 from runner.packs.availability import Requirement
 from runner.secrets.credential_kinds import KINDS, CredentialKind, kind_issues, merged_fields
@@ -115,11 +115,15 @@ async def set_credential(
     if isinstance(fields, dict):
         given = fields
     elif fields is not KEEP and fields is not None:
-        issues.append(error(("fields",), "wrong_type", "The fields are an object of texts."))
+        issues.append(argument_error("fields", "wrong_type", "The fields are an object of texts."))
     if expires_at is not KEEP and expires_at is not None and expires_at <= context.services.now():
-        issues.append(error(("expires_at",), "past", "It would have expired already.", "Give a later time."))
+        issues.append(argument_error("expires_at", "past", "It would have expired already.", "Give a later time."))
     if grants is not None and (add_grants or remove_grants):
-        issues.append(error(("grants",), "given_twice", "`grants` replaces all; it goes with neither of the others."))
+        issues.append(
+            argument_error(
+                "grants", "given_twice", "Replace all grants, or add and take back some: not both in one call."
+            )
+        )
     if has_errors(issues):
         raise Invalid(issues, summary="The credential cannot be stored")
     shared = await _grant_change(context, grants, add_grants, remove_grants)
@@ -132,7 +136,7 @@ async def set_credential(
             continue
         except TooManyGrantsError as refused:
             message = f"{refused} grants are too many; at most {GRANTS_MAX} are kept."
-            raise Invalid([error(("grants",), "too_many", message)]) from refused
+            raise Invalid([argument_error("grants", "too_many", message)]) from refused
         await context.services.keeper.refresh()
         found = await find_stored(context, credential_id)
         if found is not None:
@@ -189,18 +193,18 @@ def _shape_issues(key: str, kind: str, description: str | Keep | None) -> list[I
     issues = kind_issues(kind)
     if not _KEY.match(key):
         issues.append(
-            error(
-                ("key",),
+            argument_error(
+                "key",
                 "bad_key",
                 f"`{excerpt(key, 80)}` is no key.",
                 "Use lower-case letters, digits, `-` and `_`, at most 64, beginning with a letter.",
             )
         )
     if isinstance(description, str):
-        issues += [issue.under("description") for issue in forbidden_text(description)]
+        issues += [issue.under_argument("description") for issue in forbidden_text(description)]
         if len(description) > DESCRIPTION_CHARACTERS:
             message = f"The description has more than {DESCRIPTION_CHARACTERS} characters."
-            issues.append(error(("description",), "too_long", message))
+            issues.append(argument_error("description", "too_long", message))
     return issues
 
 
@@ -216,7 +220,7 @@ async def _grant_change(
     given = add if grants is None else grants
     if max(len(given), len(remove)) > GRANTS_MAX:
         message = f"{max(len(given), len(remove))} grants are too many; at most {GRANTS_MAX} are kept."
-        raise Invalid([error(("grants",), "too_many", message)])
+        raise Invalid([argument_error("grants", "too_many", message)])
     found = [await _target(context, target) for target in given]
     for target, known in zip(given, found, strict=True):
         if known is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound
 from resolvers.query_limits import check_text_size
-from runner.issues import Hint, Issue, error, has_errors
+from runner.issues import Hint, Issue, argument_error, has_errors
 from runner.json_values import forbidden_text
 from store.access.callers import CallerRecord, ensure_caller, find_callers, list_callers
 from store.access.tokens import NewToken, TokenRecord, create_token, find_tokens, list_tokens, revoke_token, scopes_of
@@ -64,14 +64,18 @@ async def create(
     if subject is not None:
         issues += _name_issues(subject, "subject")
     if not scopes:
-        issues.append(error(("scopes",), "empty", "A token without a scope can do nothing.", "Give at least `READ`."))
+        issues.append(
+            argument_error("scopes", "empty", "A token without a scope can do nothing.", "Give at least one scope.")
+        )
     if expires_at is not None and expires_at <= context.services.now():
-        issues.append(error(("expires_at",), "past", "The token would have expired already.", "Give a later time."))
+        issues.append(
+            argument_error("expires_at", "past", "The token would have expired already.", "Give a later time.")
+        )
     if has_errors(issues):
         raise Invalid(issues, summary="The token cannot be made")
     for scope in scopes:
         if not context.caller.may(scope):
-            raise Forbidden(f"A token cannot allow `{scope}`, which yours does not.", requires=scope)
+            raise Forbidden("A new token cannot have a scope that yours lacks.", requires=scope)
 
     def unit(conn: Connection) -> NewToken:
         caller_id = context.caller.id if subject is None else ensure_caller(conn, subject, subject).id
@@ -98,11 +102,13 @@ async def find_token(context: Context, token_id: str) -> TokenRecord | None:
 
 def _name_issues(value: str, field: str) -> list[Issue]:
     if not value.strip():
-        return [error((field,), "empty", f"The {field} is empty.")]
+        return [argument_error(field, "empty", f"The {field} is empty.")]
     if len(value) > NAME_CHARACTERS:
-        return [error((field,), "too_long", f"The {field} has more than {NAME_CHARACTERS} characters.")]
+        return [argument_error(field, "too_long", f"The {field} has more than {NAME_CHARACTERS} characters.")]
     if value != value.strip() or not value.isprintable():
         # Two callers would look like one, and a line of a list like two.
         message = f"The {field} has blanks around it, or characters that do not show."
-        return [issue.under(field) for issue in forbidden_text(value)] or [error((field,), "unreadable", message)]
+        return [issue.under_argument(field) for issue in forbidden_text(value)] or [
+            argument_error(field, "unreadable", message)
+        ]
     return []

@@ -8,7 +8,7 @@ from resolvers.agents.agent_clients import CLIENTS, Reach
 from resolvers.operations import operation
 from resolvers.problems import Invalid
 from runner.egress.web_address import WebAddress, WebAddressError, read_web_address
-from runner.issues import error
+from runner.issues import argument_error
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -33,13 +33,16 @@ async def list_agent_clients(
     """
     address = _address(server_url)
     if address is None:
-        issue = error(
-            ("serverUrl",), "url", "`serverUrl` is no address of a server.", "Write it as http://127.0.0.1:8420."
+        issue = argument_error(
+            "server_url", "url", "The address given is not that of a server.", "Write it as http://127.0.0.1:8420."
         )
         raise Invalid([issue])
     if token is not None and (not 0 < len(token) <= TOKEN_CHARACTERS or not token.isascii() or not token.isprintable()):
-        issue = error(
-            ("token",), "token", "`token` is no token.", f"A token is up to {TOKEN_CHARACTERS} plain characters."
+        issue = argument_error(
+            "token",
+            "token",
+            "The token given is not a token.",
+            f"A token is up to {TOKEN_CHARACTERS} plain characters.",
         )
         raise Invalid([issue])
     reach = Reach(

@@ -15,7 +15,7 @@ from resolvers.tools import Parameter, Tool
 from runner.files.media_types import is_text_type
 from runner.files.picture_size import picture_size
 from runner.files.previews import may_have_picture
-from runner.issues import error
+from runner.issues import argument_error
 from store.files.artifacts import (
     ArtifactFilter,
     ArtifactRecord,
@@ -143,9 +143,14 @@ async def _filter(context: Context, query: ArtifactQuery) -> ArtifactFilter:
 )
 async def artifact_text(context: Context, *, id: str, offset: int, limit_bytes: int) -> TextStretch | None:
     """A stretch of an artifact's text, cut at character borders."""
-    if offset < 0 or not 1 <= limit_bytes <= TEXT_BYTES:
-        message = f"offset is {offset} and limitBytes {limit_bytes}; use 0 or more, and 1 to {TEXT_BYTES}."
-        raise Invalid([error(("limit_bytes",), "out_of_range", message)])
+    issues = []
+    if offset < 0:
+        issues.append(argument_error("offset", "out_of_range", f"The offset is {offset} bytes; use 0 or more."))
+    if not 1 <= limit_bytes <= TEXT_BYTES:
+        message = f"The longest stretch is {limit_bytes} bytes; use 1 to {TEXT_BYTES} bytes."
+        issues.append(argument_error("limit_bytes", "out_of_range", message))
+    if issues:
+        raise Invalid(issues)
     found = await find_visible_artifact(context, id)
     if found is None:
         return None
@@ -305,8 +310,8 @@ async def text_preview(
         look: Finds out how it looks, for documents whose text has to be taken out of them.
     """
     if not 1 <= limit <= PREVIEW_CHARACTERS:
-        message = f"limit is {limit}; use 1 to {PREVIEW_CHARACTERS} characters."
-        raise Invalid([error(("limit",), "out_of_range", message)])
+        message = f"The limit is {limit} characters; use 1 to {PREVIEW_CHARACTERS}."
+        raise Invalid([argument_error("limit", "out_of_range", message)])
     if artifact.erased_at is not None or artifact.status == ArtifactStatus.QUARANTINED:
         return None
     if "openxmlformats" in artifact.media_type:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from catalog.routing.gaps import MAX_GAP_BYTES, MAX_INTENT, GapWarning
 from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound
-from runner.issues import error
+from runner.issues import argument_error, error
 from runner.json_values import forbidden_text
 from store.pipelines.gaps import delete_gap, find_gaps, keep_gap, list_gaps
 from store.states import Scope
@@ -42,11 +42,11 @@ async def save_gap_proposal(context: Context, *, user_intent: str, gap: JSONValu
         Invalid: it is no gap warning, or one of the texts is empty or too long.
     """
     intent = user_intent.strip()
-    issues = [issue.under("user_intent") for issue in forbidden_text(user_intent)]
-    issues += [issue.under("gap") for issue in forbidden_text(gap)]
+    issues = [issue.under_argument("user_intent") for issue in forbidden_text(user_intent)]
+    issues += [issue.under_argument("gap") for issue in forbidden_text(gap)]
     if not 1 <= len(intent) <= MAX_INTENT * 4:
         issues.append(
-            error(("user_intent",), "out_of_range", f"user_intent must have 1 to {MAX_INTENT * 4} characters.")
+            argument_error("user_intent", "out_of_range", f"The request must have 1 to {MAX_INTENT * 4} characters.")
         )
     if issues:
         raise Invalid(issues)
@@ -54,7 +54,7 @@ async def save_gap_proposal(context: Context, *, user_intent: str, gap: JSONValu
     text = orjson.dumps(redactor.value(_checked(gap).model_dump(mode="json"))).decode()
     if len(text) > MAX_GAP_BYTES:
         message = f"The gap has {len(text)} bytes; at most {MAX_GAP_BYTES} are kept."
-        raise Invalid([error(("gap",), "too_long", message)])
+        raise Invalid([argument_error("gap", "too_long", message)])
 
     def unit(conn: Connection) -> GapProposalRecord:
         return keep_gap(conn, caller_id=context.caller.id, user_intent=redactor.text(intent), gap=text)

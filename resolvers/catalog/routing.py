@@ -22,7 +22,7 @@ from resolvers.pipelines.lookups import lacks_of
 from resolvers.problems import Invalid
 from resolvers.tools import Parameter, Tool
 from runner.failures import PackError
-from runner.issues import error
+from runner.issues import argument_error
 from runner.json_values import forbidden_text
 from runner.packs.availability import pack_requirements
 from runner.packs.pack import Pack
@@ -187,23 +187,25 @@ def refuse_bad_request(user_intent: str, at_hand: JSONValue) -> None:
     Raises:
         Invalid: saying what is wrong with it.
     """
-    issues = [issue.under("user_intent") for issue in forbidden_text(user_intent)]
+    issues = [issue.under_argument("user_intent") for issue in forbidden_text(user_intent)]
     if not user_intent.strip():
-        issues.append(error(("user_intent",), "required", "The request is empty.", "Say in a sentence what is wanted."))
+        issues.append(
+            argument_error("user_intent", "required", "The request is empty.", "Say in a sentence what is wanted.")
+        )
     if len(user_intent) > MAX_REQUEST:
         issues.append(
-            error(
-                ("user_intent",),
+            argument_error(
+                "user_intent",
                 "too_long",
                 f"The request has {len(user_intent)} characters; at most {MAX_REQUEST} are read.",
                 "Say what is wanted in a few sentences, and hand texts over as inputs or artifacts.",
             )
         )
-    issues += [issue.under("context") for issue in forbidden_text(at_hand)]
+    issues += [issue.under_argument("context") for issue in forbidden_text(at_hand)]
     if not issues and at_hand is not None and (size := len(orjson.dumps(at_hand))) > MAX_CONTEXT:
         issues.append(
-            error(
-                ("context",),
+            argument_error(
+                "context",
                 "too_long",
                 f"The context has {size} bytes; at most {MAX_CONTEXT} are read.",
                 "Name files and artifacts rather than their content.",

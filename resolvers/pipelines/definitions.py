@@ -119,7 +119,9 @@ async def _issues_of_inputs(
     context: Context, check: Check, schema: dict[str, JSONValue], inputs: JSONValue
 ) -> list[Issue]:
     """What a start of the definition with these inputs would be refused for, as far as they are the reason."""
-    issues = [issue.under("inputs") for issue in await found_issues(context, partial(check_inputs, schema), inputs)]
+    issues = [
+        issue.under_argument("inputs") for issue in await found_issues(context, partial(check_inputs, schema), inputs)
+    ]
     if has_errors(issues) or not isinstance(inputs, dict) or check.definition is None or not check.valid:
         return issues
     values = await in_background_if_large(context.caller.id, partial(with_defaults, schema, inputs), inputs)

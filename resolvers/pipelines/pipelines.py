@@ -14,7 +14,7 @@ from resolvers.pipelines.keys import free_key, key_taken
 from resolvers.pipelines.versions import get_pipeline
 from resolvers.problems import Conflict, Invalid, NotFound
 from resolvers.tools import DEFINITION, Tool
-from runner.issues import Issue, error
+from runner.issues import Issue, argument_error
 from runner.json_values import forbidden_text
 from store.pipelines.commands import (
     KeyTakenError,
@@ -183,8 +183,8 @@ async def delete(context: Context, *, pipeline: str, confirm_key: str) -> str:
     _refuse_starter(found)
     require_owner(context, found)
     if confirm_key != found.key:
-        message = f"confirm_key is `{confirm_key}`, but the pipeline's key is `{found.key}`."
-        raise Invalid([error(("confirm_key",), "confirmation", message, f"Give `{found.key}`.")])
+        message = f"The confirmation is `{confirm_key}`, but the pipeline's key is `{found.key}`."
+        raise Invalid([argument_error("confirm_key", "confirmation", message, f"Give `{found.key}`.")])
     context.audit_target(found.id)
     await context.commit(lambda conn: delete_pipeline(conn, found.id))
     return found.id
@@ -207,7 +207,7 @@ def _note(note: str | None) -> str | None:
     if note is None:
         return None
     if len(note) > 1000:
-        raise Invalid([error(("note",), "too_long", "A note has at most 1000 characters.")])
+        raise Invalid([argument_error("note", "too_long", "A note has at most 1000 characters.")])
     if unsafe := forbidden_text(note):
-        raise Invalid([issue.under("note") for issue in unsafe])
+        raise Invalid([issue.under_argument("note") for issue in unsafe])
     return note

@@ -16,7 +16,7 @@ from resolvers.problems import Invalid, WrongState
 from resolvers.tools import Parameter, Tool
 from runner.definitions.background_compile import in_background_if_large
 from runner.excerpts import excerpt
-from runner.issues import error
+from runner.issues import argument_error
 from runner.yaml_documents import dump_yaml
 from store.pipelines.promotions import calls_before, find_calls
 from store.pipelines.reads import find_bodies
@@ -86,7 +86,7 @@ async def promote_run(
         )
     if name is not None and not 0 < len(name.strip()) <= NAME_CHARACTERS:
         message = f"The name has 1 to {NAME_CHARACTERS} characters."
-        raise Invalid([error(("name",), "bad_length", message)])
+        raise Invalid([argument_error("name", "bad_length", message)])
     if run.pack is None:
         document, made_from = await _of_pipeline(context, run, name), [run.id]
     else:
@@ -131,7 +131,7 @@ async def _chain(context: Context, run: RunRecord, include: Sequence[str] | None
     missing = [run_id for run_id in include if run_id not in by_id]
     if missing:
         message = f"{missing[0]} is no successful pack call of the caller of {run.id}."
-        raise Invalid([error(("include",), "not_a_call", message)])
+        raise Invalid([argument_error("include", "not_a_call", message)])
     return sorted(by_id.values(), key=lambda call: (call.run_id == run.id, call.created_at, call.run_id))
 
 

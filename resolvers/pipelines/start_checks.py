@@ -15,7 +15,7 @@ from runner.definitions.background_compile import in_background_if_large
 from runner.definitions.inputs import placeholder_issues
 from runner.definitions.preflight import preflight
 from runner.definitions.step_inputs import without_session
-from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown
+from runner.issues import MAX_TOLD, Issue, argument_error, did_you_mean, error, shown
 from runner.json_values import canonical_json, forbidden_text
 from runner.packs.schemas import input_checker
 from store.runs.values import NewStep
@@ -51,23 +51,31 @@ def refuse_bad_start(
     longest = context.services.limits.wait_seconds
     issues = []
     if not 0 <= wait_seconds <= longest:
-        issues.append(error(("wait_seconds",), "out_of_range", f"wait_seconds is {wait_seconds}; use 0 to {longest}."))
+        issues.append(wait_out_of_range(wait_seconds, longest))
     if deadline_seconds is not None and not 0 < deadline_seconds <= DEADLINE_MAX_SECONDS:
         issues.append(
-            error(
-                ("deadline_seconds",),
+            argument_error(
+                "deadline_seconds",
                 "out_of_range",
-                f"deadline_seconds is {deadline_seconds:g}; use more than 0 and at most {DEADLINE_MAX_SECONDS}.",
+                f"The deadline is {deadline_seconds:g} s; use more than 0 s and at most {DEADLINE_MAX_SECONDS} s.",
             )
         )
-    for name, text, limit in (("idempotency_key", idempotency_key, 200), ("title", title, 300)):
+    for name, what, text, limit in (
+        ("idempotency_key", "idempotency key", idempotency_key, 200),
+        ("title", "title", title, 300),
+    ):
         if text is None:
             continue
         if not text.strip() or len(text) > limit:
-            issues.append(error((name,), "out_of_range", f"{name} must have 1 to {limit} characters."))
-        issues.extend(issue.under(name) for issue in forbidden_text(text))
+            issues.append(argument_error(name, "out_of_range", f"The {what} must have 1 to {limit} characters."))
+        issues.extend(issue.under_argument(name) for issue in forbidden_text(text))
     if issues:
         raise Invalid(issues)
+
+
+def wait_out_of_range(wait_seconds: int, longest: int) -> Issue:
+    """The issue of a wait that is negative or too long."""
+    return argument_error("wait_seconds", "out_of_range", f"The wait is {wait_seconds} s; use 0 to {longest} s.")
 
 
 def masked_issues(context: Context, check: Callable[[JSONValue], Sequence[Issue]], value: JSONValue) -> Sequence[Issue]:
@@ -145,7 +153,7 @@ def refuse_wrong_agent(context: Context, compiled: CompiledPipeline, agent: str 
     steps = [step for step in compiled.steps if step.agent is not None]
     if not steps:
         message = f"The agent {shown(agent)} was chosen, but {compiled.name} has no agent step."
-        raise Invalid([error(("agent",), "no_agent_step", message, "Name no agent.")])
+        raise Invalid([argument_error("agent", "no_agent_step", message, "Name no agent.")])
     agents = context.services.engine.resources.agents
     for step in steps:
         assert step.agent is not None
@@ -154,7 +162,7 @@ def refuse_wrong_agent(context: Context, compiled: CompiledPipeline, agent: str 
             message = f"The step {step.key} cannot work with the agent {shown(agent)}."
             names = ", ".join(f"`{name}`" for name in choices)
             hint = did_you_mean(agent, choices) or (f"It may use {names}." if choices else "Name no agent.")
-            raise Invalid([error(("agent",), "unknown_agent", message, hint)])
+            raise Invalid([argument_error("agent", "unknown_agent", message, hint)])
 
 
 def missing_issues(missing: Sequence[Requirement]) -> list[Issue]:
@@ -226,7 +234,7 @@ def not_from_memory(inputs: JSONValue, fields: Sequence[LearnedField]) -> list[I
         error(
             (field.value,),
             "not_given",
-            f"`from_memory` names `{field.value}`, which the inputs do not hold as a text.",
+            f"`{field.value}` is said to come from memory, but the inputs hold no text of that name.",
             "Name only inputs whose values were taken from the caller's defaults.",
         )
         for field in fields

@@ -155,7 +155,7 @@ async def propose(
     issues += await _changed_profiles(context, found, target, plan)
     issues += await gone_inputs(context, target.compiled, plan, values, caller_id=found.caller_id)
     if changed or target.changed:
-        issues += [issue.under("inputs") for issue in await input_issues(context, found, target, values)]
+        issues += [issue.under_argument("inputs") for issue in await input_issues(context, found, target, values)]
     if plan.allowed and plan.entry is not None and step_input is not UNCHANGED and step_input is not None:
         issues += _step_input_issues(context, found, target, plan.entry, step_input)
     plan = replace(plan, allowed=not has_errors(issues), issues=tuple(issues))
@@ -351,7 +351,7 @@ def merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue], ta
     try:
         return {**with_defaults(target.schema, kept), **recorded}
     except DefaultsError as unbounded:
-        raise Invalid([unbounded.issue.under("inputs")]) from unbounded
+        raise Invalid([unbounded.issue.under_argument("inputs")]) from unbounded
 
 
 def changed_inputs(before: Mapping[str, JSONValue], after: Mapping[str, JSONValue]) -> frozenset[str]:
@@ -384,7 +384,7 @@ def _step_input_issues(
     if pack is None:
         return []
     issues = masked_issues(context, partial(pack_input_issues, pack), step_input)
-    return [issue.under("step_input") for issue in issues]
+    return [issue.under_argument("step_input") for issue in issues]
 
 
 def _missing(context: Context, found: Snapshot, target: Target, plan: ResumePlan) -> tuple[Requirement, ...]:

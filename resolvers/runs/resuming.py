@@ -39,7 +39,7 @@ from resolvers.runs.starts import Labels, Started, find_replay, queue_full, star
 from resolvers.tools import IDEMPOTENCY, RUN_ID, WAIT, Parameter, Tool
 from runner.agents.definition import AGENT
 from runner.definitions.preflight import preflight
-from runner.issues import Issue, error, has_errors
+from runner.issues import Issue, argument_error, error, has_errors
 from runner.json_values import canonical_json, digest
 from runner.resuming.plan import UNCHANGED, StepInputChange
 from store.runs.values import LostLeaseError, NewRun, NewStep, QueueFullError, Resume, ResumeStep, WrongStateError
@@ -113,7 +113,7 @@ async def preview_rerun(
     issues = (
         *target.issues,
         *plan.issues,
-        *(issue.under("inputs") for issue in await input_issues(context, found, target, values)),
+        *(issue.under_argument("inputs") for issue in await input_issues(context, found, target, values)),
         *(error(("steps", *lack.steps[:1]), "unavailable", lack.message, lack.hint) for lack in missing),
     )
     known = known_inputs(context, found, target, plan, values, given_inputs(found, plan))
@@ -223,7 +223,7 @@ async def rerun_run(
     values = merged(before, json_object(inputs, "inputs"), target)
     issues = [*not_from_memory(values, from_memory), *await input_issues(context, found, target, values)]
     if issues:
-        raise Invalid([issue.under("inputs") for issue in issues], summary="The inputs do not fit")
+        raise Invalid([issue.under_argument("inputs") for issue in issues], summary="The inputs do not fit")
     refuse_wrong_agent(context, target.compiled, agent)
     lacks = context.lacks(found.pipeline_id, agent=agent)
     steps: Sequence[NewStep] = resolved_steps(context, target.compiled, lacks, agent)
@@ -268,7 +268,7 @@ async def rerun_run(
     try:
         return await start(context, new, wait_seconds, warnings)
     except LostLeaseError as gone:
-        raise Invalid([error(("from_step",), "output_gone", str(gone))]) from gone
+        raise Invalid([argument_error("from_step", "output_gone", str(gone))]) from gone
 
 
 # ------------------------------------------------------------------------------------------------ parts

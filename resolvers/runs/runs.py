@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from resolvers.not_found import no_pipeline, pipeline_ids
 from resolvers.operations import operation
 from resolvers.permissions import changeable_run, readable_run, visible_to
+from resolvers.pipelines.start_checks import wait_out_of_range
 from resolvers.problems import Invalid, NotFound, WrongState
 from resolvers.query_limits import check_query_size
 from resolvers.tools import RUN_ID, WAIT_SECONDS_MAX, Parameter, Tool
-from runner.issues import error
 from runner.watching.bus import wait_flag
 from store.database.wakes import Topic
 from store.pipelines.reads import find_pipelines
@@ -216,8 +216,7 @@ async def wait_run(
     """
     longest = context.services.limits.wait_seconds
     if not 0 <= wait_seconds <= longest:
-        message = f"waitSeconds is {wait_seconds}; use 0 to {longest}, and wait again."
-        raise Invalid([error(("wait_seconds",), "out_of_range", message)])
+        raise Invalid([wait_out_of_range(wait_seconds, longest)])
     try:
         run = await readable_run(context, id)
     except NotFound:

@@ -135,7 +135,7 @@ async def run_pipeline(
     )
     if has_errors(issues) or not isinstance(inputs, dict):
         raise Invalid(
-            [*(issue.under("inputs") for issue in issues), *unfit, *missing_issues(missing)],
+            [*(issue.under_argument("inputs") for issue in issues), *unfit, *missing_issues(missing)],
             summary=f"The inputs do not fit pipeline {found.key}",
         )
     if unfit:
@@ -234,7 +234,7 @@ async def run_pack(
     if issues or not isinstance(input, dict):
         where = ".".join(issues[0].path)
         raise Invalid(
-            [issue.under("input") for issue in issues] + missing_issues(missing),
+            [issue.under_argument("input") for issue in issues] + missing_issues(missing),
             summary=f"The input does not fit pack {found.name}{f' at {where}' if where else ''}",
         )
     if missing:

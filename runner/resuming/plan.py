@@ -16,7 +16,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from runner.excerpts import excerpt
-from runner.issues import Hint, Issue, error, has_errors, nearest, warning
+from runner.issues import Hint, Issue, argument_error, error, has_errors, nearest, warning
 from store.states import RunState, StepState
 
 if TYPE_CHECKING:
@@ -151,14 +151,14 @@ def plan_rerun(
     if from_step is not None and from_step not in keys:
         near = nearest(from_step, keys)
         hint = Hint(closest=near) if near else Hint(f"Its steps: {', '.join(keys)}.")
-        issues.append(error(("from_step",), "unknown_step", f"The run has no step `{from_step}`.", hint))
+        issues.append(argument_error("from_step", "unknown_step", f"The run has no step `{from_step}`.", hint))
     elif from_step is not None:
         kept = keys.index(from_step)
         if kept > (succeeded := _succeeded(steps)):
             blocking = steps[succeeded]
             message = f"The step `{blocking.key}` before `{from_step}` is {blocking.state}; it has no output to reuse."
             hint = Hint(f"Start from `{blocking.key}` or earlier.")
-            issues.append(error(("from_step",), "step_not_succeeded", message, hint))
+            issues.append(argument_error("from_step", "step_not_succeeded", message, hint))
             kept = succeeded
     ahead = _switched(steps, kept, new_steps, issues)
     ahead = [*ahead[:kept], *(replace(step, earlier_input=None) for step in ahead[kept:])]
@@ -241,14 +241,14 @@ def _with_choice(step: StepSnapshot, changed: frozenset[str], given: StepInputCh
 
 def _no_entry(key: str | None) -> Issue:
     if key is None:
-        return error(
-            ("step_input",), "nothing_to_change", "Every step has succeeded; no step's input is left to change."
+        return argument_error(
+            "step_input", "nothing_to_change", "Every step has succeeded; no step's input is left to change."
         )
-    return error(
-        ("step_input",),
+    return argument_error(
+        "step_input",
         "unknown_step",
         f"The step `{key}`, whose input is to be replaced, is not in the chosen definition.",
-        "Leave `step_input` out, or go on with the run's own definition.",
+        "Change no step's input, or go on with the run's own definition.",
     )
 
 
@@ -387,7 +387,7 @@ class _Plan:
         kept = {each.produced_session for place, each in enumerate(self.steps) if not self._runs(place)}
         if step.given_session not in live_sessions & kept:
             issue = error(
-                ("step_input", "_session_id") if step.input_source == "given" else ("steps", step.key),
+                ("_session_id",) if step.input_source == "given" else ("steps", step.key),
                 "session_unavailable",
                 f"The input given for the step `{step.key}` names the session {excerpt(step.given_session, 80)}, "
                 "which is not one of this run or has ended.",
@@ -395,6 +395,8 @@ class _Plan:
                 if step.input_source == "given"
                 else "Give the step another input, or null to drop this one.",
             )
+            if step.input_source == "given":
+                issue = issue.under_argument("step_input")
             if issue not in self._issues:
                 self._issues.append(issue)
 

@@ -14,10 +14,10 @@ from strawberry.schema_directive import Location, StrawberrySchemaDirective
 from strawberry.types.field import StrawberryField
 from strawberry.utils.str_converters import to_camel_case
 
-from schema.base.enums import described_enum
+from runner.issues import lacking_scope
 from schema.base.masking import PublicError
 from schema.base.scalars import JSON
-from store.states import Scope
+from schema.base.scopes import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from graphql import GraphQLField, GraphQLResolveInfo, GraphQLSchema
 
     from resolvers.operations import Operation
-
-described_enum(
-    Scope,
-    "What a caller may do.",
-    {
-        "READ": "Read the catalog, pipelines, and one's own runs, artifacts and memory.",
-        "OBSERVE": "Read the runs, artifacts and transcripts of other callers; carries READ.",
-        "RUN": "Start, resume, re-run and cancel runs; keep own defaults.",
-        "WRITE": "Write pipelines and triggers.",
-        "MANAGE": "Everything of everybody: credentials, callers, settings, audit.",
-    },
-)
 
 DirectiveT = TypeVar("DirectiveT")
 
@@ -170,7 +158,7 @@ class ScopedContext(Protocol):
 def forbidden(scope: Scope) -> PublicError:
     """Return the refusal for a missing scope."""
     return PublicError(
-        f"This needs the scope {scope.name}, which your token does not have. Ask for a token that has it.",
+        f"{lacking_scope('This', f'`{scope.name}`')} Ask for a token that has it.",
         "FORBIDDEN",
         scope=scope.name,
     )

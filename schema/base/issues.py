@@ -83,11 +83,24 @@ def hint_text(hint: "FoundHint | None") -> str | None:
     return hint.naming(None if hint.operation is None else f"`{to_camel_case(hint.operation)}`")
 
 
+def _path(issue: "FoundIssue") -> list[str]:
+    """Where an issue is, its argument under the name it has in the API."""
+    if not issue.in_argument:
+        return list(issue.path)
+    argument, *inside = issue.path
+    return [to_camel_case(argument), *inside]
+
+
 @strawberry.type(description="One thing wrong with an input.")
 class Issue:
     """Make one with `of`."""
 
-    path: list[str] = strawberry.field(description="Path into the input, outermost first.")
+    path: list[str] = strawberry.field(
+        description="Path into the input, outermost first; begins with the argument, if `argument` is not null."
+    )
+    argument: str | None = strawberry.field(
+        description="The argument it is about, in snake_case, as the operation's tool has it; null for other input."
+    )
     rule: str = strawberry.field(description="For programs; stable.")
     severity: Severity = strawberry.field(description="Whether it stops the command.")
     message: str = strawberry.field(description="For people.")
@@ -98,7 +111,8 @@ class Issue:
     def of(cls, issue: "FoundIssue") -> "Issue":
         """The issue a check found."""
         return cls(
-            path=list(issue.path),
+            path=_path(issue),
+            argument=issue.path[0] if issue.in_argument else None,
             rule=issue.rule,
             severity=Severity(issue.severity),
             message=issue.message,

@@ -15,9 +15,9 @@ import structlog
 from graphql import GraphQLError
 from ulid import ULID
 
-from resolvers.problems import NotFound, Problem, refusal_of
+from resolvers.problems import Invalid, NotFound, Problem, refusal_of
 from runner.excerpts import excerpt
-from schema.base.issues import Hint, hint_text
+from schema.base.issues import Hint, Issue, hint_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,6 +106,11 @@ def told_of(problem: Problem) -> dict[str, object]:
     told: dict[str, object] = {"code": problem.code.value, "retryable": problem.retryable}
     if (parts := Hint.of(problem.hint)) is not None:
         told |= {"hint": hint_text(problem.hint), "hintParts": asdict(parts)}
+    if isinstance(problem, Invalid):
+        told["issues"] = [
+            {"path": issue.path, "argument": issue.argument, "rule": issue.rule, "message": issue.message}
+            for issue in Issue.all(problem.issues)
+        ]
     if isinstance(problem, NotFound):
         told["ref"] = problem.ref
         if problem.suggestion is not None:

@@ -6,17 +6,18 @@ from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import strawberry
-from strawberry.utils.str_converters import to_snake_case
+from strawberry.utils.str_converters import to_camel_case, to_snake_case
 
 from resolvers import problems
 from resolvers.operations import OPERATIONS
 from resolvers.problems import ProblemCode
 from resolvers.runs.runs import RunAction
+from runner.issues import lacking_scope
 from schema.base.context import Info
 from schema.base.enums import described_enum
 from schema.base.issues import Hint, Issue, Requirement, hint_text
 from schema.base.node_interface import Node
-from store.states import Scope
+from schema.base.scopes import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,6 +83,10 @@ class ForbiddenProblem(Problem):
 
     requires: Scope | None = strawberry.field(
         description="The scope that is missing; null when it belongs to somebody else."
+    )
+    operation: str | None = strawberry.field(
+        description="The operation that needs the scope, in snake_case; null when the caller may call it, "
+        "but not with these arguments."
     )
 
 
@@ -159,7 +164,10 @@ def problem_of(problem: problems.Problem) -> Any:  # noqa: ANN401 - the member d
         case problems.NotFound():
             return NotFoundProblem(**common, ref=problem.ref, suggestion=problem.suggestion)
         case problems.Forbidden():
-            return ForbiddenProblem(**common, requires=problem.requires)
+            if problem.operation is not None and problem.requires is not None:
+                field = to_camel_case(problem.operation)
+                common["message"] = lacking_scope(f"`{field}`", f"`{problem.requires.name}`")
+            return ForbiddenProblem(**common, requires=problem.requires, operation=problem.operation)
         case problems.Invalid():
             return InvalidProblem(**common, issues=Issue.all(problem.issues), summary=problem.summary)
         case problems.Conflict():

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PROBLEMS = {
     "NotFoundProblem": "ref suggestion",
     "ForbiddenProblem": "requires",
-    "InvalidProblem": "summary issues { path rule severity message hint }",
+    "InvalidProblem": "summary issues { path argument rule severity message hint }",
     "ConflictProblem": "current { __typename id }",
     "WrongStateProblem": "run { id state } actions",
     "LimitedProblem": "retryAfterSeconds",

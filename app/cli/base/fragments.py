@@ -42,7 +42,9 @@ fragment StepParts on RunStep {
 """
 )
 
-ISSUE_PARTS = "fragment IssueParts on Issue { path rule severity message hint hintParts { text closest operation } }\n"
+ISSUE_PARTS = (
+    "fragment IssueParts on Issue { path argument rule severity message hint hintParts { text closest operation } }\n"
+)
 
 REQUIREMENT_PARTS = (
     "fragment RequirementParts on Requirement { kind name steps message hint hintParts { text closest operation } }\n"
@@ -55,7 +57,7 @@ PROBLEM_PARTS = (
 fragment ProblemParts on Problem {
   __typename message code hint hintParts { text closest operation } retryable
   ... on NotFoundProblem { ref suggestion }
-  ... on ForbiddenProblem { requires }
+  ... on ForbiddenProblem { requires operation }
   ... on InvalidProblem { summary issues { ...IssueParts } }
   ... on UnavailableProblem { missing { ...RequirementParts } }
   ... on LimitedProblem { retryAfterSeconds }

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.base.defusing import defused, defused_json
 from app.cli.base.exits import CliError
-from app.cli.base.wording import hint_words
+from app.cli.base.wording import hint_words, place_words
+from runner.issues import lacking_scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -116,9 +117,9 @@ def problem_lines(problem: JSON) -> list[str]:
         heading = problem["summary"] or f"It has {len(issues)} issues"
         lines = [f"{heading}:", *(f"  {issue_line(issue)}" for issue in issues)]
     else:  # the message is that of the one issue
-        lines, issues = [str(problem["message"])], []
+        lines, issues = [_message(problem)], []
     lines += [f"  {requirement_line(missing)}" for missing in lacking]
-    if problem.get("requires"):
+    if problem.get("requires") and not problem.get("operation"):
         lines.append(f"  It needs a token with the scope `{problem['requires'].lower()}`.")
     if problem.get("retryAfterSeconds"):
         lines.append(f"  Try again in {duration(problem['retryAfterSeconds'])}.")
@@ -128,9 +129,15 @@ def problem_lines(problem: JSON) -> list[str]:
     return lines
 
 
+def _message(problem: JSON) -> str:
+    if not problem.get("operation"):
+        return str(problem["message"])
+    return lacking_scope("This", f"`{problem['requires'].lower()}`")
+
+
 def issue_line(issue: JSON) -> str:
     """An issue on one line: where, what, what to do."""
-    where = ".".join(issue["path"]) or "document"
+    where = place_words(issue) or "document"
     return f"{str(issue['severity']).lower()}: {where}: {issue['message']} {hint_words(issue)}".rstrip()
 
 

@@ -19,6 +19,30 @@ COMMANDS: Final = {
     "run_pipeline": "packline run",
     "server": "packline doctor",
 }
+#: What gives an argument at the command line, for each whose option is not `--` and its name.
+_GIVEN_AS: Final = {
+    "deadline_seconds": "--deadline",
+    "expires_at": "--days",
+    "fields": "the secret",
+    "grants": "--grant",
+    "id": "RUN",
+    "inputs": "--input",
+    "input": "--input",
+    "key": "KEY",
+    "name": "NAME",
+    "pipeline": "PIPELINE",
+    "scopes": "--scope",
+    "user_intent": "the request",
+    "value": "VALUE",
+}
+
+
+def place_words(issue: Mapping[str, Any]) -> str:
+    """Where an issue is: the option and the path inside its value; empty for the whole of what was given."""
+    argument, path = issue.get("argument"), list(issue["path"])
+    if argument is not None:
+        path[0] = _GIVEN_AS.get(argument, f"--{argument.replace('_', '-')}")
+    return ".".join(path)
 
 
 def hint_words(problem: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from resolvers.agents.agent_tools import QUERY_TOOL
 from resolvers.operations import OPERATIONS
 from resolvers.problems import REF_CHARACTERS
 from runner.excerpts import excerpt
-from runner.issues import Hint
+from runner.issues import Hint, lacking_scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,17 +96,21 @@ def refused(problem: Mapping[str, Any], arguments: Mapping[str, Any]) -> CallErr
     code = problem["code"]
     errors: list[dict[str, Any]] = []
     for issue in problem.get("issues") or ():
-        told = {"path": ".".join(issue["path"]), "rule": issue["rule"], "problem": issue["message"]}
+        told = {"path": ".".join(_place(issue, arguments)), "rule": issue["rule"], "problem": issue["message"]}
         errors.append(told | hinted(issue.get("hintParts")))
     for lack in problem.get("missing") or ():
         told = {"path": f"{lack['kind']}:{lack['name']}".lower(), "problem": lack["message"]}
         errors.append(told | hinted(lack.get("hintParts")))
     errors += _unfound(problem, arguments)
     current = problem.get("current") or {}
+    message = problem["message"]
+    if (operation := problem.get("operation")) is not None:
+        tool = OPERATIONS[operation].tool_name or operation
+        message = lacking_scope(f"`{tool}`", f"`{problem['requires'].lower()}`")
     helping = _possible(problem.get("actions")) or _help(code, arguments, errors)
     return CallError(
         code,
-        problem["message"],
+        message,
         retryable=bool(problem["retryable"]),
         field_errors=errors,
         advice=[*_of_hint(problem.get("hintParts")), *helping],
@@ -164,6 +168,12 @@ def _possible(actions: Sequence[str] | None) -> list[Advice]:
     """The tools that do what can be done with a run."""
     tools = tuple(tool for action in actions or () for tool in _OF_ACTION.get(action, ()))
     return [Advice(f"What can be done now: {', '.join(tools)}.", tools)] if tools else []
+
+
+def _place(issue: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[str]:
+    """Where an issue is, its argument under the name the tool has for it."""
+    argument, path = issue["argument"], issue["path"]
+    return path if argument is None else [_argument(argument, arguments) or argument, *path[1:]]
 
 
 def _argument(variable: str, arguments: Mapping[str, Any]) -> str | None:

@@ -56,7 +56,7 @@ async def test_a_bad_token_is_refused_with_every_reason(tmp_path: Path) -> None:
             ("name",),
             ("subject",),
             ("scopes",),
-            ("expires_at",),
+            ("expiresAt",),
         }
         long = await it.mutate(CREATE, {"input": {"name": "x" * 201, "scopes": ["READ"]}})
         assert long["issues"] == [{"path": ["name"], "rule": "too_long"}]

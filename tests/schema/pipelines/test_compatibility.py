@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from tests.support.product import Product
 
 _PREVIEW = """query ($id: ID!, $input: JSON) { run(id: $id) { resumePreview(stepInput: $input) {
-    allowed issues { path rule severity message hint } steps { key action } } } }"""
+    allowed issues { path argument rule severity message hint } steps { key action } } } }"""
 _PREVIEW_RERUN = """query ($id: ID!, $from: Key) { run(id: $id) { rerunPreview(fromStep: $from) {
-    allowed issues { path rule severity message hint } } } }"""
+    allowed issues { path argument rule severity message hint } } } }"""
 
 _AVAILABILITY = """{ pipeline(id: "two") { ...Lacking } pipelines { nodes { ...Lacking } } }
     fragment Lacking on Pipeline { availability { usable missing { kind name steps message hint } } }"""

@@ -26,7 +26,7 @@ UPDATE = f"""mutation ($p: ID!, $fields: JSON!, $version: Int!) {{
     updatePipeline(pipeline: $p, change: {{fields: $fields}}, ifVersion: $version) {{ {CONFLICT} }} }}"""
 CLONE = f"mutation ($p: ID!, $key: Key) {{ clonePipeline(pipeline: $p, key: $key) {{ {CONFLICT} }} }}"
 CHECK = """query ($d: PipelineDefinitionInput!) {
-    checkPipeline(definition: $d) { valid issues { path rule severity message hint } } }"""
+    checkPipeline(definition: $d) { valid issues { path argument rule severity message hint } } }"""
 APPLY = f"mutation ($y: String!, $dry: Boolean!) {{ applyPipelines(yaml: $y, dryRun: $dry) {{ {CONFLICT} }} }}"
 
 

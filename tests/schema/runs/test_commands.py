@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _PREVIEW = """
     resumePreview(stepInput: $stepInput, inputs: $inputs, definition: $definition) {
-        allowed definitionChanged issues { path rule severity message hint }
+        allowed definitionChanged issues { path argument rule severity message hint }
         steps { key action reason effects mayRepeatEffects runStep { key state } }
     }
 """
@@ -115,7 +115,7 @@ async def test_the_failed_steps_input_can_be_changed(it: Product, bench: Workben
     run = await ran(it, "three", {"topic": "tea"})
     refused = await preview(it, run["id"], step_input={"txt": 1})
     assert refused["allowed"] is False
-    assert refused["issues"][0]["path"] == ["step_input", "txt"]
+    assert refused["issues"][0]["path"] == ["stepInput", "txt"]
     assert refused["issues"][0]["hint"] == "Did you mean `text`?"
     wrong = await command(it, "resumeRun", id=run["id"], stepInput={"txt": 1})
     assert (wrong["__typename"], wrong["issues"]) == ("InvalidProblem", refused["issues"])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.support.product import Product
 
 _PREVIEW = """query ($id: ID!) { run(id: $id) { resumePreview(definition: OF_RUN) {
-    allowed issues { path rule severity message hint }
+    allowed issues { path argument rule severity message hint }
     steps { key action effects mayRepeatEffects } } } }"""
 
 

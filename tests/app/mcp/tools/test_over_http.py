@@ -378,7 +378,14 @@ WRONG_ADDRESSES = {
     "?packs=test.echo,brew": "no pack `brew`",
     "?toolsets=autor": "default, author",
     "?toolset=author": "Did you mean `toolsets`?",
+    "?read-only=1": "Did you mean `readonly`?",
+    "?foo=1": "no `foo` in the address of /mcp. There are: packs, readonly, toolsets.",
     "?readonly=maybe": "1 or 0",
+}
+#: Headers that mean one of ours, and what is said of each.
+WRONG_HEADERS = {
+    "X-MCP-Read-Only": "no header `x-mcp-read-only`. Did you mean `x-mcp-readonly`?",
+    "X-MCP-Toolset": "no header `x-mcp-toolset`. Did you mean `x-mcp-toolsets`?",
 }
 
 
@@ -390,6 +397,11 @@ async def test_an_address_that_asks_for_what_is_not_there_is_refused_in_words(ho
                 answer = await http.request("POST" if path == "/mcp" else "GET", house.url(f"{path}{query}"))
                 assert answer.status_code == 400, (path, query)
                 assert word in answer.text, (path, query)
+        for name, word in WRONG_HEADERS.items():
+            answer = await http.post(house.url("/mcp"), headers={name: "1"})
+            assert (answer.status_code, word in answer.text) == (400, True), name
+        # Programs and proxies have headers of their own that begin alike.
+        assert (await http.get(house.url("/skill.md"), headers={"X-MCP-Proxy-Auth": "1"})).status_code == 200
     for sdk in ({"sdk": 1}, {"sdk": 2}, {"sdk": 2, "mode": "auto"}):
         with pytest.raises(RefusedByServer, match=r"Did you mean `test\.echo`"):
             async with typescript(**sdk, url=house.url("/mcp?packs=test.ecko"), headers=headers):

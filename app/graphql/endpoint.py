@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.websockets import WebSocket
 from strawberry.asgi import GraphQL
 from strawberry.exceptions import ConnectionRejectionError
-from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
+from strawberry.schema.exceptions import InvalidOperationTypeError
 from strawberry.subscriptions import GRAPHQL_SSE_PROTOCOL, GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.types.graphql import OperationType
 from strawberry.types.unset import UnsetType
@@ -37,7 +37,6 @@ from app.graphql.wire import (
 )
 from app.http.watched import NoLongerAllowedError, while_allowed
 from schema.base.masking import internal_error, report
-from schema.guard.documents import no_operation
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -207,8 +206,6 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
             )
         except InvalidOperationTypeError as error:
             raise _wrong_method(error.operation_type) from None
-        except CannotGetOperationTypeError as error:
-            raise Refusal(400, "BAD_REQUEST", no_operation(error.operation_name)) from None
         return result_response(result, media)
 
     def _stream(self, request: Request, operation: Operation, context: object, caller: CallerT) -> ASGIApp:

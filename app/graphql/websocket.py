@@ -8,6 +8,7 @@ not close the socket for the others, and a caller who may no longer listen is cl
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from graphql import GraphQLError, OperationType
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 from strawberry.asgi import ASGIWebSocketAdapter
-from strawberry.http.exceptions import NonJsonMessageReceived, NonTextMessageReceived, WebSocketDisconnected
+from strawberry.http.exceptions import NonTextMessageReceived, WebSocketDisconnected
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler
 from strawberry.types.execution import PreExecutionError
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         CompleteMessage,
         ConnectionInitMessage,
         Message,
+        SubscribeMessage,
     )
     from strawberry.types import ExecutionResult
 
@@ -79,8 +81,9 @@ class SocketAdapter(ASGIWebSocketAdapter):
                 return
             try:
                 yield self.view.decode_json(text)
-            except ValueError as error:
-                raise NonJsonMessageReceived from error
+            except json.JSONDecodeError as error:
+                await self.close(BAD_REQUEST, f"The frame cannot be read as JSON: {error.msg}")
+                return
 
     async def send_json(self, message: Mapping[str, object]) -> None:
         """Send a frame.
@@ -114,8 +117,9 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
 
     async def handle_message(self, message: Message) -> None:
         """Take one frame; what does not have the shape the protocol wants closes the socket with 4400."""
-        if not _is_well_formed(message):
-            await self.handle_invalid_message("Malformed message")
+        wrong = _wrong_shape(message)
+        if wrong is not None:
+            await self.handle_invalid_message(wrong)
             return
         if message["type"] == "connection_init" and message.get("payload") is None:
             message = {"type": "connection_init"}
@@ -159,6 +163,15 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
         await super().shutdown()
+
+    async def handle_subscribe(self, message: SubscribeMessage) -> None:
+        """Start an operation; the one too many is refused with the limit."""
+        most = self.view.transport.operations_per_socket
+        if self.connection_acknowledged and message["id"] not in self.operations and len(self.operations) >= most:
+            errors = [_too_many_operations(most).formatted]
+            await self.send_message({"id": message["id"], "type": "error", "payload": errors})
+            return
+        await super().handle_subscribe(message)
 
     async def run_operation(self, operation: Operation[SocketState, None]) -> None:
         """Run one operation in a context made for it alone, so that no loader serves another operation's rows."""
@@ -212,26 +225,49 @@ def _timed_out(seconds: float) -> GraphQLError:
     )
 
 
-def _is_well_formed(message: object) -> bool:
+def _too_many_operations(most: int) -> GraphQLError:
+    return GraphQLError(
+        f"A socket carries at most {most} operations at a time.",
+        extensions={
+            "code": "LIMITED",
+            "limit": "operations_per_socket",
+            "maximum": most,
+            "retryable": True,
+            "hint": "Complete one of them first, or open another socket.",
+        },
+    )
+
+
+def _wrong_shape(message: object) -> str | None:
+    """Return what a frame lacks that the protocol wants, as a reason to close; None when it is well formed."""
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
-        return False
-    payload = message.get("payload")
-    match message["type"]:
+        return "A frame must be a JSON object with a text `type`"
+    kind, payload = message["type"], message.get("payload")
+    match kind:
         case "subscribe":
-            return (
-                _is_id(message.get("id"))
-                and isinstance(payload, dict)
-                and isinstance(payload.get("query"), str)
-                and isinstance(payload.get("variables"), dict | None)
-                and isinstance(payload.get("operationName"), str | None)
-                and isinstance(payload.get("extensions"), dict | None)
-            )
+            return _wrong_id(message) or _wrong_payload(payload)
         case "complete":
-            return _is_id(message.get("id"))
+            return _wrong_id(message)
         case "connection_init" | "ping" | "pong":
-            return isinstance(payload, dict | None)
+            return None if isinstance(payload, dict | None) else f"The payload of `{kind}` must be an object or null"
         case _:
-            return False
+            return f"There is no frame of the type `{excerpt(kind, 40)}`"
+
+
+def _wrong_id(message: dict[str, object]) -> str | None:
+    return None if _is_id(message.get("id")) else f"The `id` of `{message['type']}` must be text of 1 to 128 characters"
+
+
+def _wrong_payload(payload: object) -> str | None:
+    """Return what is wrong with the payload of `subscribe`."""
+    if not isinstance(payload, dict) or not isinstance(payload.get("query"), str):
+        return "The payload of `subscribe` must be an object with a text `query`"
+    if not isinstance(payload.get("operationName"), str | None):
+        return "`operationName` must be text or null"
+    for name in ("variables", "extensions"):
+        if not isinstance(payload.get(name), dict | None):
+            return f"`{name}` must be an object or null"
+    return None
 
 
 def _is_id(value: object) -> bool:

@@ -12,7 +12,6 @@ import orjson
 from starlette.responses import Response
 
 from app.http.bodies import BodyTooLarge, read_bounded
-from runner.excerpts import excerpt
 from schema.guard.documents import QUERY_MISSING
 
 if TYPE_CHECKING:
@@ -133,16 +132,29 @@ def decode_json(data: str | bytes) -> object:
     Raises:
         json.JSONDecodeError: It is not JSON, or not JSON that could be kept.
     """
-    value: object = orjson.loads(data)
+    try:
+        value: object = orjson.loads(data)
+    except json.JSONDecodeError:
+        if _is_unicode(data):
+            raise
+        raise json.JSONDecodeError("it is not valid UTF-8", "", 0) from None
     text = data.encode() if isinstance(data, str) else data
     if _NUL.search(text):
-        raise json.JSONDecodeError("The character U+0000 is not accepted anywhere", "", 0)
+        raise json.JSONDecodeError("it holds the character U+0000, which is not accepted anywhere", "", 0)
     if _LONG_DIGITS.search(text):
         try:
             return json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise json.JSONDecodeError(excerpt(str(error), 80), "", 0) from None
+        except RecursionError:
+            raise json.JSONDecodeError("it is nested too deep", "", 0) from None
     return value
+
+
+def _is_unicode(data: str | bytes) -> bool:
+    try:
+        data.encode() if isinstance(data, str) else data.decode()
+    except UnicodeError:
+        return False
+    return True
 
 
 class Operation(NamedTuple):
@@ -164,7 +176,7 @@ def read_operation(members: object) -> Operation:
     if not isinstance(members, dict):
         raise _bad("The body must be a JSON object with a string `query`.")
     query = members.get("query")
-    if not isinstance(query, str) or not query:
+    if not isinstance(query, str):
         raise _bad(QUERY_MISSING)
     variables = members.get("variables")
     if variables is not None and not isinstance(variables, dict):
@@ -195,7 +207,7 @@ def read_query_string(request: Request) -> Operation:
             try:
                 members[name] = decode_json(text) if text else None
             except json.JSONDecodeError as error:
-                raise _bad(f"`{name}` is not JSON: {error.msg}.") from None
+                raise _bad(f"`{name}` cannot be read as JSON: {error.msg}.") from None
     return read_operation(members)
 
 
@@ -236,4 +248,4 @@ async def read_body(request: Request, limit_bytes: int) -> Operation:
     try:
         return read_operation(decode_json(body))
     except json.JSONDecodeError as error:
-        raise _bad(f"The body is not JSON: {error.msg}.") from None
+        raise _bad(f"The body cannot be read as JSON: {error.msg}.") from None

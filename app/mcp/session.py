@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs
 
 from graphql import GraphQLError, VariableDefinitionNode
-from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
+from strawberry.schema.exceptions import InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
 from app.http.watched import NoLongerAllowedError, while_allowed
@@ -22,7 +22,6 @@ from runner.excerpts import excerpt
 from runner.issues import did_you_mean, nearest
 from runner.packs.registry import MOUNT_AREA
 from schema.base.context import RequestContext
-from schema.guard.documents import QUERY_MISSING, no_operation
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
@@ -208,15 +207,11 @@ class Session:
         Raises:
             Unanswered: it is no query, or there is no data at all.
         """
-        if not document.strip():
-            raise Unanswered([_refusal(QUERY_MISSING, "BAD_REQUEST")])
         try:
             data, errors, misses = await self._run(document, variables, _QUERY)
         except InvalidOperationTypeError:
             told = "Only queries are taken here, no mutations or subscriptions."
             raise Unanswered([_refusal(told, "INVALID")]) from None
-        except CannotGetOperationTypeError as error:
-            raise Unanswered([_refusal(no_operation(error.operation_name), "BAD_REQUEST")]) from None
         if data is None:
             raise Unanswered(errors)
         return data, errors + misses

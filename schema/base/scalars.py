@@ -15,7 +15,7 @@ import orjson
 import strawberry
 from graphql import GraphQLError, Undefined, value_from_ast_untyped
 
-from runner.excerpts import excerpt
+from runner.issues import shown
 from runner.json_values import MAX_INTEGER, MAX_KEPT_DEPTH, MIN_INTEGER, is_too_deep
 
 if TYPE_CHECKING:
@@ -38,11 +38,6 @@ KEY_PATTERN = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _DATE_TIME = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)", re.ASCII
 )
-_SHOWN_CHARACTERS = 60
-
-
-def _shown(value: object) -> str:
-    return excerpt(repr(value), _SHOWN_CHARACTERS)
 
 
 def format_instant(value: datetime) -> str:
@@ -69,15 +64,15 @@ def parse_instant(value: object) -> datetime:
     match = _DATE_TIME.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise GraphQLError(
-            f"{_shown(value)} is not a moment. Write RFC 3339 with an offset, such as 2026-11-21T09:30:00Z."
+            f"{shown(value)} is not a moment. Write RFC 3339 with an offset, such as 2026-11-21T09:30:00Z."
         )
     date, clock, fraction, offset = match.groups()
     microseconds = (fraction or "0").ljust(6, "0")[:6]
     zone = "+00:00" if offset in "Zz" else offset
     try:
         return datetime.fromisoformat(f"{date}T{clock}.{microseconds}{zone}").astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise GraphQLError(f"{_shown(value)} is not a moment that exists: {error}.") from None
+    except (ValueError, OverflowError):
+        raise GraphQLError(f"{shown(value)} is not a moment that exists.") from None
 
 
 def check_json(value: object) -> object:
@@ -102,12 +97,12 @@ def check_json(value: object) -> object:
             pending.extend(item)
         elif isinstance(item, int):
             if not MIN_INTEGER <= item <= MAX_INTEGER:  # larger ones would come back changed
-                raise GraphQLError(f"{_shown(item)} is beyond 64 bits and would not be kept exactly; send it as text.")
+                raise GraphQLError(f"{shown(item)} is beyond 64 bits and would not be kept exactly; send it as text.")
         elif isinstance(item, float):
             if item != item or item in (float("inf"), float("-inf")):
                 raise GraphQLError("NaN and Infinity are not JSON; send null or text.")
         elif item is not None and item is not Undefined:  # a variable inside a literal, while it is validated
-            raise GraphQLError(f"{_shown(item)} is not JSON.")
+            raise GraphQLError(f"{shown(item)} is not JSON.")
     return value
 
 
@@ -129,7 +124,7 @@ def check_text(text: str) -> str:
 
 def _json_schema(value: object) -> object:
     if not isinstance(value, dict | bool):
-        raise GraphQLError(f"{_shown(value)} is not a JSON Schema; it must be an object or a boolean.")
+        raise GraphQLError(f"{shown(value)} is not a JSON Schema; it must be an object or a boolean.")
     return check_json(value)
 
 
@@ -137,19 +132,19 @@ def _long(value: object) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LONG_MAX:
-        raise GraphQLError(f"{_shown(value)} is not a whole number up to 2^53 - 1.")
+        raise GraphQLError(f"{shown(value)} is not a whole number up to 2^53 - 1.")
     return value
 
 
 def _key(value: object) -> str:
     if not isinstance(value, str) or KEY_PATTERN.fullmatch(value) is None:
-        raise GraphQLError(f"{_shown(value)} is not a key. Write {KEY_PATTERN.pattern}, such as `weekly-report`.")
+        raise GraphQLError(f"{shown(value)} is not a key. Write {KEY_PATTERN.pattern}, such as `weekly-report`.")
     return value
 
 
 def _cursor(value: object) -> str:
     if not isinstance(value, str):
-        raise GraphQLError(f"{_shown(value)} is not a cursor; pass one that a list or stream gave.")
+        raise GraphQLError(f"{shown(value)} is not a cursor; pass one that a list or stream gave.")
     return value
 
 
@@ -167,7 +162,7 @@ def _literal(read: Callable[[object], object]) -> Callable[[ValueNode, dict[str,
 
 def _memory_scope(value: object) -> str:
     if not isinstance(value, str):
-        raise GraphQLError(f"{_shown(value)} is not a scope of memory; it is a text such as `all`.")
+        raise GraphQLError(f"{shown(value)} is not a scope of memory; it is a text such as `all`.")
     return check_text(value)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
     FieldsOnCorrectTypeRule,
@@ -29,12 +29,12 @@ from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
 from runner.excerpts import excerpt
 from schema.guard.cost import CostModel, CostPlan
-from schema.guard.limits import TOO_COMPLEX, RequestLimits, check_literals, check_shape, too_complex
+from schema.guard.limits import RequestLimits, check_literals, check_shape, too_complex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from graphql import DocumentNode, GraphQLSchema
+    from graphql import DocumentNode, GraphQLSchema, Token
 
 
 class _FieldsRule(FieldsOnCorrectTypeRule):
@@ -58,13 +58,19 @@ _MAX_DOCUMENTS = 512
 _MAX_CHARACTERS = 512 * 1024
 #: What is told when there is no document at all, over every transport.
 QUERY_MISSING = "`query` is missing; it must be the text of a GraphQL document."
+_QUERY_EMPTY = "`query` is empty; it must be the text of a GraphQL document."
+#: The parser gives up at some 200 brackets within each other, with an error that does not say so to programs.
+_NESTED = 100
 
 
-def no_operation(name: str | None) -> str:
-    """Return what is told when a document holds no operation, or none of the name asked for."""
+def _no_operation(name: str | None) -> str:
     if name is None:
         return "The document holds no operation."
     return f"The document holds no operation named `{excerpt(name, 100)}`."
+
+
+def _bad_request(message: str) -> GraphQLError:
+    return GraphQLError(message, extensions={"code": "BAD_REQUEST"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +87,15 @@ class CheckedDocument:
     costs: Mapping[str | None, CostPlan]
 
     def unclear(self, operation: str | None) -> list[GraphQLError]:
-        """Return why it is no document, or leaves open which operation is meant; nothing otherwise."""
+        """Return why it is no document, or does not say which operation is meant; nothing otherwise."""
         if self.document is None:
             return list(self.errors)
-        if operation is None and self.operations and None not in self.operations and not self.errors:
+        if not self.operations or (operation is not None and operation not in self.operations):
+            return [_bad_request(_no_operation(operation))]
+        if operation is None and None not in self.operations and not self.errors:
             # Strawberry would take the first one; the specification (6.1) wants it named.
-            return [GraphQLError("The document holds several operations; name one in `operationName`.")]
+            return [_bad_request("The document holds several operations; name one in `operationName`.")]
         return []
-
-    def lacks(self, operation: str | None) -> bool:
-        """Whether it holds no operation, or none of the name asked for."""
-        return not self.operations or (operation is not None and operation not in self.operations)
 
     def verdict(
         self, operation: str | None, variables: Mapping[str, object], limits: RequestLimits
@@ -146,13 +150,12 @@ class Documents:
             return CheckedDocument(None, (refusal,), {}, {})
         most = self.limits.lexemes
         if not text.strip():
-            return CheckedDocument(None, (GraphQLError(QUERY_MISSING, extensions={"code": "BAD_REQUEST"}),), {}, {})
+            return CheckedDocument(None, (_bad_request(_QUERY_EMPTY),), {}, {})
         try:
             document = parse(text, max_lexical_tokens=most, max_comments=most)
         except GraphQLError as error:
-            if _lexemes(text[: min(error.positions or (0,))]) >= most:
-                error.extensions = {"code": TOO_COMPLEX, "limit": "lexemes", "maximum": most}
-            return CheckedDocument(None, (error.with_traceback(None),), {}, {})
+            refusal = self._too_large(text, min(error.positions or (0,))) or error.with_traceback(None)
+            return CheckedDocument(None, (refusal,), {}, {})
         operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
         kinds: dict[str | None, OperationType] = {
             node.name.value if node.name else None: node.operation for node in operations
@@ -168,6 +171,17 @@ class Documents:
                 costs[None] = next(iter(costs.values()))
         return CheckedDocument(document, errors, kinds, costs)
 
+    def _too_large(self, text: str, position: int) -> GraphQLError | None:
+        """Return the refusal of a text that the parser gave up at a position because of its size; else None."""
+        most, read = self.limits.lexemes, _measured(text[:position])
+        if read.lexemes >= most:
+            return too_complex("lexemes", "lexemes", most + 1, most)
+        if read.comments >= most:
+            return too_complex("comments", "lexemes", most + 1, most)
+        if read.nesting > _NESTED:
+            return too_complex("depth", "depth", read.nesting, self.limits.depth)
+        return None
+
     def _errors(self, document: DocumentNode, text: str) -> tuple[GraphQLError, ...]:
         refusal = check_shape(document, self.limits) or check_literals(document, text)
         if refusal is not None:
@@ -177,13 +191,35 @@ class Documents:
         return tuple(validate(self._schema, document, _RULES, max_errors=_MAX_ERRORS))
 
 
-def _lexemes(text: str) -> int:
-    """Count the lexical units of a text up to one that is none; comments do not count."""
-    lexer, count = Lexer(Source(text)), 0
+class _Measured(NamedTuple):
+    """Size of a text up to the first place that is no lexical unit."""
+
+    lexemes: int
+    comments: int
+    #: Most brackets of any kind within each other.
+    nesting: int
+
+
+_OPENING = frozenset({TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L})
+_CLOSING = frozenset({TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R})
+
+
+def _measured(text: str) -> _Measured:
+    lexer = Lexer(Source(text))
+    token: Token | None = lexer.token
     with suppress(GraphQLError):
         while lexer.advance().kind is not TokenKind.EOF:
-            count += 1
-    return count
+            pass
+    lexemes = comments = open_now = nesting = 0
+    while token is not None:
+        if token.kind is TokenKind.COMMENT:
+            comments += 1
+        elif token.kind not in (TokenKind.SOF, TokenKind.EOF):
+            lexemes += 1
+            open_now += (token.kind in _OPENING) - (token.kind in _CLOSING)
+            nesting = max(nesting, open_now)
+        token = token.next
+    return _Measured(lexemes, comments, nesting)
 
 
 class DocumentGuard(SchemaExtension):

@@ -26,7 +26,7 @@ from schema.base.context import ContextExtension
 from schema.base.directives import Cost, Mcp, RefuseCommand, Requires, describe_directives, guard_fields
 from schema.base.masking import mask_errors
 from schema.base.scalars import SCALAR_MAP
-from schema.guard.documents import DocumentGuard, Documents, no_operation
+from schema.guard.documents import DocumentGuard, Documents
 from schema.guard.event_executor import EventExecutor
 from schema.guard.limits import RequestLimits
 
@@ -145,9 +145,6 @@ class GuardedSchema(strawberry.Schema):
     ) -> StreamResult:
         """Run any operation as a stream of results; see `strawberry.Schema.stream`."""
         refusal = self._refusal(query, operation_name)
-        if refusal is None and self.documents.get(query or "").lacks(operation_name):
-            error = GraphQLError(no_operation(operation_name), extensions={"code": "BAD_REQUEST"})
-            refusal = PreExecutionError(None, [error])
         if refusal is not None:
             return _only(refusal)
         return await super().stream(

@@ -110,10 +110,17 @@ async def test_a_request_error_is_400_without_data_or_200_for_old_clients(client
     assert old.errors
 
 
-@pytest.mark.parametrize("accept", [JSON, "application/graphql-response+json", "text/event-stream"])
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL_RESPONSE, "text/event-stream"])
 @pytest.mark.parametrize(
     ("query", "name", "told"),
     [
+        ("", None, "`query` is empty; it must be the text of a GraphQL document."),
+        ("   ", None, "`query` is empty; it must be the text of a GraphQL document."),
+        (
+            "query A { hello } query B { hello }",
+            None,
+            "The document holds several operations; name one in `operationName`.",
+        ),
         ("fragment F on Item { id }", None, "The document holds no operation."),
         ("query A { hello }", "Z", "The document holds no operation named `Z`."),
     ],
@@ -127,7 +134,7 @@ async def test_no_such_operation_is_told_alike_on_every_way(
         headers={"authorization": "Bearer all", "accept": accept},
     )
     text = answer.text.partition("data: ")[2].partition("\n")[0] if accept == "text/event-stream" else answer.text
-    assert answer.status_code == (200 if accept == "text/event-stream" else 400)
+    assert answer.status_code == (400 if accept == GRAPHQL_RESPONSE else 200)
     assert json.loads(text) == {"errors": [{"message": told, "extensions": {"code": "BAD_REQUEST"}}]}
 
 
@@ -169,7 +176,6 @@ async def test_queries_may_use_get_but_commands_may_not(own_client: GraphQLClien
         {"query": "{ hello }", "variables": "{"},
         {"query": "{ hello }", "variables": "[1]"},
         {"query": "{ hello }", "extensions": "1"},
-        {"query": "query A { hello }", "operationName": "B"},
     ],
 )
 async def test_a_bad_query_string_is_400(client: GraphQLClient, params: dict[str, str]) -> None:
@@ -399,3 +405,18 @@ async def test_the_limits_are_settings(world: World) -> None:
     ):
         assert (await client.execute("{ items { nodes { id } } }")).codes == ["QUERY_TOO_COMPLEX"]
         assert (await client.post(b" " * 201)).status == 413
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (
+            b'{"query": "{ hello }", "variables": {"a": "x\\u0000"}}',
+            "The body cannot be read as JSON: it holds the character U+0000, which is not accepted anywhere.",
+        ),
+        (b'{"query": "\xff"}', "The body cannot be read as JSON: it is not valid UTF-8."),
+    ],
+)
+async def test_a_body_that_is_not_kept_is_told_why(client: GraphQLClient, body: bytes, told: str) -> None:
+    answer = await client.post(body)
+    assert (answer.status, answer.errors[0]["message"]) == (400, told)

@@ -137,6 +137,31 @@ async def test_an_odd_frame_closes_4400(url: str, frame: str | bytes) -> None:
         assert await socket.close_code() == 4400
 
 
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        ("[]", "A frame must be a JSON object with a text `type`"),
+        ('{"type": "unknown"}', "There is no frame of the type `unknown`"),
+        ('{"type": "subscribe"}', "The `id` of `subscribe` must be text of 1 to 128 characters"),
+        ('{"type": "subscribe", "id": "1"}', "The payload of `subscribe` must be an object with a text `query`"),
+        (
+            '{"type": "subscribe", "id": "1", "payload": {"query": "{hello}", "variables": []}}',
+            "`variables` must be an object or null",
+        ),
+        ('{"type": "ping", "payload": 1}', "The payload of `ping` must be an object or null"),
+        (
+            '{"type": "ping", "payload": {"a": "\\u0000"}}',
+            "The frame cannot be read as JSON: it holds the character U+0000, which is not accepted anywhere",
+        ),
+    ],
+)
+async def test_an_odd_frame_is_told_what_is_wrong_with_it(url: str, frame: str, reason: str) -> None:
+    async with GraphQLSocket.open(url, token="all") as socket:
+        await socket.send_raw(frame)
+        assert await socket.close_code() == 4400
+        assert socket.connection.close_reason == reason
+
+
 async def test_signing_in_is_asked_for_once_and_first(url: str) -> None:
     async with GraphQLSocket.open(url, init=False) as socket:
         await socket.start("{ hello }")
@@ -237,8 +262,17 @@ async def test_operations_in_flight_are_bounded(world: World) -> None:
     ):
         await socket.start("{ pending }")
         await socket.start("{ pending }")
-        with pytest.raises(OperationFailed, match="limit reached"):
+        with pytest.raises(OperationFailed) as refused:
             await socket.execute("{ hello }")
+    (error,) = refused.value.errors
+    assert error["message"] == "A socket carries at most 2 operations at a time."
+    assert error["extensions"] == {
+        "code": "LIMITED",
+        "limit": "operations_per_socket",
+        "maximum": 2,
+        "retryable": True,
+        "hint": "Complete one of them first, or open another socket.",
+    }
 
 
 async def test_an_id_in_use_is_4409(url: str) -> None:
@@ -271,8 +305,8 @@ async def test_a_bad_document_fails_alone(url: str, query: str, variables: dict[
 @pytest.mark.parametrize(
     ("query", "told"),
     [
-        ("", "`query` is missing; it must be the text of a GraphQL document."),
-        (" \n", "`query` is missing; it must be the text of a GraphQL document."),
+        ("", "`query` is empty; it must be the text of a GraphQL document."),
+        (" \n", "`query` is empty; it must be the text of a GraphQL document."),
         ("fragment F on Item { id }", "The document holds no operation."),
     ],
 )

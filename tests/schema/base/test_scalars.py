@@ -189,3 +189,18 @@ def test_the_scalars_print_as_the_house_rules_want() -> None:
     assert 'scalar JSONSchema @specifiedBy(url: "https://json-schema.org/draft/2020-12/schema")' in printed
     for name in ("Cursor", "Long", "Key"):
         assert f'"""\nscalar {name}' in printed
+
+
+@pytest.mark.parametrize(
+    ("argument", "kind", "value", "told"),
+    [
+        ("at", "DateTime", True, "true is not a moment."),
+        ("at", "DateTime", {"a": 1}, "an object with 1 fields is not a moment."),
+        ("at", "DateTime", "2026-02-30T00:00:00Z", '"2026-02-30T00:00:00Z" is not a moment that exists.'),
+        ("long", "Long", [1], "a list of 1 is not a whole number"),
+    ],
+)
+async def test_a_refused_value_is_shown_as_json_and_not_as_python(
+    argument: str, kind: str, value: object, told: str
+) -> None:
+    assert told in (await echo(argument, kind, value))[1]

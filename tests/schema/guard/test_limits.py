@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from graphql import get_introspection_query, parse
 
-from schema.guard.limits import RequestLimits, check_shape
+from schema.guard.limits import TOO_COMPLEX, RequestLimits, check_shape
 from tests.support.effort import at_most
 from tests.support.graphql_app import Context, World, build_schema
 
@@ -94,7 +94,26 @@ async def test_comments_are_bounded_too() -> None:
     assert (await execute("{ hello " + "# c\n" * 1_500 + "}")).errors is None
     with at_most(calls=100_000):
         result = await execute("{ hello " + "#\n" * 30_000 + "}")
-    assert "1500 comments" in str(result.errors)
+    (error,) = result.errors or ()
+    assert error.message.startswith("The operation is too large: comments 1501, at most 1500.")
+    assert error.extensions == {"code": TOO_COMPLEX, "limit": "lexemes", "maximum": 1_500}
+
+
+@pytest.mark.parametrize(
+    ("query", "limit", "message"),
+    [
+        ("{a" * 200 + "}" * 200, "depth", "The operation is too large: depth "),
+        ("{ hello" + " hello" * 3_000 + "}", "lexemes", "The operation is too large: lexemes 1501, at most 1500."),
+    ],
+)
+async def test_a_text_the_parser_gives_up_is_refused_like_any_other_that_is_too_large(
+    query: str, limit: str, message: str
+) -> None:
+    result = await execute(query)
+    (error,) = result.errors or ()
+    assert error.message.startswith(message)
+    assert (error.extensions or {})["code"] == TOO_COMPLEX
+    assert (error.extensions or {})["limit"] == limit
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ async def test_long_texts_are_not_looked_for(it: Product) -> None:
     for name in _LISTS:
         assert await said(it, name, {"text": words}) == ""
         assert await said(it, name, {"text": words + "w"}) == (
-            f"The filter `text` has {MAX_TEXT + 1} characters; at most {MAX_TEXT} are looked for."
+            f"A filter has {MAX_TEXT + 1} characters; at most {MAX_TEXT} are looked for."
         )
     callers = await it.answer("query ($text: String) { callers(text: $text) { nodes { id } } }", {"text": words + "w"})
     assert "characters; at most" in callers.errors[0]["message"]

@@ -107,12 +107,14 @@ class Facts:
         text: The request with addresses and file names replaced by words for their kind.
         inputs: Inputs the context names, by name.
         targets: Ids or keys of what the context's earlier runs ran, latest first.
+        request: The request as it was read: without the middle of one that is very long.
     """
 
     facts: tuple[Fact, ...]
     text: str
     inputs: Mapping[str, JSONValue]
     targets: tuple[str, ...] = ()
+    request: str = ""
 
 
 def read_facts(request: str, context: JSONValue = None) -> Facts:
@@ -124,7 +126,8 @@ def read_facts(request: str, context: JSONValue = None) -> Facts:
             else are looked through like the request.
     """
     found: list[Fact] = []
-    text = _read_text(_bounded(request), "request", found)
+    read = _bounded(request)
+    text = _read_text(read, "request", found)
     parts = context if isinstance(context, dict) else {}
     inputs = parts.get("inputs")
     for name in ("files", "artifacts"):
@@ -135,7 +138,7 @@ def read_facts(request: str, context: JSONValue = None) -> Facts:
         _read_text(_bounded(value), "context", found)
     unique = {(fact.value, fact.artifact): fact for fact in reversed(found)}
     kept = tuple(reversed(unique.values()))[:MAX_FACTS]
-    return Facts(kept, text, inputs if isinstance(inputs, dict) else {}, tuple(_targets(parts.get("runs"))))
+    return Facts(kept, text, inputs if isinstance(inputs, dict) else {}, tuple(_targets(parts.get("runs"))), read)
 
 
 def address_kinds(address: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic
 
 from catalog.routing import weights as routing_weights
+from catalog.routing.names import named_exactly
 from catalog.routing.needs import fed_first, new_first
 from catalog.routing.signals import OUTCOME_SIGNALS, SIGNALS, outcome_signals, read_request
 from catalog.search import Entry, RefT
@@ -29,6 +30,8 @@ SERVED_FROM = 0.65
 MAX_ALTERNATIVES = 5
 #: Another answer is worth telling from this share of the best one's likelihood on.
 _WORTH_TELLING = 0.02
+#: By so much more than any other an entry scores that the request names: e times as likely as the next.
+_NAMED_LEAD = 1.0
 #: A pipeline that replaces a pack goes before it when it is at least this share as likely.
 _NEARLY = 0.9
 _RANKING = [routing_weights.RANKING[name] for name in SIGNALS]
@@ -84,6 +87,9 @@ def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) ->
     if not reading.repeats:  # what was done before had what it needs
         scores = fed_first(index.entries, scores, facts, reading.wish)
         scores = new_first(index.entries, scores, facts, reading.wish)
+    named = named_exactly(facts.request, index.entries)
+    if named:
+        scores = _lead_by_name(scores, max(named, key=scores.__getitem__))
     likely = _softmax(scores)
     order = sorted(range(len(scores)), key=lambda place: (-scores[place], index.entries[place].id))
     outcome = outcome_signals(reading, scores)
@@ -93,6 +99,8 @@ def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) ->
         served = right = 0.0
     if reading.repeats and (history or facts.targets) and len(reading.terms) <= 1:
         served = max(served, SERVED_FROM)
+    if named:
+        served = max(served, SERVED_FROM)
     order = _pipelines_first(index.entries, order, likely)
     answers = [place for place in order[: MAX_ALTERNATIVES + 1] if likely[place] >= _WORTH_TELLING * likely[order[0]]]
     sure = [right, *(min(right, likely[place] * served) for place in answers[1:])]
@@ -101,6 +109,12 @@ def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) ->
         for place, confidence in zip(answers, sure, strict=True)
     ]
     return Ranking(tuple(choices), round(served, 3), served < SERVED_FROM, reading)
+
+
+def _lead_by_name(scores: list[float], place: int) -> list[float]:
+    """Lets the entry that the request names go first, whatever else its words are like."""
+    highest = max(scores)
+    return [highest + _NAMED_LEAD if each == place else score for each, score in enumerate(scores)]
 
 
 def _pipelines_first(entries: Sequence[Entry[RefT]], order: list[int], likely: Sequence[float]) -> list[int]:

@@ -340,3 +340,19 @@ async def test_a_request_that_says_nothing_is_asked_for_more_and_is_no_gap(api: 
     lost = await api.me.call("route_request", userIntent="transcribe this recording")
     assert lost["gapWarning"]["proposedPack"]["name"] == "audio.transcribe"
     assert lost["gapWarning"]["proposedPack"]["inputSchema"]["required"] == ["artifact"]
+
+
+@states("route_request", "create_pipeline")
+async def test_an_entry_named_by_its_key_goes_before_another_whose_key_contains_it(api: Api) -> None:
+    word = api.key.replace("-", "")
+    longer = await api.save(
+        step("a", "test.echo", text="x"),
+        key=f"{api.key}-kept",
+        name=f"Keep {api.key}",
+        metadata={"intent_keywords": [word, api.key, "run"], "example_intents": [f"run {api.key}", f"keep {word}"]},
+    )
+    plain = await api.save(step("a", "test.echo", text="x"), metadata={"intent_keywords": ["zither"]})
+    for key in (plain, longer):
+        for intent in (f"run {key}", f"Use `{key}` on my notes.", key):
+            routed = await api.me.call("route_request", userIntent=intent)
+            assert await _name(api, routed["recommendation"]) == key, intent

@@ -1,0 +1,40 @@
+"""Entries that a request names outright: by id, key or earlier key, or by their title alone. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from catalog.words import telling_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from catalog.search import Entry, RefT
+
+#: Words next to a handle of one word, such as `run` or `pipeline`, with which the request still asks for just that.
+_WORDS_BESIDE = 1
+
+
+def named_exactly(request: str, entries: Sequence[Entry[RefT]]) -> list[int]:
+    """Places of the entries that a request names whole: `deck` is no name of `deck-2`, nor the other way round."""
+    text = " ".join(request.casefold().split())
+    return [place for place, entry in enumerate(entries) if _names(text, entry)]
+
+
+def _names(text: str, entry: Entry[RefT]) -> bool:
+    title = entry.name.casefold()
+    if text == title or f"`{title}`" in text:
+        return True
+    return any(_holds(text, handle.casefold()) for handle in (entry.id, *entry.aliases))
+
+
+def _holds(text: str, handle: str) -> bool:
+    if handle not in text:
+        return False
+    if f"`{handle}`" in text:
+        return True
+    if re.search(rf"(?<![\w./-]){re.escape(handle)}(?![\w/-]|\.\w)", text) is None:
+        return False
+    # A handle of one word is also a word of English.
+    return not handle.isalnum() or len(set(telling_words(text)) - set(telling_words(handle))) <= _WORDS_BESIDE

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from catalog.metadata import incomplete_packs
 from resolvers.operations import operation
+from resolvers.permissions import visible_to
 from runner.excerpts import excerpt
 from runner.packs.availability import pack_requirements
 from store.database.engine import StoreError
 from store.files.blob_port import BlobError
 from store.runs import reads as run_reads
-from store.states import Scope
+from store.runs.reads import RunFilter
+from store.states import HELD_RUN_STATES, RunState, Scope
 
 if TYPE_CHECKING:
     from resolvers.context import Context, SettingInfo
@@ -47,12 +49,18 @@ async def list_settings(context: Context) -> list[SettingInfo]:
 
 
 async def count_queued(context: Context) -> int:
-    """Runs that wait for a worker, of all callers, counted up to 10,000."""
+    """Runs that wait for a worker, as many as the caller may see, counted up to 10,000."""
+    if (caller_id := visible_to(context.caller)) is not None:
+        wanted = RunFilter(states=(RunState.QUEUED,))
+        return await run_reads.count_runs(context.services.store, wanted, visible_to=caller_id)
     return await run_reads.count_queued(context.services.store)
 
 
 async def count_running(context: Context) -> int:
-    """Runs that a worker holds, of all callers, counted up to 10,000."""
+    """Runs that a worker holds, as many as the caller may see, counted up to 10,000."""
+    if (caller_id := visible_to(context.caller)) is not None:
+        wanted = RunFilter(states=tuple(sorted(HELD_RUN_STATES)))
+        return await run_reads.count_runs(context.services.store, wanted, visible_to=caller_id)
     return await run_reads.count_held(context.services.store)
 
 

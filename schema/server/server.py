@@ -148,14 +148,16 @@ class Server:
         """Not while it stops."""
         return is_accepting(info.context.context)
 
-    @strawberry.field(description="Runs waiting for a worker.")
+    @strawberry.field(
+        description="Runs waiting for a worker: everybody's with the scope OBSERVE, else the caller's own."
+    )
     async def queued_runs(self, info: Info) -> int:
-        """Of all callers."""
+        """Those the caller may see."""
         return await count_queued(info.context.context)
 
-    @strawberry.field(description="Runs under way.")
+    @strawberry.field(description="Runs under way: everybody's with the scope OBSERVE, else the caller's own.")
     async def running_runs(self, info: Info) -> int:
-        """Of all callers."""
+        """Those the caller may see."""
         return await count_running(info.context.context)
 
     @strawberry.field(

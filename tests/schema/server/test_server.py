@@ -12,6 +12,7 @@ from app.settings.server import Settings
 from tests.support.front_door import command, save, start, step
 from tests.support.packs import Workbench
 from tests.support.product import product
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +38,7 @@ async def test_the_server_tells_how_it_is_and_what_it_allows(tmp_path: Path) -> 
         )
         server = told["server"]
         assert server["accepting"]
-        assert (server["queuedRuns"], server["runningRuns"]) == (1, 1)
+        assert (server["queuedRuns"], server["runningRuns"]) == (0, 0), "they are another caller's"
         assert {check["name"]: check["ok"] for check in server["health"]} == {
             "store": True,
             "disk": True,
@@ -238,3 +239,27 @@ async def test_a_client_that_learns_the_whole_schema_may_leave_inputs_away(tmp_p
             assert value_from_ast_untyped(default) == {}
         started = await it.mutate("""mutation {runPack(pack: "test.echo") {__typename}}""")
         assert started["__typename"] == "StartRunSuccess"
+
+
+async def test_the_server_counts_the_runs_that_the_caller_may_see(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs, caller_concurrent_runs=1) as it:
+        bea = await it.token_for("bea", "READ", "RUN")
+        for text, token in (("one", None), ("two", None), ("three", bea)):
+            await command(it, "runPack", token, pack="test.slow", input={"text": text})
+        ada = await it.token_for("ada", "READ")
+        eve = await it.token_for("eve", "OBSERVE")
+        query = "{ server { queuedRuns runningRuns } }"
+
+        async def both_run() -> bool:
+            return bool((await it.query(query))["server"]["runningRuns"] == 2)
+
+        await eventually(both_run)
+        seen = [(await it.query(query, token=token))["server"] for token in (ada, bea, eve, None)]
+        assert seen == [
+            {"queuedRuns": 0, "runningRuns": 0},
+            {"queuedRuns": 0, "runningRuns": 1},
+            {"queuedRuns": 1, "runningRuns": 2},
+            {"queuedRuns": 1, "runningRuns": 2},
+        ]
+        bench.release.set()

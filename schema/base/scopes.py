@@ -12,7 +12,7 @@ described_enum(
         "READ": "Read the catalog, pipelines, and one's own runs, artifacts and memory.",
         "OBSERVE": "Read the runs, artifacts and transcripts of other callers; carries READ.",
         "RUN": "Start, resume, re-run and cancel runs; keep own defaults.",
-        "WRITE": "Write pipelines and triggers.",
-        "MANAGE": "Everything of everybody: credentials, callers, settings, audit.",
+        "WRITE": "Save, copy and delete pipelines; keep proposals for missing packs; delete runs.",
+        "MANAGE": "Everything of everybody: credentials, callers, settings, audit; carries all other scopes.",
     },
 )

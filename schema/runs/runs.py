@@ -127,7 +127,7 @@ class Run(Node):
         """Its failure."""
         return Failure.read(self.record.failure)
 
-    @strawberry.field(description="Who started it; for a trigger, its owner.")
+    @strawberry.field(description="The caller that started it.")
     async def caller(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")]':
         """Its caller."""
         from schema.access.callers import Caller

@@ -24,10 +24,10 @@ described_enum(
     {
         "PERSON": "A person, in the page, on the command line or by a script.",
         "AGENT": "An agent, over MCP.",
-        "SCHEDULE": "A schedule.",
-        "WEBHOOK": "A webhook.",
+        "SCHEDULE": "A schedule. Nothing starts runs by one yet.",
+        "WEBHOOK": "A webhook. Nothing starts runs by one yet.",
         "RERUN": "The re-run of another run.",
-        "A2A": "Another agent platform, over A2A.",
+        "A2A": "Another agent platform, over A2A. None is served yet.",
     },
 )
 

@@ -72,7 +72,7 @@ export type RunAction =
 
 /** What started a run. */
 export type RunCause =
-  /** Another agent platform, over A2A. */
+  /** Another agent platform, over A2A. None is served yet. */
   | 'A2A'
   /** An agent, over MCP. */
   | 'AGENT'
@@ -80,9 +80,9 @@ export type RunCause =
   | 'PERSON'
   /** The re-run of another run. */
   | 'RERUN'
-  /** A schedule. */
+  /** A schedule. Nothing starts runs by one yet. */
   | 'SCHEDULE'
-  /** A webhook. */
+  /** A webhook. Nothing starts runs by one yet. */
   | 'WEBHOOK';
 
 /** Where a run stands. SUCCEEDED, FAILED and CANCELLED are final until a resume. */
@@ -104,7 +104,7 @@ export type RunState =
 
 /** What a caller may do. */
 export type Scope =
-  /** Everything of everybody: credentials, callers, settings, audit. */
+  /** Everything of everybody: credentials, callers, settings, audit; carries all other scopes. */
   | 'MANAGE'
   /** Read the runs, artifacts and transcripts of other callers; carries READ. */
   | 'OBSERVE'
@@ -112,7 +112,7 @@ export type Scope =
   | 'READ'
   /** Start, resume, re-run and cancel runs; keep own defaults. */
   | 'RUN'
-  /** Write pipelines and triggers. */
+  /** Save, copy and delete pipelines; keep proposals for missing packs; delete runs. */
   | 'WRITE';
 
 /** Where a step stands. */

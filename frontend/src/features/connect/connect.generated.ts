@@ -25,7 +25,7 @@ export type McpTransport =
 
 /** What a caller may do. */
 export type Scope =
-  /** Everything of everybody: credentials, callers, settings, audit. */
+  /** Everything of everybody: credentials, callers, settings, audit; carries all other scopes. */
   | 'MANAGE'
   /** Read the runs, artifacts and transcripts of other callers; carries READ. */
   | 'OBSERVE'
@@ -33,7 +33,7 @@ export type Scope =
   | 'READ'
   /** Start, resume, re-run and cancel runs; keep own defaults. */
   | 'RUN'
-  /** Write pipelines and triggers. */
+  /** Save, copy and delete pipelines; keep proposals for missing packs; delete runs. */
   | 'WRITE';
 
 export type AgentClientsQueryVariables = Exact<{

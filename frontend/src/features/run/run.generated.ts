@@ -200,7 +200,7 @@ export type RunAction =
 
 /** What started a run. */
 export type RunCause =
-  /** Another agent platform, over A2A. */
+  /** Another agent platform, over A2A. None is served yet. */
   | 'A2A'
   /** An agent, over MCP. */
   | 'AGENT'
@@ -208,9 +208,9 @@ export type RunCause =
   | 'PERSON'
   /** The re-run of another run. */
   | 'RERUN'
-  /** A schedule. */
+  /** A schedule. Nothing starts runs by one yet. */
   | 'SCHEDULE'
-  /** A webhook. */
+  /** A webhook. Nothing starts runs by one yet. */
   | 'WEBHOOK';
 
 /** Where a run stands. SUCCEEDED, FAILED and CANCELLED are final until a resume. */

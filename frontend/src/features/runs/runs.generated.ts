@@ -126,7 +126,7 @@ export type RunAction =
 
 /** What started a run. */
 export type RunCause =
-  /** Another agent platform, over A2A. */
+  /** Another agent platform, over A2A. None is served yet. */
   | 'A2A'
   /** An agent, over MCP. */
   | 'AGENT'
@@ -134,9 +134,9 @@ export type RunCause =
   | 'PERSON'
   /** The re-run of another run. */
   | 'RERUN'
-  /** A schedule. */
+  /** A schedule. Nothing starts runs by one yet. */
   | 'SCHEDULE'
-  /** A webhook. */
+  /** A webhook. Nothing starts runs by one yet. */
   | 'WEBHOOK';
 
 /** Which runs. Fields are joined by and, values within a field by or. */
@@ -182,7 +182,7 @@ export type RunState =
 
 /** What a caller may do. */
 export type Scope =
-  /** Everything of everybody: credentials, callers, settings, audit. */
+  /** Everything of everybody: credentials, callers, settings, audit; carries all other scopes. */
   | 'MANAGE'
   /** Read the runs, artifacts and transcripts of other callers; carries READ. */
   | 'OBSERVE'
@@ -190,7 +190,7 @@ export type Scope =
   | 'READ'
   /** Start, resume, re-run and cancel runs; keep own defaults. */
   | 'RUN'
-  /** Write pipelines and triggers. */
+  /** Save, copy and delete pipelines; keep proposals for missing packs; delete runs. */
   | 'WRITE';
 
 /** How bad an issue is. */

@@ -27,7 +27,8 @@ async def readable_run(context: Context, run_id: str) -> RunRecord:
     """
     run = await find_run_by_id(context.services.store, run_id, visible_to=visible_to(context.caller))
     if run is None:
-        raise NotFound("run", run_id, hint="You see your own runs; an administrator can let you see everybody's.")
+        seen = "You see your own runs; an administrator can let you see everybody's."
+        raise NotFound("run", run_id, hint=None if context.caller.may(Scope.OBSERVE) else seen)
     return run
 
 

@@ -39,7 +39,7 @@ from resolvers.runs.starts import Labels, Started, find_replay, queue_full, star
 from resolvers.tools import IDEMPOTENCY, RUN_ID, WAIT, Parameter, Tool
 from runner.agents.definition import AGENT
 from runner.definitions.preflight import preflight
-from runner.issues import Issue, argument_error, error, has_errors
+from runner.issues import Hint, Issue, argument_error, error, has_errors
 from runner.json_values import canonical_json, digest
 from runner.resuming.plan import UNCHANGED, StepInputChange
 from store.runs.values import LostLeaseError, NewRun, NewStep, QueueFullError, Resume, ResumeStep, WrongStateError
@@ -170,10 +170,10 @@ async def resume_run(
     return id
 
 
-def _instead_of_resuming(state: RunState) -> str:
+def _instead_of_resuming(state: RunState) -> Hint:
     if state is RunState.SUCCEEDED:
-        return "Nothing is left to go on with. Run it again for a new run."
-    return "Wait until it has ended, or cancel it first."
+        return Hint("Nothing is left to go on with. Run it again for a new run.", operation="rerun_run")
+    return Hint("Wait until it has ended, or cancel it first.")
 
 
 @operation(

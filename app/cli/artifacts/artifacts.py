@@ -107,8 +107,8 @@ def text(
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         found = client.execute(documents.ARTIFACT_TEXT, {"id": artifact, "offset": offset, "limit": limit})["result"]
-    if found is None:
-        raise CliError(_unknown(artifact))
+        if found is None:
+            raise client.unknown("artifact", artifact)
     if output.is_json:
         output.emit(found)
     elif found["text"] is None:
@@ -142,7 +142,7 @@ def save(
     with Client(Target.find(server)) as client:
         found = client.execute(documents.ARTIFACT, {"id": artifact})["node"]
         if not found:
-            raise CliError(_unknown(artifact))
+            raise client.unknown("artifact", artifact)
         if found["status"] == "QUARANTINED":
             raise CliError(
                 f"{found['name']} is quarantined: a secret stands in it. Who manages the server lets it out with "
@@ -202,12 +202,13 @@ def release(artifact: ArtifactId, server: Server = None, as_json: Json = None) -
     """Let an artifact out of quarantine, although a secret stands in it."""
     from app.cli.artifacts import documents
     from app.cli.base.client import Client
-    from app.cli.base.output import Output, accept
+    from app.cli.base.output import Output
     from app.cli.base.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
-        made = accept(client.execute(documents.RELEASE_ARTIFACT, {"id": artifact})["result"])["artifact"]
+        result = client.execute(documents.RELEASE_ARTIFACT, {"id": artifact})["result"]
+        made = client.accept(result, "artifact", [artifact])["artifact"]
     if output.is_json:
         output.emit({"type": "artifact", **made})
     else:
@@ -217,12 +218,13 @@ def release(artifact: ArtifactId, server: Server = None, as_json: Json = None) -
 def _pin(artifact: str, server: str | None, as_json: bool | None, *, pinned: bool) -> None:
     from app.cli.artifacts import documents
     from app.cli.base.client import Client
-    from app.cli.base.output import Output, accept
+    from app.cli.base.output import Output
     from app.cli.base.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
-        made = accept(client.execute(documents.PIN_ARTIFACT, {"id": artifact, "pinned": pinned})["result"])["artifact"]
+        result = client.execute(documents.PIN_ARTIFACT, {"id": artifact, "pinned": pinned})["result"]
+        made = client.accept(result, "artifact", [artifact])["artifact"]
     if output.is_json:
         output.emit({"type": "artifact", **made})
     else:
@@ -233,7 +235,3 @@ def _kept(artifact: JSON) -> str:
     if artifact["pinned"]:
         return "for good"
     return f"until {artifact['expiresAt'][:16]}" if artifact["expiresAt"] else "with its run"
-
-
-def _unknown(artifact: str) -> str:
-    return f"There is no artifact `{artifact}`, or your token may not see it. `packline artifact list` lists them."

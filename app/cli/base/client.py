@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 
 from app.cli.base.exits import EXIT_UNREACHABLE, CliError
+from app.cli.base.output import accept
 from app.cli.base.wording import hint_words
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ RECONNECT_SECONDS = 120.0
 _PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
 #: Close codes after which trying again is useless: 4400 malformed, 4401 not signed in, 4403 signed out or forbidden.
 _FATAL_CLOSES = frozenset({4400, 4401, 4403})
+
+#: The scopes a token has.
+_SCOPES = "query CliScopes { viewer { scopes } }"
+#: How to find what is there, by what a caller may lack the right to see.
+_LISTS = {"run": "`packline runs` lists runs", "artifact": "`packline artifact list` lists artifacts"}
 
 JSON = dict[str, Any]
 
@@ -90,6 +96,23 @@ class Client:
         missed = [self.missed(kind, ref, otherwise) for ref in asked if ref in self._missed]
         if missed:
             raise CliError("\n".join(missed))
+
+    def unknown(self, kind: str, ref: str) -> CliError:
+        """Says that there is no such run or artifact; to who sees only their own, that others may have one."""
+        scopes = self.execute(_SCOPES)["viewer"]["scopes"]
+        seen = "" if "OBSERVE" in scopes else " that your token may see"
+        others = "" if kind != "run" or ref.startswith("run_") else ", `packline pipelines` pipelines"
+        return CliError(f"There is no {kind} `{ref}`{seen}. {_LISTS[kind]}{others}.")
+
+    def accept(self, result: JSON, kind: str, refs: Iterable[str]) -> JSON:
+        """The success of a command on runs or artifacts.
+
+        Raises:
+            CliError: the command was refused; a run or artifact that was not found is reported as by `unknown`.
+        """
+        if result["__typename"] == "NotFoundProblem" and result["ref"] in refs:
+            raise self.unknown(kind, result["ref"])
+        return accept(result)
 
     def pages(
         self, document: str, field: str, variables: Mapping[str, object], *, limit: int | None, page_size: int = 50

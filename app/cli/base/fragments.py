@@ -59,6 +59,7 @@ fragment ProblemParts on Problem {
   ... on NotFoundProblem { ref suggestion }
   ... on ForbiddenProblem { requires operation }
   ... on InvalidProblem { summary issues { ...IssueParts } }
+  ... on WrongStateProblem { wrongRun: run { id } }
   ... on UnavailableProblem { missing { ...RequirementParts } }
   ... on LimitedProblem { retryAfterSeconds }
 }

@@ -15,6 +15,7 @@ COMMANDS: Final = {
     "credentials": "packline credential list",
     "mcp_servers": "packline packs",
     "memory_entries": "packline memory entries",
+    "rerun_run": "packline rerun",
     "run_pack": "packline run",
     "run_pipeline": "packline run",
     "server": "packline doctor",
@@ -51,4 +52,6 @@ def hint_words(problem: Mapping[str, Any]) -> str:
     if parts is None:
         return ""
     command = COMMANDS.get(parts["operation"])
+    if command and (run := problem.get("wrongRun")):
+        command += f" {run['id']}"
     return Hint(parts["text"] or "", parts["closest"]).naming(command and f"`{command}`")

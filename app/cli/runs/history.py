@@ -80,9 +80,8 @@ def show(
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         found = client.execute(documents.RUN_DETAIL, {"id": run_id})["run"]
-    if found is None:
-        lists = "`packline runs` lists runs" + ("" if run_id.startswith("run_") else ", `packline pipelines` pipelines")
-        raise CliError(f"There is no run `{run_id}`, or your token may not see it. {lists}.")
+        if found is None:
+            raise client.unknown("run", run_id)
     if step is not None:
         chosen = next((one for one in found["steps"] if one["key"] == step), None)
         if chosen is None:

@@ -28,14 +28,14 @@ def promote(
     """Propose a pipeline made from a run, or from the pack calls that led to it; saves nothing."""
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
-    from app.cli.base.output import Output, accept, issue_line
+    from app.cli.base.output import Output, issue_line
     from app.cli.base.target import Target
     from app.cli.memory import documents
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         given = {"id": run_id, "include": include, "name": name}
-        made = accept(client.execute(documents.PROMOTE, given)["result"])
+        made = client.accept(client.execute(documents.PROMOTE, given)["result"], "run", [run_id, *(include or ())])
     if to is not None:
         try:
             to.write_text(made["yaml"], "utf-8")

@@ -163,11 +163,10 @@ def resume(
     """
     from app.cli.base.client import Client
     from app.cli.base.exits import EXIT_OK, EXIT_REFUSED, CliError
-    from app.cli.base.output import Output, accept, issue_line
+    from app.cli.base.output import Output, issue_line
     from app.cli.base.target import Target
     from app.cli.runs import start_documents as documents
     from app.cli.runs.inputs import read_inputs, read_json_object
-    from app.cli.runs.watch import no_run
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -184,7 +183,7 @@ def resume(
             change["inputs"] = read_inputs(inputs or (), inputs_file, schema)
         found = client.execute(documents.RESUME_PREVIEW, change)["run"]
         if found is None:
-            raise no_run(run_id)
+            raise client.unknown("run", run_id)
         plan = found["resumePreview"]
         if preview:
             _show_preview(output, plan)
@@ -194,7 +193,7 @@ def resume(
             raise CliError("\n".join([f"The run {run_id} cannot be resumed.", *lines]))
         if not yes:
             _ask_of_repeats(output, plan, ("RUN", "RUN_AGAIN"))
-        resumed = accept(client.execute(documents.RESUME_RUN, change)["result"])["run"]
+        resumed = client.accept(client.execute(documents.RESUME_RUN, change)["result"], "run", [run_id])["run"]
         _go_on(client, output, resumed, detach=detach, save=save, after=resumed["eventCursor"])
 
 
@@ -223,11 +222,10 @@ def rerun(
     """
     from app.cli.base.client import Client
     from app.cli.base.exits import EXIT_OK, EXIT_REFUSED
-    from app.cli.base.output import Output, accept, issue_line
+    from app.cli.base.output import Output, issue_line
     from app.cli.base.target import Target
     from app.cli.runs import start_documents as documents
     from app.cli.runs.inputs import read_inputs
-    from app.cli.runs.watch import no_run
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -240,7 +238,7 @@ def rerun(
                 from app.cli.runs.remembered import take_remembered
 
                 changed, taken = take_remembered(client, output, target, from_memory, changed, schema)
-        change = {
+        change: dict[str, Any] = {
             "id": run_id,
             "inputs": changed,
             "definition": "CURRENT" if current else "OF_RUN",
@@ -249,7 +247,7 @@ def rerun(
         if preview or (from_step is not None and not yes):
             found = client.execute(documents.RERUN_PREVIEW, change)["run"]
             if found is None:
-                raise no_run(run_id)
+                raise client.unknown("run", run_id)
             plan = found["rerunPreview"]
             if preview:
                 _show_preview(output, plan)
@@ -257,18 +255,8 @@ def rerun(
             # What is not allowed the server refuses with all its reasons; another agent is not part of the plan.
             if plan["allowed"] or agent is not None:
                 _ask_of_repeats(output, plan, ("RUN_AGAIN",))
-        started = accept(
-            client.execute(
-                documents.RERUN_RUN,
-                {
-                    **change,
-                    "fromMemory": taken,
-                    "force": force,
-                    "agent": agent,
-                    "idempotencyKey": idempotency_key,
-                },
-            )["result"]
-        )
+        change |= {"fromMemory": taken, "force": force, "agent": agent, "idempotencyKey": idempotency_key}
+        started = client.accept(client.execute(documents.RERUN_RUN, change)["result"], "run", [run_id])
         for issue in started["warnings"]:
             output.note(issue_line(issue))
         _go_on(client, output, started["run"], detach=detach, save=save)
@@ -282,13 +270,14 @@ def cancel(
 ) -> None:
     """Stop a run that waits or works."""
     from app.cli.base.client import Client
-    from app.cli.base.output import Output, accept
+    from app.cli.base.output import Output
     from app.cli.base.target import Target
     from app.cli.runs import start_documents as documents
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
-        stopped = accept(client.execute(documents.CANCEL_RUN, {"id": run_id, "reason": reason})["result"])["run"]
+        result = client.execute(documents.CANCEL_RUN, {"id": run_id, "reason": reason})["result"]
+        stopped = client.accept(result, "run", [run_id])["run"]
         word = "is cancelled" if stopped["state"] == "CANCELLED" else "is being cancelled"
         _say_or_emit(output, f"{run_id} {word}.", {"type": "run", "run": stopped})
 
@@ -339,11 +328,10 @@ def _schema_of_run(client: Client, run_id: str, *, current: bool) -> tuple[str, 
     Nothing is looked up by name: the pipeline may be deleted by now, and its run goes on all the same.
     """
     from app.cli.runs import start_documents as documents
-    from app.cli.runs.watch import no_run
 
     found = client.execute(documents.RUN_INPUTS, {"id": run_id})["run"]
     if found is None:
-        raise no_run(run_id)
+        raise client.unknown("run", run_id)
     whole = found["pipeline"] or found["pack"]
     version = None if current else found["version"]
     return (whole["id"], (version or whole)["inputSchema"]) if whole else ("", {})

@@ -64,7 +64,7 @@ def _chosen(client: Client, run_id: str, step: str | None, attempt: int | None) 
 
     found = client.execute(documents.RUN_ATTEMPTS, {"id": run_id})["run"]
     if found is None:
-        raise CliError(f"There is no run `{run_id}`, or your token may not see it. `packline runs` lists runs.")
+        raise client.unknown("run", run_id)
     steps = found["steps"]
     if step is None:
         begun = [one for one in steps if one["agent"] and one["attempts"]]

@@ -33,13 +33,8 @@ def get_run(client: Client, run_id: str) -> JSON:
     """
     run: JSON | None = client.execute(documents.RUN, {"id": run_id})["run"]
     if run is None:
-        raise no_run(run_id)
+        raise client.unknown("run", run_id)
     return run
-
-
-def no_run(run_id: str) -> CliError:
-    """Says that there is no such run for this caller."""
-    return CliError(f"There is no run `{run_id}`, or your token may not see it. `packline runs` lists runs.")
 
 
 def follow_run(client: Client, output: Output, run: JSON, *, after: str | None, save: Path | None = None) -> int:

@@ -98,8 +98,9 @@ def test_a_run_fails_is_resumed_and_leaves_its_deck(machine):
     (deck,) = saved.iterdir()
     assert deck.read_bytes().startswith(b"%PDF")
 
-    again = machine.lines("resume", run["id"], status=2)
-    assert again == []
+    again = machine.run("resume", run["id"])
+    assert (again.returncode, again.stdout) == (2, "")
+    assert again.stderr.endswith(f"Try `packline rerun {run['id']}`.\n")
     watched = machine.lines("watch", run["id"])
     sequences = [line["sequence"] for line in watched if line["type"] == "event"]
     assert sequences == list(range(1, len(sequences) + 1))
@@ -222,6 +223,36 @@ def test_lists_tokens_and_definitions(machine):
     assert made["id"] in [line["id"] for line in machine.lines("token", "list")]
     machine.lines("token", "revoke", made["id"])
     assert made["id"] not in [line["id"] for line in machine.lines("token", "list")]
+
+
+def test_every_command_says_the_same_of_a_run_it_does_not_find(machine, tmp_path):
+    run, file = "run_01J00000000000000000000000", "art_01J00000000000000000000000"
+    asked = {
+        run: [
+            *((command, run) for command in ("show", "watch", "resume", "transcript", "promote", "rerun", "cancel")),
+            ("rerun", run, "--from-step", "read"),
+        ],
+        file: [("artifact", command, file) for command in ("text", "save", "pin", "release")],
+    }
+    made = machine.lines("token", "create", "worker", "--scope", "read,run,write", "--subject", "wanda")[0]
+    for token, seen in ((None, ""), (made["plaintext"], " that your token may see")):
+        if token:
+            machine.environment["PACKLINE_TOKEN"] = token
+        try:
+            for command in asked[run]:
+                refused = machine.run(*command)
+                assert (refused.returncode, refused.stderr) == (
+                    2,
+                    f"packline: There is no run `{run}`{seen}. `packline runs` lists runs.\n",
+                ), command
+            for command in asked[file]:
+                if token and command[1] == "release":
+                    continue  # needs another scope
+                assert machine.run(*command).stderr == (
+                    f"packline: There is no artifact `{file}`{seen}. `packline artifact list` lists artifacts.\n"
+                ), command
+        finally:
+            machine.environment.pop("PACKLINE_TOKEN", None)
 
 
 def test_apply_export_and_check_speak_one_document(machine):

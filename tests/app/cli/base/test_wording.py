@@ -44,6 +44,8 @@ def test_a_hint_names_the_command_in_place_of_the_operation():
         "Did you mean `brew`? Or wait."
     )
     assert hint_words({"hintParts": None}) == ""
+    again = {"text": None, "closest": None, "operation": "rerun_run"}
+    assert hint_words({"hintParts": again, "wrongRun": {"id": "run_1"}}) == "Try `packline rerun run_1`."
 
 
 def test_hints_and_kinds_against_a_real_server(tmp_path):

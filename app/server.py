@@ -243,7 +243,7 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
     from app.http.login import link_url
     from app.main import create_app
     from runner.egress.client import EgressPolicyError
-    from store.database.engine import StoreError
+    from store.database.engine import DataFolderInUseError, StoreError
 
     try:
         # What people put into runs lies there: nobody else on this machine needs to look.
@@ -275,6 +275,9 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
                     on_stopping=app.begin_stopping,
                 )
             )
+    except DataFolderInUseError as error:
+        print(f"packline: {error} Stop it, or give this one another `--data-dir` (PACKLINE_DATA_DIR).", file=sys.stderr)
+        return EXIT_CANNOT_START
     except (StartError, StoreError, SettingsError, EgressPolicyError) as error:
         print(f"packline: {error}", file=sys.stderr)
         return EXIT_CANNOT_START

@@ -52,6 +52,10 @@ class StoreBusyError(StoreError):
     """Another process owns the database file."""
 
 
+class DataFolderInUseError(StoreBusyError):
+    """A server uses the data folder; what to do about it depends on what else wanted it."""
+
+
 class StoreSchemaError(StoreError):
     """The database was written by another release; the message says what to run."""
 

@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy import create_engine, event
 
 from store.database.dialects import NOTHING
-from store.database.engine import StoreBusyError, StoreClosedError
+from store.database.engine import DataFolderInUseError, StoreClosedError
 from store.database.schema import ensure_sqlite_schema
 from store.database.sqlite_connection import SQLiteConnection, classified, named, result_code
 from store.database.sqlite_writer import SQLiteWriter
@@ -197,7 +197,7 @@ async def open_sqlite(data_dir: Path, *, migrate: bool) -> SQLiteStore:
     """Opens `data_dir/packline.db`, alone.
 
     Raises:
-        StoreBusyError: another process owns the file.
+        DataFolderInUseError: another process owns the file.
         StoreSchemaError: its schema does not fit this release.
     """
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)  # noqa: ASYNC240 - once, before anything is served
@@ -217,17 +217,14 @@ def acquire_lock(data_dir: Path) -> TextIOWrapper:
     """Locks the data folder for this process; the lock goes with the returned file.
 
     Raises:
-        StoreBusyError: another process holds it.
+        DataFolderInUseError: another process holds it.
     """
     lock = (data_dir / "packline.lock").open("a+")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         lock.close()
-        raise StoreBusyError(
-            f"Another Packline server uses the data folder {data_dir}. Stop it, or give this one another "
-            "`--data-dir` (PACKLINE_DATA_DIR)."
-        ) from error
+        raise DataFolderInUseError(f"A Packline server uses the data folder {data_dir}.") from error
     return lock
 
 

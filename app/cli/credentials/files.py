@@ -189,9 +189,9 @@ def _offline(data_dir: Path | None, work: Callable[[Store, KeySource], Awaitable
     """Does something with the database and the vault key themselves."""
     import asyncio
 
-    from app.cli.base.exits import CliError
+    from app.cli.base.exits import STOP_SERVER, CliError
     from app.settings.server import Settings, SettingsError
-    from store.database.engine import StoreBusyError, StoreError, open_store
+    from store.database.engine import DataFolderInUseError, StoreError, open_store
     from store.secrets.cipher import UnsealError, VaultKeyError
     from store.secrets.vault_key import key_source
 
@@ -209,8 +209,8 @@ def _offline(data_dir: Path | None, work: Callable[[Store, KeySource], Awaitable
         return asyncio.run(run(settings))
     except SettingsError as error:
         raise CliError(str(error)) from error
-    except StoreBusyError as error:
-        raise CliError(f"{error} This command opens the vault itself, so stop the server for a moment.") from error
+    except DataFolderInUseError as error:
+        raise CliError(f"{error} {STOP_SERVER}") from error
     except (StoreError, VaultKeyError, UnsealError) as error:
         raise CliError(str(error)) from error
 

@@ -68,9 +68,9 @@ def migrate(data_dir: DataDir = None, as_json: Json = None) -> None:
 
     An embedded database is copied first.
     """
-    from app.cli.base.exits import CliError
+    from app.cli.base.exits import STOP_SERVER, CliError
     from app.cli.base.output import Output
-    from store.database.engine import StoreError
+    from store.database.engine import DataFolderInUseError, StoreError
     from store.database.schema import (
         current_sqlite_revision,
         ensure_postgres_schema,
@@ -92,6 +92,8 @@ def migrate(data_dir: DataDir = None, as_json: Json = None) -> None:
                 ensure_sqlite_schema(path, migrate=True)
         else:
             before = ensure_postgres_schema(settings.database_url, migrate=True)
+    except DataFolderInUseError as error:
+        raise CliError(f"{error} {STOP_SERVER}") from error
     except StoreError as error:
         raise CliError(str(error)) from error
     after = head_revision()

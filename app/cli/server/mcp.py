@@ -45,12 +45,17 @@ def mcp(
         from app.embedded import serve_embedded
         from app.logging import configure_logging
         from app.mcp.session import Selection, SelectionError
-        from store.database.engine import StoreError
+        from store.database.engine import DataFolderInUseError, StoreError
 
         settings = settings_of(data_dir=data_dir)
         configure_logging(settings.log_level, settings.log_format)
         try:
             asyncio.run(serve_embedded(settings, Selection.parse(query, {})))
+        except DataFolderInUseError as error:
+            raise CliError(
+                f"{error} Leave out --embedded and --data-dir to call that server, or name another folder with "
+                "--data-dir."
+            ) from error
         except (SelectionError, StoreError) as error:
             raise CliError(str(error)) from error
         return

@@ -278,7 +278,19 @@ def test_doctor_finds_the_server_well(machine):
 def test_a_second_server_on_the_folder_says_what_to_do(machine):
     done = machine.run("up", "--port", "0")
     assert done.returncode == 1
-    assert done.stderr.rstrip().endswith("`--data-dir` (PACKLINE_DATA_DIR).")
+    assert done.stderr.rstrip().endswith("Stop it, or give this one another `--data-dir` (PACKLINE_DATA_DIR).")
+
+
+def test_commands_that_need_the_data_folder_for_themselves_say_to_stop_the_server(machine):
+    for command in (("migrate",), ("credential", "rotate-key"), ("credential", "reset", "--yes")):
+        done = machine.run(*command)
+        assert done.returncode == 2, command
+        assert done.stderr == (
+            f"packline: A Packline server uses the data folder {machine.folder / 'data'}. "
+            "Stop it, repeat this command, then start it again.\n"
+        )
+    embedded = machine.run("mcp", "--embedded", text="")
+    assert (embedded.returncode, "Leave out --embedded" in embedded.stderr) == (2, True)
 
 
 def test_a_backup_of_the_running_server_restores(machine):

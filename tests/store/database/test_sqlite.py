@@ -376,7 +376,7 @@ async def test_the_data_folder_is_for_its_own_user_alone(tmp_path: Path):
 
 
 async def test_a_second_server_on_the_same_folder_is_refused(embedded: SQLiteStore, tmp_path: Path):
-    with pytest.raises(StoreBusyError, match="Another Packline server"):
+    with pytest.raises(StoreBusyError, match="A Packline server"):
         await open_store("sqlite", tmp_path, migrate=True)
     code = (
         "import asyncio, sys; from pathlib import Path; from store.database.engine import open_store, StoreBusyError\n"

@@ -77,7 +77,10 @@ def test_a_credential_from_the_first_to_the_last_command(machine):
         )
         assert "--from-stdin" in refused(machine, "set", "x", "--kind", "github", text="")
         assert "give its `--kind`" in refused(machine, "set", "x")
-        assert "stop the server" in refused(machine, "rotate-key")
+        assert refused(machine, "rotate-key") == (
+            f"packline: A Packline server uses the data folder {machine.folder / 'data'}. "
+            "Stop it, repeat this command, then start it again.\n"
+        )
         assert machine.lines("credential", "delete", "other")[0]["key"] == "other"
 
     data = machine.folder / "data"

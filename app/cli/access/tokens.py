@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the annotations
+from app.cli.base.options import Json, Server, number
 
 tokens = typer.Typer(no_args_is_help=True, help="Make, list and revoke tokens; sign a browser in.")
 
@@ -19,7 +19,12 @@ def create(
         str | None, typer.Option(help="Whom it stands for; yourself if not given.", show_default=False)
     ] = None,
     days: Annotated[
-        float | None, typer.Option(min=0.001, max=36_500, help="Days until it expires; never if not given.")
+        float | None,
+        typer.Option(
+            parser=number(0.001, 36_500, whole=False),
+            metavar="NUMBER",
+            help="Days until it expires, at most 36,500; never if not given.",
+        ),
     ] = None,
     server: Server = None,
     as_json: Json = None,

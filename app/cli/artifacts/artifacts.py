@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the annotations
+from app.cli.base.options import Json, Limit, Server, number
 
 if TYPE_CHECKING:
     from app.cli.base.client import JSON
@@ -37,7 +37,7 @@ def list_(
         bool | None,
         typer.Option("--pinned/--not-pinned", help="Only pinned ones, or none of them.", show_default=False),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 20,
+    limit: Limit = 20,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
@@ -91,12 +91,14 @@ def list_(
 @artifacts.command()
 def text(
     artifact: ArtifactId,
-    offset: Annotated[int, typer.Option(min=0, help="First byte.")] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=200_000, help="Longest stretch, in bytes.")] = 20_000,
+    offset: Annotated[int, typer.Option(parser=number(0), metavar="NUMBER", help="First byte.")] = 0,
+    limit: Annotated[
+        int, typer.Option(parser=number(1, 200_000), metavar="NUMBER", help="Most bytes to read, at most 200,000.")
+    ] = 20_000,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Print a stretch of an artifact's text."""
+    """Print part of an artifact's text."""
     from app.cli.artifacts import documents
     from app.cli.base.client import Client
     from app.cli.base.defusing import defused

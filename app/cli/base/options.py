@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from math import inf, nan
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def number(least: float, most: float | None = None, *, whole: bool = True) -> Callable[[str | float], float]:
+    """A parser for an option that takes a number: it refuses others in words that say what is allowed."""
+
+    def parse(given: str | float) -> float:
+        try:
+            found = int(given) if whole else float(given)
+        except ValueError:
+            found = nan
+        if least <= found <= (inf if most is None else most):
+            return found
+        allowed = f"from {least:,}" if most is None else f"from {least:,} to {most:,}"
+        raise typer.BadParameter(f"`{given}` is not {'a whole number' if whole else 'a number'} {allowed}.")
+
+    return parse
+
 
 Server = Annotated[
     str | None, typer.Option("--server", metavar="URL", help="Server to talk to (PACKLINE_SERVER).", show_default=False)
@@ -13,6 +34,7 @@ Json = Annotated[
     bool | None,
     typer.Option("--json/--text", help="JSON lines or text; text on a terminal, else JSON.", show_default=False),
 ]
+Limit = Annotated[int, typer.Option(parser=number(1, 10_000), metavar="NUMBER", help="How many, at most 10,000.")]
 Inputs = Annotated[
     list[str] | None,
     typer.Option(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the annotations
+from app.cli.base.options import Json, Server, number
 
 if TYPE_CHECKING:
     from app.cli.base.client import JSON
@@ -117,7 +117,13 @@ def set_(
     ] = None,
     description: Annotated[str | None, typer.Option(help="What it is for.", show_default=False)] = None,
     days: Annotated[
-        float | None, typer.Option(min=0.001, max=36_500, help="Days until it expires.", show_default=False)
+        float | None,
+        typer.Option(
+            parser=number(0.001, 36_500, whole=False),
+            metavar="NUMBER",
+            help="Days until it expires, at most 36,500.",
+            show_default=False,
+        ),
     ] = None,
     server: Server = None,
     as_json: Json = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the annotations
+from app.cli.base.options import Json, Limit, Server  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
     from app.cli.base.client import JSON
@@ -46,7 +46,7 @@ def defaults(
 @memory.command()
 def entries(
     scope: Annotated[str, typer.Option(help="all, packs, pipelines, pack:ID, pipeline:ID or entry:ID.")] = "all",
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 20,
+    limit: Limit = 20,
     caller: Caller = None,
     server: Server = None,
     as_json: Json = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the annotations
+from app.cli.base.options import Json, Limit, Server  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
     from app.cli.base.client import JSON
@@ -192,7 +192,7 @@ def pipelines(
         bool | None, typer.Option("--starters/--own", help="Only starters, or none of them.", show_default=False)
     ] = None,
     usable: Usable = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 100,
+    limit: Limit = 100,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
@@ -237,7 +237,7 @@ def packs(
         list[str] | None, typer.Option(metavar="KIND", help="Makes this kind; repeatable.", show_default=False)
     ] = None,
     usable: Usable = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 100,
+    limit: Limit = 100,
     server: Server = None,
     as_json: Json = None,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base.options import Json, RunId, Server  # noqa: TC001 - typer reads the annotations
+from app.cli.base.options import Json, Limit, RunId, Server  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
     from app.cli.base.client import JSON
@@ -19,7 +19,7 @@ def runs(
     pipeline: Annotated[list[str] | None, typer.Option(help="Only runs of this pipeline.", show_default=False)] = None,
     search: Annotated[str | None, typer.Option(help="Words in title, inputs or failure.", show_default=False)] = None,
     attention: Annotated[bool, typer.Option("--attention", help="Only failed runs nobody has looked at.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 20,
+    limit: Limit = 20,
     server: Server = None,
     as_json: Json = None,
 ) -> None:

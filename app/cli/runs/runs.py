@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base.options import (  # noqa: TC001 - typer reads the annotations
+from app.cli.base.options import (
     Agent,
     Detach,
     Force,
@@ -19,6 +19,7 @@ from app.cli.base.options import (  # noqa: TC001 - typer reads the annotations
     RunId,
     Server,
     Uploads,
+    number,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +46,12 @@ def run(
         str | None, typer.Option(help="Version of the pipeline or pack; the current one if not given.")
     ] = None,
     deadline: Annotated[
-        float | None, typer.Option(min=0.001, max=86_400, metavar="SECONDS", help="Longest time it may take.")
+        float | None,
+        typer.Option(
+            parser=number(0.001, 86_400, whole=False),
+            metavar="SECONDS",
+            help="Longest time it may take, at most 86,400.",
+        ),
     ] = None,
     idempotency_key: IdempotencyKey = None,
     force: Force = False,

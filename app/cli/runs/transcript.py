@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base.options import Json, RunId, Server  # noqa: TC001 - typer reads the annotations
+from app.cli.base.options import Json, RunId, Server, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ def transcript(
         typer.Argument(metavar="[STEP]", help="Key of the step; the last agent's at work if not given."),
     ] = None,
     attempt: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Attempt of the step; the last if not given.")
+        int | None, typer.Option(parser=number(1), metavar="NUMBER", help="Attempt of the step; the last if not given.")
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the attempt has ended.")] = False,
     server: Server = None,

@@ -24,8 +24,8 @@ def up(
         str | None, typer.Option(help="Address to listen on (PACKLINE_HOST); 127.0.0.1.", show_default=False)
     ] = None,
     port: Annotated[
-        int | None,
-        typer.Option(help="Port (PACKLINE_PORT); 8420, 0 takes a free one.", show_default=False),
+        str | None,  # read by the settings, which say what is wrong with it
+        typer.Option(metavar="NUMBER", help="Port (PACKLINE_PORT); 8420, 0 takes a free one.", show_default=False),
     ] = None,
     data_dir: DataDir = None,
     log_level: Annotated[

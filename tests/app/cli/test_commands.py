@@ -6,11 +6,14 @@ import stat
 import subprocess
 import sys
 from contextlib import closing
+from typing import Annotated, get_args, get_origin, get_type_hints
 
 import pytest
+from typer.main import get_command
 
 from app.cli.base.saving import free_name
 from app.cli.base.target import Target
+from app.cli.commands import cli
 
 AT = "2026-11-21T12:00:00.000Z"
 
@@ -959,6 +962,45 @@ def test_every_command_explains_itself(packline, command):
     result = packline(command, "--help")
     assert result.status == 0
     assert "..." not in packline("--help").out.partition(f"  {command} ")[2].partition("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option", "said"),
+    [
+        (("runs", "--limit", "0"), "--limit", "`0` is not a whole number from 1 to 10,000."),
+        (("runs", "--limit", "abc"), "--limit", "`abc` is not a whole number from 1 to 10,000."),
+        (("pipelines", "--limit", "1.5"), "--limit", "`1.5` is not a whole number from 1 to 10,000."),
+        (("artifact", "text", "art_1", "--offset", "-1"), "--offset", "`-1` is not a whole number from 0."),
+        (("transcript", "run_1", "--attempt", "x"), "--attempt", "`x` is not a whole number from 1."),
+        (("run", "deck", "--deadline", "nan"), "--deadline", "`nan` is not a number from 0.001 to 86,400."),
+        (("token", "create", "ci", "--days", "0"), "--days", "`0` is not a number from 0.001 to 36,500."),
+    ],
+)
+def test_a_number_that_is_none_is_named_with_what_is_allowed(packline, arguments, option, said):
+    refused = packline(*arguments)
+    assert (refused.status, refused.err.splitlines()[-1]) == (2, f"Error: Invalid value for '{option}': {said}")
+
+
+def test_no_number_is_refused_in_the_words_of_a_library():
+    """Each option that takes a number has a parser of ours, which says what is allowed."""
+    for command in every_command(get_command(cli)):
+        for name, hint in get_type_hints(command.callback, include_extras=True).items():
+            taken, option = get_args(hint)[:2] if get_origin(hint) is Annotated else (hint, None)
+            if {int, float} & {taken, *get_args(taken)}:
+                assert option.parser is not None, (command.name, name)
+
+
+def every_command(group):
+    for command in group.commands.values():
+        yield from every_command(command) if hasattr(command, "commands") else [command]
+
+
+def test_a_port_that_is_none_is_explained_as_every_setting(packline):
+    refused = packline("up", "--port", "abc")
+    assert (refused.status, refused.err) == (
+        2,
+        "packline: --port is `abc`: it should be a whole number. Unset it for the default `8420`.\n",
+    )
 
 
 def test_wrong_usage_ends_with_2(packline):

@@ -343,6 +343,8 @@ def _schema_of_run(client: Client, run_id: str, *, current: bool) -> tuple[str, 
     return (whole["id"], (version or whole)["inputSchema"]) if whole else ("", {})
 
 
+#: What a preview shows of a step's input: characters of all of it and of a text in it, and items of a list in it.
+_INPUT_CHARACTERS, _TEXT_CHARACTERS, _LIST_ITEMS = 400, 80, 3
 _INPUT_SOURCES = {
     "DEFINITION": "its definition makes",
     "STEP_INPUT": "given here",
@@ -382,10 +384,25 @@ def _show_preview(output: Output, plan: JSON | None) -> None:
     )
     for step in plan["steps"]:
         if step["input"] is not None:
-            shown = step["input"]["excerpt"] or json.dumps(step["input"]["json"], ensure_ascii=False)
+            whole = step["input"]["excerpt"] or json.dumps(step["input"]["json"], ensure_ascii=False)
+            shown = step["input"]["excerpt"] or json.dumps(_shortened(step["input"]["json"]), ensure_ascii=False)
+            shown = shown if len(shown) <= _INPUT_CHARACTERS else f"{shown[:_INPUT_CHARACTERS]}…"
             output.say(f"{step['key']} takes the input {_INPUT_SOURCES[step['inputSource']]}: {shown}")
+            if shown != whole:
+                output.say("  Shortened; `--json` shows more.", "dim")
     for issue in plan["issues"]:
         output.say(issue_line(issue), "yellow")
+
+
+def _shortened(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """A JSON value with the beginnings of its texts and lists, so that none of its fields hides another."""
+    if isinstance(value, str):
+        return value if len(value) <= _TEXT_CHARACTERS else f"{value[:_TEXT_CHARACTERS]}…"
+    if isinstance(value, dict):
+        return {name: _shortened(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [*map(_shortened, value[:_LIST_ITEMS]), *(["…"] if len(value) > _LIST_ITEMS else [])]
+    return value
 
 
 def _confirm(output: Output, question: str) -> None:

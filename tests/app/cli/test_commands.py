@@ -518,6 +518,20 @@ def test_a_preview_shows_the_input_that_a_definition_makes(packline, server):
     server.answers["CliResumePreview"] = plan
     said = packline("resume", "run_1", "--step-input", "null", "--preview", "--text").out
     assert 'publish takes the input its definition makes: {"text": "tea"}' in said
+    assert "--json" not in said
+
+
+def test_a_preview_shows_the_beginning_of_a_long_input(packline, server):
+    plan = preview()
+    long = {"text": "# Tea\n" + "Green tea. " * 500, "pages": [{"n": n} for n in range(200)], "style": "plain"}
+    plan["run"]["resumePreview"]["steps"][1]["input"] = {"json": long, "excerpt": None}
+    server.answers["CliResumePreview"] = plan
+    said = packline("resume", "run_1", "--preview", "--text").out
+    assert len(said) < 800
+    assert 'publish takes the input its definition makes: {"text": "# Tea\\nGreen tea.' in said
+    assert '"style": "plain"' in said, "a long text hides no other field"
+    assert "Shortened; `--json` shows more." in said
+    assert packline("resume", "run_1", "--preview", "--json").lines[0]["preview"]["steps"][1]["input"]["json"] == long
 
 
 def test_cancel_says_whether_it_has_ended(packline, server):

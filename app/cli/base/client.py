@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import httpx2
+    from websockets.frames import Close
 
     from app.cli.base.target import Target
 
@@ -27,6 +28,8 @@ _PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
 #: Close codes after which trying again is useless: 4400 malformed, 4401 not signed in, 4403 signed out or forbidden.
 _FATAL_CLOSES = frozenset({4400, 4401, 4403})
 
+#: Close code of a server that ends, as uvicorn sends it.
+_RESTART = 1012
 #: The scopes a token has.
 _SCOPES = "query CliScopes { viewer { scopes } }"
 #: How to find what is there, by what a caller may lack the right to see.
@@ -266,7 +269,7 @@ class Client:
                             raise CliError("\n".join(_error_line(one) for one in message["payload"]))
                         case "complete":
                             return
-                raise ConnectionLostError("The server closed the connection.")
+                raise ConnectionLostError("the server closed it")
         except InvalidStatus as error:
             if error.response.status_code == 401:
                 raise CliError(self._unknown()) from error
@@ -274,14 +277,14 @@ class Client:
                 raise CliError(
                     f"{address} refused the connection: {error.response.body.decode(errors='replace').strip()}"
                 ) from error
-            raise ConnectionLostError(str(error)) from error
+            raise ConnectionLostError(f"the server answered {error.response.status_code}") from error
         except ConnectionClosed as error:
             received = error.rcvd
             if received is not None and received.code in _FATAL_CLOSES:
                 raise CliError(f"The server ended the watch: {received.reason or 'signed out'}.") from error
-            raise ConnectionLostError(str(error)) from error
+            raise ConnectionLostError(_why_closed(received)) from error
         except (OSError, InvalidHandshake, TimeoutError) as error:
-            raise ConnectionLostError(str(error)) from error
+            raise ConnectionLostError(_why_unreachable(error)) from error
 
     def follow(
         self,
@@ -328,8 +331,8 @@ class Client:
 
     def _unreachable(self, error: Exception) -> CliError:
         return CliError(
-            f"No server answers at {self.target.url} ({error}). Start one with `packline up`, or name another with "
-            "--server (PACKLINE_SERVER).",
+            f"No server answers at {self.target.url} ({_why_unreachable(error)}). Start one with `packline up`, or "
+            "name another with --server (PACKLINE_SERVER).",
             EXIT_UNREACHABLE,
         )
 
@@ -343,6 +346,25 @@ class Client:
             f"{self.target.url} does not accept the token of {self.target.token_source}: it is wrong, expired or "
             "revoked. Set PACKLINE_TOKEN to a valid one; `packline token create` makes one."
         )
+
+
+def _why_closed(received: Close | None) -> str:
+    """Why a socket was closed, in words: protocols have numbers for it."""
+    if received is None:
+        return "the network or the server broke it off"
+    if received.code == _RESTART:
+        return "the server is stopping or restarting"
+    return received.reason or f"the server closed it with code {received.code}"
+
+
+def _why_unreachable(error: BaseException) -> str:
+    """What the system says of a failed connection, without its error number."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror[:1].lower() + cause.strerror[1:]
+        cause = cause.__cause__ or cause.__context__
+    return str(error)
 
 
 def _error_line(error: JSON) -> str:

@@ -73,7 +73,7 @@ def _follow(client: Client, output: Output, view: RunView, after: str | None) ->
         "runEvents",
         {"id": view.id},
         after=after,
-        on_lost=lambda why: output.note(f"The connection was lost ({why}); trying again."),
+        on_lost=lambda why: output.note(f"The connection was lost: {why}. Trying again."),
     )
     if output.is_json:
         return _follow_json(output, view, messages)

@@ -11,9 +11,12 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 import pytest
 from typer.main import get_command
 
+from app.cli.base.client import Client
+from app.cli.base.exits import CliError
 from app.cli.base.saving import free_name
 from app.cli.base.target import Target
 from app.cli.commands import cli
+from app.cli.runs import documents
 
 AT = "2026-11-21T12:00:00.000Z"
 
@@ -355,7 +358,10 @@ def test_watch_goes_on_after_the_last_cursor_when_the_connection_breaks(packline
     assert result.status == 0
     assert [line["reason"] for line in result.lines if line["type"] == "event"] == ["1", "2"]
     assert [asked["after"] for asked in server.asked_for("CliRunEvents")] == [None, "c1", "c1"]
-    assert "The connection was lost" in result.err
+    assert result.err == (
+        "The connection was lost: the server closed it. Trying again.\n"
+        "The connection was lost: the server is stopping or restarting. Trying again.\n"
+    )
 
 
 def test_watch_does_not_try_again_when_signed_out(packline, server):
@@ -806,7 +812,12 @@ def test_a_login_link_is_made(packline, server):
 def test_no_server_ends_with_4(packline, monkeypatch):
     result = packline("runs", "--server", "http://127.0.0.1:1")
     assert result.status == 4
-    assert "Start one with `packline up`" in result.err
+    assert result.err.startswith("packline: No server answers at http://127.0.0.1:1 (connection refused). Start one ")
+    monkeypatch.setattr("app.cli.base.client._PAUSES", (0.0,))
+    monkeypatch.setattr("app.cli.base.client.RECONNECT_SECONDS", -1.0)
+    lost = Client(Target("http://127.0.0.1:1", None, ""))
+    with pytest.raises(CliError, match=r"No server answers at http://127.0.0.1:1 \(connection refused\)"):
+        next(lost.follow(documents.RUN_EVENTS, "runEvents", {"id": "run_1"}, after=None))
 
 
 def test_what_the_server_refuses_ends_with_2_even_if_it_may_work_later(packline, server):

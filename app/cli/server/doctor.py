@@ -25,6 +25,8 @@ _PROGRAMS = {
 #: What findings about roles are called, before the role.
 _ROLE = "models of "
 _ROOM_BYTES = 1 << 30
+#: Checks of the server without which nothing runs; without the others a part of Packline does not work.
+_VITAL = frozenset({"store", "artifacts"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +62,27 @@ def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
     yield Finding("settings", "ok", f"{len(changed)} set: {', '.join(info.name for info in changed) or 'none'}")
     for warning in settings.warnings:
         yield Finding("settings", "warning", warning)
-    yield from _data_folder(settings.data_dir)
-    yield _database(settings)
-    yield from _vault(settings)
-    yield _artifacts(settings)
-    yield from _packs(settings)
+    reported = list(_server(server))
+    answered = {finding.what for finding in reported}
+    yield from (finding for finding in _files(settings) if finding.what not in answered)
     for program, without in _PROGRAMS.items():
         found = shutil.which(program)
         state: State = "ok" if found else "warning"
         yield Finding(program, state, found or f"not on PATH: {without}. Install it with the system's package manager.")
     yield from _agents(settings)
     yield _page()
-    told = list(_server(server))
-    yield from told
-    if not any(finding.what.startswith(_ROLE) for finding in told):
+    yield from reported
+    if not any(what.startswith(_ROLE) for what in answered):
         yield from _models(settings)
+
+
+def _files(settings: Settings) -> Iterator[Finding]:
+    """What can be seen without a server; where one answers, what it says of the same thing counts."""
+    yield from _data_folder(settings.data_dir)
+    yield _database(settings)
+    yield from _vault(settings)
+    yield _artifacts(settings)
+    yield from _packs(settings)
 
 
 def _data_folder(folder: Path) -> Iterator[Finding]:
@@ -86,10 +94,9 @@ def _data_folder(folder: Path) -> Iterator[Finding]:
         return
     note = "" if folder.exists() else " (made at the first start)"
     free = shutil.disk_usage(existing).free
+    yield Finding("data folder", "ok", f"{folder}{note}, {free >> 30} GiB free")
     if free < _ROOM_BYTES:
-        yield Finding("data folder", "warning", f"{folder}{note}: only {free >> 20} MiB are free on its disk.")
-    else:
-        yield Finding("data folder", "ok", f"{folder}{note}, {free >> 30} GiB free")
+        yield Finding("disk", "warning", f"only {free >> 20} MiB are free at {folder}.")
     if folder.exists() and folder.stat().st_mode & 0o077:
         yield Finding(
             "data folder", "warning", f"{folder} can be read by others on this machine: `chmod 700 {folder}`."
@@ -195,7 +202,7 @@ def _vault(settings: Settings) -> Iterator[Finding]:
 
     keys = key_source(settings.data_dir, settings.vault_key_text())
     if isinstance(keys, KeyFile) and keys.is_open_to_others():
-        yield Finding("vault key", "warning", f"{keys.path} can be read by others: `chmod 600 {keys.path}`.")
+        yield Finding("vault key file", "warning", f"{keys.path} can be read by others: `chmod 600 {keys.path}`.")
     if settings.database_url != "sqlite":
         return
     proof = sqlite_proof(settings.data_dir / "packline.db")
@@ -227,13 +234,17 @@ def _packs(settings: Settings) -> Iterator[Finding]:
     lacking = [(pack, pack_requirements(pack)) for pack in newest]
     yield Finding("packs", "ok", f"{len(names)} loaded, {sum(not missing for _, missing in lacking)} can run here")
     for problem in registry.load_errors():
-        yield Finding("packs", "warning", f"{problem.origin} could not be loaded: {problem.message}")
+        yield Finding("packs", "warning", _not_loaded(problem.origin, problem.message))
     by_reason: dict[tuple[str, Hint | None], list[str]] = {}
     for pack, missing in lacking:
         for need in missing:
             by_reason.setdefault((need.message, need.hint), []).append(pack.name)
     for (message, hint), packs in by_reason.items():
-        yield Finding("packs", "warning", f"{', '.join(packs)}: {message} {hint or ''}".rstrip())
+        yield Finding("programs", "warning", f"{', '.join(packs)}: {message} {hint or ''}".rstrip())
+
+
+def _not_loaded(origin: str, message: str) -> str:
+    return f"{origin} could not be loaded: {message}"
 
 
 def _page() -> Finding:
@@ -273,7 +284,7 @@ def _role(role: str, chain: list[tuple[str, str | None]]) -> Finding:
 
 _SERVER_STATE = """
 query CliServer {
-  server { version accepting health { name ok message } }
+  server { version accepting health { name ok message } packSources { loadErrors { origin message } } }
   viewer { name subject scopes }
   modelRoles { role chain { key availability { usable missing { message hint } } } }
 }
@@ -294,13 +305,13 @@ def _server(address: str | None) -> Iterator[Finding]:
         else:
             yield Finding("server", "broken", str(error))
         return
-    told, viewer = answer["server"], answer["viewer"]
+    state, viewer = answer["server"], answer["viewer"]
     yield Finding(
         "server",
         "ok",
-        f"{client.target.url}, release {told['version']}, you are {viewer['name']} ({viewer['subject']})",
+        f"{client.target.url}, release {state['version']}, you are {viewer['name']} ({viewer['subject']})",
     )
-    if not told["accepting"]:
+    if not state["accepting"]:
         yield Finding("server", "warning", "It takes no runs now.")
     for role in answer["modelRoles"]:
         models = [
@@ -308,5 +319,11 @@ def _server(address: str | None) -> Iterator[Finding]:
             for model in role["chain"]
         ]
         yield _role(role["role"], [(key, lack and f"{lack['message']} {lack['hint'] or ''}") for key, lack in models])
-    for check in told["health"]:
-        yield Finding(check["name"], "ok" if check["ok"] else "broken", check["message"])
+    unloaded = [lost for source in state["packSources"] for lost in source["loadErrors"]]
+    for lost in unloaded:
+        yield Finding("packs", "warning", _not_loaded(lost["origin"], lost["message"]))
+    for check in state["health"]:
+        if check["name"] == "packs" and unloaded:
+            continue  # names only the first of them
+        unwell: State = "broken" if check["name"] in _VITAL else "warning"
+        yield Finding(check["name"], "ok" if check["ok"] else unwell, check["message"])

@@ -17,6 +17,7 @@ from app.cli.base.saving import free_name
 from app.cli.base.target import Target
 from app.cli.commands import cli
 from app.cli.runs import documents
+from runner.issues import Hint
 
 AT = "2026-11-21T12:00:00.000Z"
 
@@ -897,6 +898,7 @@ def test_doctor_says_what_works(packline, server):
         "server": {
             "version": "0.1.0",
             "accepting": True,
+            "packSources": [],
             "health": [{"name": "store", "ok": False, "message": "The disk is full."}],
         },
         "viewer": {"name": "Ada", "subject": "ada", "scopes": []},
@@ -920,6 +922,37 @@ def test_doctor_says_what_works(packline, server):
     assert found["models of writer"] == "ok"
     assert found["store"] == "broken"
     assert result.status == 1
+
+
+def test_doctor_reports_what_a_pack_lacks_once(packline, server, monkeypatch):
+    from runner.packs.availability import Requirement
+
+    lack = Requirement("service", "ffmpeg", (), "ffmpeg is not on PATH.", Hint("Install ffmpeg."))
+    monkeypatch.setattr(
+        "runner.packs.availability.pack_requirements", lambda pack: [lack] if pack.name == "web.scrape" else []
+    )
+    missing = {"name": "programs", "ok": False, "message": "web.scrape cannot run here. Install ffmpeg."}
+    vault = {"name": "vault key", "ok": False, "message": "The vault is locked."}
+    state = {"version": "0.1.0", "accepting": True, "health": [missing, vault]}
+    viewer = {"name": "Ada", "subject": "ada", "scopes": []}
+    lost = [{"origin": f"packs/{name}.py", "message": "SyntaxError"} for name in "ab"]
+    packs = {"name": "packs", "ok": False, "message": "2 could not be, first packs/a.py: SyntaxError"}
+    state["health"].append(packs)
+    state["packSources"] = [{"loadErrors": lost}]
+    server.answers["CliServer"] = {"server": state, "viewer": viewer, "modelRoles": []}
+
+    def reported(*arguments):
+        result = packline("doctor", *arguments)
+        lines = [line for line in result.lines if "ffmpeg" in line["message"]]
+        return result.status, [(line["what"], line["state"]) for line in lines]
+
+    assert reported() == (0, [("programs", "warning")]), "Packline works, that pack does not"
+    assert [line["message"] for line in packline("doctor").lines if line["what"] == "vault key"] == [vault["message"]]
+    assert [line["message"] for line in packline("doctor").lines if line["what"] == "packs"] == [
+        "packs/a.py could not be loaded: SyntaxError",
+        "packs/b.py could not be loaded: SyntaxError",
+    ]
+    assert reported("--server", "http://127.0.0.1:1") == (0, [("programs", "warning")])
 
 
 def test_doctor_finds_the_page_where_it_is_served_from(packline, monkeypatch, tmp_path):

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 TOOLSETS: Final = ("default", "author")
 #: What an address may say.
 _WORDS: Final = frozenset({"toolsets", "packs", "readonly"})
+#: What the headers that say the same begin with.
+_HEADER: Final = "x-mcp-"
 #: Packs one address may ask for as tools of their own.
 PACKS_MAX: Final = 40
 
@@ -66,15 +68,17 @@ class Selection:
         Raises:
             SelectionError: a tool set is unknown, a word is not taken, or there are too many packs.
         """
+        for name in headers:
+            # Programs and proxies have headers of their own; one that is nearly ours is a mistake.
+            if name.startswith(_HEADER) and (near := _meant(name.removeprefix(_HEADER))):
+                raise SelectionError(f"There is no header `{excerpt(name, 60)}`. Did you mean `{_HEADER}{near}`?")
         if not query and "x-mcp-toolsets" not in headers and "x-mcp-packs" not in headers:
             return _READONLY if _is_on(headers.get("x-mcp-readonly", "0")) else DEFAULT
         given = parse_qs(query, keep_blank_values=True)
         for name in given.keys() - _WORDS:
-            # Proxies add words of their own; one that is nearly ours is a mistake that would show other tools.
-            if near := nearest(name, _WORDS):
-                raise SelectionError(
-                    f"There is no `{excerpt(name, 60)}` in the address of /mcp. Did you mean `{near}`?"
-                )
+            # Passed over, a misspelt `readonly` would show more tools than were asked for.
+            told = f"Did you mean `{near}`?" if (near := _meant(name)) else f"There are: {', '.join(sorted(_WORDS))}."
+            raise SelectionError(f"There is no `{excerpt(name, 60)}` in the address of /mcp. {told}")
 
         def words(name: str) -> list[str]:
             text = ",".join(given[name]) if name in given else headers.get(f"x-mcp-{name}", "")
@@ -89,6 +93,11 @@ class Selection:
         readonly = [_is_on(text) for text in given.get("readonly") or (headers.get("x-mcp-readonly", "0"),)]
         chosen = frozenset({*toolsets, "default"}) if toolsets or not packs else frozenset[str]()
         return cls(chosen, tuple(dict.fromkeys(packs)), any(readonly))
+
+
+def _meant(name: str) -> str | None:
+    """The word that a name nearly is; None where it is one, or like none."""
+    return None if name in _WORDS else nearest(name, _WORDS)
 
 
 def _is_on(text: str) -> bool:

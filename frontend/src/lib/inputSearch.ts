@@ -16,11 +16,17 @@ export function inputSearch(given: Record<string, unknown>): InputSearch {
   return inputs;
 }
 
-/** The texts of a form's fields, from the address. */
-export function textsFrom(search: InputSearch): Record<string, string> {
-  return Object.fromEntries(Object.entries(search).flatMap(([name, text]) => (text === undefined ? [] : [[name.slice(INPUT.length), text]])));
+/** The texts of a form's fields, from the address. The router hands over the parameters it knows nothing of as well. */
+export function textsFrom(search: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(inputSearch(search)).flatMap(([name, text]) => (text === undefined ? [] : [[name.slice(INPUT.length), text]])));
 }
 
 export function searchFrom(texts: Readonly<Record<string, string>>): InputSearch {
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [INPUT + name, text === "" ? undefined : text]));
+}
+
+/** The address with these texts in its fields; parameters that are for no field stay as they are. */
+export function withTexts(search: Readonly<Record<string, unknown>>, texts: Readonly<Record<string, string>>): InputSearch {
+  const others = Object.fromEntries(Object.entries(search).filter(([name]) => !name.startsWith(INPUT)));
+  return { ...others, ...searchFrom(texts) };
 }

@@ -7,7 +7,7 @@ import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
 import { Absent, Page, Unread } from "../../components/Page.tsx";
 import { type Start, StartForm } from "../../components/StartForm.tsx";
 import { useLearned } from "../../components/useLearned.ts";
-import { searchFrom, textsFrom } from "../../lib/inputSearch.ts";
+import { type InputSearch, textsFrom, withTexts } from "../../lib/inputSearch.ts";
 import { useLeaving } from "../../lib/leaving.ts";
 import { StartPipelineDocument } from "../../lib/start.generated.ts";
 import { AgentChoices } from "./AgentChoices.tsx";
@@ -37,7 +37,7 @@ function RunForm({ id }: { id: string }): ReactNode {
   useEffect(() => {
     const timer = setTimeout(() => {
       const kept = Object.fromEntries(Object.entries(texts).filter(([, text]) => text.length <= LONGEST_IN_ADDRESS));
-      if (!leaving()) void navigate({ search: searchFrom(kept), replace: true });
+      if (!leaving()) void navigate({ search: (shown: InputSearch) => withTexts(shown, kept), replace: true });
     }, SETTLE_MS);
     return () => clearTimeout(timer);
   }, [texts, navigate, leaving]);

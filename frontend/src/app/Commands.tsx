@@ -3,12 +3,16 @@ import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from
 
 import { Button } from "../components/Button.tsx";
 import { Foreign } from "../components/Foreign.tsx";
+import { WaitingDialog } from "../components/Waiting.tsx";
 import { PLACES } from "../features/palette/places.ts";
 import { served } from "../lib/base.ts";
+import { lazily } from "../lib/lazily.ts";
 import { listenForKeys, useActions } from "../lib/shortcuts.ts";
 
-const Palette = lazy(async () => ({ default: (await import("../features/palette/Palette.tsx")).Palette }));
-const ShortcutSheet = lazy(async () => ({ default: (await import("../features/palette/ShortcutSheet.tsx")).ShortcutSheet }));
+const loadPalette = lazily(() => import("../features/palette/Palette.tsx"));
+const loadSheet = lazily(() => import("../features/palette/ShortcutSheet.tsx"));
+const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }));
+const ShortcutSheet = lazy(async () => ({ default: (await loadSheet()).ShortcutSheet }));
 
 /** The keys that act on every page, the palette and the sheet of keys. */
 export function Commands(): ReactNode {
@@ -32,7 +36,7 @@ export function Commands(): ReactNode {
 
   return (
     <Foreign what={open === "sheet" ? "The sheet of keys" : "The palette"} of={[open]} beside={<Button onClick={close}>Close</Button>}>
-      <Suspense>
+      <Suspense fallback={<WaitingDialog onClose={close} />}>
         {open === "palette" ? <Palette onClose={close} /> : null}
         {open === "sheet" ? <ShortcutSheet onClose={close} /> : null}
       </Suspense>

@@ -5,6 +5,7 @@ import { Button, ButtonLink } from "../components/Button.tsx";
 import { Code } from "../components/Code.tsx";
 import { wordsOf } from "../components/Foreign.tsx";
 import { Empty, Page } from "../components/Page.tsx";
+import { Waiting } from "../components/Waiting.tsx";
 import { artifactSearch, artifactsSearch } from "../features/artifacts/search.ts";
 import { AskBox } from "../features/ask/AskBox.tsx";
 import { askSearch } from "../features/ask/search.ts";
@@ -25,29 +26,30 @@ import { runsSearch } from "../features/runs/filter.ts";
 import { tokensSearch } from "../features/tokens/search.ts";
 import { BASE } from "../lib/base.ts";
 import { inputSearch } from "../lib/inputSearch.ts";
+import { lazily } from "../lib/lazily.ts";
 import { Shell } from "./Shell.tsx";
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NothingHere, errorComponent: Broken });
 const at = { getParentRoute: () => root };
 
-const pipelines = () => import("../features/pipelines/PipelinesPage.tsx");
-const pipeline = () => import("../features/pipelines/PipelinePage.tsx");
-const editor = () => import("../features/editor/EditorPage.tsx");
-const versions = () => import("../features/pipelines/VersionsPage.tsx");
-const runForm = () => import("../features/pipelines/RunFormPage.tsx");
-const compare = () => import("../features/compare/ComparePage.tsx");
-const catalog = () => import("../features/catalog/CatalogPage.tsx");
-const pack = () => import("../features/catalog/PackPage.tsx");
-const artifacts = () => import("../features/artifacts/ArtifactsPage.tsx");
-const connect = () => import("../features/connect/ConnectPage.tsx");
-const artifact = () => import("../features/artifacts/ArtifactPage.tsx");
-const credentials = () => import("../features/credentials/CredentialsPage.tsx");
-const credential = () => import("../features/credentials/CredentialPage.tsx");
-const tokens = () => import("../features/tokens/TokensPage.tsx");
-const audit = () => import("../features/audit/AuditPage.tsx");
-const proposals = () => import("../features/proposals/ProposalsPage.tsx");
-const memory = () => import("../features/memory/MemoryPage.tsx");
-const settings = () => import("../features/settings/SettingsPage.tsx");
+const pipelines = lazily(() => import("../features/pipelines/PipelinesPage.tsx"));
+const pipeline = lazily(() => import("../features/pipelines/PipelinePage.tsx"));
+const editor = lazily(() => import("../features/editor/EditorPage.tsx"));
+const versions = lazily(() => import("../features/pipelines/VersionsPage.tsx"));
+const runForm = lazily(() => import("../features/pipelines/RunFormPage.tsx"));
+const compare = lazily(() => import("../features/compare/ComparePage.tsx"));
+const catalog = lazily(() => import("../features/catalog/CatalogPage.tsx"));
+const pack = lazily(() => import("../features/catalog/PackPage.tsx"));
+const artifacts = lazily(() => import("../features/artifacts/ArtifactsPage.tsx"));
+const connect = lazily(() => import("../features/connect/ConnectPage.tsx"));
+const artifact = lazily(() => import("../features/artifacts/ArtifactPage.tsx"));
+const credentials = lazily(() => import("../features/credentials/CredentialsPage.tsx"));
+const credential = lazily(() => import("../features/credentials/CredentialPage.tsx"));
+const tokens = lazily(() => import("../features/tokens/TokensPage.tsx"));
+const audit = lazily(() => import("../features/audit/AuditPage.tsx"));
+const proposals = lazily(() => import("../features/proposals/ProposalsPage.tsx"));
+const memory = lazily(() => import("../features/memory/MemoryPage.tsx"));
+const settings = lazily(() => import("../features/settings/SettingsPage.tsx"));
 
 const routes = root.addChildren([
   createRoute({ ...at, path: "/", component: Home, validateSearch: askSearch }),
@@ -74,7 +76,7 @@ const routes = root.addChildren([
   createRoute({ ...at, path: "/settings", component: lazyRouteComponent(settings, "SettingsPage") }),
 ]);
 
-export const router = createRouter({ routeTree: routes, basepath: BASE === "" ? "/" : BASE, defaultPreload: "intent", defaultErrorComponent: Broken, scrollRestoration: true });
+export const router = createRouter({ routeTree: routes, basepath: BASE === "" ? "/" : BASE, defaultPreload: "intent", defaultErrorComponent: Broken, defaultPendingComponent: Waiting, scrollRestoration: true });
 
 declare module "@tanstack/react-router" {
   interface Register {

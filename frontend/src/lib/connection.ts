@@ -11,12 +11,15 @@ export interface Connection {
   live: LiveState | null;
   /** When what is shown was last known to be true, in milliseconds. */
   freshAt: number;
+  /** Whether a part of the page waits for a server that cannot be reached. */
+  partsMissing: boolean;
 }
 
 const ORDER: readonly LiveState[] = ["live", "connecting", "polling", "reconnecting"];
 const states = new Map<symbol, LiveState>();
+const missing = new Set<symbol>();
 const listeners = new Set<() => void>();
-let current: Connection = { signedOut: false, live: null, freshAt: Date.now() };
+let current: Connection = { signedOut: false, live: null, freshAt: Date.now(), partsMissing: false };
 
 function set(change: Partial<Connection>): void {
   current = { ...current, ...change };
@@ -34,6 +37,13 @@ export async function reachable(): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** A part of the page waits for the server, or does no longer. */
+export function partMissing(part: symbol, waits: boolean): void {
+  if (waits) missing.add(part);
+  else missing.delete(part);
+  if (current.partsMissing !== missing.size > 0) set({ partsMissing: missing.size > 0 });
 }
 
 /** One stream's account of itself; null when it is no longer followed. */

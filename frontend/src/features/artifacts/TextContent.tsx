@@ -6,10 +6,12 @@ import { Code } from "../../components/Code.tsx";
 import { Foreign } from "../../components/Foreign.tsx";
 import { JsonView } from "../../components/JsonView.tsx";
 import { lost } from "../../components/Notice.tsx";
-import { Loading, Unread } from "../../components/Page.tsx";
+import { Unread } from "../../components/Page.tsx";
+import { Waiting } from "../../components/Waiting.tsx";
 import { useBatches } from "../../components/useBatches.tsx";
 import { bytes } from "../../lib/format.ts";
 import { readJson } from "../../lib/foreign.ts";
+import { lazily } from "../../lib/lazily.ts";
 import { escaped } from "../../lib/plain.ts";
 import { ArtifactTextDocument } from "./artifacts.generated.ts";
 import type { Shown } from "./media.ts";
@@ -17,7 +19,8 @@ import type { Shown } from "./media.ts";
 /** As much as one question answers; more is downloaded. */
 const LIMIT_BYTES = 200_000;
 
-const Markdown = lazy(async () => ({ default: (await import("./Markdown.tsx")).Markdown }));
+const loadMarkdown = lazily(() => import("./Markdown.tsx"));
+const Markdown = lazy(async () => ({ default: (await loadMarkdown()).Markdown }));
 
 interface Props {
   artifact: { id: string; name: string; sizeBytes?: number; downloadUrl?: string | null };
@@ -83,7 +86,7 @@ function Read({ text, artifact, shown }: Omit<Props, "source"> & { text: string 
     return <iframe src={`${artifact.downloadUrl}&frame`} sandbox="" title={artifact.name} className="h-[75vh] w-full rounded border border-line bg-white" />;
   }
   return (
-    <Suspense fallback={<Loading />}>
+    <Suspense fallback={<Waiting />}>
       <Markdown text={text} name={artifact.name} />
     </Suspense>
   );

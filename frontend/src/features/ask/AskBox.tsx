@@ -4,6 +4,8 @@ import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Notice } from "../../components/Notice.tsx";
+import { Waiting } from "../../components/Waiting.tsx";
+import { lazily } from "../../lib/lazily.ts";
 import { useLeaving } from "../../lib/leaving.ts";
 import { useActions } from "../../lib/shortcuts.ts";
 import { useSettled } from "../../lib/useSettled.ts";
@@ -12,7 +14,8 @@ import { choicesOf } from "./asking.ts";
 import { useFiles } from "./useFiles.ts";
 import { useRoute } from "./useRoute.ts";
 
-const Answers = lazy(async () => ({ default: (await import("./Answers.tsx")).Answers }));
+const loadAnswers = lazily(() => import("./Answers.tsx"));
+const Answers = lazy(async () => ({ default: (await loadAnswers()).Answers }));
 
 /** A pause in typing after which words are compared. */
 const PAUSE_MS = 250;
@@ -151,7 +154,7 @@ export function AskBox(): ReactNode {
       <Notice problem={told?.problem ?? null} />
       <div ref={answers} aria-busy={asking}>
         {told?.answer == null ? null : (
-          <Suspense>
+          <Suspense fallback={<Waiting />}>
             <Answers key={told.key} answer={told.answer} request={told.question.request} choices={shown} open={open} onOpen={choose} />
           </Suspense>
         )}

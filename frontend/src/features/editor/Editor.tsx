@@ -8,8 +8,10 @@ import { Foreign } from "../../components/Foreign.tsx";
 import { MakeCopy } from "../../components/MakeCopy.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
-import { Loading, Page } from "../../components/Page.tsx";
+import { Page } from "../../components/Page.tsx";
+import { Waiting } from "../../components/Waiting.tsx";
 import { humanise } from "../../lib/format.ts";
+import { lazily } from "../../lib/lazily.ts";
 import { useLatest } from "../../lib/useLatest.ts";
 import { AddStepDialog } from "./AddStepDialog.tsx";
 import { CheckPanel } from "./CheckPanel.tsx";
@@ -25,7 +27,7 @@ import { type Issue, useCheck } from "./useCheck.ts";
 import { useDefinition, useOffers, usePacks } from "./useDefinition.ts";
 import { readDraft, useDraft } from "./useDraft.ts";
 
-const loadYaml = () => import("./YamlView.tsx");
+const loadYaml = lazily(() => import("./YamlView.tsx"));
 const YamlView = lazy(loadYaml);
 
 /** Fetches the text editor while the pipeline is still read, where its address asks for the text. */
@@ -304,7 +306,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
           {yamlView ? (
             <>
               {definition.unreadable === null ? null : <p className="mb-2 text-dense text-fail">The form shows again once the YAML can be read: {definition.unreadable.message}.</p>}
-              <Suspense fallback={<Loading />}>
+              <Suspense fallback={<Waiting />}>
                 <Foreign what="The YAML editor" of={[yamlView]} source={() => text}>
                   <YamlView text={text} onChange={(next) => change(next, "yaml")} issues={shownIssues} fresh={checked.fresh} offersFor={offers} target={goal} readOnly={readOnly} />
                 </Foreign>

@@ -7,9 +7,11 @@ import { Foreign } from "../../components/Foreign.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Absent, Unread, useTitle } from "../../components/Page.tsx";
 import { StateMark } from "../../components/StateMark.tsx";
+import { WaitingDialog } from "../../components/Waiting.tsx";
 import { setServerTime } from "../../lib/clock.ts";
 import { jsonOf } from "../../lib/foreign.ts";
 import { humanise } from "../../lib/format.ts";
+import { lazily } from "../../lib/lazily.ts";
 import { isFinal, isLive, STATES } from "../../lib/states.ts";
 import { useFavicon } from "../../lib/useFavicon.ts";
 import { useFollow } from "../../lib/useFollow.ts";
@@ -29,7 +31,7 @@ import { StepTabs, type Tab, tabFor } from "./StepTabs.tsx";
 import { type Scale, Timeline } from "./Timeline.tsx";
 import { useRunKeys } from "./useRunKeys.ts";
 
-const loadDialogs = () => import("./dialogs.tsx");
+const loadDialogs = lazily(() => import("./dialogs.tsx"));
 const RunDialog = lazy(async () => ({ default: (await loadDialogs()).RunDialog }));
 
 /** A step that is followed shows for at least as long, with what belongs to it; rows tell of quicker ones. */
@@ -118,7 +120,7 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
         <Head run={run} actions={actions} />
       </Foreign>
       <Foreign what="The dialog" of={[asked]} beside={<Button onClick={close}>Close</Button>}>
-        <Suspense>{asked === null ? null : <RunDialog asked={asked} run={run} onClose={close} />}</Suspense>
+        <Suspense fallback={<WaitingDialog onClose={close} />}>{asked === null ? null : <RunDialog asked={asked} run={run} onClose={close} />}</Suspense>
       </Foreign>
       <div className="flex flex-col">
         <div className={shownFailure === null ? "" : "max-md:order-2 max-md:mt-5"}>

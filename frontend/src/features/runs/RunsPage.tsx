@@ -9,7 +9,9 @@ import { lost } from "../../components/Notice.tsx";
 import { Empty, Page, Unread } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { RunTable } from "../../components/RunTable.tsx";
+import { WaitingDialog } from "../../components/Waiting.tsx";
 import { serverNow } from "../../lib/clock.ts";
+import { lazily } from "../../lib/lazily.ts";
 import { rememberListed } from "../../lib/listed.ts";
 import { useRunChanges } from "../../lib/runChanges.ts";
 import { useActions } from "../../lib/shortcuts.ts";
@@ -20,7 +22,8 @@ import { RunActorsDocument, type RunCause, RunFiltersDocument, RunsDocument } fr
 import { useKeptViews } from "./views.ts";
 import { Views } from "./Views.tsx";
 
-const BulkDialog = lazy(async () => ({ default: (await import("./BulkDialog.tsx")).BulkDialog }));
+const loadBulk = lazily(() => import("./BulkDialog.tsx"));
+const BulkDialog = lazy(async () => ({ default: (await loadBulk()).BulkDialog }));
 
 /** Rows slide in only where nobody is reading further down. */
 const TOP_PX = 80;
@@ -91,7 +94,7 @@ export function RunsPage(): ReactNode {
           <Pager info={data.runs.pageInfo} place={search} />
         </>
       )}
-      <Suspense>{act === null ? null : <BulkDialog act={act} ids={[...picked]} onClose={() => setAct(null)} onDone={() => setPicked(new Set())} />}</Suspense>
+      <Suspense fallback={<WaitingDialog onClose={() => setAct(null)} />}>{act === null ? null : <BulkDialog act={act} ids={[...picked]} onClose={() => setAct(null)} onDone={() => setPicked(new Set())} />}</Suspense>
     </Page>
   );
 }

@@ -10,6 +10,16 @@ import { filter, fromPromise, mergeMap, pipe } from "wonka";
 // A loaded machine is slow, not wrong.
 configure({ asyncUtilTimeout: 20_000 });
 
+/** Data with what the server sends beside it. */
+export class With {
+  readonly data: Record<string, unknown>;
+  readonly extensions: Record<string, unknown>;
+  constructor(data: Record<string, unknown>, extensions: Record<string, unknown>) {
+    this.data = data;
+    this.extensions = extensions;
+  }
+}
+
 /** What an operation is answered: its data, or what makes it from its variables. An Error is a lost connection. */
 export type Answers = Readonly<Record<string, unknown>>;
 
@@ -61,6 +71,7 @@ function answering(answers: Answers, asked: Asked[]): Exchange {
     const given = answers[name];
     const data = typeof given === "function" ? (given as (variables: Record<string, unknown>) => unknown)(variables) : given;
     if (data === undefined) return makeErrorResult(operation, new Error(`The test answers nothing to ${name}.`));
+    if (data instanceof With) return makeResult(operation, { data: data.data, extensions: data.extensions, hasNext: false });
     return data instanceof Error ? makeErrorResult(operation, data) : makeResult(operation, { data, hasNext: false });
   }
 }

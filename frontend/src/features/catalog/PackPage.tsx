@@ -6,9 +6,10 @@ import { Code } from "../../components/Code.tsx";
 import { Kinds } from "../../components/Kinds.tsx";
 import { Missing } from "../../components/Missing.tsx";
 import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
-import { Absent, Page, Section, Unread } from "../../components/Page.tsx";
+import { Page, Section, Unread } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { type Start, StartForm } from "../../components/StartForm.tsx";
+import { UnknownPack } from "../../components/UnknownEntry.tsx";
 import { Usage } from "../../components/Usage.tsx";
 import { useLearned } from "../../components/useLearned.ts";
 import { duration } from "../../lib/format.ts";
@@ -26,10 +27,10 @@ const EFFECTS: Record<Pack["effects"], string> = {
 
 export function PackPage(): ReactNode {
   const { pack: id } = useParams({ from: "/catalog/$pack" });
-  const [{ data, fetching, error }] = useQuery({ query: PackPageDocument, variables: { id } });
+  const [{ data, fetching, error, extensions }] = useQuery({ query: PackPageDocument, variables: { id } });
   const pack = data?.pack;
   if (pack === null && !fetching) {
-    return <Absent title="There is no such pack" onward={<Link to="/catalog" className="link">The catalog</Link>}>No pack is called “{id}”.</Absent>;
+    return <UnknownPack id={id} extensions={extensions} />;
   }
   if (pack === undefined || pack === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return <Whole pack={pack} />;

@@ -1,9 +1,10 @@
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
 import { lost } from "../../components/Notice.tsx";
-import { Absent, Unread } from "../../components/Page.tsx";
+import { Unread } from "../../components/Page.tsx";
+import { UnknownPipeline } from "../../components/UnknownEntry.tsx";
 import { type Outcome, outcomeOf } from "../../lib/command.ts";
 import { setAt } from "./definition.ts";
 import { type EditedPipelineFragment, EditorPipelineDocument, EditorProposalDocument, type EditorProposalMutation } from "./editor.generated.ts";
@@ -64,12 +65,12 @@ function Proposed({ run, children }: { run: string; children: (proposal: Proposa
 
 /** Reads a pipeline once; what others save later must not change what is being edited. */
 function Loaded({ id, children }: { id: string; children: (pipeline: EditedPipelineFragment) => ReactNode }): ReactNode {
-  const [{ data, fetching, error }] = useQuery({ query: EditorPipelineDocument, variables: { id }, requestPolicy: "network-only" });
+  const [{ data, fetching, error, extensions }] = useQuery({ query: EditorPipelineDocument, variables: { id }, requestPolicy: "network-only" });
   const [first, setFirst] = useState<EditedPipelineFragment | null>(null);
   const pipeline = data?.pipeline;
   if (pipeline != null && !fetching && first?.id !== pipeline.id) setFirst(pipeline);
   if (pipeline === null && !fetching) {
-    return <Absent title="There is no such pipeline" onward={<Link to="/pipelines" className="link">All pipelines</Link>}>No pipeline is called “{id}”.</Absent>;
+    return <UnknownPipeline id={id} extensions={extensions} />;
   }
   if (first === null || (pipeline != null && first.id !== pipeline.id)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return children(first);

@@ -9,9 +9,10 @@ import { Kinds } from "../../components/Kinds.tsx";
 import { MakeCopy } from "../../components/MakeCopy.tsx";
 import { Missing } from "../../components/Missing.tsx";
 import { lost } from "../../components/Notice.tsx";
-import { Absent, Page, Section, Unread } from "../../components/Page.tsx";
+import { Page, Section, Unread } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { RunTable } from "../../components/RunTable.tsx";
+import { UnknownPipeline } from "../../components/UnknownEntry.tsx";
 import { Usage } from "../../components/Usage.tsx";
 import { count, humanise } from "../../lib/format.ts";
 import { useRunChanges } from "../../lib/runChanges.ts";
@@ -23,11 +24,11 @@ type Pipeline = NonNullable<PipelinePageQuery["pipeline"]>;
 
 export function PipelinePage(): ReactNode {
   const { pipeline: id } = useParams({ from: "/pipelines/$pipeline" });
-  const [{ data, fetching, error }, again] = useQuery({ query: PipelinePageDocument, variables: { id } });
+  const [{ data, fetching, error, extensions }, again] = useQuery({ query: PipelinePageDocument, variables: { id } });
   useRunChanges(() => again({ requestPolicy: "network-only" }));
   const pipeline = data?.pipeline;
   if (pipeline === null && !fetching) {
-    return <Absent title="There is no such pipeline" onward={<Link to="/pipelines" className="link">All pipelines</Link>}>No pipeline is called “{id}”.</Absent>;
+    return <UnknownPipeline id={id} extensions={extensions} />;
   }
   if (pipeline === undefined || pipeline === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return <Whole pipeline={pipeline} />;

@@ -4,8 +4,9 @@ import { useMutation, useQuery } from "urql";
 
 import { Missing } from "../../components/Missing.tsx";
 import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
-import { Absent, Page, Unread } from "../../components/Page.tsx";
+import { Page, Unread } from "../../components/Page.tsx";
 import { type Start, StartForm } from "../../components/StartForm.tsx";
+import { UnknownPipeline } from "../../components/UnknownEntry.tsx";
 import { useLearned } from "../../components/useLearned.ts";
 import { type InputSearch, textsFrom, withTexts } from "../../lib/inputSearch.ts";
 import { useLeaving } from "../../lib/leaving.ts";
@@ -29,7 +30,7 @@ function RunForm({ id }: { id: string }): ReactNode {
   const navigate = useNavigate({ from: "/pipelines/$pipeline/run" });
   const leaving = useLeaving();
   const [texts, setTexts] = useState(() => textsFrom(search));
-  const [{ data, fetching, error }] = useQuery({ query: PipelinePageDocument, variables: { id } });
+  const [{ data, fetching, error, extensions }] = useQuery({ query: PipelinePageDocument, variables: { id } });
   const [, start] = useMutation(StartPipelineDocument);
   const learned = useLearned(id);
   const [agent, setAgent] = useState("");
@@ -53,7 +54,7 @@ function RunForm({ id }: { id: string }): ReactNode {
 
   const pipeline = data?.pipeline;
   if (pipeline === null && !fetching) {
-    return <Absent title="There is no such pipeline" onward={<Link to="/pipelines" className="link">All pipelines</Link>}>No pipeline is called “{id}”.</Absent>;
+    return <UnknownPipeline id={id} extensions={extensions} />;
   }
   if (pipeline === undefined || pipeline === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return (

@@ -1,4 +1,4 @@
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
@@ -7,8 +7,9 @@ import { Dialog } from "../../components/Dialog.tsx";
 import { DiffView } from "../../components/DiffView.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
-import { Absent, Loading, Page, Section, Unread } from "../../components/Page.tsx";
+import { Loading, Page, Section, Unread } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
+import { UnknownPipeline } from "../../components/UnknownEntry.tsx";
 import { PipelineTabs } from "./PipelineTabs.tsx";
 import { PipelineVersionsDocument, type PipelineVersionsQuery, RestoreVersionDocument, VersionTextDocument } from "./pipelines.generated.ts";
 import type { VersionsSearch } from "./search.ts";
@@ -19,10 +20,10 @@ type Pipeline = NonNullable<PipelineVersionsQuery["pipeline"]>;
 export function VersionsPage(): ReactNode {
   const { pipeline: id } = useParams({ from: "/pipelines/$pipeline/versions" });
   const search = useSearch({ from: "/pipelines/$pipeline/versions" });
-  const [{ data, fetching, error }, again] = useQuery({ query: PipelineVersionsDocument, variables: { id, ...pageArguments(search) } });
+  const [{ data, fetching, error, extensions }, again] = useQuery({ query: PipelineVersionsDocument, variables: { id, ...pageArguments(search) } });
   const pipeline = data?.pipeline;
   if (pipeline === null && !fetching) {
-    return <Absent title="There is no such pipeline" onward={<Link to="/pipelines" className="link">All pipelines</Link>}>No pipeline is called “{id}”.</Absent>;
+    return <UnknownPipeline id={id} extensions={extensions} />;
   }
   if (pipeline === undefined || pipeline === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return <Whole pipeline={pipeline} search={search} onSaved={() => again({ requestPolicy: "network-only" })} />;

@@ -77,7 +77,11 @@ async def test_a_part_that_was_never_loaded_opens_once_the_server_is_back(tmp_pa
                 assert await tab.page.get_by_text("Something went wrong").count() == 0
                 server = await fleet.up("one", port=server.port)
                 await away.wait_for(state="detached")
-                await tab.page.get_by_role("dialog").get_by_role("button", name=re.compile("Cancel|Keep")).first.wait_for()
+                await (
+                    tab.page.get_by_role("dialog")
+                    .get_by_role("button", name=re.compile("Cancel|Keep"))
+                    .first.wait_for()
+                )
                 assert loads == []
 
                 # The same for a whole page.

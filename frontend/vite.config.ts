@@ -64,7 +64,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // What the script that runs ahead shares with the other: neither is to wait for the other's file.
-            { name: "asked", test: /\/src\/lib\/(ahead|base|foreign)\.ts$/, priority: 1 },
+            { name: "asked", test: /\/src\/lib\/(server\/ahead|server\/base|json\/foreign)\.ts$/, priority: 1 },
             // What every page needs is one file: browsers ask for six at a time, and each costs a round trip.
             { name: "every-page", tags: ["$initial"], test: (id) => !/\/src\/app\/(main|ahead)/.test(id) },
           ],

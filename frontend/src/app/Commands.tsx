@@ -5,9 +5,9 @@ import { Button } from "../components/Button.tsx";
 import { Foreign } from "../components/Foreign.tsx";
 import { WaitingDialog } from "../components/Waiting.tsx";
 import { PLACES } from "../features/palette/places.ts";
-import { served } from "../lib/base.ts";
-import { lazily } from "../lib/lazily.ts";
-import { listenForKeys, useActions } from "../lib/shortcuts.ts";
+import { served } from "../lib/server/base.ts";
+import { lazily } from "../lib/server/lazily.ts";
+import { listenForKeys, useActions } from "../lib/browser/shortcuts.ts";
 
 const loadPalette = lazily(() => import("../features/palette/Palette.tsx"));
 const loadSheet = lazily(() => import("../features/palette/ShortcutSheet.tsx"));

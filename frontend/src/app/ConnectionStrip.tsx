@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
 
-import { useConnection } from "../lib/connection.ts";
+import { useConnection } from "../lib/server/connection.ts";
 
 /** A short drop is nobody's business. */
 const QUIET_MS = 1500;

@@ -2,7 +2,7 @@ import { Link, useLocation } from "@tanstack/react-router";
 import { Ellipsis, Files, Plug, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 
-import { GEAR } from "../components/gear.ts";
+import { GEAR } from "../domain/administration/gear.ts";
 import { ThemeSwitch } from "./ThemeSwitch.tsx";
 
 /** What a phone's bar has no room for. */

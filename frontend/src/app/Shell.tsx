@@ -3,12 +3,12 @@ import { BookOpen, Files, House, ListChecks, Plug, Settings, Workflow } from "lu
 import { type ReactNode, useEffect, useRef } from "react";
 import { useQuery } from "urql";
 
-import { GEAR } from "../components/gear.ts";
-import { serverNow, setServerTime } from "../lib/clock.ts";
-import { reachable, useConnection } from "../lib/connection.ts";
-import { tellOfFailures } from "../lib/notify.ts";
-import { announceRuns } from "../lib/runChanges.ts";
-import { useFollow } from "../lib/useFollow.ts";
+import { GEAR } from "../domain/administration/gear.ts";
+import { serverNow, setServerTime } from "../lib/time/clock.ts";
+import { reachable, useConnection } from "../lib/server/connection.ts";
+import { tellOfFailures } from "../lib/browser/notify.ts";
+import { announceRuns } from "../domain/runs/runChanges.ts";
+import { useFollow } from "../lib/server/useFollow.ts";
 import { Commands } from "./Commands.tsx";
 import { ConnectionStrip } from "./ConnectionStrip.tsx";
 import { Logo } from "./Logo.tsx";

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 
 import { useTitle } from "../components/Page.tsx";
-import { served } from "../lib/base.ts";
-import { encoded } from "../lib/foreign.ts";
+import { served } from "../lib/server/base.ts";
+import { encoded } from "../lib/json/foreign.ts";
 import { Logo } from "./Logo.tsx";
 
 /** What whoever is not signed in sees; the form goes to the server's own login page and comes back here. */

@@ -1,7 +1,7 @@
 import { Monitor, Moon, Sun } from "lucide-react";
 import { type ReactNode, useState } from "react";
 
-import { setTheme, type Theme, theme } from "../lib/theme.ts";
+import { setTheme, type Theme, theme } from "../lib/browser/theme.ts";
 
 const CHOICES = [
   { value: "light", word: "Light", Icon: Sun },

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 
 import { Button } from "../components/Button.tsx";
-import { VERSION } from "../lib/base.ts";
+import { VERSION } from "../lib/server/base.ts";
 
 /** Says when the page in this tab is not the one that belongs to its server. */
 export function VersionStrip({ server }: { server: string }): ReactNode {

@@ -5,9 +5,9 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Provider } from "urql";
 
-import { createGraphQL } from "../lib/client.ts";
-import { followTheme } from "../lib/theme.ts";
-import { plainFavicon } from "../lib/useFavicon.ts";
+import { createGraphQL } from "../lib/server/client.ts";
+import { followTheme } from "../lib/browser/theme.ts";
+import { plainFavicon } from "../domain/runs/useFavicon.ts";
 import { router } from "./router.tsx";
 
 followTheme();

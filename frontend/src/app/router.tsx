@@ -24,9 +24,9 @@ import { runSearch } from "../features/run/search.ts";
 import { RunsPage } from "../features/runs/RunsPage.tsx";
 import { runsSearch } from "../features/runs/filter.ts";
 import { tokensSearch } from "../features/tokens/search.ts";
-import { BASE } from "../lib/base.ts";
-import { inputSearch } from "../lib/inputSearch.ts";
-import { lazily } from "../lib/lazily.ts";
+import { BASE } from "../lib/server/base.ts";
+import { inputSearch } from "../domain/start/inputSearch.ts";
+import { lazily } from "../lib/server/lazily.ts";
 import { Shell } from "./Shell.tsx";
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NothingHere, errorComponent: Broken });

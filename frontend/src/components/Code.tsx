@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 
-import { count } from "../lib/format.ts";
-import { escaped } from "../lib/plain.ts";
+import { count } from "../lib/text/format.ts";
+import { escaped } from "../lib/text/plain.ts";
 
 /** Longer texts, in characters, are cut until somebody asks for the whole. */
 const LONGEST = 200_000;

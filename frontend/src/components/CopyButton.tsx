@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
 
-import { copy } from "../lib/clipboard.ts";
+import { copy } from "../lib/browser/clipboard.ts";
 
 /** Copies a text and says so for two seconds; a long one is only put together once it is asked for. */
 export function CopyButton({ text, what, label = "Copy" }: { text: string | (() => string | null); what: string; label?: string }): ReactNode {

@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo, useState } from "react";
 
-import { count } from "../lib/format.ts";
-import { countChanges, folded, type Line, lineDiff, type Shown, sideBySide } from "../lib/lineDiff.ts";
+import { count } from "../lib/text/format.ts";
+import { countChanges, folded, type Line, lineDiff, type Shown, sideBySide } from "../lib/text/lineDiff.ts";
 import { Foreign } from "./Foreign.tsx";
 import { useBatches } from "./useBatches.tsx";
 

@@ -1,9 +1,9 @@
 import { SlidersHorizontal } from "lucide-react";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 
-import { useLeaving } from "../lib/leaving.ts";
-import { useActions } from "../lib/shortcuts.ts";
-import { useLatest } from "../lib/useLatest.ts";
+import { useLeaving } from "../lib/browser/leaving.ts";
+import { useActions } from "../lib/browser/shortcuts.ts";
+import { useLatest } from "../lib/hooks/useLatest.ts";
 import { Button } from "./Button.tsx";
 
 /** While somebody types, the list is not asked for at every key. */

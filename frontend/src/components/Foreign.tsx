@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { ErrorBoundary, type FallbackProps } from "react-error-boundary";
 
-import { saveText } from "../lib/saveText.ts";
+import { saveText } from "../lib/browser/saveText.ts";
 import { Button } from "./Button.tsx";
 import { Code } from "./Code.tsx";
 

@@ -1,8 +1,8 @@
 import { type ReactNode, useMemo, useState } from "react";
 
-import { bytes } from "../lib/format.ts";
-import { jsonOf } from "../lib/foreign.ts";
-import { escaped } from "../lib/plain.ts";
+import { bytes } from "../lib/text/format.ts";
+import { jsonOf } from "../lib/json/foreign.ts";
+import { escaped } from "../lib/text/plain.ts";
 import { Code } from "./Code.tsx";
 import { CopyButton } from "./CopyButton.tsx";
 import { Foreign } from "./Foreign.tsx";

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 
-import { useNow } from "../lib/clock.ts";
-import { ago, exact, when } from "../lib/format.ts";
+import { useNow } from "../lib/time/clock.ts";
+import { ago, exact, when } from "../lib/text/format.ts";
 
 /** A time in the reader's zone; exact on hover. */
 export function Moment({ at, relative = false }: { at: string; relative?: boolean }): ReactNode {

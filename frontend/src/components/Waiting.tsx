@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-import { useConnection } from "../lib/connection.ts";
+import { useConnection } from "../lib/server/connection.ts";
 import { Button } from "./Button.tsx";
 import { Dialog } from "./Dialog.tsx";
 import { Loading } from "./Page.tsx";

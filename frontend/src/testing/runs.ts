@@ -1,7 +1,7 @@
 // Runs as the server tells them, to be changed by a test where it matters.
 
 import type { RunWholeFragment, StepRowFragment } from "../features/run/run.generated.ts";
-import type { FailurePartsFragment, RunRowFragment } from "../lib/fragments.generated.ts";
+import type { FailurePartsFragment, RunRowFragment } from "../domain/fragments.generated.ts";
 
 const AT = "2026-11-20T10:00:00.000Z";
 

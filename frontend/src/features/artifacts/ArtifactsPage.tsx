@@ -2,13 +2,13 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useQuery } from "urql";
 
-import { ARTIFACT_STATUS } from "../../components/ArtifactRows.tsx";
+import { ARTIFACT_STATUS } from "../../domain/files/ArtifactRows.tsx";
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Empty, Page, Unread } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
-import { bytes } from "../../lib/format.ts";
+import { bytes } from "../../lib/text/format.ts";
 import { ArtifactPipelinesDocument, ArtifactsDocument } from "./artifacts.generated.ts";
 import { type ArtifactsSearch, TYPES } from "./search.ts";
 

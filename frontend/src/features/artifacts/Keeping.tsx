@@ -5,7 +5,7 @@ import { Button } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
 import { Notice, type Refusal } from "../../components/Notice.tsx";
 import { Prose } from "../../components/Prose.tsx";
-import { outcomeOf } from "../../lib/command.ts";
+import { outcomeOf } from "../../components/command.ts";
 import type { Artifact } from "./ArtifactPage.tsx";
 import { PinArtifactDocument, ReleaseArtifactDocument } from "./artifacts.generated.ts";
 

@@ -9,10 +9,10 @@ import { lost } from "../../components/Notice.tsx";
 import { Unread } from "../../components/Page.tsx";
 import { Waiting } from "../../components/Waiting.tsx";
 import { useBatches } from "../../components/useBatches.tsx";
-import { bytes } from "../../lib/format.ts";
-import { readJson } from "../../lib/foreign.ts";
-import { lazily } from "../../lib/lazily.ts";
-import { escaped } from "../../lib/plain.ts";
+import { bytes } from "../../lib/text/format.ts";
+import { readJson } from "../../lib/json/foreign.ts";
+import { lazily } from "../../lib/server/lazily.ts";
+import { escaped } from "../../lib/text/plain.ts";
 import { ArtifactTextDocument } from "./artifacts.generated.ts";
 import type { Shown } from "./media.ts";
 

@@ -4,7 +4,7 @@ import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
-import { Kinds } from "../../components/Kinds.tsx";
+import { Kinds } from "../../domain/entries/Kinds.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Unread } from "../../components/Page.tsx";
 import type { Artifact } from "./ArtifactPage.tsx";

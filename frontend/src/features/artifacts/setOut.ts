@@ -3,7 +3,7 @@
 
 import MarkdownIt, { type MarkdownIt as Parser, type Token } from "markdown-it";
 
-import { bytes, count } from "../../lib/format.ts";
+import { bytes, count } from "../../lib/text/format.ts";
 
 /** Longer texts, in characters, are not set out. */
 const LONGEST = 200_000;

@@ -3,15 +3,15 @@ import { type ReactNode, useId, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
 import { ButtonLink } from "../../components/Button.tsx";
-import { Kinds } from "../../components/Kinds.tsx";
-import { Missing } from "../../components/Missing.tsx";
+import { Kinds } from "../../domain/entries/Kinds.tsx";
+import { Missing } from "../../domain/entries/Missing.tsx";
 import { lost, Notice, type Refusal } from "../../components/Notice.tsx";
 import { Prose } from "../../components/Prose.tsx";
-import { type Start, StartForm } from "../../components/StartForm.tsx";
-import { useLearned } from "../../components/useLearned.ts";
-import { own } from "../../lib/foreign.ts";
-import { outcomeOf } from "../../lib/command.ts";
-import { StartPackDocument, StartPipelineDocument } from "../../lib/start.generated.ts";
+import { type Start, StartForm } from "../../domain/start/StartForm.tsx";
+import { useLearned } from "../../domain/start/useLearned.ts";
+import { own } from "../../lib/json/foreign.ts";
+import { outcomeOf } from "../../components/command.ts";
+import { StartPackDocument, StartPipelineDocument } from "../../domain/start/start.generated.ts";
 import { AskEntryDocument } from "./ask.generated.ts";
 import { type Choice, fitWords, type RouteAnswer, sourceWords, type Suggested, suggestedFor, textsOfSuggested } from "./asking.ts";
 

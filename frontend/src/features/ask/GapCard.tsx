@@ -5,8 +5,8 @@ import { useMutation } from "urql";
 import { Button, ButtonLink } from "../../components/Button.tsx";
 import { Notice, type Refusal } from "../../components/Notice.tsx";
 import { Prose } from "../../components/Prose.tsx";
-import { copy } from "../../lib/clipboard.ts";
-import { outcomeOf } from "../../lib/command.ts";
+import { copy } from "../../lib/browser/clipboard.ts";
+import { outcomeOf } from "../../components/command.ts";
 import { SaveGapDocument } from "./ask.generated.ts";
 import { fieldWords, type Gap, type RouteAnswer, templateOf } from "./asking.ts";
 

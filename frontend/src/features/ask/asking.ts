@@ -1,7 +1,7 @@
 // From an answer of `route` to what the page shows of it.
 
-import { own } from "../../lib/foreign.ts";
-import { asText, fieldsOf, type Schema } from "../../lib/schemaForm.ts";
+import { own } from "../../lib/json/foreign.ts";
+import { asText, fieldsOf, type Schema } from "../../domain/start/schemaForm.ts";
 import type { AskRouteQuery, InputSource } from "./ask.generated.ts";
 
 export type RouteAnswer = AskRouteQuery["route"];

@@ -1,4 +1,4 @@
-import { textOf } from "../../lib/search.ts";
+import { textOf } from "../../lib/browser/search.ts";
 
 /** `/?ask=…` asks what to run. */
 export interface AskSearch {

@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-import { NotTaken, upload } from "../../lib/upload.ts";
+import { NotTaken, upload } from "../../domain/files/upload.ts";
 import type { Attached } from "./asking.ts";
 
 /** Files handed over with a request; each is sent at once and kept as an artifact. */

@@ -3,14 +3,14 @@ import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
-import { GearNav } from "../../components/GearNav.tsx";
+import { GearNav } from "../../domain/administration/GearNav.tsx";
 import { JsonView } from "../../components/JsonView.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { Empty, Page } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
-import { StateGlyph } from "../../components/StateMark.tsx";
-import { Unmanaged } from "../../components/Unmanaged.tsx";
-import { humanise } from "../../lib/format.ts";
+import { StateGlyph } from "../../domain/runs/StateMark.tsx";
+import { Unmanaged } from "../../domain/administration/Unmanaged.tsx";
+import { humanise } from "../../lib/text/format.ts";
 import { ACTIONS } from "./actions.ts";
 import { AuditActorsDocument, AuditDocument, type AuditQuery } from "./audit.generated.ts";
 import { auditFilter, type AuditSearch } from "./search.ts";

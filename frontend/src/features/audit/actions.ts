@@ -1,4 +1,4 @@
-import { SCHEMA_JSON } from "../../lib/schema.generated.ts";
+import { SCHEMA_JSON } from "../../lib/server/schema.generated.ts";
 
 interface Described {
   mutationType: { name: string };

@@ -1,4 +1,4 @@
-import { textOf } from "../../lib/search.ts";
+import { textOf } from "../../lib/browser/search.ts";
 import type { AuditQueryVariables } from "./audit.generated.ts";
 
 export interface AuditSearch {

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { useQuery } from "urql";
 
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
-import { Kinds } from "../../components/Kinds.tsx";
+import { Kinds } from "../../domain/entries/Kinds.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Empty, Page, Unread } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";

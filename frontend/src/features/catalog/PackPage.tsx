@@ -3,18 +3,18 @@ import { type ReactNode, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
 import { Code } from "../../components/Code.tsx";
-import { Kinds } from "../../components/Kinds.tsx";
-import { Missing } from "../../components/Missing.tsx";
+import { Kinds } from "../../domain/entries/Kinds.tsx";
+import { Missing } from "../../domain/entries/Missing.tsx";
 import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
 import { Page, Section, Unread } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
-import { type Start, StartForm } from "../../components/StartForm.tsx";
-import { UnknownPack } from "../../components/UnknownEntry.tsx";
-import { Usage } from "../../components/Usage.tsx";
-import { useLearned } from "../../components/useLearned.ts";
-import { duration } from "../../lib/format.ts";
-import { textsFrom } from "../../lib/inputSearch.ts";
-import { StartPackDocument } from "../../lib/start.generated.ts";
+import { type Start, StartForm } from "../../domain/start/StartForm.tsx";
+import { UnknownPack } from "../../domain/entries/UnknownEntry.tsx";
+import { Usage } from "../../domain/entries/Usage.tsx";
+import { useLearned } from "../../domain/start/useLearned.ts";
+import { duration } from "../../lib/text/format.ts";
+import { textsFrom } from "../../domain/start/inputSearch.ts";
+import { StartPackDocument } from "../../domain/start/start.generated.ts";
 import { PackPageDocument, type PackPageQuery } from "./catalog.generated.ts";
 
 type Pack = NonNullable<PackPageQuery["pack"]>;

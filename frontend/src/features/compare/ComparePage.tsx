@@ -8,11 +8,11 @@ import { Value } from "../../components/JsonView.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Absent, Page, Section, Unread } from "../../components/Page.tsx";
-import { StateGlyph, StateMark } from "../../components/StateMark.tsx";
+import { StateGlyph, StateMark } from "../../domain/runs/StateMark.tsx";
 import { useBatches } from "../../components/useBatches.tsx";
-import { duration, humanise, money } from "../../lib/format.ts";
-import { differences } from "../../lib/jsonDiff.ts";
-import { STATES } from "../../lib/states.ts";
+import { duration, humanise, money } from "../../lib/text/format.ts";
+import { differences } from "../../lib/json/jsonDiff.ts";
+import { STATES } from "../../domain/runs/states.ts";
 import { CompareDocument, type ComparedRunFragment } from "./compare.generated.ts";
 import { type Pair, pairs, tookSeconds } from "./pairs.ts";
 

@@ -5,7 +5,7 @@ import { useQuery } from "urql";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Page, Section, Unread } from "../../components/Page.tsx";
-import { BASE } from "../../lib/base.ts";
+import { BASE } from "../../lib/server/base.ts";
 import { FirstCall } from "./FirstCall.tsx";
 import { type MadeToken, TokenForm } from "./TokenForm.tsx";
 import { AgentClientsDocument, type AgentClientsQuery } from "./connect.generated.ts";

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect } from "react";
 import { useQuery } from "urql";
 
 import { Moment } from "../../components/Moment.tsx";
-import { StateGlyph } from "../../components/StateMark.tsx";
+import { StateGlyph } from "../../domain/runs/StateMark.tsx";
 import { AgentTokenUseDocument } from "./connect.generated.ts";
 
 /** How often the server is asked whether the token was used. */

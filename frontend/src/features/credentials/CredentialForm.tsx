@@ -5,7 +5,7 @@ import { Button } from "../../components/Button.tsx";
 import { Labelled } from "../../components/Labelled.tsx";
 import { Notice, type Refusal } from "../../components/Notice.tsx";
 import { Prose } from "../../components/Prose.tsx";
-import { outcomeOf } from "../../lib/command.ts";
+import { outcomeOf } from "../../components/command.ts";
 import { type CredentialKindPartsFragment, SetCredentialDocument } from "./credentials.generated.ts";
 import { type Entry, filled, freeFields, kindFor } from "./fields.ts";
 import { SecretFields } from "./SecretFields.tsx";

@@ -4,13 +4,13 @@ import { useMutation, useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
-import { GearNav } from "../../components/GearNav.tsx";
+import { GearNav } from "../../domain/administration/GearNav.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { Notice, type Refusal } from "../../components/Notice.tsx";
 import { Absent, Page, Section } from "../../components/Page.tsx";
-import { Unmanaged } from "../../components/Unmanaged.tsx";
-import { outcomeOf } from "../../lib/command.ts";
-import { humanise } from "../../lib/format.ts";
+import { Unmanaged } from "../../domain/administration/Unmanaged.tsx";
+import { outcomeOf } from "../../components/command.ts";
+import { humanise } from "../../lib/text/format.ts";
 import { type CredentialKindPartsFragment, CredentialPageDocument, type CredentialPageQuery, DeleteCredentialDocument, SetCredentialDocument, TestCredentialDocument } from "./credentials.generated.ts";
 import { type Entry, filled, freeFields } from "./fields.ts";
 import { Grants } from "./Grants.tsx";

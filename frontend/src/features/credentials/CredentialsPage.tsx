@@ -3,11 +3,11 @@ import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
-import { GearNav } from "../../components/GearNav.tsx";
+import { GearNav } from "../../domain/administration/GearNav.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { Empty, Page, Section } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
-import { Unmanaged } from "../../components/Unmanaged.tsx";
+import { Unmanaged } from "../../domain/administration/Unmanaged.tsx";
 import { CredentialForm } from "./CredentialForm.tsx";
 import { CredentialsDocument, type CredentialsQuery } from "./credentials.generated.ts";
 import { Readable } from "./Readable.tsx";

@@ -6,7 +6,7 @@ import { Button } from "../../components/Button.tsx";
 import { SearchBox } from "../../components/Filters.tsx";
 import { Labelled } from "../../components/Labelled.tsx";
 import { Notice, type Refusal } from "../../components/Notice.tsx";
-import { outcomeOf } from "../../lib/command.ts";
+import { outcomeOf } from "../../components/command.ts";
 import { type CredentialRowFragment, GrantChoicesDocument, type GrantTargetFragment, SetCredentialDocument } from "./credentials.generated.ts";
 
 interface Props {

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 
 import { Moment } from "../../components/Moment.tsx";
-import { useNow } from "../../lib/clock.ts";
+import { useNow } from "../../lib/time/clock.ts";
 import type { CredentialRowFragment } from "./credentials.generated.ts";
 
 /** In one line, whether a credential can be used, and if not, why. */

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Button } from "../../components/Button.tsx";
 import { Labelled } from "../../components/Labelled.tsx";
 import { Prose } from "../../components/Prose.tsx";
-import { humanise } from "../../lib/format.ts";
+import { humanise } from "../../lib/text/format.ts";
 import type { CredentialKindPartsFragment } from "./credentials.generated.ts";
 import type { Entry } from "./fields.ts";
 

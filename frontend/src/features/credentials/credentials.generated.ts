@@ -4,7 +4,7 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
-import { ProblemPartsFragmentDoc } from '../../lib/fragments.generated.ts';
+import { ProblemPartsFragmentDoc } from '../../domain/fragments.generated.ts';
 /** Kinds of refusal. What goes wrong inside a run is a FailureCode. */
 export type ProblemCode =
   /** The object changed since the caller read it, is read-only, or the handle is taken. */

@@ -1,4 +1,4 @@
-import { textOf } from "../../lib/search.ts";
+import { textOf } from "../../lib/browser/search.ts";
 
 export interface CredentialsSearch {
   /** The key of a credential something asks for: the form opens with it. */

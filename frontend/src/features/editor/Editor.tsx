@@ -5,29 +5,29 @@ import { useClient } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Foreign } from "../../components/Foreign.tsx";
-import { MakeCopy } from "../../components/MakeCopy.tsx";
+import { MakeCopy } from "../../domain/entries/MakeCopy.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
 import { Page } from "../../components/Page.tsx";
 import { Waiting } from "../../components/Waiting.tsx";
-import { humanise } from "../../lib/format.ts";
-import { lazily } from "../../lib/lazily.ts";
-import { useLatest } from "../../lib/useLatest.ts";
-import { AddStepDialog } from "./AddStepDialog.tsx";
-import { CheckPanel } from "./CheckPanel.tsx";
-import { addStep, duplicateStep, freeId, moveStep, type Path, removeStep, renameInput, renameStep, setAt } from "./definition.ts";
+import { humanise } from "../../lib/text/format.ts";
+import { lazily } from "../../lib/server/lazily.ts";
+import { useLatest } from "../../lib/hooks/useLatest.ts";
+import { AddStepDialog } from "./dialogs/AddStepDialog.tsx";
+import { CheckPanel } from "./form/CheckPanel.tsx";
+import { addStep, duplicateStep, freeId, moveStep, type Path, removeStep, renameInput, renameStep, setAt } from "./definition/definition.ts";
 import { type EditedPipelineFragment, EditorCreateDocument, EditorUpdateDocument } from "./editor.generated.ts";
-import { PipelineForm } from "./PipelineForm.tsx";
-import { ConflictDialog, SaveDialog } from "./SaveDialog.tsx";
+import { PipelineForm } from "./form/PipelineForm.tsx";
+import { ConflictDialog, SaveDialog } from "./dialogs/SaveDialog.tsx";
 import type { EditorSearch } from "./search.ts";
-import { StepForm } from "./StepForm.tsx";
-import { type At, StepList } from "./StepList.tsx";
-import { TestStepDialog } from "./TestStepDialog.tsx";
-import { type Issue, useCheck } from "./useCheck.ts";
-import { useDefinition, useOffers, usePacks } from "./useDefinition.ts";
-import { readDraft, useDraft } from "./useDraft.ts";
+import { StepForm } from "./form/StepForm.tsx";
+import { type At, StepList } from "./form/StepList.tsx";
+import { TestStepDialog } from "./dialogs/TestStepDialog.tsx";
+import { type Issue, useCheck } from "./definition/useCheck.ts";
+import { useDefinition, useOffers, usePacks } from "./definition/useDefinition.ts";
+import { readDraft, useDraft } from "./definition/useDraft.ts";
 
-const loadYaml = lazily(() => import("./YamlView.tsx"));
+const loadYaml = lazily(() => import("./yaml/YamlView.tsx"));
 const YamlView = lazy(loadYaml);
 
 /** Fetches the text editor while the pipeline is still read, where its address asks for the text. */

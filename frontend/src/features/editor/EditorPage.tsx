@@ -4,9 +4,9 @@ import { useMutation, useQuery } from "urql";
 
 import { lost } from "../../components/Notice.tsx";
 import { Unread } from "../../components/Page.tsx";
-import { UnknownPipeline } from "../../components/UnknownEntry.tsx";
-import { type Outcome, outcomeOf } from "../../lib/command.ts";
-import { setAt } from "./definition.ts";
+import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
+import { type Outcome, outcomeOf } from "../../components/command.ts";
+import { setAt } from "./definition/definition.ts";
 import { type EditedPipelineFragment, EditorPipelineDocument, EditorProposalDocument, type EditorProposalMutation } from "./editor.generated.ts";
 import { Editor, prepare } from "./Editor.tsx";
 import type { EditorSearch } from "./search.ts";

@@ -1,4 +1,4 @@
-import { oneOf, textOf } from "../../lib/search.ts";
+import { oneOf, textOf } from "../../lib/browser/search.ts";
 
 export interface EditorSearch {
   /** Id of the step that is selected. */

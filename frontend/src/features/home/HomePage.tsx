@@ -5,8 +5,8 @@ import { useMutation, useQuery } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
 import { Page, Section, Unread } from "../../components/Page.tsx";
-import { RunTable } from "../../components/RunTable.tsx";
-import { useRunChanges } from "../../lib/runChanges.ts";
+import { RunTable } from "../../domain/runs/RunTable.tsx";
+import { useRunChanges } from "../../domain/runs/runChanges.ts";
 import { Checklist } from "./Checklist.tsx";
 import { HomeDocument, RunSampleDocument } from "./home.generated.ts";
 

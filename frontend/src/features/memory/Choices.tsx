@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 
 import { Button } from "../../components/Button.tsx";
-import { count as counted } from "../../lib/format.ts";
+import { count as counted } from "../../lib/text/format.ts";
 import type { UsualChoicesFragment } from "./memory.generated.ts";
 
 type Value = UsualChoicesFragment["values"][number];

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 
 import { Button } from "../../components/Button.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
-import { count } from "../../lib/format.ts";
+import { count } from "../../lib/text/format.ts";
 
 interface Props {
   rows: number;

@@ -2,8 +2,8 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
 import { Moment } from "../../components/Moment.tsx";
-import { StateGlyph } from "../../components/StateMark.tsx";
-import { humanise } from "../../lib/format.ts";
+import { StateGlyph } from "../../domain/runs/StateMark.tsx";
+import { humanise } from "../../lib/text/format.ts";
 import type { EvidenceRowFragment } from "./memory.generated.ts";
 
 /** What was remembered, newest first; a row leads to its run. */

@@ -4,12 +4,12 @@ import { useMutation, useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { FilterSelect } from "../../components/Filters.tsx";
-import { GearNav } from "../../components/GearNav.tsx";
+import { GearNav } from "../../domain/administration/GearNav.tsx";
 import { lost, Notice, type Refusal } from "../../components/Notice.tsx";
 import { Empty, Page, Section, Unread } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
-import { outcomeOf } from "../../lib/command.ts";
-import { count } from "../../lib/format.ts";
+import { outcomeOf } from "../../components/command.ts";
+import { count } from "../../lib/text/format.ts";
 import { Choices, type Settle } from "./Choices.tsx";
 import { Evidence } from "./Evidence.tsx";
 import { Everything } from "./Everything.tsx";

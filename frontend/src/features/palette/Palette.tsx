@@ -4,12 +4,12 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useQuery } from "urql";
 
 import { Moment } from "../../components/Moment.tsx";
-import { StateGlyph } from "../../components/StateMark.tsx";
-import { served } from "../../lib/base.ts";
-import { encoded } from "../../lib/foreign.ts";
-import { type Action, type ActionGroup, offeredActions } from "../../lib/shortcuts.ts";
-import { STATES } from "../../lib/states.ts";
-import { useSettled } from "../../lib/useSettled.ts";
+import { StateGlyph } from "../../domain/runs/StateMark.tsx";
+import { served } from "../../lib/server/base.ts";
+import { encoded } from "../../lib/json/foreign.ts";
+import { type Action, type ActionGroup, offeredActions } from "../../lib/browser/shortcuts.ts";
+import { STATES } from "../../domain/runs/states.ts";
+import { useSettled } from "../../lib/hooks/useSettled.ts";
 import { Keys } from "./Keys.tsx";
 import { matches } from "./matches.ts";
 import { PaletteFoundDocument } from "./palette.generated.ts";

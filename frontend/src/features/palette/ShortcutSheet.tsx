@@ -2,8 +2,8 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 
 import { Dialog } from "../../components/Dialog.tsx";
-import { offeredActions } from "../../lib/shortcuts.ts";
-import { useShortcutsSetting } from "../../lib/shortcutsSetting.ts";
+import { offeredActions } from "../../lib/browser/shortcuts.ts";
+import { useShortcutsSetting } from "../../lib/browser/shortcutsSetting.ts";
 import { Keys } from "./Keys.tsx";
 
 /** Every key that does something on the page that shows. */

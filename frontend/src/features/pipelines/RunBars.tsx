@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 
-import type { RunState } from "../../lib/fragments.generated.ts";
-import { duration } from "../../lib/format.ts";
-import { STATES, type Tone } from "../../lib/states.ts";
+import type { RunState } from "../../domain/fragments.generated.ts";
+import { duration } from "../../lib/text/format.ts";
+import { STATES, type Tone } from "../../domain/runs/states.ts";
 
 interface Bar {
   id: string;

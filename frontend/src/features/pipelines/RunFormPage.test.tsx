@@ -5,7 +5,7 @@ import { cleanup, screen, waitFor } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, expect, test } from "vitest";
 
-import { inputSearch } from "../../lib/inputSearch.ts";
+import { inputSearch } from "../../domain/start/inputSearch.ts";
 import { show } from "../../testing/show.tsx";
 import { RunFormPage } from "./RunFormPage.tsx";
 

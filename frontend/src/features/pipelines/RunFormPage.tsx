@@ -2,15 +2,15 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
-import { Missing } from "../../components/Missing.tsx";
+import { Missing } from "../../domain/entries/Missing.tsx";
 import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
 import { Page, Unread } from "../../components/Page.tsx";
-import { type Start, StartForm } from "../../components/StartForm.tsx";
-import { UnknownPipeline } from "../../components/UnknownEntry.tsx";
-import { useLearned } from "../../components/useLearned.ts";
-import { type InputSearch, textsFrom, withTexts } from "../../lib/inputSearch.ts";
-import { useLeaving } from "../../lib/leaving.ts";
-import { StartPipelineDocument } from "../../lib/start.generated.ts";
+import { type Start, StartForm } from "../../domain/start/StartForm.tsx";
+import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
+import { useLearned } from "../../domain/start/useLearned.ts";
+import { type InputSearch, textsFrom, withTexts } from "../../domain/start/inputSearch.ts";
+import { useLeaving } from "../../lib/browser/leaving.ts";
+import { StartPipelineDocument } from "../../domain/start/start.generated.ts";
 import { AgentChoices } from "./AgentChoices.tsx";
 import { PipelinePageDocument } from "./pipelines.generated.ts";
 

@@ -9,7 +9,7 @@ import { Moment } from "../../components/Moment.tsx";
 import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
 import { Loading, Page, Section, Unread } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
-import { UnknownPipeline } from "../../components/UnknownEntry.tsx";
+import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
 import { PipelineTabs } from "./PipelineTabs.tsx";
 import { PipelineVersionsDocument, type PipelineVersionsQuery, RestoreVersionDocument, VersionTextDocument } from "./pipelines.generated.ts";
 import type { VersionsSearch } from "./search.ts";

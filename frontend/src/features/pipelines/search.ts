@@ -1,4 +1,4 @@
-import { oneOf, textOf } from "../../lib/search.ts";
+import { oneOf, textOf } from "../../lib/browser/search.ts";
 
 /** Where a pipeline comes from. */
 export const SOURCES = ["starters", "own"] as const;

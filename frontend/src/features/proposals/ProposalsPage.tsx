@@ -5,14 +5,14 @@ import { useMutation, useQuery } from "urql";
 import { Button, ButtonLink } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
-import { GearNav } from "../../components/GearNav.tsx";
+import { GearNav } from "../../domain/administration/GearNav.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Empty, Page, Unread } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { Prose } from "../../components/Prose.tsx";
-import { outcomeOf } from "../../lib/command.ts";
-import { searchFrom } from "../../lib/inputSearch.ts";
+import { outcomeOf } from "../../components/command.ts";
+import { searchFrom } from "../../domain/start/inputSearch.ts";
 import { DeleteProposalDocument, ProposalsDocument, type ProposalsQuery } from "./proposals.generated.ts";
 
 type Proposal = ProposalsQuery["gapProposals"]["nodes"][number];

@@ -2,11 +2,11 @@ import { Link } from "@tanstack/react-router";
 import { memo, type ReactNode } from "react";
 
 import { Moment } from "../../components/Moment.tsx";
-import { StateMark } from "../../components/StateMark.tsx";
-import { serverNow, useNow } from "../../lib/clock.ts";
-import { duration, money, tokens, when } from "../../lib/format.ts";
-import { isFinal, isLive } from "../../lib/states.ts";
-import { workSeconds } from "./axis.ts";
+import { StateMark } from "../../domain/runs/StateMark.tsx";
+import { serverNow, useNow } from "../../lib/time/clock.ts";
+import { duration, money, tokens, when } from "../../lib/text/format.ts";
+import { isFinal, isLive } from "../../domain/runs/states.ts";
+import { workSeconds } from "./timeline/axis.ts";
 import { currentStep } from "./currentStep.ts";
 import type { RunWholeFragment } from "./run.generated.ts";
 

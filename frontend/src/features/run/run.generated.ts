@@ -4,7 +4,7 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
-import { ProblemPartsFragmentDoc, ArtifactRowFragmentDoc, CostPartsFragmentDoc, WaitPartsFragmentDoc, FailurePartsFragmentDoc, RunRowFragmentDoc } from '../../lib/fragments.generated.ts';
+import { ProblemPartsFragmentDoc, ArtifactRowFragmentDoc, CostPartsFragmentDoc, WaitPartsFragmentDoc, FailurePartsFragmentDoc, RunRowFragmentDoc } from '../../domain/fragments.generated.ts';
 /** What an artifact is worth. */
 export type ArtifactStatus =
   /** Made by an agent; nothing has vouched for it. */

@@ -1,5 +1,5 @@
-import { oneOf, textOf } from "../../lib/search.ts";
-import { type Tab, TABS } from "./StepTabs.tsx";
+import { oneOf, textOf } from "../../lib/browser/search.ts";
+import { type Tab, TABS } from "./step/StepTabs.tsx";
 
 /** What is looked at: it stands in the address, so that a link shows the same. */
 export interface RunSearch {

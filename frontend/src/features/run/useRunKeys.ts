@@ -1,13 +1,13 @@
 import { useNavigate, useRouter } from "@tanstack/react-router";
 
-import { served } from "../../lib/base.ts";
-import { copy } from "../../lib/clipboard.ts";
-import { beside, listHref } from "../../lib/listed.ts";
-import { humanise } from "../../lib/format.ts";
-import { type Action, useActions } from "../../lib/shortcuts.ts";
-import type { Asked } from "./dialogs.tsx";
+import { served } from "../../lib/server/base.ts";
+import { copy } from "../../lib/browser/clipboard.ts";
+import { beside, listHref } from "../../domain/runs/listed.ts";
+import { humanise } from "../../lib/text/format.ts";
+import { type Action, useActions } from "../../lib/browser/shortcuts.ts";
+import type { Asked } from "./actions/dialogs.tsx";
 import type { RunWholeFragment, StepRowFragment } from "./run.generated.ts";
-import { type Tab, TABS } from "./StepTabs.tsx";
+import { type Tab, TABS } from "./step/StepTabs.tsx";
 
 interface Shown {
   run: RunWholeFragment;

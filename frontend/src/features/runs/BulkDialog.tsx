@@ -6,7 +6,7 @@ import { Button } from "../../components/Button.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
 import { Loading } from "../../components/Page.tsx";
-import { count } from "../../lib/format.ts";
+import { count } from "../../lib/text/format.ts";
 import { type Act, ACTS, dryRun, eachOf, type Planned } from "./bulk.ts";
 import { BulkAcknowledgeDocument, BulkCancelDocument, BulkPlanDocument, BulkRerunDocument, BulkResumeDocument } from "./runs.generated.ts";
 

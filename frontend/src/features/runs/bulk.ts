@@ -1,6 +1,6 @@
 // What an act on many runs would do, from what the server says of each, in words.
 
-import { count } from "../../lib/format.ts";
+import { count } from "../../lib/text/format.ts";
 import type { BulkPlanQuery } from "./runs.generated.ts";
 
 export type Act = "resume" | "rerun" | "cancel" | "acknowledge";

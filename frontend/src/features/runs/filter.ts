@@ -1,7 +1,7 @@
 // The filters of the runs list: what stands in the address, and what the server is asked for.
 
-import { oneOf, textOf } from "../../lib/search.ts";
-import { CAUSES, STATES } from "../../lib/states.ts";
+import { oneOf, textOf } from "../../lib/browser/search.ts";
+import { CAUSES, STATES } from "../../domain/runs/states.ts";
 import type { RunCause, RunsQueryVariables, RunState } from "./runs.generated.ts";
 
 export interface RunsSearch {

@@ -3,8 +3,8 @@ import { type ReactNode, useEffect, useRef } from "react";
 
 import { Section } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
-import { duration } from "../../lib/format.ts";
-import { ISOLATION } from "../../lib/isolation.ts";
+import { duration } from "../../lib/text/format.ts";
+import { ISOLATION } from "../../domain/runs/isolation.ts";
 import type { AgentsQuery } from "./settings.generated.ts";
 
 /** The program of profiles that stand in for an agent in tries and tests. */

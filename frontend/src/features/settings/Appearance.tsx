@@ -2,9 +2,9 @@ import { type ReactNode, useState } from "react";
 
 import { Labelled } from "../../components/Labelled.tsx";
 import { Moment } from "../../components/Moment.tsx";
-import { serverNow } from "../../lib/clock.ts";
-import { setTheme, type Theme, theme } from "../../lib/theme.ts";
-import { ownZone, setZone, zone, zones } from "../../lib/zone.ts";
+import { serverNow } from "../../lib/time/clock.ts";
+import { setTheme, type Theme, theme } from "../../lib/browser/theme.ts";
+import { ownZone, setZone, zone, zones } from "../../lib/time/zone.ts";
 
 const THEMES: readonly (readonly [Theme, string])[] = [
   ["system", "As the system"],

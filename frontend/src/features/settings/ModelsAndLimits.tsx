@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 import { Section } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
-import { bytes, count, duration, humanise } from "../../lib/format.ts";
+import { bytes, count, duration, humanise } from "../../lib/text/format.ts";
 import type { ModelPartsFragment, ModelsAndLimitsQuery } from "./settings.generated.ts";
 
 type Limits = ModelsAndLimitsQuery["server"]["runLimits"];

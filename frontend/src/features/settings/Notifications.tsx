@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 
 import { Button } from "../../components/Button.tsx";
-import { type Permission, permission, switchOff, switchOn } from "../../lib/notify.ts";
+import { type Permission, permission, switchOff, switchOn } from "../../lib/browser/notify.ts";
 
 const SENTENCES: Record<Permission, string> = {
   on: "This browser tells you when one of your runs fails while you do not look at Packline.",

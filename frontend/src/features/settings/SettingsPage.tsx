@@ -1,14 +1,14 @@
 import type { ReactNode } from "react";
 import { useQuery } from "urql";
 
-import { GearNav } from "../../components/GearNav.tsx";
+import { GearNav } from "../../domain/administration/GearNav.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Page, Section, Unread } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
-import { StateGlyph } from "../../components/StateMark.tsx";
-import { count } from "../../lib/format.ts";
-import { Unmanaged } from "../../components/Unmanaged.tsx";
-import { VERSION } from "../../lib/base.ts";
+import { StateGlyph } from "../../domain/runs/StateMark.tsx";
+import { count } from "../../lib/text/format.ts";
+import { Unmanaged } from "../../domain/administration/Unmanaged.tsx";
+import { VERSION } from "../../lib/server/base.ts";
 import { Agents } from "./Agents.tsx";
 import { Appearance } from "./Appearance.tsx";
 import { ModelsAndLimits } from "./ModelsAndLimits.tsx";

@@ -5,7 +5,7 @@ import { cleanup, render, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, expect, test } from "vitest";
 
-import { shortcutsOn } from "../../lib/shortcutsSetting.ts";
+import { shortcutsOn } from "../../lib/browser/shortcutsSetting.ts";
 import { Shortcuts } from "./Shortcuts.tsx";
 
 afterEach(() => {

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-import { useShortcutsSetting } from "../../lib/shortcutsSetting.ts";
+import { useShortcutsSetting } from "../../lib/browser/shortcutsSetting.ts";
 
 /** Whether single keys act: somebody who speaks to the computer, or rests a hand on the keys, wants them off. */
 export function Shortcuts(): ReactNode {

@@ -4,8 +4,8 @@ import { useMutation } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { Labelled } from "../../components/Labelled.tsx";
 import { Notice, type Refusal } from "../../components/Notice.tsx";
-import { serverNow } from "../../lib/clock.ts";
-import { outcomeOf } from "../../lib/command.ts";
+import { serverNow } from "../../lib/time/clock.ts";
+import { outcomeOf } from "../../components/command.ts";
 import { expiryOf, LIFETIMES } from "./expiry.ts";
 import { CreateTokenDocument, type Scope } from "./tokens.generated.ts";
 

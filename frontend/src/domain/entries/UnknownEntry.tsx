@@ -1,0 +1,54 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+import { missOf } from "./notFound.ts";
+import { Absent } from "../../components/Page.tsx";
+import { Prose } from "../../components/Prose.tsx";
+
+interface Props {
+  id: string;
+  /** What the server sent beside its answer: there it names the nearest. */
+  extensions: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The page of a pipeline that does not exist. */
+export function UnknownPipeline({ id, extensions }: Props): ReactNode {
+  const { closest, hint } = missOf(extensions, id);
+  return (
+    <Absent title="There is no such pipeline" onward={<Link to="/pipelines" className="link">All pipelines</Link>}>
+      No pipeline is called “{id}”.
+      {closest === null ? null : (
+        <>
+          {" "}
+          Did you mean{" "}
+          <Link to="/pipelines/$pipeline" params={{ pipeline: closest }} className="link">
+            {closest}
+          </Link>
+          ?
+        </>
+      )}
+      {hint === null ? null : <p><Prose text={hint} /></p>}
+    </Absent>
+  );
+}
+
+/** The page of a pack that does not exist. */
+export function UnknownPack({ id, extensions }: Props): ReactNode {
+  const { closest, hint } = missOf(extensions, id);
+  return (
+    <Absent title="There is no such pack" onward={<Link to="/catalog" className="link">The catalog</Link>}>
+      No pack is called “{id}”.
+      {closest === null ? null : (
+        <>
+          {" "}
+          Did you mean{" "}
+          <Link to="/catalog/$pack" params={{ pack: closest }} className="link">
+            {closest}
+          </Link>
+          ?
+        </>
+      )}
+      {hint === null ? null : <p><Prose text={hint} /></p>}
+    </Absent>
+  );
+}

@@ -1,0 +1,24 @@
+// What the server says beside an answer about names that it looked for in vain.
+
+import { plain } from "../../lib/text/plain.ts";
+
+interface Miss {
+  /** The known name nearest to the one that was given. */
+  closest: string | null;
+  /** What to do, for people. */
+  hint: string | null;
+}
+
+const NONE: Miss = { closest: null, hint: null };
+
+/** What an answer's extensions say of a name; nothing is taken for granted of them. */
+export function missOf(extensions: Readonly<Record<string, unknown>> | undefined, ref: string): Miss {
+  const misses = extensions?.["notFound"];
+  if (!Array.isArray(misses)) return NONE;
+  const miss = (misses as { ref?: unknown; hintParts?: { closest?: unknown; text?: unknown } | null }[]).find((one) => one.ref === ref);
+  return { closest: textOf(miss?.hintParts?.closest), hint: textOf(miss?.hintParts?.text) };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? plain(value) : null;
+}

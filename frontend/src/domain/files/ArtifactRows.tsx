@@ -1,0 +1,61 @@
+import { Link } from "@tanstack/react-router";
+import { BadgeCheck, CircleDashed, Lock } from "lucide-react";
+import type { ReactNode } from "react";
+
+import { bytes, humanise } from "../../lib/text/format.ts";
+import type { ArtifactRowFragment, ArtifactStatus } from "../fragments.generated.ts";
+
+export const ARTIFACT_STATUS: Record<ArtifactStatus, string> = {
+  STORED: "",
+  PROPOSED: "proposed by an agent, not verified",
+  VERIFIED: "verified by a later step",
+  QUARANTINED: "held back: it contains a secret",
+};
+
+const STANDING: Partial<Record<ArtifactStatus, { icon: typeof BadgeCheck; ink: string }>> = {
+  PROPOSED: { icon: CircleDashed, ink: "text-soft" },
+  VERIFIED: { icon: BadgeCheck, ink: "text-ok" },
+  QUARANTINED: { icon: Lock, ink: "text-fail" },
+};
+
+/** How far a file can be relied on, in words and an icon; nothing for what nobody doubts. */
+function ArtifactStanding({ artifact: { status, verifiedBy } }: { artifact: ArtifactRowFragment }): ReactNode {
+  const standing = STANDING[status];
+  if (standing === undefined) return null;
+  const { icon: Icon, ink } = standing;
+  return (
+    <p className={`flex items-center gap-1 text-meta ${ink}`}>
+      <Icon aria-hidden="true" className="size-3.5 shrink-0" />
+      {status === "VERIFIED" && verifiedBy !== null ? `verified by ${humanise(verifiedBy.key)}` : ARTIFACT_STATUS[status]}
+    </p>
+  );
+}
+
+/** Files with their name, type and size; the name leads to the viewer. */
+export function ArtifactRows({ artifacts }: { artifacts: readonly (ArtifactRowFragment & { downloadUrl: string | null; previewUrl: string | null })[] }): ReactNode {
+  return (
+    <ul className="divide-y divide-line">
+      {artifacts.map((artifact) => (
+        <li key={artifact.id} className="flex items-center gap-3 py-2">
+          {artifact.previewUrl === null ? null : (
+            <img src={artifact.previewUrl} alt="" loading="lazy" className="h-14 w-20 shrink-0 rounded border border-line bg-panel object-contain" />
+          )}
+          <div className="min-w-0 flex-1">
+            <Link to="/artifacts/$artifact" params={{ artifact: artifact.id }} className="link block truncate font-medium">
+              {artifact.name}
+            </Link>
+            <p className="truncate text-meta text-soft">
+              {artifact.mediaType} · {bytes(artifact.sizeBytes)}
+            </p>
+            <ArtifactStanding artifact={artifact} />
+          </div>
+          {artifact.downloadUrl === null ? null : (
+            <a className="link text-dense" href={artifact.downloadUrl} download={artifact.name} aria-label={`Download ${artifact.name}`}>
+              Download
+            </a>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

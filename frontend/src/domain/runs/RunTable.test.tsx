@@ -1,0 +1,42 @@
+// @vitest-environment happy-dom
+import "@testing-library/jest-dom/vitest";
+
+import { cleanup, screen, within } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { afterEach, expect, test, vi } from "vitest";
+
+import { aFailure, aRow } from "../../testing/runs.ts";
+import { show } from "../../testing/show.tsx";
+import { RunTable } from "./RunTable.tsx";
+
+afterEach(cleanup);
+
+const FAILED = aRow({ id: "run_2", title: "Broken deck", state: "FAILED", cause: "AGENT", failure: aFailure() });
+const RUNNING = aRow({ id: "run_3", title: "Deck in the making", state: "RUNNING", currentStep: { id: "step_1", key: "draw_slides", state: "RUNNING" } });
+const RESUMED = aRow({ id: "run_4", title: "Mended deck", resumeCount: 2, cost: { amountUsd: 0.04, usage: { input: 1, output: 1 } } });
+
+test("each row says in words how the run stands and why, and leads to it", async () => {
+  await show(<RunTable label="Runs" runs={[FAILED, RUNNING, RESUMED]} />);
+  await screen.findByRole("table", { name: "Runs" });
+  const [broken, running, resumed] = screen.getAllByRole("row").slice(1) as [HTMLElement, HTMLElement, HTMLElement];
+  expect(within(broken).getByText("Failed")).toBeVisible();
+  expect(within(broken).getByText("Render: The service does not answer.")).toBeVisible();
+  expect(within(broken).getByText(/by an agent/)).toBeInTheDocument();
+  expect(within(broken).getByRole("link", { name: "Broken deck" })).toHaveAttribute("href", "/runs/run_2");
+  expect(within(running).getByText("At Draw slides")).toBeVisible();
+  expect(within(resumed).getByText("Resumed 2 times")).toBeVisible();
+  expect(within(resumed).getByText(/\$0\.04/)).toBeVisible();
+  expect(screen.queryByRole("checkbox")).toBeNull();
+});
+
+test("rows are picked one by one, or all of the page", async () => {
+  const onPick = vi.fn<(ids: readonly string[], on: boolean) => void>();
+  await show(<RunTable label="Runs" runs={[FAILED, RUNNING]} picked={new Set(["run_3"])} onPick={onPick} />);
+  expect(await screen.findByRole("checkbox", { name: "Select Deck in the making" })).toBeChecked();
+  await userEvent.click(screen.getByRole("checkbox", { name: "Select Broken deck" }));
+  expect(onPick).toHaveBeenLastCalledWith(["run_2"], true);
+  await userEvent.click(screen.getByRole("checkbox", { name: "Select Deck in the making" }));
+  expect(onPick).toHaveBeenLastCalledWith(["run_3"], false);
+  await userEvent.click(screen.getByRole("checkbox", { name: "Select all on this page" }));
+  expect(onPick).toHaveBeenLastCalledWith(["run_2", "run_3"], true);
+});

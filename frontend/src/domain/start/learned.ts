@@ -1,0 +1,42 @@
+// What memory offers a form. It is filled in where somebody sees it, marked, and never unseen.
+
+import { own } from "../../lib/json/foreign.ts";
+import type { Field } from "./schemaForm.ts";
+
+/** A value that is usual for an input. */
+export interface Usual<Name extends string = string> {
+  /** The learned field, as the server names it. */
+  field: Name;
+  value: string;
+  /** Where it comes from, in a few words. */
+  from: string;
+  /** The same in a sentence. */
+  source: string;
+}
+
+interface Known<Name extends string> {
+  uses: number;
+  values: readonly { field: Name; value: string | null; count: number; source: string; pinned: boolean }[];
+}
+
+/** What is usual for the inputs of a target, by the name of the input. */
+export function usualOf<Name extends string>(known: Known<Name>): Record<string, Usual<Name>> {
+  const found: Record<string, Usual<Name>> = {};
+  for (const { field, value, count, source, pinned } of known.values) {
+    if (value === null) continue;
+    const from = pinned ? "you pinned it" : count === known.uses ? `from your last ${count} runs` : `from ${count} of your last ${known.uses} runs`;
+    found[field.toLowerCase()] = { field, value, from, source };
+  }
+  return found;
+}
+
+/** What is filled in: the usual values of those fields that can hold them and that nobody has touched. */
+export function filledIn<Name extends string>(fields: readonly Field[], texts: Readonly<Record<string, string>>, usual: Readonly<Record<string, Usual<Name>>>): Record<string, Usual<Name>> {
+  return Object.fromEntries(
+    fields.flatMap(({ name, kind, choices }) => {
+      const known = own(usual, name);
+      if (known === undefined || own(texts, name) !== undefined) return [];
+      return kind === "text" || kind === "long" || (kind === "choice" && choices.includes(known.value)) ? [[name, known]] : [];
+    }),
+  );
+}

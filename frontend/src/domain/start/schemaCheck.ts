@@ -1,0 +1,127 @@
+// What is wrong with a value, by its JSON Schema, in the words of a form. The server checks again and has the last word.
+
+import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
+
+import { decoded, own } from "../../lib/json/foreign.ts";
+
+export interface Wrong {
+  /** Where in the value, from its root. */
+  path: string[];
+  message: string;
+}
+
+/** Keywords that only say that something below them is wrong. */
+const AROUND = new Set(["properties", "items", "prefixItems", "allOf", "$ref", "additionalProperties", "patternProperties", "if", "then", "else", "dependentSchemas", "contains", "false"]);
+
+/** Everything wrong, the deepest first; empty when the value fits, or when the schema is none that can be read. */
+export function wrongWith(schema: unknown, value: unknown): Wrong[] {
+  let units: OutputUnit[];
+  try {
+    units = new Validator(schema as Schema, "2020-12", false).validate(value).errors;
+  } catch {
+    return [];
+  }
+  // Branches of a choice fail one by one; what is said is that none of them fits.
+  const choices = units.filter(({ keyword }) => keyword === "anyOf" || keyword === "oneOf").map(({ keywordLocation }) => `${keywordLocation}/`);
+  const found = units
+    .filter(({ keyword, keywordLocation }) => !AROUND.has(keyword) && !choices.some((choice) => keywordLocation.startsWith(choice)))
+    .flatMap((unit) => told(unit, schema));
+  const known = new Set<string>();
+  return found.filter(({ path, message }) => {
+    const name = JSON.stringify([path, message]);
+    return known.has(name) ? false : known.add(name);
+  });
+}
+
+/** The same by top-level field; what concerns none of them under the empty name. */
+export function problemsOf(schema: unknown, value: unknown): Record<string, string> {
+  const problems = new Map<string, string>();
+  for (const { path, message } of wrongWith(schema, value)) {
+    const [name = "", ...inner] = path;
+    const text = inner.length === 0 ? message : `At ${inner.join(".")}: ${message}`;
+    const before = problems.get(name);
+    problems.set(name, before === undefined ? text : `${before} ${text}`);
+  }
+  return Object.fromEntries(problems);
+}
+
+function told({ keyword, keywordLocation, instanceLocation, error }: OutputUnit, schema: unknown): Wrong[] {
+  const path = pointer(instanceLocation);
+  const limit = at(schema, pointer(keywordLocation));
+  switch (keyword) {
+    case "required": {
+      const name = /"([^"]+)"/.exec(error)?.[1];
+      return [{ path: name === undefined ? path : [...path, name], message: "It is needed." }];
+    }
+    case "type":
+      return [{ path, message: `It has to be ${[limit].flat().map((type) => TYPES[String(type)] ?? String(type)).join(" or ")}.` }];
+    case "enum":
+      return [{ path, message: `It has to be one of ${[limit].flat().map(String).join(", ")}.` }];
+    case "const":
+      return [{ path, message: `It has to be ${JSON.stringify(limit)}.` }];
+    case "minLength":
+      return [{ path, message: limit === 1 ? "It must not be empty." : `It needs at least ${String(limit)} characters.` }];
+    case "maxLength":
+      return [{ path, message: `It may have at most ${String(limit)} characters.` }];
+    case "minItems":
+      return [{ path, message: `It needs at least ${String(limit)}.` }];
+    case "maxItems":
+      return [{ path, message: `There may be at most ${String(limit)}.` }];
+    case "uniqueItems":
+      return [{ path, message: "None may be there twice." }];
+    case "minimum":
+      return [{ path, message: `It has to be ${String(limit)} or more.` }];
+    case "maximum":
+      return [{ path, message: `It has to be ${String(limit)} or less.` }];
+    case "exclusiveMinimum":
+      return [{ path, message: `It has to be more than ${String(limit)}.` }];
+    case "exclusiveMaximum":
+      return [{ path, message: `It has to be less than ${String(limit)}.` }];
+    case "multipleOf":
+      return [{ path, message: `It has to be a multiple of ${String(limit)}.` }];
+    case "pattern":
+      return [{ path, message: `It does not look as it should: ${String(limit)}.` }];
+    case "format":
+      return [{ path, message: `It has to be ${FORMATS[String(limit)] ?? String(limit)}.` }];
+    case "anyOf":
+    case "oneOf":
+      return [{ path, message: noneOf(limit) }];
+    default:
+      return [{ path, message: error }];
+  }
+}
+
+const TYPES: Record<string, string> = { string: "a text", number: "a number", integer: "a whole number", boolean: "yes or no", array: "a list", object: "an object", null: "empty" };
+const FORMATS: Record<string, string> = { uri: "an address, such as https://example.com/page", email: "an e-mail address", date: "a day, such as 2026-05-01", "date-time": "a moment, such as 2026-05-01T12:00:00Z" };
+
+/** A choice between fields that must be there is the one people meet. */
+function noneOf(branches: unknown): string {
+  const names = (Array.isArray(branches) ? branches : []).map((branch: { required?: unknown } | null) => (Array.isArray(branch?.required) ? branch.required.join(" and ") : undefined));
+  return names.length > 0 && names.every((name) => name !== undefined) ? `Give one of ${names.join(", ")}.` : "It fits none of what it may be.";
+}
+
+function pointer(location: string): string[] {
+  return location
+    .split("/")
+    .slice(1)
+    .map((part) => decoded(part).replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** References that are followed one after the other. */
+const MOST_REFERENCES = 100;
+
+/** What stands at a place of the schema; references on the way are followed, but not in circles. */
+function at(root: unknown, path: readonly string[]): unknown {
+  const left = [...path];
+  let found = root;
+  let followed = 0;
+  for (let part = left.shift(); part !== undefined; part = left.shift()) {
+    found = found === null || typeof found !== "object" ? undefined : own(found as Record<string, unknown>, part);
+    if (part !== "$ref" || typeof found !== "string") continue;
+    followed += 1;
+    if (followed > MOST_REFERENCES) return undefined;
+    left.unshift(...pointer(found));
+    found = root;
+  }
+  return found;
+}

@@ -1,0 +1,36 @@
+import { useMemo, useState } from "react";
+import { useMutation, useQuery } from "urql";
+
+import { outcomeOf } from "../../components/command.ts";
+import { type Usual, usualOf } from "./learned.ts";
+import { LearnedDocument, type LearnedQuery, NeverLearnDocument } from "./learned.generated.ts";
+import type { Refusal } from "../../components/Notice.tsx";
+
+type Choices = LearnedQuery["myDefaults"]["packs"][number];
+export type LearnedName = Choices["values"][number]["field"];
+
+/** What memory knows of the inputs of a pack or pipeline, and how to make it never learn one of them. */
+export interface Learned {
+  usual: Readonly<Record<string, Usual<LearnedName>>>;
+  never: (field: LearnedName) => void;
+  /** Why the last "never" did not come about. */
+  refusal: Refusal | null;
+}
+
+const NONE: Choices = { target: "", uses: 0, values: [] };
+
+/** What is usual for a target; nothing until it is known, or where it cannot be read. */
+export function useLearned(target: string): Learned {
+  const [{ data }, again] = useQuery({ query: LearnedDocument, variables: { target }, requestPolicy: "network-only" });
+  const [, exclude] = useMutation(NeverLearnDocument);
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const known = data?.myDefaults.pipelines[0] ?? data?.myDefaults.packs[0] ?? NONE;
+  const usual = useMemo(() => usualOf(known), [known]);
+
+  async function never(field: LearnedName): Promise<void> {
+    const answer = await exclude({ target, field });
+    setRefusal(outcomeOf(answer.error, answer.data?.setDefault, "DefaultsSuccess").refusal);
+    again({ requestPolicy: "network-only" });
+  }
+  return { usual, never: (field) => void never(field), refusal };
+}

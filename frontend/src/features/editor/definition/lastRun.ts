@@ -1,0 +1,10 @@
+import type { EditorLastRunQuery } from "../editor.generated.ts";
+import type { Known } from "./templates.ts";
+
+type LastRun = NonNullable<EditorLastRunQuery["pipeline"]>["runs"]["nodes"][number];
+
+/** What a run was given and what its steps gave; outputs too long to send are left out. */
+export function knownFrom(run: LastRun): Known {
+  const outputs = run.steps.flatMap(({ key, output }) => (output === null || output.json === null ? [] : [[key, output.json] as const]));
+  return { inputs: run.inputs, outputs: Object.fromEntries(outputs) };
+}

@@ -1,0 +1,51 @@
+import { useCallback, useMemo, useReducer } from "react";
+import { useQuery } from "urql";
+
+import { type Definition, readDefinition } from "./definition.ts";
+import { EditorLastRunDocument, EditorPacksDocument } from "../editor.generated.ts";
+import { type History, started, step } from "./history.ts";
+import { knownFrom } from "./lastRun.ts";
+import { type Offer, offersFor } from "./offers.ts";
+import type { Pack } from "../form/StepForm.tsx";
+
+/** Examples are short; longer outputs are not worth the wait. */
+const LONGEST_EXAMPLE = 65_536;
+
+export interface Edited {
+  history: History;
+  definition: Definition;
+  /** `at` names what is changed, so that typing in one field is one step back. */
+  change: (text: string, at?: string | null) => void;
+  undo: () => void;
+  redo: () => void;
+}
+
+/** The text under edit, read. */
+export function useDefinition(startText: string): Edited {
+  const [history, dispatch] = useReducer(step, startText, started);
+  const definition = useMemo(() => readDefinition(history.text), [history.text]);
+  const change = useCallback((text: string, at: string | null = null) => dispatch({ kind: "change", text, at }), []);
+  const undo = useCallback(() => dispatch({ kind: "undo" }), []);
+  const redo = useCallback(() => dispatch({ kind: "redo" }), []);
+  return { history, definition, change, undo, redo };
+}
+
+/** The packs that the steps call, by name; those there are none of are missing. */
+export function usePacks(definition: Definition): ReadonlyMap<string, Pack> {
+  const names = [...new Set(definition.steps.map(({ pack }) => pack))].filter((name) => name !== "").sort();
+  const [{ data }] = useQuery({ query: EditorPacksDocument, variables: { names }, pause: names.length === 0 });
+  return useMemo(() => new Map((data?.nodes ?? []).flatMap((node) => (node !== null && "inputSchema" in node ? [[node.name, node] as const] : []))), [data]);
+}
+
+/** What a step may take, with values of the last run as examples. */
+export function useOffers(definition: Definition, packs: ReadonlyMap<string, Pack>, inputSchema: unknown, pipelineId: string | null): (index: number) => readonly Offer[] {
+  const [{ data }] = useQuery({ query: EditorLastRunDocument, variables: { id: pipelineId ?? "", limitBytes: LONGEST_EXAMPLE }, pause: pipelineId === null });
+  const last = data?.pipeline?.runs.nodes[0];
+  const known = useMemo(() => (last === undefined ? { inputs: {}, outputs: {} } : knownFrom(last)), [last]);
+  const { steps, value } = definition;
+  const schema = value["inputs"] ?? inputSchema;
+  return useMemo(() => {
+    const outputs = new Map([...packs].map(([name, pack]) => [name, pack.outputSchema]));
+    return (index: number) => offersFor(index, steps, schema, outputs, known);
+  }, [steps, packs, schema, known]);
+}

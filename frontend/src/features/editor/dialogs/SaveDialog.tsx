@@ -1,0 +1,99 @@
+import { type FormEvent, type ReactNode, useId, useState } from "react";
+
+import { Button } from "../../../components/Button.tsx";
+import { Dialog } from "../../../components/Dialog.tsx";
+import { DiffView } from "../../../components/DiffView.tsx";
+import { Notice, type Refusal } from "../../../components/Notice.tsx";
+import { count } from "../../../lib/text/format.ts";
+
+interface Props {
+  /** The text of the version it is based on; null for a pipeline that is not saved yet. */
+  before: { text: string; name: string } | null;
+  text: string;
+  /** How many things the check has against it; saving is refused then, and says why. */
+  errors: number;
+  onSave: (note: string) => Promise<Refusal | null>;
+  onClose: () => void;
+}
+
+/** What saving changes, and a note about it. Ctrl-Enter saves. */
+export function SaveDialog({ before, text, errors, onSave, onClose }: Props): ReactNode {
+  const [note, setNote] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const id = useId();
+
+  async function save(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    setBusy(true);
+    setRefusal(await onSave(note.trim()));
+    setBusy(false);
+  }
+
+  return (
+    <Dialog wide title={before === null ? "Save as a new pipeline" : "Save a new version"} onClose={onClose}>
+      <form onSubmit={(event) => void save(event)}>
+        <label htmlFor={id} className="mb-1 block font-medium">
+          Note <span className="font-normal text-soft">· optional</span>
+        </label>
+        <input id={id} data-autofocus="" className="field" value={note} placeholder="What is this change for?" onChange={(event) => setNote(event.target.value)} autoComplete="off" />
+        {before === null ? null : (
+          <div className="mt-4">
+            <DiffView before={before.text} after={text} names={[before.name, "what you save"]} />
+          </div>
+        )}
+        {errors === 0 ? null : <p className="mt-3 text-dense text-warn">The check has {count(errors, "thing")} against it, so it cannot be saved yet. Until then it is kept in this browser.</p>}
+        {before === null ? null : <p className="mt-3 text-dense text-soft">Runs under way keep the version they started with.</p>}
+        <Notice problem={refusal} />
+        <div className="mt-5 flex justify-end gap-2">
+          <Button onClick={onClose}>Go on editing</Button>
+          <Button type="submit" kind="primary" disabled={busy || errors > 0}>
+            {before === null ? "Save the pipeline" : "Save the version"}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface ConflictProps {
+  mine: string;
+  theirs: { number: number; yaml: string; by: string | null };
+  basedOn: number;
+  onSaveOnTop: () => Promise<Refusal | null>;
+  onReload: () => void;
+  onClose: () => void;
+}
+
+/** Somebody saved in between: what differs, and whose text stands. */
+export function ConflictDialog({ mine, theirs, basedOn, onSaveOnTop, onReload, onClose }: ConflictProps): ReactNode {
+  const [busy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  return (
+    <Dialog wide title={`Version ${theirs.number} was saved meanwhile`} onClose={onClose}>
+      <p className="mb-3">
+        You started from version {basedOn}
+        {theirs.by === null ? "" : `; ${theirs.by} has saved version ${theirs.number}`}. Nothing of yours is lost. Below is what saving yours on top would change in it.
+      </p>
+      <DiffView before={theirs.yaml} after={mine} names={[`version ${theirs.number}`, "yours"]} />
+      <Notice problem={refusal} />
+      <div className="mt-5 flex flex-wrap justify-end gap-2">
+        <Button onClick={onClose}>Go on editing</Button>
+        <Button onClick={onReload}>Take version {theirs.number} instead</Button>
+        <Button
+          kind="primary"
+          disabled={busy}
+          onClick={() => {
+            setBusy(true);
+            void onSaveOnTop().then((told) => {
+              setRefusal(told);
+              setBusy(false);
+            });
+          }}
+        >
+          Save mine on top
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

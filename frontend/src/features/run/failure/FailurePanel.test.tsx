@@ -1,0 +1,102 @@
+// @vitest-environment happy-dom
+import "@testing-library/jest-dom/vitest";
+
+import { cleanup, screen, within } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { afterEach, expect, test, vi } from "vitest";
+
+import type { FailureClass, FailureCode, FailurePartsFragment } from "../../../domain/fragments.generated.ts";
+import { CLASSES } from "../../../domain/runs/states.ts";
+import { aFailedRun, aFailure } from "../../../testing/runs.ts";
+import { show } from "../../../testing/show.tsx";
+import { adviceFor } from "./advice.ts";
+import { FailurePanel } from "./FailurePanel.tsx";
+import type { RunWholeFragment } from "../run.generated.ts";
+
+afterEach(cleanup);
+
+async function panel(failure: FailurePartsFragment, change: Partial<RunWholeFragment> = {}) {
+  const run = aFailedRun(failure, change);
+  const step = run.steps.find(({ key }) => key === failure.stepKey) ?? null;
+  const onChange = vi.fn<() => void>();
+  const onAttempt = vi.fn<(attempt: number | undefined) => void>();
+  const shown = await show(
+    <FailurePanel run={run} step={step} failure={failure} advice={adviceFor(run)} attempt={undefined} onAttempt={onAttempt} onChange={onChange}>
+      <button type="button">Resume</button>
+    </FailurePanel>,
+    { ResumePlan: { run: { id: "run_1", resumePreview: { allowed: true, definitionChanged: false, issues: [], steps: [{ key: "outline", action: "RUN_AGAIN", reason: "Its session has ended.", effects: "NONE", mayRepeatEffects: false }] } } } },
+  );
+  return { ...shown, onChange, onAttempt, region: await screen.findByRole("region", { name: "What went wrong" }) };
+}
+
+/** The fact beside a term. */
+function fact(term: string): HTMLElement {
+  return screen.getByText(term).nextElementSibling as HTMLElement;
+}
+
+const EACH: readonly (readonly [FailureClass, FailureCode])[] = [
+  ["CALLER_FIXABLE", "INVALID_INPUT"],
+  ["TRANSIENT", "RATE_LIMITED"],
+  ["STATE_CHANGED", "SCHEMA_MISMATCH"],
+  ["PACK_BUG", "HANDLER_FAILED"],
+];
+
+test.each(EACH)("a failure of the class %s says what it is, in four facts", async (kind, code) => {
+  const { region } = await panel(aFailure({ class: kind, code }));
+  expect(within(region).getByRole("heading", { level: 2 })).toHaveTextContent("Step 2, Render, failed");
+  expect(fact("What happened")).toHaveTextContent("The service does not answer.");
+  expect(fact("Likely cause")).toHaveTextContent("It is down or overloaded.");
+  expect(fact("Kind")).toHaveTextContent(`${CLASSES[kind].word}. ${CLASSES[kind].sentence}`);
+  expect(fact("Safe to repeat")).toHaveTextContent(/^Yes/);
+  // A fault of the pack is reported, and only its raw error tells more.
+  expect(within(region).queryByRole("button", { name: /Copy a report/ }) !== null).toBe(kind === "PACK_BUG");
+  expect(within(region).getByText("Raw error", { selector: "summary" }).closest("details")?.open).toBe(kind === "PACK_BUG");
+});
+
+test("a run that was stopped is nobody's failure, and its input is not to be changed", async () => {
+  const { region } = await panel(aFailure({ class: "CANCELLED", code: "CANCELLED" }));
+  expect(within(region).getByRole("heading", { level: 2 })).toHaveTextContent("Step 2, Render, was stopped");
+  expect(within(region).queryByRole("button", { name: "Change input…" })).toBeNull();
+});
+
+test("an input that is wrong is changed from here", async () => {
+  const { onChange } = await panel(aFailure({ class: "CALLER_FIXABLE", code: "INVALID_INPUT" }));
+  await userEvent.click(screen.getByRole("button", { name: "Change input…" }));
+  expect(onChange).toHaveBeenCalledOnce();
+});
+
+test("what somebody may not resume offers no change", async () => {
+  await panel(aFailure(), { actions: [] });
+  expect(screen.queryByRole("button", { name: "Change input…" })).toBeNull();
+});
+
+test("a refused credential leads to where it is set, and back", async () => {
+  const failure = aFailure({ class: "CALLER_FIXABLE", code: "CREDENTIAL_INVALID" });
+  const run = aFailedRun(failure);
+  const steps = run.steps.map((step) => (step.key === "render" ? { ...step, step: { key: "render", position: 1, packName: "test.render", pack: { id: "test.render", credentials: ["github"] } } } : step));
+  await panel(failure, { steps });
+  const link = screen.getByRole("link", { name: "Set the credential github…" });
+  expect(link.getAttribute("href")).toMatch(/^\/credentials\?need=github&return=.*run_1/);
+});
+
+test("a lost session says which step makes it anew", async () => {
+  await panel(aFailure({ class: "STATE_CHANGED", code: "SESSION_UNAVAILABLE" }));
+  expect(await screen.findByText(/Outline/)).toBeVisible();
+});
+
+test("what may have happened outside already is said", async () => {
+  await panel(aFailure({ safeToRepeat: false }));
+  expect(fact("Safe to repeat")).toHaveTextContent(/^Not for sure/);
+});
+
+test("an attempt is looked at by pressing it", async () => {
+  const { onAttempt } = await panel(aFailure());
+  await userEvent.click(screen.getByRole("button", { name: /^1 .*upstream unavailable$/ }));
+  expect(onAttempt).toHaveBeenCalledWith(1);
+});
+
+test("a failure with markup in its message is text", async () => {
+  const { region } = await panel(aFailure({ message: "<img src=x onerror=alert(1)>" }));
+  expect(region.querySelector("img")).toBeNull();
+  expect(fact("What happened")).toHaveTextContent("<img src=x onerror=alert(1)>");
+});

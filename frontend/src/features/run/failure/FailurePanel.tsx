@@ -1,0 +1,136 @@
+import { type ReactNode, useState } from "react";
+import { useQuery } from "urql";
+
+import { Button, ButtonLink } from "../../../components/Button.tsx";
+import { Code } from "../../../components/Code.tsx";
+import { CopyButton } from "../../../components/CopyButton.tsx";
+import { Prose } from "../../../components/Prose.tsx";
+import { StateGlyph } from "../../../domain/runs/StateMark.tsx";
+import { served } from "../../../lib/server/base.ts";
+import { count, humanise } from "../../../lib/text/format.ts";
+import type { FailurePartsFragment } from "../../../domain/fragments.generated.ts";
+import { CLASSES } from "../../../domain/runs/states.ts";
+import { type Advice, opensRaw } from "./advice.ts";
+import { Attempts } from "../step/Attempts.tsx";
+import { ResumePlanDocument, type RunWholeFragment, type StepRowFragment } from "../run.generated.ts";
+
+interface Props {
+  run: RunWholeFragment;
+  step: StepRowFragment | null;
+  failure: FailurePartsFragment;
+  advice: Advice;
+  attempt: number | undefined;
+  onAttempt: (attempt: number | undefined) => void;
+  onChange: () => void;
+  /** Actions that stand beside those of the failure. */
+  children: ReactNode;
+}
+
+/** What broke, in four facts, and what to do. */
+export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, onChange, children }: Props): ReactNode {
+  const place = step === null ? null : run.steps.indexOf(step) + 1;
+  const cancelled = failure.class === "CANCELLED";
+  const name = step === null ? "The run" : `Step ${place}, ${humanise(step.key)},`;
+  const kind = CLASSES[failure.class];
+  const changeable = run.actions.includes("RESUME") && step !== null && !cancelled;
+  return (
+    <section aria-label="What went wrong" className={`rounded-lg border p-4 ${cancelled ? "border-line bg-panel" : "border-fail/40 bg-fail-tint"}`}>
+      <h2 className="flex items-start gap-2">
+        <span className="mt-1">
+          <StateGlyph state={cancelled ? "CANCELLED" : "FAILED"} />
+        </span>
+        <span>{cancelled ? `${name} was stopped` : `${name} failed`}</span>
+      </h2>
+      <dl className="mt-3 grid grid-cols-[7.5rem_1fr] gap-x-4 gap-y-2 max-md:grid-cols-1 max-md:gap-y-0.5 [&>dd]:max-md:mb-2 [&>dt]:text-soft">
+        <dt>What happened</dt>
+        <dd className="wrap-anywhere">
+          <Prose text={failure.message} />
+        </dd>
+        <dt>Likely cause</dt>
+        <dd className="wrap-anywhere">
+          {failure.cause} {failure.hint === null ? null : <Prose text={failure.hint} />}
+        </dd>
+        <dt>Kind</dt>
+        <dd>
+          <strong className="font-medium">{kind.word}.</strong> {kind.sentence}
+        </dd>
+        <dt>Safe to repeat</dt>
+        <dd>{failure.safeToRepeat ? "Yes: repeating the step changes nothing outside a second time." : "Not for sure: the step may have changed something outside already."}</dd>
+      </dl>
+      {failure.code === "SESSION_UNAVAILABLE" && run.actions.includes("RESUME") ? <NewSession run={run} /> : null}
+      <div className="mt-4 flex flex-wrap items-center gap-2">
+        {advice === "credential" ? <AddCredential run={run} step={step} /> : null}
+        {changeable ? (
+          <Button kind={advice === "change" ? "primary" : "plain"} onClick={onChange}>
+            Change input…
+          </Button>
+        ) : null}
+        {children}
+        <span className="ml-auto flex gap-1">
+          {failure.class === "PACK_BUG" ? <CopyButton text={report(run, step, failure)} what="of this fault" label="Copy a report" /> : null}
+          <CopyButton text={forAgent(run, step, failure)} what="what failed" label="Copy for agent" />
+        </span>
+      </div>
+      {step === null ? null : <Attempts step={step} chosen={attempt} onChoose={onAttempt} />}
+      <Raw key={run.resumeCount} failure={failure} />
+    </section>
+  );
+}
+
+function Raw({ failure }: { failure: FailurePartsFragment }): ReactNode {
+  const [open, setOpen] = useState(opensRaw(failure.code));
+  const { code, class: kind, message, field, detail } = failure;
+  return (
+    <details className="mt-3" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="link w-fit text-dense">Raw error</summary>
+      <div className="mt-2">
+        <Code label="Raw error" text={JSON.stringify({ code, class: kind, message, field, detail }, null, 2)} />
+        <CopyButton text={JSON.stringify(failure, null, 2)} what="raw error" />
+      </div>
+    </details>
+  );
+}
+
+/** The page of credentials leads back here. */
+function AddCredential({ run, step }: { run: RunWholeFragment; step: StepRowFragment | null }): ReactNode {
+  const pack = step?.step !== null && step?.step !== undefined && "pack" in step.step ? step.step.pack : null;
+  const need = pack?.credentials[0];
+  return (
+    <ButtonLink kind="primary" to="/credentials" search={{ need, return: `/runs/${run.id}` }}>
+      {need === undefined ? "See the credentials…" : `Set the credential ${need}…`}
+    </ButtonLink>
+  );
+}
+
+/** A session is made anew by running again what made it: said before somebody presses Resume. */
+function NewSession({ run }: { run: RunWholeFragment }): ReactNode {
+  const [{ data }] = useQuery({ query: ResumePlanDocument, variables: { id: run.id } });
+  const steps = data?.run?.resumePreview?.steps ?? [];
+  const again = steps.filter(({ action }) => action === "RUN_AGAIN");
+  const kept = steps.filter(({ action }) => action === "REUSE");
+  if (again.length === 0) return null;
+  return (
+    <p className="mt-3">
+      To get a new session, {again.map(({ key }) => humanise(key)).join(", ")} {again.length === 1 ? "runs" : "run"} again; {kept.length === 0 ? "nothing is reused" : `${count(kept.length, "step")} ${kept.length === 1 ? "is" : "are"} reused`}.
+    </p>
+  );
+}
+
+function forAgent(run: RunWholeFragment, step: StepRowFragment | null, failure: FailurePartsFragment): string {
+  return [
+    `Packline run ${run.id} ("${run.title}") failed${step === null ? "" : ` at step "${step.key}"`}.`,
+    `Code ${failure.code}, class ${failure.class}. ${failure.message}`,
+    failure.hint === null ? "" : `Hint: ${failure.hint}`,
+    failure.field === null ? "" : `Input at fault: ${failure.field}`,
+    `Safe to repeat: ${failure.safeToRepeat ? "yes" : "not for sure"}.`,
+    `Look at it with get_run {"run_id": "${run.id}"}; go on with resume_run {"run_id": "${run.id}"}, which keeps what has succeeded${step === null ? "" : ", and takes `step_input` to replace the step's input"}.`,
+    `Page: ${location.origin}${served(`/runs/${run.id}`)}`,
+  ]
+    .filter((line) => line !== "")
+    .join("\n");
+}
+
+function report(run: RunWholeFragment, step: StepRowFragment | null, failure: FailurePartsFragment): string {
+  const pack = step?.step !== null && step?.step !== undefined && "packName" in step.step ? `${step.step.packName} ${step.packVersion ?? ""}`.trim() : step?.agent != null ? `agent ${step.agent}` : "unknown";
+  return [`### ${pack}: ${failure.message}`, "", `Pack: ${pack}`, `Code: ${failure.code}`, `Run: ${run.id}, step ${step?.key ?? "none"}, attempt ${step?.attempts.length ?? 0}`, "", "```json", JSON.stringify(failure.detail, null, 2), "```"].join("\n");
+}

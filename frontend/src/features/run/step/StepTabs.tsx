@@ -1,0 +1,139 @@
+import { type KeyboardEvent, type ReactNode, useId } from "react";
+import { useQuery } from "urql";
+
+import { ArtifactRows } from "../../../domain/files/ArtifactRows.tsx";
+import { Foreign } from "../../../components/Foreign.tsx";
+import { JsonView } from "../../../components/JsonView.tsx";
+import { lost } from "../../../components/Notice.tsx";
+import { Unread } from "../../../components/Page.tsx";
+import { humanise } from "../../../lib/text/format.ts";
+import { InputTab } from "./InputTab.tsx";
+import { LogView } from "./LogView.tsx";
+import { OutputTab } from "./OutputTab.tsx";
+import { AttemptDetailDocument, type RunWholeFragment, StepArtifactsDocument, type StepRowFragment } from "../run.generated.ts";
+import { Transcript } from "./Transcript.tsx";
+import { useMoved } from "./useMoved.ts";
+
+export const TABS = ["input", "output", "log", "artifacts", "transcript"] as const;
+export type Tab = (typeof TABS)[number];
+
+interface Props {
+  run: RunWholeFragment;
+  step: StepRowFragment;
+  tab: Tab;
+  /** The number of an attempt to look at on its own. */
+  attempt: number | undefined;
+  onTab: (tab: Tab) => void;
+}
+
+/** Whether an agent works on the step; packs have no transcript. */
+export function isAgent(step: StepRowFragment): boolean {
+  return step.agent !== null || (step.step !== null && "candidates" in step.step);
+}
+
+function tabsOf(step: StepRowFragment): readonly Tab[] {
+  return isAgent(step) ? ["transcript", "input", "output", "log", "artifacts"] : TABS.filter((tab) => tab !== "transcript");
+}
+
+/** The tab that matters when none was chosen. */
+export function tabFor(step: StepRowFragment): Tab {
+  if (isAgent(step)) return "transcript";
+  if (step.artifacts.length > 0) return "artifacts";
+  if (step.state === "RUNNING" || step.state === "WAITING") return "log";
+  return step.state === "SUCCEEDED" ? "output" : "input";
+}
+
+export function StepTabs({ run, step, tab: asked, attempt, onTab }: Props): ReactNode {
+  const id = useId();
+  const tabs = tabsOf(step);
+  const tab = tabs.includes(asked) ? asked : tabFor(step);
+  function move(event: KeyboardEvent<HTMLElement>): void {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const next = tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length];
+    if (by === 0 || next === undefined) return;
+    onTab(next);
+    event.currentTarget.querySelector<HTMLElement>(`[data-tab="${next}"]`)?.focus();
+  }
+  return (
+    <section aria-label={`Step ${humanise(step.key)}`} className="min-w-0">
+      {/* oxlint-disable-next-line jsx-a11y/interactive-supports-focus -- its tabs take focus, one at a time */}
+      <div role="tablist" aria-label="Of the step" onKeyDown={move} className="mb-3 flex gap-5 border-b border-line">
+        {tabs.map((name) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`${id}-${name}`}
+            data-tab={name}
+            aria-selected={tab === name}
+            aria-controls={`${id}-panel`}
+            tabIndex={tab === name ? 0 : -1}
+            onClick={() => onTab(name)}
+            className={`-mb-px border-b-2 pb-1.5 font-medium ${tab === name ? "border-accent text-ink" : "border-transparent text-soft hover:text-ink"}`}
+          >
+            {humanise(name)}
+            {name === "artifacts" && step.artifacts.length > 0 ? <span className="ml-1 text-soft">{step.artifacts.length}</span> : null}
+          </button>
+        ))}
+      </div>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what a tab shows takes focus */}
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${tab}`} tabIndex={0}>
+        <Foreign key={`${step.id} ${tab}`} what={`${humanise(tab)} of ${humanise(step.key)}`} of={[step, attempt]}>
+          <Panel run={run} step={step} tab={tab} attempt={attempt} />
+        </Foreign>
+      </div>
+    </section>
+  );
+}
+
+function Panel({ run, step, tab, attempt }: Omit<Props, "onTab">): ReactNode {
+  if (tab === "transcript") return <Transcript step={step} attempt={attempt} />;
+  if (tab === "log") return <LogView step={step} attempt={attempt} />;
+  // The last attempt is the step's own; an earlier one is looked at by itself.
+  const earlier = attempt === undefined ? undefined : step.attempts.find(({ number, id }) => number === attempt && id !== step.attempts.at(-1)?.id);
+  if (earlier !== undefined) return <OfAttempt id={earlier.id} number={earlier.number} tab={tab} />;
+  switch (tab) {
+    case "input":
+      return <InputTab run={run} step={step} />;
+    case "output":
+      return <OutputTab runId={run.id} step={step} />;
+    case "artifacts":
+      return <Artifacts step={step} />;
+    default:
+      return tab satisfies never;
+  }
+}
+
+function Artifacts({ step }: { step: StepRowFragment }): ReactNode {
+  const [{ data, fetching, error }] = useQuery({ query: StepArtifactsDocument, variables: { id: step.id }, context: useMoved(step) });
+  const found = data?.node;
+  if (found === undefined || found === null || !("artifacts" in found)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (found.artifacts.length === 0) return <p className="py-4 text-soft">It has made no files.</p>;
+  return <ArtifactRows artifacts={found.artifacts} />;
+}
+
+function OfAttempt({ id, number, tab }: { id: string; number: number; tab: Exclude<Tab, "log" | "transcript"> }): ReactNode {
+  const [{ data, fetching, error }] = useQuery({ query: AttemptDetailDocument, variables: { id } });
+  const found = data?.node;
+  if (found === undefined || found === null || !("input" in found)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  const value = tab === "input" ? found.input : found.output;
+  return (
+    <>
+      <p className="mb-2 text-soft">
+        Of attempt {number}
+        {found.packVersion === null ? "" : `, with version ${found.packVersion} of the pack`}.
+      </p>
+      {tab === "artifacts" ? (
+        found.artifacts.length === 0 ? (
+          <p className="py-4 text-soft">It made no files.</p>
+        ) : (
+          <ArtifactRows artifacts={found.artifacts} />
+        )
+      ) : value === null ? (
+        <p className="py-4 text-soft">{tab === "input" ? "Its input was not put together." : "It gave nothing."}</p>
+      ) : (
+        <JsonView value={value} what={`${humanise(tab)} of attempt ${number}`} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,122 @@
+// The GraphQL client: one normalised cache, commands and queries over HTTP, subscriptions over a websocket or
+// server-sent events, whichever the operation's context asks for.
+
+import { Client, fetchExchange, mapExchange, subscriptionExchange, type SubscriptionOperation } from "@urql/core";
+import { cacheExchange } from "@urql/exchange-graphcache";
+import { type Client as Socket, createClient } from "graphql-ws";
+
+import { ACCEPT_ANSWER, askedAhead, ENDPOINT, HEADERS } from "./ahead.ts";
+import { signedOut } from "./connection.ts";
+import { SCHEMA_JSON, TYPES_WITHOUT_ID } from "./schema.generated.ts";
+import { persevere } from "./persevere.ts";
+import { plainAnswer } from "../text/plain.ts";
+import { readEvents } from "./sse.ts";
+
+const FORBIDDEN = 4403;
+
+/** Without an answer to a ping in this time the connection is gone, though nothing said so: a laptop slept. */
+const PONG_MS = 8000;
+
+function createSocket(): Socket {
+  const address = new URL(ENDPOINT);
+  address.protocol = ENDPOINT.protocol === "https:" ? "wss:" : "ws:";
+  let unanswered: ReturnType<typeof setTimeout> | undefined;
+  const socket = createClient({
+    url: address.href,
+    keepAlive: 15_000,
+    // Streams are taken up again by `follow`, after the last cursor seen; the library would ask for the first one again.
+    retryAttempts: 0,
+    on: {
+      ping: (received) => {
+        if (!received) unanswered = setTimeout(() => socket.terminate(), PONG_MS);
+      },
+      pong: (received) => {
+        if (received) clearTimeout(unanswered);
+      },
+      closed: (event) => {
+        clearTimeout(unanswered);
+        if (event instanceof CloseEvent && event.code === FORBIDDEN) signedOut();
+      },
+    },
+  });
+  return socket;
+}
+
+async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const answer = await (askedAhead(init?.body) ?? fetch(input, init));
+  if (answer.status === 401) signedOut();
+  return answer;
+}
+
+interface Sink {
+  next: (value: never) => void;
+  error: (failure: unknown) => void;
+  complete: () => void;
+}
+
+function overSocket(socket: Socket): (operation: SubscriptionOperation, opened: () => void) => { subscribe: (sink: Sink) => { unsubscribe: () => void } } {
+  let connected = false;
+  socket.on("connected", () => (connected = true));
+  socket.on("closed", () => (connected = false));
+  return (operation, opened) => ({
+    subscribe: (sink) => {
+      const forget = socket.on("connected", opened);
+      const stop = socket.subscribe(
+        { query: operation.query ?? "", variables: operation.variables ?? {} },
+        { next: (value) => sink.next(value as never), error: (failure) => sink.error(failure), complete: () => sink.complete() },
+      );
+      if (connected) opened();
+      return {
+        unsubscribe: () => {
+          forget();
+          stop();
+        },
+      };
+    },
+  });
+}
+
+function overEvents(operation: SubscriptionOperation, opened: () => void) {
+  return {
+    subscribe: (sink: Sink) => {
+      const stop = new AbortController();
+      const request = { query: operation.query, variables: operation.variables };
+      send(ENDPOINT, {
+        method: "POST",
+        headers: { ...HEADERS, accept: "text/event-stream" },
+        body: JSON.stringify(request),
+        signal: stop.signal,
+      })
+        .then((answer) => readEvents(answer, opened, (value) => sink.next(value as never)))
+        .then(() => sink.complete(), (failure: unknown) => (stop.signal.aborted ? undefined : sink.error(failure)));
+      return { unsubscribe: () => stop.abort() };
+    },
+  };
+}
+
+export function createGraphQL(): Client {
+  const subscribe = overSocket(createSocket());
+  const keys = Object.fromEntries(TYPES_WITHOUT_ID.map((name) => [name, () => null]));
+  return new Client({
+    url: ENDPOINT.href,
+    preferGetMethod: false,
+    requestPolicy: "cache-and-network",
+    fetch: send,
+    fetchOptions: { headers: { ...HEADERS, accept: ACCEPT_ANSWER } },
+    exchanges: [
+      persevere,
+      // An answer that is refused as a whole has the data null, which the types know nothing of.
+      mapExchange({ onResult: (result) => ((result.data as unknown) === null ? { ...result, data: undefined } : result) }),
+      cacheExchange({ schema: JSON.parse(SCHEMA_JSON) as never, keys }),
+      // Before anything is kept or shown, so that no line, label or title can be forgotten.
+      mapExchange({ onResult: (result) => (result.data === undefined ? result : { ...result, data: plainAnswer(result.data as unknown) }) }),
+      fetchExchange,
+      subscriptionExchange({
+        forwardSubscription: (request, { context }) => {
+          const opened = context["opened"] as () => void;
+          return context["way"] === "stream" ? overEvents(request, opened) : subscribe(request, opened);
+        },
+      }),
+    ],
+  });
+}

@@ -1,0 +1,62 @@
+import { type AnyVariables, createRequest, type TypedDocumentNode } from "@urql/core";
+import { useEffect } from "react";
+import { useClient } from "urql";
+import { onEnd, pipe, subscribe } from "wonka";
+
+import { report } from "./connection.ts";
+import { follow } from "./live.ts";
+import { useLatest } from "../hooks/useLatest.ts";
+
+interface Following<Data> {
+  /** Nothing is followed while this is null. */
+  key: string | null;
+  /** Asked whenever the stream is opened for another key. */
+  after: () => string | null;
+  cursorOf: (data: Data) => string | null;
+  isEnd?: (data: Data) => boolean;
+  onMessage?: (data: Data) => void;
+  poll: () => Promise<boolean>;
+}
+
+/**
+ * Follows a subscription for as long as the component shows and `key` stays; results land in the cache, too.
+ *
+ * Subscribed to anew when `key` changes, after the cursor it has then.
+ */
+export function useFollow<Data, Variables extends AnyVariables>(
+  document: TypedDocumentNode<Data, Variables>,
+  variables: (after: string | null) => Variables,
+  options: Following<Data>,
+): void {
+  const client = useClient();
+  const latest = useLatest({ variables, options });
+  const { key } = options;
+  useEffect(() => {
+    if (key === null) return undefined;
+    const stream = Symbol(key);
+    const stop = follow<Data>({
+      after: latest.current.options.after(),
+      open: (way, after, sink) => {
+        const subscription = pipe(
+          client.executeSubscription<Data, Variables>(createRequest(document, latest.current.variables(after)), { way, opened: sink.opened }),
+          onEnd(() => sink.done(false)),
+          subscribe((result) => {
+            if (result.error !== undefined) sink.done(true);
+            // The last result is told once more when the stream completes.
+            else if (result.data !== undefined && result.hasNext) sink.next(result.data);
+          }),
+        );
+        return () => subscription.unsubscribe();
+      },
+      cursorOf: (data) => latest.current.options.cursorOf(data),
+      isEnd: (data) => latest.current.options.isEnd?.(data) ?? false,
+      onMessage: (data) => latest.current.options.onMessage?.(data),
+      onState: (state) => report(stream, state),
+      poll: () => latest.current.options.poll(),
+    });
+    return () => {
+      stop();
+      report(stream, null);
+    };
+  }, [client, document, key, latest]);
+}

@@ -1,0 +1,106 @@
+// Numbers and times for people. Unknown stays unknown: callers get null and show nothing, never 0.
+
+import { inZone, zone } from "../time/zone.ts";
+
+const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
+
+export function bytes(size: number): string {
+  let value = size;
+  let unit = 0;
+  while (value >= 1000 && unit < UNITS.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** How long, with the unit that fits: `40 ms`, `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
+export function duration(seconds: number): string {
+  const value = Math.max(0, seconds);
+  if (value < 0.095) return `${Math.round(value * 1000)} ms`;
+  if (value < 10) return `${value.toFixed(1)} s`;
+  if (value < 59.5) return `${Math.round(value)} s`;
+  const whole = Math.round(value);
+  if (whole < 3600) return join(Math.floor(whole / 60), "min", whole % 60, "s");
+  const minutes = Math.round(whole / 60);
+  if (minutes < 1440) return join(Math.floor(minutes / 60), "h", minutes % 60, "min");
+  const hours = Math.round(minutes / 60);
+  return join(Math.floor(hours / 24), "d", hours % 24, "h");
+}
+
+function join(large: number, largeUnit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`;
+}
+
+export function secondsBetween(from: string, to: string | number): number {
+  return ((typeof to === "number" ? to : Date.parse(to)) - Date.parse(from)) / 1000;
+}
+
+type Shape = "date" | "year" | "time" | "clock" | "day" | "dayOfYear" | "exact";
+const SHAPES: Record<Shape, Intl.DateTimeFormatOptions> = {
+  date: {},
+  year: { year: "numeric" },
+  time: { hour: "2-digit", minute: "2-digit" },
+  clock: { hour: "numeric", minute: "numeric", second: "numeric", hour12: false },
+  day: { day: "numeric", month: "short" },
+  dayOfYear: { day: "numeric", month: "short", year: "numeric" },
+  exact: { dateStyle: "medium", timeStyle: "long" },
+};
+/** Kept, by shape and zone: making one takes a hundred times as long as using it. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function shaped(moment: Date, shape: Shape): string {
+  // A formatter throws at what is no moment, and takes the page with it.
+  if (Number.isNaN(moment.getTime())) return "unknown";
+  const name = `${shape} ${zone()}`;
+  const known = formats.get(name);
+  if (known !== undefined) return known.format(moment);
+  const made = new Intl.DateTimeFormat(undefined, { ...SHAPES[shape], ...inZone() });
+  formats.set(name, made);
+  return made.format(moment);
+}
+
+/** When, seen from `now`: a time of day today, else the date too. */
+export function when(at: string, now: number): string {
+  const date = new Date(at);
+  const today = new Date(now);
+  const time = shaped(date, "time");
+  if (shaped(date, "date") === shaped(today, "date")) return time;
+  return `${shaped(date, shaped(date, "year") === shaped(today, "year") ? "day" : "dayOfYear")}, ${time}`;
+}
+
+/** How long ago, coarse: `just now`, `5 min ago`, `2 h ago`, `3 d ago`. */
+export function ago(at: string, now: number): string {
+  const seconds = secondsBetween(at, now);
+  if (seconds < 45) return "just now";
+  if (seconds < 3600) return `${Math.max(1, Math.round(seconds / 60))} min ago`;
+  if (seconds < 86_400) return `${Math.round(seconds / 3600)} h ago`;
+  return `${Math.round(seconds / 86_400)} d ago`;
+}
+
+export function exact(at: string): string {
+  return shaped(new Date(at), "exact");
+}
+
+/** The time of day to the second, as logs have it. */
+export function clockTime(at: string): string {
+  return shaped(new Date(at), "clock");
+}
+
+export function money(usd: number): string {
+  return usd > 0 && usd < 0.01 ? "less than $0.01" : `$${usd.toFixed(2)}`;
+}
+
+export function count(value: number, one: string, many = `${one}s`): string {
+  return `${value.toLocaleString()} ${value === 1 ? one : many}`;
+}
+
+export function tokens(value: number): string {
+  return value < 1000 ? `${value} tokens` : `${(value / 1000).toFixed(1)}k tokens`;
+}
+
+/** `review_slides` → `Review slides`: what a key says to people. */
+export function humanise(key: string): string {
+  const words = key.replaceAll(/[_-]+/g, " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -27,7 +27,7 @@ async def usable_sessions(resources: Resources, run_id: str) -> frozenset[str]:
 
 
 class Sessions:
-    """Makes sessions that are gone anew by running their steps again, where that is allowed."""
+    """Recreates lost sessions by running their steps again, where that is allowed."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources

@@ -1,5 +1,5 @@
-"""A run while it runs: dispatch, claim, attempts, what follows them, and rescue.
+"""Executes runs: dispatch, claim, attempts, their outcome, heartbeat and rescue.
 
 Begin with `engine`, then `worker`: it claims a run (`claiming`), finds the next step (`next_step`), executes an attempt
-(`executor`) and settles it (`outcome`, `retry`). `heartbeat` renews leases, `rescue` finds runs nobody holds.
+(`executor`) and settles it (`outcome`, `retry`). `heartbeat` renews leases, `rescue` finds runs that no worker holds.
 """

@@ -52,7 +52,7 @@ _MEDIA_TYPE = re.compile(r"[\x20-\x7e]{1,200}\Z")
 
 
 class AttemptContext:
-    """The `runner.packs.context.PackContext` of one attempt; `close` records what is still gathered."""
+    """The `runner.packs.context.PackContext` of one attempt; `close` stores what is still buffered."""
 
     def __init__(
         self,
@@ -128,11 +128,11 @@ class AttemptContext:
         return self._models
 
     async def credential(self, key: str) -> Mapping[str, str]:
-        """Fields of a credential the pack declares; the use is audited once an attempt."""
+        """Return the fields of a credential the pack declares; its use is audited once per attempt."""
         return await self._get_credentials().take(key)
 
     async def find_credential(self, key: str) -> Mapping[str, str] | None:
-        """Like `credential`, or None."""
+        """Return the fields of a credential, or None."""
         return await self._get_credentials().find(key)
 
     def _get_credentials(self) -> AttemptCredentials:
@@ -142,12 +142,12 @@ class AttemptContext:
         return self._credentials
 
     def progress(self, fraction: float | None, message: str) -> None:
-        """Tells watchers how far along the step is; what an abandoned handler still says is dropped."""
+        """Report how far along the step is; dropped once the attempt is closed."""
         if not self._is_closed:
             self._get_reporter().progress(fraction, message)
 
     def log(self, message: str, level: LogLevel = "info") -> None:
-        """Adds lines to the attempt's log; likewise."""
+        """Add lines to the attempt's log; dropped once the attempt is closed."""
         if not self._is_closed:
             self._get_reporter().log(message, level)
 
@@ -157,7 +157,7 @@ class AttemptContext:
         return self._reporter
 
     def warn(self, message: str) -> None:
-        """Records something that is not quite right although the step goes on."""
+        """Record a problem that does not fail the step."""
         text = self._resources.redactor.excerpt(plain_text(message), WARNING_CHARACTERS)
         if text not in self.warnings and len(self.warnings) < 100:
             self.warnings.append(text)
@@ -170,7 +170,7 @@ class AttemptContext:
         *,
         status: ArtifactStatus = ArtifactStatus.STORED,
     ) -> ArtifactRef:
-        """Stores a file; it becomes an artifact when the attempt is settled."""
+        """Store a file; it becomes an artifact when the attempt is settled."""
         excerpt = self._resources.redactor.excerpt
         plain = plain_name(without_turning(name))
         if plain is None:
@@ -206,10 +206,10 @@ class AttemptContext:
         return await self._made(name, media_type, size, digest, path, status)
 
     async def save_again(self, file: CachedFile, *, status: ArtifactStatus) -> ArtifactRef:
-        """A content that was stored before becomes an artifact of this attempt, too; neither read nor written.
+        """Make stored content an artifact of this attempt, too, without reading or writing it.
 
         Raises:
-            FileNotFoundError: it is not here any more.
+            FileNotFoundError: the content is gone.
         """
         try:
             path = await self._resources.blobs.keep(file.digest)
@@ -222,7 +222,7 @@ class AttemptContext:
     async def _made(
         self, name: str, media_type: str, size: int, digest: str, path: Path, status: ArtifactStatus
     ) -> ArtifactRef:
-        """Notes a stored content as an artifact, held back when it holds a secret."""
+        """Record stored content as an artifact, quarantined if it contains a secret."""
         name, status = self._resources.redactor.message(name), ArtifactStatus(status)
         if (secret := await known_secret_in(self._resources.redactor, path)) is not None:
             status = ArtifactStatus.QUARANTINED
@@ -237,7 +237,7 @@ class AttemptContext:
         return ref
 
     async def open_artifact(self, artifact_id: str) -> ArtifactFile:
-        """Opens an artifact the caller may see."""
+        """Open an artifact the caller may see."""
         for own in self.files:
             if own.ref.artifact_id == artifact_id:
                 return own
@@ -283,7 +283,7 @@ class AttemptContext:
         return ArtifactFile(ref, path)
 
     async def start_session(self) -> PackSession:
-        """Makes a workspace that later steps can use."""
+        """Create a workspace that later steps can use."""
         if not self._pack.preserves_session:
             raise PackError(
                 FailureCode.HANDLER_FAILED,
@@ -291,7 +291,7 @@ class AttemptContext:
             )
         session_id = new_id("sess")
         path = self._resources.sessions_folder / session_id
-        # The row comes first: the janitor removes folders without one.
+        # The row comes first: housekeeping removes folders without one.
         await self._resources.store.write(
             start_session,
             session_id=session_id,
@@ -306,7 +306,7 @@ class AttemptContext:
     async def ask_agent(
         self, prompt: str, *, agent: str | None = None, model: str | None = None, may_spawn: bool = False
     ) -> AgentAnswer:
-        """Has an agent work in the session, once an attempt."""
+        """Let an agent work in the session, once per attempt."""
         if not self._pack.uses_agent or self._has_asked_agent:
             why = "asks an agent twice" if self._has_asked_agent else "asks an agent but does not declare uses_agent"
             raise PackError(FailureCode.HANDLER_FAILED, f"The pack {self._pack.name} {why}.")
@@ -316,7 +316,7 @@ class AttemptContext:
         return await ask(self, prompt, agent=agent, model=model, may_spawn=may_spawn)
 
     async def cached(self, key: str, ttl_seconds: float, make: Callable[[], Awaitable[JSONValue]]) -> JSONValue:
-        """The caller's cached value under this pack and key, made when absent or stale, or when the run says force."""
+        """Return the caller's cached value for this pack and key; make it when absent or stale, or when forced."""
         if not self.force:
             text = await get_cached(self._resources.store, self.caller_id, self._pack.name, key)
             if text is not None:
@@ -339,22 +339,22 @@ class AttemptContext:
     async def run_in_process(
         self, function: Callable[..., _Result], /, *args: object, timeout_seconds: float | None = None
     ) -> _Result:
-        """Runs a module-level function in a killable worker process of its own."""
+        """Run a module-level function in a separate, killable worker process."""
         limit = timeout_seconds or self._pack.timeout_seconds or self._resources.limits.step_timeout_seconds
         return await run_in_process(function, *args, timeout_seconds=limit)
 
     def service_url(self, name: str) -> str | None:
-        """Address of a service the operator configured."""
+        """Return the address of a service the operator configured."""
         return self._resources.service_urls.get(name)
 
     def finish(self) -> bool:
-        """Takes nothing more; whether something is left for `close` to do."""
+        """Accept nothing more; return whether `close` has something to do."""
         self._is_closed = True
         has_unsaved = self._reporter is not None and self._reporter.finish()
         return has_unsaved or self._http is not None
 
     async def close(self) -> None:
-        """Records progress and log lines that are still gathered, and closes the HTTP client."""
+        """Store progress and log lines still buffered, and close the HTTP client."""
         self._is_closed = True
         if self._reporter is not None:
             await self._reporter.close()
@@ -363,7 +363,7 @@ class AttemptContext:
 
 
 def _not_had(what: str, error: BlobError | OSError) -> PackError:
-    """The failure of a content that could not be kept or read, by whether trying again may help."""
+    """Return the failure of content that could not be stored or read, retryable if the blob store is away."""
     if isinstance(error, BlobsUnavailableError):
         return PackError(FailureCode.UPSTREAM_UNAVAILABLE, f"{what}: {error}")
     if isinstance(error, BlobError):

@@ -1,4 +1,4 @@
-"""One attempt of a run: its context, its time limit, and what is recorded of it."""
+"""One attempt of a step: its context, its time limit, and the record of its result."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from runner.running.claimed_run import ClaimedRun, PreparedStep
     from runner.running.resources import Resources
 
-#: Why an attempt ends whose run is given back, since the server stops.
+#: Failure of an attempt that is stopped because the server shuts down; its run is released.
 STOPPED = Failure(FailureCode.CANCELLED, "Released: the server is shutting down.")
 
 
 async def run_attempt(resources: Resources, run: ClaimedRun, current: PreparedStep) -> tuple[Outcome, AttemptEnd]:
-    """Runs a step that has begun: what it came to, and how that is recorded. The run is kept up to date."""
+    """Run a started step; return its outcome and the record of it. Updates `run`."""
     key, pack, start = current.step.key, current.pack, current.start
     run.states[key] = StepState.RUNNING
     run.tries[key] += 1
@@ -76,7 +76,7 @@ async def run_attempt(resources: Resources, run: ClaimedRun, current: PreparedSt
         outcome = Outcome(failure=failure, cancelled=outcome.cancelled)
     session_ended = None
     if failure is not None and failure.code is FailureCode.SESSION_UNAVAILABLE and current.session is not None:
-        session_ended = current.session.id  # the next attempt makes it anew
+        session_ended = current.session.id  # the next attempt makes a new one
     left_behind = context.session_left if failure is None else None
     if left_behind is not None:
         run.sessions[key] = left_behind.id

@@ -1,4 +1,4 @@
-"""A claimed run while this worker has it: what is known, and what comes next."""
+"""A claimed run, and its next step: the state a worker keeps in memory while it holds the lease."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class PreparedStep(NamedTuple):
-    """A step ready to start: everything that can be known before its attempt row exists.
+    """A step that is ready to start, before its attempt is stored.
 
     Attributes:
-        warning: What of its input was left out; None when nothing was.
+        warning: Names the optional inputs that were omitted; None when there are none.
     """
 
     step: ClaimedStep
@@ -37,7 +37,7 @@ class PreparedStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RefusedStep:
-    """A step that cannot start, and why."""
+    """A step that cannot start, with its failure."""
 
     step: ClaimedStep
     start: AttemptStart
@@ -46,16 +46,16 @@ class RefusedStep:
 
 @dataclass(slots=True)
 class ClaimedRun:
-    """A claimed run while this worker has it.
+    """A run this worker holds the lease of.
 
     Attributes:
         outputs: Output of each succeeded step, by step key.
         sessions: Session of each succeeded step that left one, by step key.
-        tries: Attempts of this run by step key; lost ones do not count.
-        numbers: Attempts in all by step key.
-        attempt: What is under way now.
-        stopped: Why the run is to be let go; an attempt that begins afterwards is stopped at once.
-        lost: Somebody else owns the run by now.
+        tries: Attempts since the start or last resume, by step key; lost ones do not count.
+        numbers: All attempts, by step key.
+        attempt: The current attempt.
+        stopped: Why the run must stop; an attempt that begins later is stopped immediately.
+        lost: Another worker owns the run.
     """
 
     claim: Claim
@@ -75,7 +75,7 @@ class ClaimedRun:
 
     @classmethod
     def of(cls, claim: Claim, fence: Fence, pipeline: CompiledPipeline) -> ClaimedRun:
-        """The run as a claim finds the run."""
+        """Build the state from what the claim read."""
         done = [step for step in claim.steps if step.state is StepState.SUCCEEDED]
         return cls(
             claim=claim,
@@ -90,19 +90,19 @@ class ClaimedRun:
         )
 
     def seconds_left(self) -> float:
-        """Until the deadline, by the monotonic clock; negative once it has passed."""
+        """Return the seconds until the deadline, by the monotonic clock; negative once it has passed."""
         if self._seconds_at_claim is None:
             self._seconds_at_claim = (self.claim.deadline_at - self.claim.now).total_seconds()
         return self._seconds_at_claim - (monotonic() - self._claimed_at)
 
     def begin(self, attempt: Attempt) -> None:
-        """An attempt is under way; it is stopped at once when the run was to be let go before it began."""
+        """Set the current attempt, and stop it immediately if the run was already asked to stop."""
         self.attempt = attempt
         if self.stopped is not None:
             attempt.stop(self.stopped)
 
     def stop(self, failure: Failure) -> None:
-        """Has the run let go: stops the attempt under way or the next to begin. The first reason counts."""
+        """Stop the current attempt, or the next one to begin. The first reason wins."""
         if self.stopped is None:
             self.stopped = failure
         if self.attempt is not None:

@@ -1,4 +1,4 @@
-"""How a run is taken over: the claim and, where nothing stands in the way, its first step in the same commit."""
+"""Claims a run and, where possible, starts its first step in the same commit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class FirstStep(NamedTuple):
-    """A first step that began with the claim."""
+    """A first step that started with the claim."""
 
     run: ClaimedRun
     first: PreparedStep
@@ -27,7 +27,7 @@ class FirstStep(NamedTuple):
 
 
 class RunClaim(NamedTuple):
-    """A run that was claimed; `begun` is None when something has to be looked at before its first step."""
+    """A run that was claimed; `begun` is None when the worker has to start the first step itself."""
 
     claim: Claim
     fence: Fence
@@ -35,7 +35,7 @@ class RunClaim(NamedTuple):
 
 
 class RunClaimer:
-    """Takes runs over for one worker.
+    """Claims runs for one worker.
 
     Args:
         owner: Name of the worker in leases.
@@ -47,9 +47,9 @@ class RunClaimer:
         self._owner = owner
 
     def take(self, conn: Connection, run_id: str, waited_for: datetime | None = None) -> RunClaim | NotClaimed:
-        """Claims a run and begins its first step, as a part of a unit of work; see `store.runs.claim`.
+        """Claim a run and start its first step, as part of a unit of work; see `store.runs.claim`.
 
-        The step is made ready here, in the transaction: it takes a fraction of what a commit of its own would.
+        Preparing the step inside the transaction costs a fraction of a second commit.
         """
         limits = self._limits
         claimed = claim(
@@ -66,17 +66,17 @@ class RunClaimer:
         return RunClaim(claimed, fence, self._begin(conn, claimed, fence))
 
     def _begin(self, conn: Connection, claimed: Claim, fence: Fence) -> FirstStep | None:
-        if claimed.lost_attempt is not None:  # it has to be judged first
+        if claimed.lost_attempt is not None:  # the worker decides first whether the run goes on
             return None
         try:
             pipeline = definitions.find_cached(claimed.document, claimed.input_schema)
-            if pipeline is None:  # to compile it takes long, and others wait for the transaction
+            if pipeline is None:  # compiling takes long, and others wait for the transaction
                 return None
             run = ClaimedRun.of(claimed, fence, pipeline)
             first = None if run.sessions else self._preparer.next(run)
-        except Exception:  # the worker meets it again, where it ends the run
+        except Exception:  # the worker meets the same error and fails the run
             return None
-        # The row of an at-most-once step has a commit of its own, just before the body.
+        # The row of an at-most-once step is committed separately, just before the body.
         if not isinstance(first, PreparedStep) or first.pack.at_most_once:
             return None
         settled = start_attempt(conn, fence, first.start, run.states[first.step.key])

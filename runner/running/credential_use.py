@@ -1,4 +1,4 @@
-"""Where one attempt asks for credentials: each use is allowed, noted and audited before the value is handed out."""
+"""Credentials of one attempt: each use is authorized, recorded and audited before the value is returned."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
 
 class AttemptCredentials:
-    """Hands credentials to one attempt of a pack.
+    """Gives one attempt of a pack its credentials.
 
-    A grant is looked up at every call, so that one that is taken back counts at once; what is written is written once
-    an attempt, and nothing at all for a pack that asks for none.
+    Grants are checked at every call, so a revoked one takes effect immediately; each use is recorded once per attempt.
     """
 
     __slots__ = ("_attempt_id", "_noted", "_pack", "_refused", "_requester", "_resources", "_run_id")
@@ -44,7 +43,7 @@ class AttemptCredentials:
         self._refused: set[str] = set()
 
     async def take(self, key: str) -> Mapping[str, str]:
-        """Fields of a credential.
+        """Return the fields of a credential.
 
         Raises:
             PackError: `credential_invalid` with the reason; `upstream_unavailable` when the use cannot be recorded.
@@ -54,7 +53,7 @@ class AttemptCredentials:
             found = vault.take(self._pack, key, self._requester)
             if found.id not in self._noted:
                 await self._note(key, found.id)
-                # It may have been taken back while that was written.
+                # The grant may have been revoked during the write.
                 found = vault.take(self._pack, key, self._requester)
         except PackError as error:
             await self._refuse(key, error.failure)
@@ -63,10 +62,10 @@ class AttemptCredentials:
         return MappingProxyType(dict(found.fields))
 
     async def find(self, key: str) -> Mapping[str, str] | None:
-        """Fields of a credential; None when there is none, or none for this pack, pipeline and caller."""
+        """Return the fields of a credential; None if there is none for this pack, pipeline and caller."""
         vault = self._resources.vault
         if vault.get(key) is None and any(need.key == key for need in self._pack.credentials):
-            return None  # nothing is refused that is not there
+            return None  # a missing credential is not a refusal
         try:
             return await self.take(key)
         except PackError as error:
@@ -75,7 +74,7 @@ class AttemptCredentials:
             return None
 
     async def _note(self, key: str, credential_id: str) -> None:
-        """Notes and audits a use; the store has the last word on whether it is granted."""
+        """Record and audit a use; the store decides whether it is granted."""
 
         def unit(conn: Connection) -> bool:
             if not note_use(conn, credential_id, self._requester.targets(self._pack.name)):
@@ -111,7 +110,7 @@ class AttemptCredentials:
         try:
             await self._resources.store.write(unit)
         except StoreError:
-            return  # the refusal stands all the same, and the run's failure tells of it
+            return  # the refusal still applies, and the run's failure reports it
 
     def _audit(
         self, conn: Connection, target_id: str | None, detail: Mapping[str, JSONValue], *, accepted: bool

@@ -1,7 +1,7 @@
-"""Who runs next: the dispatcher port and its embedded adapter.
+"""Decides which run goes next: the dispatcher port and its embedded adapter.
 
 A dispatcher only delivers run ids. It may lose, repeat or delay them: the claim in the store decides, and the rescue
-finds whatever was lost.
+finds what was lost.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from store.database.engine import Store
     from store.runs.claim import Due
 
-    #: Takes a run as far as it goes; answers why it did not take it, or None when it let go of it. Given are the run's
+    #: Executes a run as far as it goes; returns why it did not, or None when it did. Arguments are the run's
     #: id and the stored time that was waited for here, if one was (see `store.runs.claim`).
     Handler: TypeAlias = Callable[[str, datetime | None], Awaitable[NotClaimed | None]]
     Work: TypeAlias = Coroutine[Any, Any, NotClaimed | None]
@@ -45,10 +45,10 @@ class Dispatcher(Protocol):
     """Delivers run ids to a handler that may be called at any time, any number of times, on any machine."""
 
     def enqueue(self, conn: Connection, run_id: str, *, priority: int = 0) -> None:
-        """Has the run delivered once the transaction of `conn` has committed; part of a unit of work."""
+        """Deliver the run once the transaction of `conn` has committed; part of a unit of work."""
 
     async def serve(self, handler: Handler) -> None:
-        """Starts delivering."""
+        """Start delivering."""
 
     def has_lane(self, caller_id: str) -> bool:
         """Whether a run that a caller is about to submit may begin here at once.
@@ -58,13 +58,13 @@ class Dispatcher(Protocol):
         """
 
     def occupy(self, run_id: str, work: Work) -> None:
-        """Does a run's work in the free lane that `has_lane` found; the work answers as a handler does."""
+        """Execute `work`, which returns what a handler does, in the free lane that `has_lane` found."""
 
     def offer(self, found: Iterable[Due]) -> None:
-        """Delivers runs the rescue found, unless they are queued or being handled already."""
+        """Deliver runs the rescue found, unless they are already queued or being handled."""
 
     async def stop(self) -> None:
-        """Delivers nothing more. What is being handled goes on; the worker drains it."""
+        """Stop delivering. Runs being handled continue; the worker drains them."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -80,7 +80,7 @@ class _Delivery:
 class EmbeddedDispatcher:
     """A priority heap in the process, fed by commits.
 
-    Runs the caller's limit refuses are parked by caller, oldest first, until the store tells that a slot came free.
+    Runs the caller's limit refuses are parked by caller, oldest first, until the store signals a free slot.
 
     Args:
         lanes: Runs handled at once.
@@ -107,11 +107,11 @@ class EmbeddedDispatcher:
         store.wakes.listen(Topic.SLOT_FREE, self._slot_freed)
 
     def enqueue(self, conn: Connection, run_id: str, *, priority: int = 0) -> None:
-        """Has the run delivered after the commit, in whichever process is quickest."""
+        """Deliver the run after the commit, in the process that is quickest."""
         conn.wake(Topic.RUN_DUE_FIRST if priority else Topic.RUN_DUE, run_id)
 
     async def serve(self, handler: Handler) -> None:
-        """Starts delivering."""
+        """Start delivering."""
         self._handler = handler
         self._deliver()
 
@@ -125,7 +125,7 @@ class EmbeddedDispatcher:
         )
 
     def occupy(self, run_id: str, work: Work) -> None:
-        """Does a run's work in a free lane."""
+        """Execute `work` in a free lane."""
         self._begin(_Delivery(0, next(self._order), run_id), work)
 
     def offer(self, found: Iterable[Due]) -> None:
@@ -151,7 +151,7 @@ class EmbeddedDispatcher:
         self._deliver()
 
     async def stop(self) -> None:
-        """Delivers nothing more; harmless before `serve` and twice."""
+        """Stop delivering; safe to call before `serve` and twice."""
         self._handler = None
         for _, timer in self._timers.values():
             timer.cancel()
@@ -170,7 +170,7 @@ class EmbeddedDispatcher:
 
     def _push(self, run_id: str, priority: int, caller_id: str | None = None) -> None:
         if run_id in self._handled:
-            self._again[run_id] = priority  # it may have let go already: look once more when its handler returns
+            self._again[run_id] = priority  # it may be released by now: deliver it again when its handler returns
             return
         if run_id in self._queued:
             return
@@ -185,7 +185,7 @@ class EmbeddedDispatcher:
 
     def _begin(self, delivery: _Delivery, work: Awaitable[NotClaimed | None]) -> None:
         self._handled.add(delivery.run_id)
-        # In a context of its own: it is no part of the request that submits the run.
+        # A fresh context: the work is not part of the request that submits the run.
         task = asyncio.create_task(
             self._handle(delivery, work), name=f"packline-{delivery.run_id}", context=contextvars.Context()
         )
@@ -231,7 +231,7 @@ class EmbeddedDispatcher:
             self._parked_runs.add(run_id)
 
     def _unpark(self, caller_id: str) -> None:
-        """Gives the caller's oldest parked run its turn."""
+        """Enqueue the caller's oldest parked run."""
         parked = self._parked.get(caller_id)
         if parked:
             run_id = heapq.heappop(parked)

@@ -1,4 +1,4 @@
-"""The runner as the use cases see it: start, cancel, resume and wait for runs."""
+"""Facade of the runner for the use cases: start, resume and wait for runs."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Engine:
     """Everything that executes runs in this process.
 
     Attributes:
-        resources: What it works with.
-        bus: Wake-ups, for those who watch runs.
+        resources: Dependencies and limits.
+        bus: Wake-ups for watchers of runs.
     """
 
     def __init__(self, resources: Resources, dispatcher: Dispatcher | None = None) -> None:
@@ -51,21 +51,21 @@ class Engine:
         self.housekeeping = Housekeeping(resources)
 
     async def start(self) -> None:
-        """Starts to listen, to execute and to look for lost runs."""
+        """Start executing runs, searching for lost ones, and cleaning up."""
         self.worker.start()
         await self._dispatcher.serve(self.worker.advance)
         await self.rescue.start()
         await self.housekeeping.start()
 
     async def stop(self, grace_seconds: float) -> None:
-        """Stops taking runs, lets short steps finish and releases the rest."""
+        """Stop taking runs, let short steps finish and release the rest."""
         await self._dispatcher.stop()
         await self.worker.stop(grace_seconds)
         await self.rescue.stop()
         await self.housekeeping.stop()
 
     async def submit(self, new: NewRun, along: Callable[[Connection, Submitted], None] | None = None) -> Submitted:
-        """Starts a run, or finds the one it amounts to; see `store.runs.submit`.
+        """Start a run, or find an equivalent one; see `store.runs.submit`.
 
         A run that would be next anyway, and for which this process has a free lane, is claimed and begun in the same
         commit, by the lane that goes on with it.
@@ -94,11 +94,11 @@ class Engine:
         along: Callable[[Connection, Submitted], None] | None,
         answer: asyncio.Future[Submitted],
     ) -> NotClaimed | None:
-        """Submits a run, answers, and goes on with the run if the same commit claimed it.
+        """Submit a run, resolve `answer`, and execute the run if the same commit claimed it.
 
-        In a lane and not where it was asked for: who asked may go away meanwhile.
+        Runs in a lane, since the request that asked for it may be cancelled.
         """
-        accepting = self.worker.accepting  # no longer, perhaps, since the lane was found
+        accepting = self.worker.accepting  # the worker may have begun to stop since the lane was found
         with self.worker.busy(run_id):
             try:
                 submitted, taken = await self.worker.claim(self._submit, run_id, new, along, claims=accepting)
@@ -114,7 +114,7 @@ class Engine:
             return None if taken is None else await self.worker.run_claimed(taken)
 
     def resume(self, conn: Connection, change: Resume) -> None:
-        """Resumes a run, as a part of a unit of work; see `store.runs.resume`.
+        """Resume a run, as part of a unit of work; see `store.runs.resume`.
 
         Raises:
             WrongStateError: it neither failed nor was cancelled.
@@ -124,10 +124,10 @@ class Engine:
         self._dispatcher.enqueue(conn, change.run_id, priority=RESCUE_PRIORITY)
 
     async def wait_ended(self, run_id: str, seconds: float, *, just_started: bool = False) -> bool:
-        """Waits until a run has ended, at most some seconds; whether it has.
+        """Wait until a run has ended, at most `seconds`; return whether it has.
 
-        A run that was just started is not looked at before the first wake-up: it saves a read on every start that
-        waits, and a wake-up that came too early costs one poll.
+        With `just_started` the first read waits for a wake-up: that saves a read on every start that waits, and a
+        wake-up that came too early costs one poll.
         """
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
@@ -156,7 +156,7 @@ class Engine:
         *,
         claims: bool,
     ) -> tuple[Submitted, RunClaim | None]:
-        """Stores a run and enqueues it; with `claims` takes it over instead, unless others of its caller go first."""
+        """Store a run and enqueue it; with `claims`, claim it instead unless others of its caller go first."""
         submitted = submit(conn, new, run_id=run_id, queue_limit=self.resources.limits.queued_runs)
         taken = None
         if submitted.started:

@@ -1,7 +1,6 @@
-"""One attempt: check the input, run the handler, check the output, and say what came of it.
+"""One attempt: check the input, run the handler, check the output, return the outcome.
 
-The phases stand in order in `Attempt.execute`; nothing here writes state. What went wrong is a value, never an
-exception that escapes.
+`Attempt.execute` lists the phases in order; nothing here writes state. Failures are values: no exception escapes.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ DETAIL_BYTES = 64 * 1024
 
 
 class Outcome(NamedTuple):
-    """What an attempt came to: an output (JSON text and value, redacted), or a failure.
+    """Outcome of an attempt: an output (JSON text and value, redacted), or a failure.
 
     Attributes:
         cancelled: The handler was stopped from outside; `failure` then says why.
@@ -80,11 +79,11 @@ class Attempt:
 
     @property
     def began(self) -> bool:
-        """Whether the handler was ever called."""
+        """Whether the handler was called."""
         return self._body is not None
 
     def stop(self, reason: Failure) -> None:
-        """Stops the handler from outside; `execute` then answers with this failure as cancelled.
+        """Stop the handler from outside; `execute` then returns this failure as cancelled.
 
         The first reason counts. A handler that has its result already, or that finishes while it is being stopped,
         keeps it.
@@ -94,7 +93,7 @@ class Attempt:
             self._end()
 
     async def execute(self) -> Outcome:
-        """Runs the attempt to its outcome; whatever goes wrong, the pack's own faults included, is in it."""
+        """Run the attempt and return its outcome; errors, defects of the pack included, become its failure."""
         try:
             model = self._check_input()
             result = await self._handle(model)
@@ -119,12 +118,12 @@ class Attempt:
         return model
 
     async def _handle(self, model: BaseModel) -> BaseModel:
-        """The handler, under its time limit; it runs in a task of its own so that stopping it touches nothing else."""
+        """Run the handler under its time limit, in a separate task so that stopping it affects nothing else."""
         if self._stop is not None:
             raise _StoppedError(self._stop)
         loop = asyncio.get_running_loop()
         until = loop.time() + self.timeout_seconds
-        over_at = monotonic() + self.timeout_seconds  # some loops' clocks stand still while a handler blocks them
+        over_at = monotonic() + self.timeout_seconds  # some loops' clocks stop while a handler blocks them
         body = self._body = loop.create_task(self._call(model))
         try:
             await asyncio.sleep(0)  # the task's first turn: a handler that waits for nothing has ended by then
@@ -152,7 +151,7 @@ class Attempt:
         return body.result()
 
     async def _ended_or_late(self, body: asyncio.Task[BaseModel], until: float) -> None:
-        """Waits until the handler has ended, is late by the clock of the loop, or is to be stopped."""
+        """Wait until the handler has ended, its time is up by the loop's clock, or it must stop."""
         if self._stop is not None:
             return
         loop = asyncio.get_running_loop()
@@ -165,7 +164,7 @@ class Attempt:
             timer.cancel()
 
     def _end(self, _body: object = None) -> None:
-        """Wakes `_ended_or_late`: the handler has ended, its time is over, or it is to stop."""
+        """Wake `_ended_or_late`."""
         if self._ended is not None and not self._ended.done():
             self._ended.set_result(None)
 
@@ -202,7 +201,7 @@ class Attempt:
         return self.redactor.excerpt(plain_text(_words(error)), WORDS_CHARACTERS)
 
     async def _wait_for_cancelled(self, body: asyncio.Task[BaseModel]) -> None:
-        """Waits a little for a cancelled handler; one that ignores it is abandoned, and what it says is dropped."""
+        """Wait briefly for a cancelled handler, then abandon it; its later output is dropped."""
         done, _ = await asyncio.wait((body,), timeout=self.limits.let_go_seconds)
         if not done:
             log.error("a handler ignores its cancellation and was abandoned", pack=self.pack.name)
@@ -261,7 +260,7 @@ class Attempt:
         return Outcome(output=redacted, output_text=text.decode())
 
     def _refuse_forbidden(self, value: JSONValue) -> None:
-        """Raises for the characters and numbers that are refused everywhere, naming the place."""
+        """Raise for characters and numbers that are refused everywhere, naming the place."""
         for issue in forbidden_text(value):
             raise PackError(
                 FailureCode.INVALID_OUTPUT,
@@ -270,7 +269,7 @@ class Attempt:
             )
 
     def _not_as_declared(self, result: BaseModel, error: Exception) -> PackError:
-        """The refusal of values that fit once converted, such as "3" for a whole number, but were put in unchecked."""
+        """Return the error for unvalidated values that do not match their field, such as "3" for an integer."""
         what = f"The output of {self.pack.name}"
         if isinstance(error, PydanticSerializationError):
             try:
@@ -314,7 +313,7 @@ class _StoppedError(Exception):
 
 
 def storable_failure(failure: Failure, redactor: Redactor) -> Failure:
-    """A failure as it may be stored: secrets masked, then texts bounded and free of what a database refuses."""
+    """Return a failure that may be stored: secrets masked, texts cut, characters a database refuses removed."""
     wait = failure.retry_after_seconds
     is_number = isinstance(wait, int | float) and not isinstance(wait, bool) and math.isfinite(wait)
     return Failure(
@@ -343,7 +342,7 @@ def _text(text: object, redactor: Redactor, limit: int) -> str:
 
 
 def _words(value: object) -> str:
-    """What a value says of itself; a pack's exception may fail even at that."""
+    """Return `str(value)`; a pack's exception may fail even at that."""
     try:
         return str(value)
     except Exception:

@@ -1,4 +1,4 @@
-"""A worker's signs of life: leases renewed all at once, and what renewing them tells."""
+"""Heartbeat of a worker: renews all its leases in one write and learns of cancels and lost runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: A worker whose last renewal is older than the lease less this share of it stops what it does: others may own it.
+#: Share of the lease kept as a safety margin: a worker that has not renewed by then stops, as others may own its runs.
 FENCE_MARGIN = 0.15
 
 CANCELLED = Failure(FailureCode.CANCELLED, "Cancelled by request.")
@@ -28,11 +28,11 @@ _LOST = Failure(FailureCode.CANCELLED, "Another worker owns the run.")
 
 
 class Heartbeat:
-    """Renews the leases of a worker, learns of cancels and losses, and stops the worker when renewing fails.
+    """Renews the leases of a worker and stops runs that were cancelled, lost, or could not be renewed in time.
 
     Args:
         active: The worker's runs, as they change.
-        advancing: Ids of the runs it is busy with, those it is just claiming included.
+        advancing: Ids of the runs it is claiming or executing.
     """
 
     def __init__(
@@ -52,23 +52,23 @@ class Heartbeat:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Starts to renew; a second call does nothing."""
+        """Start renewing leases; a second call does nothing."""
         if self._task is None:
             self._task = asyncio.create_task(self._keep(), name="packline-heartbeat")
 
     async def stop(self) -> None:
-        """Renews no more; harmless twice and before `start`."""
+        """Stop renewing; safe to call twice and before `start`."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
     async def abandon(self, run_id: str, epoch: int) -> None:
-        """Lets go of a run that cannot be recorded now; if not even that can be, the next renewal does it."""
+        """Give up the lease of a run whose result cannot be stored; if that fails, the next heartbeat retries it."""
         try:
             await self._store.write_few(abandon, run_id, epoch, self._owner)
         except StoreError as error:
-            log.debug("a run could not be let go yet", run=run_id, error=str(error))
+            log.debug("a lease could not be released; the next heartbeat retries it", run=run_id, error=str(error))
 
     async def _keep(self) -> None:
         loop = asyncio.get_running_loop()
@@ -77,19 +77,19 @@ class Heartbeat:
         while True:
             await asyncio.sleep(self._lease_seconds / 3)
             begun = loop.time()
-            before = dict(self._active)  # a run claimed while the leases are renewed may be missing from the answer
+            before = dict(self._active)  # runs claimed during the renewal may be missing from its answer
             try:
-                # The store may try for longer than the lease lasts; this worker must not.
+                # The store may retry for longer than the lease lasts; this worker must not.
                 async with asyncio.timeout(max(renewed_at + trusted - loop.time(), self._lease_seconds / 10)):
                     held = await self._store.write(renew, self._owner, self._lease_seconds)
             except StoreClosedError:
                 return
-            except Exception as error:  # whatever it is, the leases must go on being renewed
+            except Exception as error:  # the heartbeat must survive any error
                 log.warning("leases could not be renewed", error=str(error) or type(error).__name__)
                 if loop.time() - renewed_at >= trusted:
                     _lose(before.values())
-                    # What is held now was claimed since. Without its whole time, no attempt would succeed any more
-                    # where the store is slow, and every run would be let go as soon as it is claimed.
+                    # Runs held now were claimed since and get the whole margin: otherwise a slow store would make
+                    # every run be dropped as soon as it is claimed.
                     renewed_at = begun
                 continue
             renewed_at = loop.time()
@@ -100,7 +100,7 @@ class Heartbeat:
                 elif is_cancelled:
                     run.stop(CANCELLED)
             for run_id, (epoch, _) in held.items():
-                if run_id not in self._advancing:  # it could not be let go when it failed here
+                if run_id not in self._advancing:  # its release failed earlier
                     await self.abandon(run_id, epoch)
 
 

@@ -1,4 +1,4 @@
-"""What a server tidies up while it runs: ended sessions, and what retention lets go."""
+"""Background cleanup: ended sessions, workspaces of finished attempts, and data past its retention."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Between two looks at what retention lets go.
+#: Interval of the retention sweep.
 RETENTION_SECONDS = 600.0
-#: Before the first look at anything: a start is not held up, and servers that never live long tidy up, too.
+#: Delay before the first sweep: startup is not slowed down, and short-lived servers still clean up.
 FIRST_SECONDS = 60.0
 
 
 class Housekeeping:
-    """Tidies up in the background; started by `start`, ended by `stop`."""
+    """Cleans up in the background."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
@@ -39,7 +39,7 @@ class Housekeeping:
         self._tasks: tuple[asyncio.Task[None], ...] = ()
 
     async def start(self) -> None:
-        """Starts to tidy up; a second call does nothing."""
+        """Start the sweeps; a second call does nothing."""
         if not self._tasks:
             limits = self._resources.limits
             self._tasks = (
@@ -53,14 +53,14 @@ class Housekeeping:
             )
 
     async def stop(self) -> None:
-        """Ends the work; harmless twice and before `start`."""
+        """Stop the sweeps; safe to call twice and before `start`."""
         tasks, self._tasks = self._tasks, ()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def sweep_sessions(self) -> int:
-        """Ends sessions that nobody will use any more and removes folders without a living session; how many."""
+        """End expired sessions and remove folders without a live session; return how many folders."""
         limits = self._resources.limits
         await self._store.write(end_expired_sessions, self._store.machine, idle_seconds=limits.session_idle_seconds)
         folder = self._resources.sessions_folder
@@ -73,14 +73,14 @@ class Housekeeping:
         return len(dead)
 
     async def sweep_retention(self) -> int:
-        """Removes runs, artifacts, audit rows and cached values whose time is over; how many runs."""
+        """Remove runs, artifacts, audit rows and cached values past their retention; return how many runs."""
         swept = await sweep(self._store, self._resources.blobs, self._resources.retention)
         if swept != Swept():
-            log.info("retention let go", **asdict(swept))
+            log.info("retention removed data", **asdict(swept))
         return swept.runs
 
     async def sweep_workspaces(self) -> int:
-        """Removes workspaces of agents whose attempt is over, as after a crash; how many."""
+        """Remove agent workspaces whose attempt is over, as after a crash; return how many."""
         folder = self._resources.agents.folder
         names = await asyncio.to_thread(_folders, folder)
         if not names:
@@ -101,9 +101,9 @@ class Housekeeping:
             except StoreClosedError:
                 return
             except (StoreError, OSError) as error:
-                log.warning("tidying up failed; it is tried again", work=work.__name__, error=str(error))
-            except Exception:  # nothing may end the tidying up
-                log.exception("tidying up failed by a defect; it is tried again", work=work.__name__)
+                log.warning("cleanup failed and will be retried", work=work.__name__, error=str(error))
+            except Exception:  # no error may end the sweeps
+                log.exception("cleanup failed by a defect and will be retried", work=work.__name__)
 
 
 def _folders(folder: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""What comes next in a run: the first step that has not succeeded, with its pack, its input and its session."""
+"""Prepares the next step of a run: the first that has not succeeded, with its pack, input and session."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 class StepPreparer:
-    """Makes steps ready to start; writes nothing."""
+    """Prepares steps to start; writes nothing."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
 
     def next(self, run: ClaimedRun) -> PreparedStep | RefusedStep | None:
-        """The first step that has not succeeded; None when all have."""
+        """Prepare the first step that has not succeeded; None when all have."""
         states, succeeded = run.states, StepState.SUCCEEDED
         for step in run.claim.steps:
             if states[step.key] is not succeeded:
@@ -126,9 +126,9 @@ class StepPreparer:
         )
 
     def _session_for(self, run: ClaimedRun, step: ClaimedStep, value: Mapping[str, JSONValue]) -> PackSession | None:
-        """The session an author names in the input if it is one of this run's, else the one left last before the step.
+        """Return the session the input names, if it belongs to this run, else the latest an earlier step left.
 
-        A step that runs again is followed by steps that have succeeded: what they left is not for it.
+        Sessions of later steps do not count: a step that runs again may be followed by steps that have succeeded.
         """
         if SESSION_FIELD in value:
             named = value[SESSION_FIELD]
@@ -142,12 +142,12 @@ class StepPreparer:
 
 
 def _attempt_id(step: ClaimedStep, run: ClaimedRun) -> str:
-    """The id of a step's next attempt; the first one's is the step's but for the prefix, and mostly the only one."""
+    """Return the id of a step's next attempt. The first reuses the step's id with another prefix."""
     return new_id("att") if run.numbers[step.key] else with_prefix("att", step.id)
 
 
 def _with_sessions(run: ClaimedRun, compiled: CompiledStep) -> dict[str, JSONValue]:
-    """The outputs, with the session ids that the step names in its template among them."""
+    """Return the outputs with the session ids that the step's template reads."""
     outputs = dict(run.outputs)
     for key in compiled.session_reads:
         output, session = outputs.get(key), run.sessions.get(key)

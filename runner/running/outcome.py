@@ -1,4 +1,4 @@
-"""What follows an attempt, and what an attempt lost with its process means: decisions, a choice of a closed set."""
+"""Decides what follows an attempt, and whether an attempt lost with its process fails the run."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ LOST_LIMIT = 5
 def decide_next(
     run: ClaimedRun, current: PreparedStep, outcome: Outcome, preparer: StepPreparer, *, is_stopping: bool
 ) -> tuple[GoOn | Pause | Succeed | Fail | FailNext | Wait, PreparedStep | None]:
-    """What follows an attempt, and the step that then runs; the run is kept up to date.
+    """Decide what follows an attempt, and which step runs next; updates `run`.
 
     Args:
         run: The run.
-        current: What ran.
-        outcome: What it came to.
-        preparer: Makes the next step ready.
-        is_stopping: Whether the server takes nothing more on.
+        current: The step that ran.
+        outcome: Its outcome.
+        preparer: Prepares the next step.
+        is_stopping: Whether the server is shutting down.
     """
     failure = outcome.failure
     if failure is None:
         return _go_on(run, current, outcome, preparer, is_stopping=is_stopping)
-    # An at-most-once step is never tried again by itself, whatever its code: that would be twice.
+    # An at-most-once step is never retried automatically: it could then happen twice.
     if outcome.cancelled or current.pack.at_most_once:
         return Fail(failure_json(failure), failure.message), None
     tries = run.tries[current.step.key]
@@ -60,7 +60,7 @@ def decide_next(
 
 
 def _not_tried_again(failure: Failure, late: TooLate) -> Failure:
-    """The failure of a run whose step was to be tried again, had its deadline not come first."""
+    """Return the failure of a step whose retry would start after the run's deadline."""
     said = failure.message if failure.message.endswith((".", "!", "?", "…")) else f"{failure.message}."
     wait = f"{round(late.wait_seconds, 1):g} s"
     return replace(
@@ -91,7 +91,7 @@ def _go_on(
 
 
 def check_lost_attempt(run: ClaimedRun, resources: Resources) -> Failure | None:
-    """Why an attempt lost with its process ends the run; None when the run goes on (guarantees E4 and E5)."""
+    """Return the failure if an attempt lost with its process ends the run (guarantees E4 and E5)."""
     claimed = run.claim
     if claimed.lost_attempt is None:
         return None
@@ -113,7 +113,7 @@ def check_lost_attempt(run: ClaimedRun, resources: Resources) -> Failure | None:
 
 
 def unknown_outcome(key: str, pack: str, what: str) -> Failure:
-    """The failure of a step that must not run twice and may or may not have happened."""
+    """Return the failure of an at-most-once step that may or may not have happened."""
     return Failure(
         FailureCode.OUTCOME_UNKNOWN,
         f"Step {key} {what} before its result was known: it may or may not have happened.",
@@ -124,5 +124,5 @@ def unknown_outcome(key: str, pack: str, what: str) -> Failure:
 
 
 def failure_json(failure: Failure) -> str:
-    """A failure as the store keeps it."""
+    """Return a failure as the store keeps it, canonical JSON."""
     return canonical_json(failure.to_json())

@@ -1,4 +1,4 @@
-"""What an attempt says while it runs: how far it is, and the lines of its log."""
+"""Records progress and log lines of a running attempt."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MILESTONES = 100
 
 
 class ProgressReporter:
-    """Gathers what an attempt says, masks it, and records it a few times a second."""
+    """Buffers progress and log lines of an attempt, redacts them, and stores them a few times a second."""
 
     def __init__(self, resources: Resources, fence: Fence, step_id: str, attempt_id: str) -> None:
         self._resources = resources
@@ -53,7 +53,7 @@ class ProgressReporter:
         self._log_task: asyncio.Task[None] | None = None
 
     def progress(self, fraction: float | None, message: str) -> None:
-        """Tells watchers how far along the step is."""
+        """Report how far along the step is."""
         if fraction is not None:
             fraction = min(1.0, max(0.0, float(fraction)))
             if math.isnan(fraction):
@@ -68,7 +68,7 @@ class ProgressReporter:
             self._progress_task = asyncio.create_task(self._save_progress())
 
     def log(self, message: str, level: LogLevel = "info") -> None:
-        """Adds lines to the attempt's log; beyond what is kept of one they cost nothing."""
+        """Add lines to the attempt's log; lines beyond its limits are dropped."""
         if self._logged_lines > MAX_LINES or self._logged_characters > MAX_BYTES:
             return
         now = datetime.now(UTC)
@@ -81,15 +81,15 @@ class ProgressReporter:
             self._log_task = asyncio.create_task(self._save_log())
 
     def finish(self) -> bool:
-        """Waits for nothing more to be said; whether something is left for `close` to do."""
+        """Accept nothing more; return whether `close` still has something to store."""
         self._is_closed = True
         return self._progress_task is not None or self._log_task is not None
 
     async def close(self) -> None:
-        """Records what is still gathered.
+        """Store what is still buffered.
 
-        What is being recorded now is waited for, never cancelled: on PostgreSQL it could otherwise come after the
-        settled attempt.
+        Writes under way are awaited, never cancelled: on PostgreSQL they could otherwise commit after the settled
+        attempt.
         """
         self._is_closed = True
         if self._closing is not None:
@@ -99,7 +99,7 @@ class ProgressReporter:
                 await task
 
     async def _pause(self, seconds: float) -> None:
-        """Waits a while, or until `close`."""
+        """Wait, or return early on `close`."""
         if self._closing is None:
             self._closing = asyncio.Event()
             if self._is_closed:
@@ -112,7 +112,7 @@ class ProgressReporter:
                 await self._flush_progress()
                 await self._pause(PROGRESS_SECONDS)
         except LostLeaseError:
-            return  # the worker learns it at its next write
+            return  # the worker notices at its next write
         except StoreError as error:
             log.warning("progress could not be recorded", run=self._fence.run_id, error=str(error))
         finally:

@@ -1,7 +1,6 @@
-"""Finds runs that nobody works on and has them dispatched again, from the store alone.
+"""Finds runs that no worker holds and dispatches them again, from the store alone.
 
-A queue that loses, repeats or delays jobs does no harm: whatever is due and held by no living worker is found here,
-and what had already begun goes before new work.
+A queue may therefore lose, repeat or delay deliveries. Runs that had already started go before new ones.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 class Rescue:
-    """Looks at the store now and then; started by `start`, ended by `stop`."""
+    """Searches the store for lost runs at an interval."""
 
     def __init__(self, store: Store, dispatcher: Dispatcher, limits: RunLimits) -> None:
         self._store = store
@@ -32,25 +31,25 @@ class Rescue:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Frees what a former process held where that is certain, and starts to look."""
+        """Release the leases of a former process where that is safe, and start searching."""
         if self._task is not None:
             return
-        if not self._store.shared:  # this process alone owns the file: every lease is a dead one
+        if not self._store.shared:  # this process alone owns the file, so no lease is live
             freed = await self._store.write(release_leases, self._limits.lease_seconds)
             if freed:
-                log.info("runs of the last server go on", runs=freed)
+                log.info("runs of the previous server resume", runs=freed)
         await self.sweep()
         self._task = asyncio.create_task(self._look(), name="packline-rescue")
 
     async def stop(self) -> None:
-        """Looks no more; harmless twice and before `start`."""
+        """Stop searching; safe to call twice and before `start`."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
     async def sweep(self) -> None:
-        """Offers everything that is due to the dispatcher."""
+        """Offer all due runs to the dispatcher."""
         self._dispatcher.offer(await self._store.write(due, self._limits.lease_seconds))
 
     async def _look(self) -> None:
@@ -63,4 +62,4 @@ class Rescue:
             except StoreError as error:
                 log.warning("the store could not be searched for lost runs", error=str(error))
             except Exception:  # nothing may end the search
-                log.exception("the search for lost runs failed; it goes on")
+                log.exception("the search for lost runs failed and continues")

@@ -1,4 +1,4 @@
-"""What the runner works with, made once by `app.resources` and handed down."""
+"""Dependencies and limits of the runner, created once by `app.resources`."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class RunLimits:
     """What one run may use; each is a setting.
 
     Attributes:
-        lease_seconds: How long a worker is trusted without a sign of life; it renews at a third of it.
+        lease_seconds: How long a worker is trusted without a heartbeat; it renews at a third of it.
         session_idle_seconds: How long a session of an unfinished run lives without a running or scheduled step.
-        session_sweep_seconds: How often ended sessions, and workspaces of attempts that are over, are looked for.
+        session_sweep_seconds: Interval of the sweeps of ended sessions and of workspaces of finished attempts.
         rescue_seconds: How often runs that nobody works on are looked for; a lost run is picked up at most a lease
             and this later.
-        let_go_seconds: How long a cancelled handler may take to let go before it is abandoned.
+        let_go_seconds: How long a cancelled handler may take to return before it is abandoned.
     """
 
     deadline_seconds: float = 1800.0
@@ -65,13 +65,13 @@ class Resources:
     """Everything a worker needs.
 
     Attributes:
-        gateway: Who asks models.
+        gateway: Calls models.
         sessions_folder: Where sessions have their workspaces.
         service_urls: Addresses of services the operator configured, by name.
         vault: The credentials packs may be given.
-        memory: Keeps what callers usually choose.
+        memory: Audit memory: what callers usually choose.
         agents: What agent steps may use.
-        router: Says what to run for a request.
+        router: Matches requests to packs and pipelines.
     """
 
     store: Store
@@ -90,10 +90,10 @@ class Resources:
     agents: Agents = field(default_factory=lambda: no_agents(Path("agents")))
 
     def lacks(self, requester: CredentialRequester, agent: str | None = None) -> Lacks:
-        """Tells which credentials, models and agents a pack needs and cannot have.
+        """Return a function that lists the credentials, models and agents a pack needs and lacks.
 
         Args:
-            requester: Who asks.
+            requester: For whom the pack would run.
             agent: The profile the caller chose for agent steps; None leaves it to them.
         """
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from runner.failures import Failure
     from runner.packs.pack import Effects
 
-#: Attempts of one step in one run of a run, whatever its policy says.
+#: Attempts of one step since the start or last resume of a run; no policy may exceed it.
 MAX_ATTEMPTS = 10
 
 

@@ -1,4 +1,4 @@
-"""Runs pipelines: claims a run, walks its steps, settles each one, lets go.
+"""Runs pipelines: claims a run, executes its steps, settles each one, releases the run.
 
 `Worker.advance` may be called at any time, any number of times, on any machine: it claims or returns. Long work is a
 row of phases over one `runner.running.claimed_run.ClaimedRun`; what follows an attempt is decided in
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
-#: How long `stop` waits at most for what it has stopped: handlers that let go late, and a store that is slow.
+#: How long `stop` waits for stopped runs: handlers may return late, and the store may be slow.
 LAST_WAIT_SECONDS = 30.0
 
 
@@ -69,7 +69,7 @@ class Worker:
         self.claimer = RunClaimer(self._preparer, resources.limits, name)
         self._sessions = Sessions(resources)
         self._advancing: set[str] = set()
-        self._cancelled: set[str] = set()  # runs that are being claimed, of which a cancel was heard
+        self._cancelled: set[str] = set()  # runs cancelled while they are being claimed
         self._compiling: set[asyncio.Task[CompiledPipeline]] = set()
         self._active: dict[str, ClaimedRun] = {}
         self._stopping = False
@@ -94,11 +94,11 @@ class Worker:
         return not (self._stopping or self._claiming.locked())
 
     def start(self) -> None:
-        """Starts to renew leases; a second call does nothing."""
+        """Start the heartbeat; a second call does nothing."""
         self._heartbeat.start()
 
     async def stop(self, grace_seconds: float) -> None:
-        """Lets short steps finish and releases the rest to other workers; harmless twice and before `start`."""
+        """Let short steps finish and release the rest to other workers; safe to call twice and before `start`."""
         self._stopping = True
         for compiling in self._compiling:
             compiling.cancel()
@@ -117,7 +117,7 @@ class Worker:
         await self._heartbeat.stop()
 
     async def advance(self, run_id: str, waited_for: datetime | None = None) -> NotClaimed | None:
-        """Claims a run and takes it as far as it goes; None when it was claimed and let go, else why it is not over."""
+        """Claim a run and execute it as far as it goes; return why it was not claimed, or that it waits for a retry."""
         if self._stopping or run_id in self._advancing:
             return None
         with self.busy(run_id):
@@ -130,7 +130,7 @@ class Worker:
 
     @contextmanager
     def busy(self, run_id: str) -> Iterator[None]:
-        """While this worker claims a run or holds it."""
+        """Mark a run as being claimed or executed by this worker."""
         self._advancing.add(run_id)
         self._idle.clear()
         try:
@@ -142,12 +142,12 @@ class Worker:
                 self._idle.set()
 
     async def claim(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a unit of work that may claim a run, by `claimer`; the worker is `busy` with that run."""
+        """Run a unit of work that may claim a run through `claimer`; call it inside `busy`."""
         async with self._claiming:
             return await self._store.write_few(unit, *args, **kwargs)
 
     async def run_claimed(self, taken: RunClaim) -> NotClaimed | None:
-        """Takes a claimed run as far as it goes; however that ends, the run does not stay behind in this worker."""
+        """Execute a claimed run as far as it goes. On every exit this worker no longer holds the run."""
         fence = taken.fence
         try:
             return await self._run_claimed(taken)
@@ -156,7 +156,7 @@ class Worker:
         except StoreClosedError:
             log.warning("a run was left behind by a closing store; its lease frees it", run=fence.run_id)
         except StoreError as error:
-            log.warning("a run could not be recorded and is let go", run=fence.run_id, error=str(error))
+            log.warning("a run could not be recorded and is released", run=fence.run_id, error=str(error))
             await self._heartbeat.abandon(fence.run_id, fence.epoch)
         except Exception:
             log.exception("a run failed here by a defect", run=fence.run_id)
@@ -174,7 +174,7 @@ class Worker:
         return None
 
     async def _run_claimed(self, taken: RunClaim) -> NotClaimed | None:
-        """Runs what was claimed; when it ends up waiting for a retry, the answer says until when."""
+        """Execute a claimed run; when it waits for a retry, return until when."""
         claimed, fence, begun = taken
         try:
             if begun is not None:
@@ -201,7 +201,7 @@ class Worker:
         return None
 
     async def _compiled(self, claimed: Claim) -> CompiledPipeline | None:
-        """The definition of a claimed run; None when the server stops before a large one is compiled."""
+        """Return the definition of a claimed run; None when the server stops before a large one is compiled."""
         pipeline = definitions.find_cached(claimed.document, claimed.input_schema)
         if pipeline is not None or self._stopping:
             return pipeline
@@ -214,10 +214,10 @@ class Worker:
             compiling.cancel()
         return None if compiling.cancelled() else compiling.result()
 
-    # -------------------------------------------------------------------------------------------- the walk
+    # -------------------------------------------------------------------------------------------- steps
 
     async def _drive(self, run: ClaimedRun, begun: FirstStep | None) -> Settled:
-        """Walks the steps from the first that has not succeeded, until the run ends, waits or is let go."""
+        """Execute steps from the first that has not succeeded, until the run ends, waits or is released."""
         opened = await self._begin(run) if begun is None else (begun.first, begun.settled)
         if isinstance(opened, RunState):
             return Settled(opened)
@@ -244,7 +244,7 @@ class Worker:
         return started
 
     async def _begin(self, run: ClaimedRun) -> tuple[PreparedStep, Settled] | RunState:
-        """Begins the first step that has not succeeded; or the state, where there is none to begin."""
+        """Start the first step that has not succeeded; return the run's state where none can start."""
         if (lost := check_lost_attempt(run, self._resources)) is not None:
             return await self._fail_run(run.fence, lost)
         if self._stopping:
@@ -263,7 +263,7 @@ class Worker:
         return current, started
 
     async def _after_pause(self, run: ClaimedRun, upcoming: PreparedStep | None) -> tuple[Settled, PreparedStep | None]:
-        """The run is held between two steps: either the server stops, or an at-most-once step starts by itself."""
+        """Go on between two steps: release the run if the server stops, else start an at-most-once step."""
         if self._stopping or upcoming is None:
             return Settled(await self._release(run.fence, None)), None
         started = await self._store.write_few(start_attempt, run.fence, upcoming.start, run.states[upcoming.step.key])
@@ -279,7 +279,7 @@ class Worker:
         return settled.state
 
     async def _release(self, fence: Fence, attempt: tuple[str, str] | None, spent: Spent | None = None) -> RunState:
-        """Gives a run to another worker, which is told of it at once."""
+        """Release a run and enqueue it for another worker."""
 
         def unit(conn: Connection) -> None:
             release(conn, fence, attempt, STOPPED.message, spent)
@@ -291,5 +291,5 @@ class Worker:
     def _cancelling(self, run_id: str) -> None:
         if (run := self._active.get(run_id)) is not None:
             run.stop(CANCELLED)
-        elif run_id in self._advancing:  # claimed, perhaps begun, and this worker has not heard of it yet
+        elif run_id in self._advancing:  # being claimed: the claim has not returned yet
             self._cancelled.add(run_id)

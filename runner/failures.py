@@ -168,7 +168,7 @@ class Failure:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Failure:
-        """Reads what `to_json` wrote."""
+        """Read what `to_json` wrote."""
         return cls(**{**data, "code": FailureCode(data["code"])})
 
 

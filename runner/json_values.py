@@ -126,7 +126,7 @@ def is_too_deep(value: object) -> bool:
 
 
 def _walk_forbidden(root: Any) -> Iterator[Issue]:  # noqa: ANN401 - the very question is what it is
-    """Visits every value without recursion; containers past the depth limit are reported and not entered."""
+    """Visit every value without recursion; containers past the depth limit are reported and not entered."""
     pending: list[tuple[Any, tuple[str, ...]]] = [(root, ())]
     while pending:
         value, path = pending.pop()

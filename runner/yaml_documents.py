@@ -31,7 +31,7 @@ DOCUMENT_KEYS = ("key", "name", "description", "inputs", "deadline_seconds", "st
 
 
 def load_document(text: str) -> dict[str, JSONValue]:
-    """Reads a text that holds exactly one YAML document, a mapping.
+    """Read a text that holds exactly one YAML document, a mapping.
 
     Raises:
         DocumentError: when it is not that, or breaks a bound.
@@ -56,7 +56,7 @@ class YamlDocument(NamedTuple):
 
 
 def load_documents(text: str) -> list[dict[str, JSONValue]]:
-    """Reads every YAML document of a text, each a mapping; empty ones are skipped.
+    """Read every YAML document of a text, each a mapping; empty ones are skipped.
 
     Raises:
         DocumentError: with the place of the first thing that is wrong.
@@ -231,7 +231,7 @@ class _Constructor:
 
 
 def dump_yaml(document: Mapping[str, JSONValue]) -> str:
-    """Writes one document as YAML that `load_document` reads back unchanged.
+    """Write one document as YAML that `load_document` reads back unchanged.
 
     Block style, keys in the order of `DOCUMENT_KEYS`, texts of several lines as literal blocks.
     """

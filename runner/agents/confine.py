@@ -47,7 +47,7 @@ _SCOPES = 1 << 0 | 1 << 1
 
 
 def main() -> None:
-    """Applies the rules and becomes the program."""
+    """Apply the rules and become the program."""
     rules = json.loads(sys.argv[1])
     argv = sys.argv[2:]
     libc = ctypes.CDLL(None, use_errno=True)
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def _hold(libc: ctypes.CDLL, abi: int, rules: dict[str, list[str]]) -> None:
-    """Holds this process, and all that come from it, to the lists."""
+    """Hold this process, and all that come from it, to the lists."""
     change = _CHANGE | (_REFER if abi >= 2 else 0) | (_TRUNCATE if abi >= 3 else 0)
     rights = {"execute": _EXECUTE, "read": _READ_FILE | _READ_FOLDER, "write": change}
     handled = sum(rights[name] for name in rules) | (_MAKE_DEVICE if "write" in rules else 0)
@@ -83,7 +83,7 @@ def _hold(libc: ctypes.CDLL, abi: int, rules: dict[str, list[str]]) -> None:
 
 
 def _refuse_calls(libc: ctypes.CDLL, *, memory_files: bool) -> None:
-    """Has the kernel answer some calls with "not implemented" (seccomp).
+    """Have the kernel answer some calls with "not implemented" (seccomp).
 
     Keys of the kernel belong to a user or a session, which the sandbox does not change. And Landlock rules are about
     paths: a file in memory has none and can always be executed, whatever was copied into it.
@@ -106,7 +106,7 @@ def _refuse_calls(libc: ctypes.CDLL, *, memory_files: bool) -> None:
 
 
 def _drop_rights(libc: ctypes.CDLL) -> None:
-    """Gives up what root may do beyond its own files; nothing gets it back, since no new privileges are given.
+    """Give up what root may do beyond its own files; nothing gets it back, since no new privileges are given.
 
     With it, devices could be made and other processes be looked into, whatever Landlock says of files.
     """

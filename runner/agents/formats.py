@@ -204,7 +204,7 @@ TAKERS: dict[str, Callable[[dict[str, Any], Transcript, ParsedOutput], bool]] = 
 
 
 def _count(heard: ParsedOutput, input_tokens: object, output_tokens: object, cost: object) -> None:
-    """Adds what one turn or the whole used."""
+    """Add what one turn or the whole used."""
     usage = heard.usage
     if (counted := _within(input_tokens, MAX_TOKENS)) is not None:
         usage.input_tokens = min((usage.input_tokens or 0) + int(counted), MAX_TOKENS)

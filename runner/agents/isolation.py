@@ -169,7 +169,7 @@ class Confinement:
         return [*line, *argv]
 
     def _programs(self, program: str) -> list[str]:
-        """Leaves of the system's program folders what may be spawned, when not everything may.
+        """Leave of the system's program folders what may be spawned, when not everything may.
 
         The kernel refuses to execute what is not allowed, but the loader, which everything needs to start, runs
         whatever file it can read (`ld.so /usr/bin/curl`).

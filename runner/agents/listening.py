@@ -46,7 +46,7 @@ class OutputListener:
             self._file = self.spool.open("wb", buffering=0)  # a full disk is told when it is met
 
     def take(self, name: str, data: bytes) -> None:
-        """Takes bytes of one stream."""
+        """Take bytes of one stream."""
         self._size += len(data)
         if self._size > self._limit:
             self._end(
@@ -61,7 +61,7 @@ class OutputListener:
             self._stderr.feed(data)
 
     def close(self) -> None:
-        """Takes what was held back."""
+        """Take what was held back."""
         self._stdout.close()
         self._stderr.close()
         if self._file is not None:
@@ -71,7 +71,7 @@ class OutputListener:
                 self._not_spooled(error)
 
     def _spool(self, data: bytes) -> None:
-        """Keeps it word for word, when that is asked for; what cannot be kept whole ends the attempt."""
+        """Keep it word for word, when that is asked for; what cannot be kept whole ends the attempt."""
         if self._file is None or self.excess is not None:
             return
         left = memoryview(data)
@@ -88,7 +88,7 @@ class OutputListener:
         )
 
     def _end(self, why: str, hint: str) -> None:
-        """Has the agent ended, for the first reason that comes up."""
+        """End the agent; the first reason wins."""
         if self.excess is None:
             self.excess = PackError(FailureCode.RESOURCE_EXHAUSTED, why, hint=hint)
             self.exceeded.set()
@@ -125,7 +125,7 @@ class OutputListener:
         return self._stderr.end.strip()
 
     def note_use(self, ctx: AttemptContext) -> None:
-        """Records tokens and cost as the program told; of a program that told nothing they are not known."""
+        """Record tokens and cost as the program told; of a program that told nothing they are not known."""
         usage = self._stdout.heard.usage if isinstance(self._stdout, JsonReader) else Usage()
         is_told = (usage.input_tokens, usage.output_tokens, usage.cost_usd) != (None, None, None)
         if not is_told and not self._current.is_started:

@@ -89,7 +89,7 @@ class MockAgent:
             ) from error
 
     async def run(self, prompt: str, workspace: Path, on_output: Callable[[str, bytes], None]) -> int:
-        """Answers a prompt; the exit code.
+        """Answer a prompt; the exit code.
 
         Args:
             prompt: What it is told.

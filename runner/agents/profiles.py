@@ -100,7 +100,7 @@ class Selection:
 
     @classmethod
     def parse(cls, text: str) -> Selection:
-        """Reads what `str` wrote; names of profiles hold no `@`."""
+        """Read what `str` wrote; names of profiles hold no `@`."""
         profile, found, model = text.partition("@")
         return cls(profile, model if found else None)
 
@@ -148,7 +148,7 @@ class Agents:
         return self._isolation
 
     def note_refusal(self, token_id: str | None, tool: str) -> None:
-        """Tells the attempt that was given a token that a call with it was refused.
+        """Tell the attempt that was given a token that a call with it was refused.
 
         An attempt at work on another server is not told: its transcript shows what its program prints of it.
         """

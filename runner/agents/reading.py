@@ -60,7 +60,7 @@ RESERVED_PREFIX = "PACKLINE_"
 
 
 def read_agent(block: object, path: tuple[str, ...]) -> tuple[AgentStep, dict[str, JSONValue], list[Issue]]:
-    """Reads one block.
+    """Read one block.
 
     Args:
         block: What stands under `agent`.

@@ -36,7 +36,7 @@ async def replayed_result(current: AgentAttempt, key: str) -> AgentOutput | None
 
 
 async def keep_result(current: AgentAttempt, key: str, output: AgentOutput) -> None:
-    """Keeps a result for as long as artifacts are; one that holds a secret is not kept."""
+    """Keep a result for as long as artifacts are; one that holds a secret is not kept."""
     ctx = current.ctx
     if any(artifact.status == ArtifactStatus.QUARANTINED for artifact in ctx.artifacts):
         return

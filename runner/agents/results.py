@@ -122,7 +122,7 @@ def _json_part(text: str) -> str:
 
 
 async def proposed_artifacts(current: AgentAttempt, listener: OutputListener) -> list[ArtifactRef]:
-    """Proposes what the step declares: each output, then standard output."""
+    """Propose what the step declares: each output, then standard output."""
     ctx, step = current.ctx, current.step
     if listener.spool is not None and step.stdout_to is not None:
         try:

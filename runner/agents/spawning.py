@@ -40,7 +40,7 @@ FILE_BYTES = 1 << 30
 
 
 async def spawn(current: AgentAttempt, argv: list[str], listener: OutputListener) -> int:
-    """Runs the program; its exit code. When this ends, nothing that it started is left.
+    """Run the program; its exit code. When this ends, nothing that it started is left.
 
     Args:
         current: The attempt.
@@ -126,7 +126,7 @@ async def _run(
 
 
 async def _watch(current: AgentAttempt, confinement: Confinement, listener: OutputListener) -> PackError:
-    """Waits until the agent uses more than it may, and answers what to say then."""
+    """Wait until the agent uses more than it may, and answer what to say then."""
     wait = WATCH_SECONDS
     while True:
         try:
@@ -227,7 +227,7 @@ def _confined(current: AgentAttempt, confinement: Confinement, argv: list[str]) 
 
 
 def _tell_what_is_not_held(current: AgentAttempt) -> None:
-    """Warns that nothing holds the default here, without Landlock and bubblewrap; what a step demands is refused."""
+    """Warn that nothing holds the default here, without Landlock and bubblewrap; what a step demands is refused."""
     if current.step.commands.declared:
         current.transcript.add("denial", None, {"by": "commands", "reason": "not enforceable here"})
         raise PackError(

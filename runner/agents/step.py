@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 async def work(ctx: AttemptContext, step: AgentStep, selection: Selection | None, input: AgentInput) -> AgentOutput:
-    """Has an agent do a step.
+    """Run an agent step.
 
     Raises:
         PackError: `policy_denied`, `invalid_input`, `credential_invalid`, `handler_failed`, `invalid_output`,

@@ -75,26 +75,26 @@ class ParsedOutput:
         self._keep_characters = self._left = keep
 
     def say(self, text: str) -> None:
-        """Takes a message."""
+        """Take a message."""
         self.finish()
         self._keep("\n\n" if self._said else "")
         self._last = (text, self._texts.text(text))
         self._put(self._last[1])
 
     def expect_result(self, text: str) -> None:
-        """Notes that a result has to come, now that something was said."""
+        """Note that a result has to come, now that something was said."""
         if self.has_result is None and text.strip():
             self.has_result = False
 
     def conclude(self, text: str) -> None:
-        """Takes what the program marks as its result, masked as it was when it is what was said last."""
+        """Take what the program marks as its result, masked as it was when it is what was said last."""
         said, masked = self._last
         self._answer = masked if text.strip() == said.strip() else self._redactor.text(text)
         self.length = len(self._answer)
         self.is_partial = False
 
     def say_part(self, text: str) -> None:
-        """Takes a part of a message that may go on: a secret in two parts is one."""
+        """Take a part of a message that may go on: a secret in two parts is one."""
         if not self._is_going_on:
             self._keep("\n\n" if self._said else "")
         is_begun, self._is_going_on = self._is_going_on, True
@@ -104,7 +104,7 @@ class ParsedOutput:
             self._put(self._stream.feed(text))
 
     def finish(self) -> None:
-        """Ends the message that went on, if any."""
+        """End the message that went on, if any."""
         if self._is_going_on:
             self._is_going_on = False
             # The next message may go on with what was held back.
@@ -161,11 +161,11 @@ class RawReader:
         return "".join(self._kept)
 
     def feed(self, data: bytes) -> None:
-        """Takes the next bytes."""
+        """Take the next bytes."""
         self._put(self._stream.feed(self._decoder.decode(data)))
 
     def close(self) -> None:
-        """Takes what was held back while it might have become a secret."""
+        """Take what was held back while it might have become a secret."""
         self._put(self._stream.feed(self._decoder.decode(b"", final=True)))
         self._put(self._stream.close())
 
@@ -207,7 +207,7 @@ class JsonReader:
         self.heard = ParsedOutput(transcript, redactor, keep=keep)
 
     def feed(self, data: bytes) -> None:
-        """Takes the next bytes."""
+        """Take the next bytes."""
         if self._is_overlong:
             end = data.find(b"\n") + 1
             self._raw.feed(data[:end] if end else data)
@@ -230,7 +230,7 @@ class JsonReader:
             self._buffer.clear()
 
     def close(self) -> None:
-        """Takes a last line without an end."""
+        """Take a last line without an end."""
         if self._buffer:
             self._line(0, len(self._buffer))
             self._buffer.clear()
@@ -238,7 +238,7 @@ class JsonReader:
         self._raw.close()
 
     def _line(self, begun: int, end: int) -> None:
-        """Takes the line between two places of the buffer, which is not copied."""
+        """Take the line between two places of the buffer, which is not copied."""
         try:
             with memoryview(self._buffer) as whole, whole[begun:end] as line:
                 found = orjson.loads(line)

@@ -88,7 +88,7 @@ class Transcript:
         self._is_closing = False
 
     def add(self, kind: EntryKind, text: str | None = None, data: JSONValue = None, *, is_masked: bool = False) -> None:
-        """Adds an entry, or several when its text is long.
+        """Add an entry, or several when its text is long.
 
         Args:
             kind: What it is.
@@ -136,7 +136,7 @@ class Transcript:
             self._task = asyncio.create_task(self._write())
 
     def _gather(self, line: bytes) -> None:
-        """Copies a line to what is yet to be stored.
+        """Copy a line to what is yet to be stored.
 
         A buffer of orjson is made for the worst case and shrunk in place, and the next one does not fit into what that
         leaves free: kept as they came, 8 MB of lines took 80 MB of the heap (measured).
@@ -163,7 +163,7 @@ class Transcript:
             self._hurry.set()
 
     def _give_up_oldest(self) -> None:
-        """Forgets the oldest of the tail: it came faster than it can be stored, and goes without having been there."""
+        """Forget the oldest of the tail: it came faster than it can be stored, and goes without having been there."""
         index = next(index for index, part in enumerate(self._parts) if part.is_tail)
         self._count(self._parts[index], -1)
         del self._parts[index]
@@ -176,7 +176,7 @@ class Transcript:
             self._gathered_tail += size
 
     async def close(self) -> None:
-        """Stores what is gathered; nothing may be added afterwards."""
+        """Store what is gathered; nothing may be added afterwards."""
         self._is_closing = True
         self._hurry.set()
         if self._task is not None:
@@ -200,7 +200,7 @@ class Transcript:
         self._task = None
 
     async def _flush(self) -> bool:
-        """Stores what is gathered by now; whether the database took it. What it did not take waits."""
+        """Store what is gathered by now; whether the database took it. What it did not take waits."""
         # What comes meanwhile waits for the next turn: a fast writer would be stored without a pause otherwise.
         for _ in range(len(self._parts)):
             if not self._parts:
@@ -214,7 +214,7 @@ class Transcript:
         return True
 
     async def _is_stored(self, part: _Part) -> bool:
-        """Stores a part; false when the database is full or away, so that it may be tried again."""
+        """Store a part; false when the database is full or away, so that it may be tried again."""
         dropped: list[int] = []
         was_old, left = self._is_stored_tail_old, 0
         if part.is_tail:

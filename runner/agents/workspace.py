@@ -55,7 +55,7 @@ def _opened_folder(root: Path, parts: tuple[str, ...], *, make: bool) -> Iterato
 
 
 def put_file(root: Path, path: str, source: Path | bytes) -> None:
-    """Writes a file into a workspace, its folders made; what stands there is replaced, a link included.
+    """Write a file into a workspace, its folders made; what stands there is replaced, a link included.
 
     Raises:
         WorkspaceError: a part of the path is a link or a file.
@@ -80,7 +80,7 @@ def put_file(root: Path, path: str, source: Path | bytes) -> None:
 
 
 def take_file(root: Path, path: str, target: Path) -> int:
-    """Copies a file out of a workspace; its size in bytes.
+    """Copy a file out of a workspace; its size in bytes.
 
     Raises:
         WorkspaceError: it is not there, is no regular file, or lies behind a link.
@@ -161,7 +161,7 @@ def _scanned(folder: str) -> contextlib.AbstractContextManager[Iterator[os.DirEn
 
 
 def remove_folder(folder: Path) -> None:
-    """Removes a folder with all that is in it, whatever modes the files have and however deep they lie.
+    """Remove a folder with all that is in it, whatever modes the files have and however deep they lie.
 
     Folders are moved to the top before they are emptied: an agent can nest them deeper than any recursion goes. What
     cannot be removed stays.
@@ -182,7 +182,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def _emptied(top: int, name: str, number: int) -> int:
-    """Removes one entry of a folder, its own folders moved up beside it; how many steps that was."""
+    """Remove one entry of a folder, its own folders moved up beside it; how many steps that was."""
     with contextlib.suppress(IsADirectoryError, PermissionError):
         os.unlink(name, dir_fd=top)
         return 1

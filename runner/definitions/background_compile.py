@@ -36,7 +36,7 @@ class _Lane:
         self.turns: dict[tuple[asyncio.AbstractEventLoop, str], _Turn] = {}
 
     async def turn(self, caller_id: str) -> _Turn:
-        """Waits for a caller's turn; to be released when what it was for has ended."""
+        """Wait for a caller's turn; to be released when what it was for has ended."""
         key = (asyncio.get_running_loop(), caller_id)
         turn = self.turns.get(key)
         if turn is None:

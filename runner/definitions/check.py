@@ -53,7 +53,7 @@ class Check:
 def check_definition(
     document: Mapping[str, JSONValue], packs: PackLookup, *, limits: DefinitionLimits | None = None
 ) -> Check:
-    """Checks a document against the packs there are. Saves nothing, runs nothing, calls no model.
+    """Check a document against the packs there are. Saves nothing, runs nothing, calls no model.
 
     Args:
         document: As parsed from YAML or JSON.
@@ -117,7 +117,7 @@ def _superseded(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
 
 
 def _practice(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
-    """Says what a pipeline becomes by a step for practice; `runner.definitions.stored` makes it so."""
+    """Say what a pipeline becomes by a step for practice; `runner.definitions.stored` makes it so."""
     if "practice" in definition.metadata.model_fields_set:
         return
     for index, step in enumerate(definition.steps):

@@ -85,7 +85,7 @@ def key_from_name(name: str) -> str:
 def parse_definition(
     document: Mapping[str, JSONValue], *, limits: DefinitionLimits | None = None
 ) -> tuple[Definition | None, list[Issue]]:
-    """Reads a document, collecting every issue rather than stopping at the first.
+    """Read a document, collecting every issue rather than stopping at the first.
 
     Returns:
         The definition, or None when an issue is an error; and all issues, warnings included.
@@ -95,7 +95,7 @@ def parse_definition(
 
 
 def parse_stored(document: Mapping[str, JSONValue]) -> tuple[Definition | None, list[Issue]]:
-    """Reads a document that was admitted before; a limit that is lower by now does not make it unreadable."""
+    """Read a document that was admitted before; a limit that is lower by now does not make it unreadable."""
     return parse_definition(document, limits=_ADMITTED)
 
 

@@ -63,7 +63,7 @@ class Starters:
 
 
 def load_starters(folder: Path, registry: Registry) -> Starters:
-    """Reads and checks all starters of a folder; a bad file never keeps the others away."""
+    """Read and check all starters of a folder; a bad file never keeps the others away."""
     texts, aliases_text, problems = _texts(folder)
     aliases, wrong = read_aliases(aliases_text, set(texts))
     problems.extend(StarterProblem(f"{ALIASES}.yaml", message) for message in wrong)
@@ -82,7 +82,7 @@ def load_starters(folder: Path, registry: Registry) -> Starters:
 
 
 async def seed_starters(store: Store, registry: Registry, folder: Path) -> StarterChanges:
-    """Makes the stored starters those of a folder; when nothing differs, nothing is checked and nothing written."""
+    """Make the stored starters those of a folder; when nothing differs, nothing is checked and nothing written."""
     if await _is_seeded(store, registry, folder):
         return StarterChanges()
     loaded = load_starters(folder, registry)

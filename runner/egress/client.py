@@ -118,7 +118,7 @@ class EgressPolicy:
 
     @classmethod
     def parse(cls, text: str) -> EgressPolicy:
-        """Reads the setting: entries separated by commas.
+        """Read the setting: entries separated by commas.
 
         Each is a host name, an address or a network, with or without a port: `docs.internal`, `localhost:8931`,
         `10.1.2.3`, `10.0.0.0/8:8080`, `[fd00::/8]:443`.
@@ -233,7 +233,7 @@ class Egress:
         return await Connections(self.policy, self.resolve).checked_addresses(host, port)
 
     async def aclose(self) -> None:
-        """Ends all connections. Closing twice, or before the first client, does no harm."""
+        """End all connections. Closing twice, or before the first client, does no harm."""
         connections, self._connections = self._connections, None
         if connections is not None:
             await connections.aclose()
@@ -300,7 +300,7 @@ def _family(status: int) -> Literal["access", "missing", "limit", "other"]:
 
 
 def _retry_after_seconds(value: str | None) -> float | None:
-    """Reads `Retry-After`: seconds or an HTTP date (RFC 9110, 10.2.3); None when absent or unreadable."""
+    """Read `Retry-After`: seconds or an HTTP date (RFC 9110, 10.2.3); None when absent or unreadable."""
     if value is None:
         return None
     text = value.strip()

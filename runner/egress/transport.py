@@ -51,7 +51,7 @@ Origin = tuple[str, str, int]
 
 @functools.cache
 def tls_context() -> ssl.SSLContext:
-    """Verifies against the system's certificates (or `SSL_CERT_FILE`, `SSL_CERT_DIR`); made once, 50 to 100 ms."""
+    """Verify against the system's certificates (or `SSL_CERT_FILE`, `SSL_CERT_DIR`); made once, 50 to 100 ms."""
     return httpcore2.default_ssl_context()
 
 
@@ -75,7 +75,7 @@ class Connections:
         self._service: httpcore2.AsyncConnectionPool | None = None
 
     async def make_ready(self) -> None:
-        """Makes what the first pool needs in a thread: reading all certificates would hold up the event loop."""
+        """Make what the first pool needs in a thread: reading all certificates would hold up the event loop."""
         if self._public is None and self._service is None:
             await asyncio.to_thread(tls_context)
 
@@ -120,7 +120,7 @@ class Connections:
         return tuple(found)
 
     async def aclose(self) -> None:
-        """Ends all connections."""
+        """End all connections."""
         for pool in (self._public, self._service):
             if pool is not None:
                 await pool.aclose()
@@ -160,7 +160,7 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """Tries each address in turn; the time-out is for all of them together."""
+        """Try each address in turn; the time-out is for all of them together."""
         limit = _CONNECT_SECONDS if timeout is None else timeout
         try:
             async with asyncio.timeout(limit):
@@ -199,7 +199,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         self._max_bytes = max_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Sends one request of a chain of redirects."""
+        """Send one request of a chain of redirects."""
         url = request.url
         # Read here once more: the library follows redirects by itself.
         origin = origin_of(f"{url.scheme}://{url.netloc.decode('ascii')}")
@@ -348,7 +348,7 @@ def _too_large(host: str, limit: int) -> PackError:
 
 @contextlib.contextmanager
 def failures(host: str) -> Iterator[None]:
-    """Turns what the libraries raise into `PackError`s that name the host."""
+    """Turn what the libraries raise into `PackError`s that name the host."""
     try:
         yield
     except (TimeoutError, httpcore2.TimeoutException, httpx2.TimeoutException) as error:

@@ -79,7 +79,7 @@ def without_actions(path: str) -> bytes | None:
 
 
 def _clean(top: Any) -> int:  # noqa: ANN401 - any object of a document
-    """Takes out what acts in an object and in those written inside it; how much there was."""
+    """Take out what acts in an object and in those written inside it; how much there was."""
     import pikepdf
 
     found = 0

@@ -62,7 +62,7 @@ class Previews:
         self._asked: Counter[str] = Counter()  # how many of them are of each caller's files
 
     async def stop(self) -> None:
-        """Ends what is being made; a second call does nothing."""
+        """End what is being made; a second call does nothing."""
         tasks = list(self._making.values())
         for task in tasks:
             task.cancel()

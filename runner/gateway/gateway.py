@@ -157,7 +157,7 @@ class AttemptModels:
         temperature: float | None = None,
         model: str | None = None,
     ) -> TextAnswer:
-        """Has a model write a text."""
+        """Write a text with a model."""
 
         async def ask(candidate: Candidate, provider: Provider) -> TextAnswer:
             wire = await self._gateway.wire(provider)
@@ -179,7 +179,7 @@ class AttemptModels:
         temperature: float | None = None,
         model: str | None = None,
     ) -> StructuredAnswer[_Output]:
-        """Has a model fill in `output`; what does not fit is sent back once for repair."""
+        """Fill in `output` with a model; what does not fit is sent back once for repair."""
 
         async def ask(candidate: Candidate, provider: Provider) -> StructuredAnswer[_Output]:
             wire = await self._gateway.wire(provider)
@@ -192,7 +192,7 @@ class AttemptModels:
     async def image(
         self, prompt: str, *, width: int, height: int, role: str = "image", model: str | None = None
     ) -> ImageAnswer:
-        """Has a model make one picture, as near to `width` by `height` pixels as it can."""
+        """Make one picture with a model, as near to `width` by `height` pixels as it can."""
 
         async def ask(candidate: Candidate, provider: Provider) -> ImageAnswer:
             started = time.monotonic()
@@ -211,14 +211,14 @@ class AttemptModels:
         return await self._first(role, model, ask)
 
     async def speak(self, text: str, *, voice: str | None = None, role: str = "voice") -> SpeechAnswer:
-        """Speaks a text of at most 5,000 characters; at last by a voice of this machine."""
+        """Speak a text of at most 5,000 characters; at last by a voice of this machine."""
         [answer] = await self._voices().speak([text], voice, role)
         return answer
 
     async def speak_all(
         self, texts: Sequence[str], *, voice: str | None = None, role: str = "voice"
     ) -> list[SpeechAnswer]:
-        """Speaks several texts with one and the same voice, an answer for each in order."""
+        """Speak several texts with one and the same voice, an answer for each in order."""
         return await self._voices().speak(texts, voice, role)
 
     def other_voice(self, voice: str, *, role: str = "voice") -> str | None:

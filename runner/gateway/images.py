@@ -42,7 +42,7 @@ async def make_image(
     width: int,
     height: int,
 ) -> tuple[bytes, str, ModelUse]:
-    """Has a provider make one picture, in the nearest size its model draws.
+    """Make one picture at a provider, in the nearest size its model draws.
 
     Args:
         provider: One that speaks OpenAI's protocol.
@@ -103,7 +103,7 @@ async def _use(provider: Provider, model: str, usage: Mapping[str, JSONValue]) -
 
 
 def _cost_micros(provider: Provider, model: str, tokens_in: int, tokens_out: int) -> int | None:
-    """Runs in a thread: importing the price list takes a while."""
+    """Run in a thread: importing the price list takes a while."""
     from genai_prices import Usage
 
     from runner.gateway.prices import cost_micros

@@ -67,7 +67,7 @@ def missing_offline() -> Missing | None:
 
 
 async def speak_all_offline(texts: Sequence[str], voice: str | None = None) -> list[SpeechAnswer]:
-    """Speaks texts with one voice of this machine, all in one worker process.
+    """Speak texts with one voice of this machine, all in one worker process.
 
     Args:
         texts: Plain text; English is spoken, of other scripts nothing.

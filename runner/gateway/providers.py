@@ -55,7 +55,7 @@ class ModelRef:
 
     @classmethod
     def parse(cls, text: str) -> ModelRef:
-        """Reads `provider:name`.
+        """Read `provider:name`.
 
         Raises:
             ValueError: it is not of that form.

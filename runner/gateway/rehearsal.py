@@ -35,7 +35,7 @@ class _Form(BaseModel):
 
 @functools.cache
 def rehearse(kind: ProviderKind) -> None:
-    """Makes the next question to a provider of this kind as quick as any later one; to be called in a thread."""
+    """Make the next question to a provider of this kind as quick as any later one; to be called in a thread."""
     if kind == "elevenlabs":
         return  # it has voices only
     tls_context()

@@ -97,7 +97,7 @@ def _voice_id(voice: str) -> str:
 async def speak(
     provider: Provider, key: str | None, client: httpx2.AsyncClient, voice: str, text: str
 ) -> tuple[bytes, int, ModelUse]:
-    """Has a provider speak a text.
+    """Speak a text at a provider.
 
     Args:
         provider: Of kind `elevenlabs`, or one that speaks OpenAI's protocol.

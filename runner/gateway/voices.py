@@ -43,7 +43,7 @@ class Voices:
         self._answered = answered
 
     async def speak(self, texts: Sequence[str], voice: str | None, role: str) -> list[SpeechAnswer]:
-        """Speaks texts with one and the same voice; see `runner.packs.models.Models.speak_all`."""
+        """Speak texts with one and the same voice; see `runner.packs.models.Models.speak_all`."""
         _require_short(texts)
         passed_over: list[str] = []
         order = self._order(voice, role)

@@ -95,13 +95,13 @@ class Connection:
         self._said: deque[str] = deque(maxlen=STDERR_LINES)
 
     def start(self) -> None:
-        """Begins to connect, unless the server is declared wrongly; harmless twice."""
+        """Begin to connect, unless the server is declared wrongly; harmless twice."""
         if self._task is None and self.spec.problem is None:
             self.state = "connecting"
             self._task = asyncio.create_task(self._own(), name=f"mcp:{self.spec.key}")
 
     async def stop(self) -> None:
-        """Ends the connection and the server's process; harmless twice and before `start`."""
+        """End the connection and the server's process; harmless twice and before `start`."""
         task, self._task = self._task, None
         self.state = "stopped"
         if task is not None:
@@ -114,7 +114,7 @@ class Connection:
         arguments: dict[str, JSONValue],
         on_progress: Callable[[float | None, str], None],
     ) -> Any:  # noqa: ANN401 - `mcp.types.CallToolResult`, imported late
-        """Calls a tool; what it answers, refusals included.
+        """Call a tool; what it answers, refusals included.
 
         Raises:
             PackError: by what went wrong, see `failure_of`; `upstream_unavailable` when there is no connection.
@@ -201,7 +201,7 @@ class Connection:
                     await self._on_tools(await self._list(client))
 
     async def _listen(self, client: Any, hears: asyncio.Event) -> None:  # noqa: ANN401 - mcp is imported late
-        """Hears of changed tools from servers of the 2026 era, which do not send notifications unasked."""
+        """Learn of changed tools from servers of the 2026 era, which do not send notifications unasked."""
         from mcp.client.subscriptions import ListenNotSupportedError
 
         try:

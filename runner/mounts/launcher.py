@@ -14,7 +14,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    """Sets limits and becomes the program."""
+    """Set limits and become the program."""
     parent, program, *arguments = sys.argv[1:]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":

@@ -99,7 +99,7 @@ class Mounts:
         }
 
     async def start(self) -> None:
-        """Registers the packs accepted earlier and begins to connect; waits for no server."""
+        """Register the packs accepted earlier and begin to connect, without waiting for a server."""
         if not self._connections:
             return
         self._store.wakes.listen(Topic.MCP_TOOLS, lambda _: self._changed.set())
@@ -109,7 +109,7 @@ class Mounts:
         self._following = asyncio.create_task(self._follow(), name="packline-mounts")
 
     async def stop(self) -> None:
-        """Ends all connections; harmless twice and before `start`."""
+        """End all connections; harmless twice and before `start`."""
         await asyncio.gather(*(connection.stop() for connection in self._connections.values()))
         task, self._following = self._following, None
         if task is not None:
@@ -136,7 +136,7 @@ class Mounts:
         )
 
     async def refresh(self, server: str) -> None:
-        """Makes packs of what is kept of a server's tools now, such as after one was accepted."""
+        """Make packs of what is kept of a server's tools now, such as after one was accepted."""
         await self._read(server)
 
     def tool_of(self, pack: str) -> ToolRecord | None:
@@ -158,7 +158,7 @@ class Mounts:
         return take
 
     async def _follow(self) -> None:
-        """Follows what is accepted, here or through another server on the same database, until stopped."""
+        """Follow what is accepted, here or through another server on the same database, until stopped."""
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -173,7 +173,7 @@ class Mounts:
                 await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _read(self, key: str) -> None:
-        """Makes packs of what is kept of a server's tools."""
+        """Make packs of what is kept of a server's tools."""
         async with self._reading:
             records = await list_tools(self._store, key)
             if {record.tool: record for record in records} == self._tools.get(key):
@@ -231,7 +231,7 @@ class Mounts:
         return None
 
     async def _refuse_changed(self, server: str, tool: Tool) -> None:
-        """Holds the tool of a pack against what is accepted now, which may be a later one."""
+        """Hold the tool of a pack against what is accepted now, which may be a later one."""
         record = self._tools.get(server, {}).get(tool.name)
         if record is not None and record.changed_at is not None:
             await self._read(server)  # it may have been accepted through another server on the same database

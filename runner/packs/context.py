@@ -115,35 +115,35 @@ class PackContext(Protocol):
         """Like `credential`, for one the pack can do without: None where that would raise."""
 
     def progress(self, fraction: float | None, message: str) -> None:
-        """Tells watchers how far along the step is (0 to 1); coalesced to 5 a second."""
+        """Tell watchers how far along the step is (0 to 1); coalesced to 5 a second."""
 
     def log(self, message: str, level: LogLevel = "info") -> None:
-        """Adds a line to the attempt's log."""
+        """Add a line to the attempt's log."""
 
     def warn(self, message: str) -> None:
-        """Records something that is not quite right although the step goes on; shown on the step."""
+        """Record something that is not quite right although the step goes on; shown on the step."""
 
     async def save_artifact(self, name: str, content: bytes | Path, media_type: str) -> ArtifactRef:
-        """Stores a file. `name` is a plain file name: no folders, at most 200 characters.
+        """Store a file. `name` is a plain file name: no folders, at most 200 characters.
 
         Raises:
             PackError: `invalid_output` for a bad name, `resource_exhausted` when the quota or the disk is full.
         """
 
     async def open_artifact(self, artifact_id: str) -> ArtifactFile:
-        """Opens an artifact the caller may see.
+        """Open an artifact the caller may see.
 
         Raises:
             PackError: `artifact_failed` when there is none, it was erased, or it belongs to somebody else.
         """
 
     async def start_session(self) -> PackSession:
-        """Makes a workspace that later steps can use; only for packs that declare `preserves_session`."""
+        """Make a workspace that later steps can use; only for packs that declare `preserves_session`."""
 
     async def ask_agent(
         self, prompt: str, *, agent: str | None = None, model: str | None = None, may_spawn: bool = False
     ) -> AgentAnswer:
-        """Has an agent work in the session, as an agent step would; only for packs that declare `uses_agent`.
+        """Let an agent work in the session, as an agent step would; only for packs that declare `uses_agent`.
 
         The same profiles, policy, redaction and transcript hold; always behind a sandbox, with no credentials but its
         profile's. An attempt asks once.
@@ -165,7 +165,7 @@ class PackContext(Protocol):
     async def run_in_process(
         self, function: Callable[..., _Result], /, *args: object, timeout_seconds: float | None = None
     ) -> _Result:
-        """Runs a module-level function in a killable worker process of its own; arguments and result are pickled.
+        """Run a module-level function in a killable worker process of its own; arguments and result are pickled.
 
         For libraries that block or crash. The process and all its children are killed at cancellation, at the
         step's time-out and when the server dies.

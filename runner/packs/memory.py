@@ -9,7 +9,7 @@ class MemoryPort(Protocol):
     """Keeps memory; `catalog.memory.audit_memory.Memory` is one."""
 
     async def forget_for(self, caller_id: str, scope: str, *, dry_run: bool, run_id: str) -> int:
-        """Deletes a caller's rows in a scope, or counts them; how many. Leaves a row in the audit.
+        """Delete a caller's rows in a scope, or count them; how many. Leaves a row in the audit.
 
         Raises:
             PackError: `invalid_input`; the scope is none.
@@ -25,7 +25,7 @@ class CallerMemory:
         self._run_id = run_id
 
     async def forget(self, scope: str, *, dry_run: bool = False) -> int:
-        """Forgets rows of audit memory, or counts them; how many. Nothing else is touched.
+        """Forget rows of audit memory, or count them; how many. Nothing else is touched.
 
         Args:
             scope: `all`, `packs`, `pipelines`, `pack:<id>`, `pipeline:<id>` or `entry:<id>`.

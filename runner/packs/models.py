@@ -124,7 +124,7 @@ class Models(Protocol):
         temperature: float | None = None,
         model: str | None = None,
     ) -> TextAnswer:
-        """Has a model write a text.
+        """Write a text with a model.
 
         Args:
             role: The part to play.
@@ -148,15 +148,15 @@ class Models(Protocol):
         temperature: float | None = None,
         model: str | None = None,
     ) -> StructuredAnswer[_Model]:
-        """Has a model fill in `output`; what does not fit is sent back once for repair. Arguments as of `text`."""
+        """Fill in `output` with a model; what does not fit is sent back once for repair. Arguments as of `text`."""
 
     async def image(
         self, prompt: str, *, width: int, height: int, role: str = "image", model: str | None = None
     ) -> ImageAnswer:
-        """Has a model make one picture, as near to `width` by `height` pixels as it can."""
+        """Make one picture with a model, as near to `width` by `height` pixels as it can."""
 
     async def speak(self, text: str, *, voice: str | None = None, role: str = "voice") -> SpeechAnswer:
-        """Speaks a text of at most 5,000 characters.
+        """Speak a text of at most 5,000 characters.
 
         Args:
             text: Plain text, no markup.
@@ -172,7 +172,7 @@ class Models(Protocol):
     async def speak_all(
         self, texts: Sequence[str], *, voice: str | None = None, role: str = "voice"
     ) -> list[SpeechAnswer]:
-        """Speaks several texts with one and the same voice, an answer for each in order.
+        """Speak several texts with one and the same voice, an answer for each in order.
 
         What `speak` does for one text; where the voice has to be replaced midway, all of them are spoken again by the
         one that replaces it, so that a narration does not change its voice. The offline voice is loaded only once.

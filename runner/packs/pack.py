@@ -127,7 +127,7 @@ def pack(
     cost: str = "",
     post_conditions: Sequence[PostCondition] = (),
 ) -> Callable[[Callable[..., Awaitable[BaseModel]]], Pack]:
-    """Makes a pack out of an async function `(ctx: PackContext, input: Model) -> Model`.
+    """Make a pack out of an async function `(ctx: PackContext, input: Model) -> Model`.
 
     Raises:
         PackDefinitionError: when the function or a value does not fit the protocol.

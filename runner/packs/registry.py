@@ -144,7 +144,7 @@ class Registry:
         return next((error for error in self.load_errors() if name in error.packs), None)
 
     def put(self, source: PackSource, packs: Iterable[tuple[str, Pack]]) -> PackSource:
-        """Adds a source with its packs, replacing what that source had before.
+        """Add a source with its packs, replacing what that source had before.
 
         A pack whose name and version are taken by another source is left out and reported.
 
@@ -173,7 +173,7 @@ class Registry:
         return self._sources[key]
 
     def remove(self, source: PackSource) -> None:
-        """Forgets a source and its packs; unknown ones are no error."""
+        """Forget a source and its packs; unknown ones are no error."""
         key = (source.kind, source.location)
         if self._sources.pop(key, None) is None:
             return
@@ -210,7 +210,7 @@ def builtins_folder() -> Path:
 
 
 def load_registry(builtin_folder: Path, user_folders: Sequence[Path] = (), *, entry_points: bool = True) -> Registry:
-    """Loads all packs: those that ship, then the users' folders in order, then installed distributions.
+    """Load all packs: those that ship, then the users' folders in order, then installed distributions.
 
     Files already imported by this process are not run again.
     """
@@ -255,7 +255,7 @@ def _load_folder(registry: Registry, kind: SourceKind, source: str, folder: Path
 
 @contextmanager
 def _models_when_used() -> Iterator[None]:
-    """Has pydantic build validators of models declared meanwhile when they are first used.
+    """Have pydantic build validators of models declared meanwhile when they are first used.
 
     For packs that ship: their 130 models take a tenth of the time of a start, and tests build each. What is wrong with
     a user's model is to be told when its file is loaded.

@@ -54,7 +54,7 @@ def _below(holder: Path, name: str | int | None) -> Path:
 
 
 def _validate(model: BaseModel) -> bool:
-    """Makes a second model of the same values; whether the class declares models inside it.
+    """Make a second model of the same values; whether the class declares models inside it.
 
     Raises:
         ValidationError: The values do not fit the class.
@@ -87,7 +87,7 @@ def _values(model: BaseModel, traits: _Traits) -> dict[str, Any]:
 
 
 def _refuse_extras(model: BaseModel, names: set[str]) -> None:
-    """Refuses what an update gave to a model that forbids it; a cached property is an attribute of the class."""
+    """Refuse what an update gave to a model that forbids it; a cached property is an attribute of the class."""
     extras = [
         InitErrorDetails(type="extra_forbidden", loc=(name,), input=model.__dict__[name])
         for name in sorted(names)

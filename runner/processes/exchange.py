@@ -42,7 +42,7 @@ class Output:
         return bytes(self._data)
 
     def _ready(self) -> bool:
-        """Reads once; whether there may be more."""
+        """Read once; whether there may be more."""
         try:
             part = os.read(self.read_file, 65536) if self._is_open else b""
         except BlockingIOError:
@@ -63,12 +63,12 @@ class Output:
         return True
 
     def drain(self) -> None:
-        """Reads what is there already; whoever wrote it is dead, so this ends."""
+        """Read what is there already; whoever wrote it is dead, so this ends."""
         while self._ready():
             pass
 
     def close(self) -> None:
-        """Stops reading."""
+        """Stop reading."""
         self._loop.remove_reader(self.read_file)
         os.close(self.read_file)
 
@@ -84,12 +84,12 @@ class Worker:
         self._loop = asyncio.get_running_loop()
 
     def drain(self) -> None:
-        """Reads what is left in both outputs of a dead process."""
+        """Read what is left in both outputs of a dead process."""
         self.stdout.drain()
         self.stderr.drain()
 
     async def exchange(self, request: bytes) -> bytes | None:
-        """Sends a request and returns the answer, or None when the socket ends or the process dies without one."""
+        """Send a request and return the answer, or None when the socket ends or the process dies without one."""
         reason = await self.child.started
         if reason is not None:
             raise PackError("resource_exhausted", f"No process can be started: {reason}.", hint="Try again later.")
@@ -127,7 +127,7 @@ class Worker:
 
 
 async def _first(*futures: asyncio.Future[Any]) -> None:
-    """Waits until one of them is done; leaves the others alone."""
+    """Wait until one of them is done; leave the others alone."""
     await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
 
 

@@ -23,7 +23,7 @@ _folders: dict[str, str] = {}
 
 
 def add_source(source: str, packs_folder: str) -> str:
-    """Makes the files below a folder importable, and returns the package they are in.
+    """Make the files below a folder importable, and return the package they are in.
 
     Adding the same folder again changes nothing. Another folder under the same source replaces it; modules of the
     former are forgotten.
@@ -46,7 +46,7 @@ def add_source(source: str, packs_folder: str) -> str:
 
 
 def add_sources(sources: Iterable[tuple[str, str]]) -> None:
-    """Adds what `sources` returned, in another process."""
+    """Add what `sources` returned, in another process."""
     for source, folder in sources:
         add_source(source, folder)
 

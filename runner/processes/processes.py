@@ -80,7 +80,7 @@ async def run_in_process(
     preload: Sequence[str] | None = None,
     limits: ProcessLimits = NO_LIMITS,
 ) -> _Result:
-    """Runs a function in its own worker process.
+    """Run a function in its own worker process.
 
     A caller has at most one per core at a time. There is one more, so that no caller holds all; callers who wait take
     turns.
@@ -128,7 +128,7 @@ async def run_command(
     on_output: Callable[[OutputName, bytes], None] | None = None,
     limits: ProcessLimits = NO_LIMITS,
 ) -> CommandResult:
-    """Runs a program without a shell. When it ends, whatever it left running is killed.
+    """Run a program without a shell. When it ends, whatever it left running is killed.
 
     Args:
         argv: Program and arguments. A name without a slash is looked up on `env`'s PATH, else on the server's.
@@ -169,12 +169,12 @@ async def run_command(
 
 
 async def stop_processes() -> None:
-    """Kills all workers and commands, with what started them, and waits for it; harmless when there are none."""
+    """Kill all workers and commands, with what started them, and wait for it; harmless when there are none."""
     await asyncio.to_thread(close_spawner)
 
 
 def work_for(caller_id: str) -> None:
-    """Counts the worker processes that the current task starts from now on among those of a caller."""
+    """Count the worker processes that the current task starts from now on among those of a caller."""
     _caller.set(caller_id)
 
 

@@ -54,7 +54,7 @@ class Child:
         self.ended: asyncio.Future[None] = self._loop.create_future()
 
     def heard(self, message: Mapping[str, object]) -> None:
-        """Takes an event from the listening thread."""
+        """Take an event from the listening thread."""
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             self._loop.call_soon_threadsafe(self._take, message)
 
@@ -81,7 +81,7 @@ class Child:
                 _settle(self.ended, None)
 
     def kill(self) -> None:
-        """Kills the process with all its descendants, at once; harmless when it is dead already."""
+        """Kill the process with all its descendants, at once; harmless when it is dead already."""
         if not self._is_ending:
             self._is_ending = True
             self._kill()
@@ -94,7 +94,7 @@ class Child:
                 os.killpg(self._pid, signal.SIGKILL)
 
     async def end(self) -> None:
-        """Kills what is left and waits until it is gone."""
+        """Kill what is left and wait until it is gone."""
         self.kill()
         await asyncio.wait([self.ended], timeout=END_SECONDS)
         self._spawner.forget(self._call)
@@ -134,7 +134,7 @@ class Spawner:
         return self._process.pid
 
     def spawn(self, request: dict[str, object], files: Sequence[int]) -> Child:
-        """Asks for a worker.
+        """Ask for a worker.
 
         Args:
             request: `do` (`call` or `exec`), `limits`, and `preload` for a call.
@@ -148,7 +148,7 @@ class Spawner:
         return child
 
     def ask(self, message: dict[str, object], files: Sequence[int] = ()) -> None:
-        """Sends a message; when the spawner is gone, its children hear that they are lost."""
+        """Send a message; when the spawner is gone, its children hear that they are lost."""
         from runner.processes.worker import send_message
 
         try:
@@ -158,12 +158,12 @@ class Spawner:
             self._lose()
 
     def forget(self, call: int) -> None:
-        """Stops listening for a child."""
+        """Stop listening for a child."""
         with self._lock:
             self._children.pop(call, None)
 
     def close(self) -> None:
-        """Has everything killed and waits for it."""
+        """Kill everything and wait for it."""
         self.is_lost = True
         with contextlib.suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
@@ -224,7 +224,7 @@ def get_spawner() -> Spawner:
 
 @atexit.register
 def close_spawner() -> None:
-    """Kills all workers and the spawner. Harmless when there is none; the next call starts another."""
+    """Kill all workers and the spawner. Harmless when there is none; the next call starts another."""
     global _spawner
     with _making:
         last, _spawner = _spawner, None

@@ -82,7 +82,7 @@ def receive_message(control: socket.socket) -> tuple[dict[str, object], list[int
 
 
 def send_message(control: socket.socket, message: dict[str, object], files: list[int] | None = None) -> None:
-    """Sends one message, the files with its first bytes."""
+    """Send one message, the files with its first bytes."""
     body = json.dumps(message).encode()
     header = _LENGTH.pack(len(body))
     sent = socket.send_fds(control, [header], files) if files else control.send(header)
@@ -90,7 +90,7 @@ def send_message(control: socket.socket, message: dict[str, object], files: list
 
 
 def serve(control_file: int) -> NoReturn:
-    """Runs the spawner until the server's end of the socket is closed."""
+    """Run the spawner until the server's end of the socket is closed."""
     _Spawner(socket.socket(fileno=control_file)).run()
     os._exit(0)
 
@@ -116,7 +116,7 @@ class _Spawner:
         warnings.simplefilter("ignore")
 
     def run(self) -> None:
-        """Serves until the control socket ends, then kills what is left."""
+        """Serve until the control socket ends, then kill what is left."""
         while True:
             ready, _, _ = select.select([self._control.fileno(), self._wake_read], [], [])
             if self._wake_read in ready:
@@ -171,7 +171,7 @@ class _Spawner:
                 gc.freeze()  # keeps the collector from copying pages shared with workers
 
     def _watch(self) -> None:
-        """Looks for workers that died, and clears away what those to be ended have left."""
+        """Look for workers that died, and clear away what those to be ended have left."""
         for call, pid in list(self._pids.items()):
             if call not in self._exited:
                 status = _exit_status(pid)
@@ -192,7 +192,7 @@ class _Spawner:
             self._reaped.clear()
 
     def _kill_orphans(self) -> bool:
-        """Kills the children that are no workers: they outlived theirs. Returns whether any are left.
+        """Kill the children that are no workers: they outlived theirs. Returns whether any are left.
 
         Each that dies may hand over children of its own, so the list is read again until it holds none, or only some
         whose death is still to come; it wakes the loop.
@@ -307,7 +307,7 @@ def _receive_frame(connection: socket.socket) -> bytes:
 
 
 def _execute(connection: socket.socket) -> NoReturn:
-    """Becomes another program, or says why that cannot be."""
+    """Become another program, or say why that cannot be."""
     argv, environment, folder = pickle.loads(_receive_frame(connection))
     try:
         if folder is not None:
@@ -320,7 +320,7 @@ def _execute(connection: socket.socket) -> NoReturn:
 
 
 def _call(connection: socket.socket) -> NoReturn:
-    """Runs one function and sends back what came of it."""
+    """Run one function and send back what came of it."""
     excerpts.leave_to_server()
     request = _receive_frame(connection)
     threading.Thread(target=_die_with, args=(connection,), daemon=True).start()
@@ -365,7 +365,7 @@ def _pickled_result(result: object) -> bytes:
 
 
 def _import_by_path(module: str, file: str | None) -> None:
-    """Makes a module that was loaded from a file, under whatever name, importable under that name."""
+    """Make a module that was loaded from a file, under whatever name, importable under that name."""
     try:
         importlib.import_module(module)
     except ModuleNotFoundError as error:

@@ -90,7 +90,7 @@ def plan_resume(
     step_input: StepInputChange = UNCHANGED,
     new_steps: Sequence[StepSnapshot] | None = None,
 ) -> ResumePlan:
-    """Plans going on with a failed or cancelled run.
+    """Plan going on with a failed or cancelled run.
 
     Args:
         steps: Every step of the run, in order.
@@ -135,7 +135,7 @@ def plan_rerun(
     changed_inputs: frozenset[str] = frozenset(),
     new_steps: Sequence[StepSnapshot] | None = None,
 ) -> ResumePlan:
-    """Plans a new run out of a recorded one. They share no session: the recorded run may still be resumed.
+    """Plan a new run out of a recorded one. They share no session: the recorded run may still be resumed.
 
     Args:
         steps: Every step of the recorded run, in order.
@@ -296,7 +296,7 @@ class _Plan:
         return index not in self._kept or index in self._again
 
     def _pull_back_one(self, live_sessions: frozenset[str], gone_artifacts: frozenset[str]) -> bool:
-        """Marks one more succeeded step to run again, if some step that runs needs it."""
+        """Mark one more succeeded step to run again, if some step that runs needs it."""
         for index in range(len(self.steps)):
             if self._runs(index) and (
                 self._needs_session(index, live_sessions)

@@ -33,7 +33,7 @@ class Sessions:
         self._resources = resources
 
     async def mend(self, run: ClaimedRun) -> Failure | None:
-        """Puts the steps back whose sessions are gone and needed; the failure when one of them must not run again.
+        """Put the steps back whose sessions are gone and needed; the failure when one of them must not run again.
 
         Raises:
             LostLeaseError: somebody else owns the run.

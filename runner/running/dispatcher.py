@@ -129,7 +129,7 @@ class EmbeddedDispatcher:
         self._begin(_Delivery(0, next(self._order), run_id), work)
 
     def offer(self, found: Iterable[Due]) -> None:
-        """Delivers what the rescue found, now or at its time; of each caller's parked runs only the first is tried.
+        """Deliver what the rescue found, now or at its time; of each caller's parked runs only the first is tried.
 
         Each time, a wait may become shorter: the clock may have been set forward, and this process may have slept. It
         never becomes longer: the clock may have been set back.
@@ -221,7 +221,7 @@ class EmbeddedDispatcher:
             self._unpark(delivery.caller_id)
 
     def _park(self, run_id: str, caller_id: str, *, is_stale: bool) -> None:
-        """Keeps a run until its caller has a slot; one that came free while it was refused gives it another try."""
+        """Keep a run until its caller has a slot; one that came free while it was refused gives it another try."""
         if run_id in self._queued:
             return
         if is_stale:

@@ -70,7 +70,7 @@ def property_defaults(schema: object) -> dict[str, JSONValue]:
 
 
 def compile_schema(schema: JSONValue) -> CompiledSchema:
-    """Compiles a schema; equal schemas are compiled once.
+    """Compile a schema; equal schemas are compiled once.
 
     Raises:
         DocumentError: the schema holds what JSON cannot.

@@ -50,11 +50,11 @@ class SecretFinder:
         self._tail = b""
 
     def begin(self) -> None:
-        """Begins another file."""
+        """Begin another file."""
         self._tail = b""
 
     def feed(self, chunk: bytes) -> str | None:
-        """Takes a part; the name of a secret in it, or across its beginning, or None."""
+        """Take a part; the name of a secret in it, or across its beginning, or None."""
         data = self._tail + chunk
         found = self._needles.automaton.find_matches_as_indexes(data)
         if found:

@@ -102,7 +102,7 @@ class Redactor:
         self._known = _Known.of(all_forms({}, secrets or {}))
 
     def learn(self, secrets: Mapping[str, str]) -> bool:
-        """Masks these values too, from now on and wherever this redactor is in use; whether any was new.
+        """Mask these values too, from now on and wherever this redactor is in use; whether any was new.
 
         Nothing is ever unlearned: what runs now may still hold a value that was replaced or deleted.
 
@@ -290,7 +290,7 @@ class StreamRedactor:
         self._sent = 0  # the start of the buffer that is out already, kept for patterns that look behind
 
     def feed(self, chunk: str) -> str:
-        """Takes a part and returns what is certain by now, possibly nothing."""
+        """Take a part and return what is certain by now, possibly nothing."""
         self._buffer += _well_formed(chunk)
         spans = self._redactor._spans(self._buffer, self._sent)
         return self._emit(self._redactor._undecided_from(self._buffer, self._sent, spans), spans)
@@ -301,7 +301,7 @@ class StreamRedactor:
         return self._buffer[self._sent :]
 
     def close(self) -> str:
-        """Returns the rest. The stream may be fed again, as a new one."""
+        """Return the rest. The stream may be fed again, as a new one."""
         rest = self._emit(len(self._buffer), self._redactor._spans(self._buffer, self._sent))
         self._buffer, self._sent = "", 0
         return rest

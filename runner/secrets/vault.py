@@ -82,7 +82,7 @@ class Vault:
         return len(self._credentials)
 
     def fill(self, credentials: Iterable[OpenCredential], locked: Missing | None = None) -> None:
-        """Replaces what is held; with `locked`, values are not given although it is known what there is."""
+        """Replace what is held; with `locked`, values are not given although it is known what there is."""
         self._credentials = {credential.key: credential for credential in credentials}
         self._locked = locked
 

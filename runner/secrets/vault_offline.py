@@ -41,7 +41,7 @@ def _no_pause(_: str) -> None:
 async def rotate_key(
     store: Store, keys: KeySource, new_key: bytes | None = None, *, reached: Callable[[str], None] = _no_pause
 ) -> RotationResult:
-    """Seals everything anew with a new key, in one transaction; a crash at any point leaves a vault that opens.
+    """Seal everything anew with a new key, in one transaction; a crash at any point leaves a vault that opens.
 
     With a key file, the new key lies beside the old one before the transaction and replaces it after; see
     `store.secrets.vault_key`. With a key of the environment the operator holds the new one already.
@@ -116,7 +116,7 @@ async def read_credentials(store: Store, keys: KeySource) -> list[dict[str, Any]
 
 
 async def give_up(store: Store) -> int:
-    """Deletes every credential and the vault itself, when its key is lost for good; how many credentials."""
+    """Delete every credential and the vault itself, when its key is lost for good; how many credentials."""
 
     def unit(conn: Connection) -> int:
         count = empty_vault(conn)
@@ -145,7 +145,7 @@ async def _reseal(store: Store, old: FoundKey, new_key: bytes) -> RotationResult
 
 
 def _reseal_memory(conn: Connection, again: Callable[[str, str], tuple[str, str]]) -> None:
-    """Seals what was learned anew; what does not open any more is let go, for it is no credential to mend."""
+    """Seal what was learned anew; what does not open any more is let go, for it is no credential to mend."""
 
     def reseal(sealed: str, place: str) -> str | None:
         try:

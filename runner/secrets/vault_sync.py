@@ -104,7 +104,7 @@ class VaultSync:
         store.wakes.listen(Topic.VAULT, lambda _: self._changed.set())
 
     async def start(self) -> None:
-        """Opens the vault and starts to follow changes; a second call does nothing."""
+        """Open the vault and start to follow changes; a second call does nothing."""
         if self._task is None:
             await self.refresh()
             if (locked := self.vault.locked) is not None:
@@ -112,7 +112,7 @@ class VaultSync:
             self._task = asyncio.create_task(self._follow(), name="packline-vault")
 
     async def stop(self) -> None:
-        """Stops following; harmless twice and before `start`."""
+        """Stop following; harmless twice and before `start`."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -123,7 +123,7 @@ class VaultSync:
                 log.warning("the last uses of credentials could not be noted", error=str(error))
 
     async def refresh(self) -> None:
-        """Reads what the database holds and opens it, unless nothing changed."""
+        """Read what the database holds and open it, unless nothing changed."""
         async with self._refreshing:
             content = await read_vault(self._store)
             if content == self._content and self._opened is not None:
@@ -155,7 +155,7 @@ class VaultSync:
         *,
         before: str | None,
     ) -> CredentialChange:
-        """Seals the fields of a change, ready for `put_credential`; makes the vault key at the first need.
+        """Seal the fields of a change, ready for `put_credential`; makes the vault key at the first need.
 
         Args:
             change: What to store; its `values` are filled in.
@@ -193,7 +193,7 @@ class VaultSync:
         raise VaultLockedError(Missing("The vault could not be opened.", "Try again."))
 
     async def _found(self) -> None:
-        """Makes a new vault; should another server have been first, its key counts and ours goes."""
+        """Make a new vault; should another server have been first, its key counts and ours goes."""
         try:
             made = await asyncio.to_thread(self._keys.make)
         except VaultKeyError as error:
@@ -206,7 +206,7 @@ class VaultSync:
             await asyncio.to_thread(self._keys.unmake, made.key)
 
     def _open(self, content: VaultContent) -> _VaultSnapshot:
-        """Opens what was read; in a thread, since the redactor takes a moment to learn many values."""
+        """Open what was read; in a thread, since the redactor takes a moment to learn many values."""
         opened, locked = self._key_for(content)
         credentials = []
         secrets: dict[str, str] = {}
@@ -255,7 +255,7 @@ class VaultSync:
             log.warning("the files of the vault key could not be tidied up", error=str(error))
 
     async def _follow(self) -> None:
-        """Follows changes until stopped. A database that is not shared has no other writer, so it is not polled."""
+        """Follow changes until stopped. A database that is not shared has no other writer, so it is not polled."""
         loop = asyncio.get_running_loop()
         pause = POLL_SECONDS if self._store.shared else TOUCH_SECONDS
         noted = loop.time()
@@ -275,7 +275,7 @@ class VaultSync:
                 log.exception("the vault could not be followed by a defect; it is tried again")
 
     async def _note_uses(self) -> None:
-        """Notes and audits, without an actor, which credentials the server itself used lately."""
+        """Record and audit, without an actor, which credentials the server itself used lately."""
         touched = sorted(self.vault.drain_touched())
 
         def unit(conn: Connection) -> None:

@@ -103,7 +103,7 @@ class Scope:
         self.omitted: list[str] = []
 
     def spend(self, size: int) -> None:
-        """Counts what a value adds to the result; characters will do, there are never fewer bytes.
+        """Count what a value adds to the result; characters will do, there are never fewer bytes.
 
         Raises:
             TemplateError: it is more than is left.
@@ -113,7 +113,7 @@ class Scope:
             raise oversized(self._limit_bytes)
 
     def spend_value(self, value: Any) -> None:  # noqa: ANN401
-        """Counts a whole value; one that is referred to again is measured once.
+        """Count a whole value; one that is referred to again is measured once.
 
         Raises:
             TemplateError: it is more than is left.

@@ -85,7 +85,7 @@ def escape_text(text: str) -> str:
 
 
 def read_text(text: str, path: tuple[str, ...]) -> list[str | Reference]:
-    """Splits a text into literal parts and references, escapes taken out; empty literals are left out.
+    """Split a text into literal parts and references, escapes taken out; empty literals are left out.
 
     Args:
         text: Any text.

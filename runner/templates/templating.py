@@ -78,7 +78,7 @@ class Template:
         *,
         limit_bytes: int = MAX_RESOLVED_BYTES,
     ) -> Resolved:
-        """Fills in the references.
+        """Fill in the references.
 
         Args:
             inputs: The run's inputs.
@@ -127,7 +127,7 @@ def _warning(omitted: list[str]) -> str:
 
 
 def _refuse_oversized(value: Any, limit_bytes: int) -> bytes | None:  # noqa: ANN401
-    """Refuses what is larger as canonical JSON than is allowed, or is not JSON as we keep it; that JSON."""
+    """Refuse what is larger as canonical JSON than is allowed, or is not JSON as we keep it; that JSON."""
     try:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:
@@ -146,7 +146,7 @@ def _refuse_oversized(value: Any, limit_bytes: int) -> bytes | None:  # noqa: AN
 
 
 def compile_template(value: JSONValue) -> Template:
-    """Compiles a step's input; never raises, whatever it holds: see `Template.issues`."""
+    """Compile a step's input; never raises, whatever it holds: see `Template.issues`."""
     compiler = _Compiler()
     plan = compiler.compile(value, ())
     literal = compiler.literal if plan is None else None

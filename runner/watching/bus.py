@@ -44,7 +44,7 @@ class Collector:
     more: bool = False
 
     def add(self, topic: Topic, id: str) -> None:
-        """Takes note of what was woken."""
+        """Take note of what was woken."""
         if id == EVERYTHING:
             self.more = True
         elif topic is Topic.RUN:
@@ -93,7 +93,7 @@ class Bus:
 
     @contextmanager
     def collect(self) -> Iterator[Collector]:
-        """Gathers which runs were woken, for lists of runs."""
+        """Gather which runs were woken, for lists of runs."""
         collector = Collector()
         self._collectors.add(collector)
         try:
@@ -119,7 +119,7 @@ class Bus:
 
 
 async def wait_flag(flag: asyncio.Event, seconds: float) -> bool:
-    """Waits for a flag, at most some seconds; whether it was set."""
+    """Wait for a flag, at most some seconds; whether it was set."""
     if flag.is_set():
         return True
     try:

@@ -171,7 +171,7 @@ class Tails:
         self._feeds: dict[str, _Feed] = {}
 
     async def follow(self, run_id: str, after: int = 0) -> AsyncIterator[Batch | Gap | End]:
-        """Tells a run's events after a position (0 for all), until the run has ended; exactly one `End` comes last.
+        """Tell a run's events after a position (0 for all), until the run has ended; exactly one `End` comes last.
 
         A run that is deleted meanwhile, or that does not exist, ends as well. Close the iterator when done with it
         early.

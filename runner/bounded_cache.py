@@ -1,4 +1,4 @@
-"""What was made of contents, remembered while there is room: failures too, so that a bad file costs one try."""
+"""Bounded cache of results made from artifacts. Failures are cached, too, so that a bad file costs one attempt."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Made = TypeVar("Made")
 
 
 class BoundedCache(Generic[Made]):
-    """Makes one thing at a time, the callers' in turns, and keeps the last ones, by the digest of the content.
+    """Caches results by content digest; makes one at a time, in turn between callers.
 
     Args:
-        make: Makes it of an artifact. A `PackError` it raises is remembered like a result; anything else is not.
-        most: How many are kept.
+        make: Makes the result. A `PackError` it raises is cached like a result; other errors are not.
+        most: Maximum number of results.
     """
 
     def __init__(self, make: Callable[[ArtifactRecord], Awaitable[Made]], most: int) -> None:
@@ -31,11 +31,11 @@ class BoundedCache(Generic[Made]):
         self._kept: OrderedDict[str, Made | PackError] = OrderedDict()
 
     async def of(self, artifact: ArtifactRecord, *, is_good: Callable[[Made], Awaitable[bool]] | None = None) -> Made:
-        """What was made of an artifact's content, now or before.
+        """Return the result for an artifact, made now or before.
 
         Args:
             artifact: Which one.
-            is_good: Whether a remembered result can still be used; it is made again otherwise.
+            is_good: Whether a cached result is still usable; otherwise it is made again.
 
         Raises:
             PackError: it cannot be made; the same again for the same content.

@@ -101,7 +101,7 @@ RETRYABLE = frozenset(
 
 
 def code_for_status(status: int) -> FailureCode:
-    """The failure an upstream's HTTP status (400 to 599) stands for, blaming the right side."""
+    """Return the failure for an upstream's HTTP status (400 to 599), blaming the right side."""
     match status:
         case 401 | 403:
             return FailureCode.CREDENTIAL_INVALID

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Severity = Literal["error", "warning"]
 
-#: Issues of one kind told of one thing, or hints given with them: a hint may cost some milliseconds, and what was
+#: Issues of one kind reported for one thing, or hints given with them: a hint may cost some milliseconds, and what was
 #: built to hurt has thousands of mistakes.
 MAX_TOLD = 50
 _LONGEST_SUGGESTED = 200
@@ -128,7 +128,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> Hint | None:
 
 
 def shown(value: object, limit: int = 60) -> str:
-    """A value as it stands in a message: one line, cut to `limit` characters, quoted when it is text."""
+    """A value as a message shows it: one line, cut to `limit` characters, quoted when it is text."""
     if isinstance(value, str):
         return '"' + excerpt(value, limit).encode("utf-8", "backslashreplace").decode().replace("\n", "\\n") + '"'
     match value:

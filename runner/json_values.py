@@ -92,7 +92,7 @@ def forbidden_text(value: JSONValue) -> list[Issue]:
     """What a JSON value holds that is refused everywhere, each with its path.
 
     U+0000 and lone surrogates in texts and keys, keys that are not text, integers beyond 64 bits, NaN and infinities,
-    nesting deeper than 64. An honest value costs one serialisation; of a hostile one at most 50 places are told.
+    nesting deeper than 64. An honest value costs one serialisation; of a hostile one at most 50 places are reported.
     """
     try:
         text = orjson.dumps(value)

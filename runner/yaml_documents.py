@@ -108,14 +108,14 @@ _SCALAR_STARTS = frozenset("0123456789+-.~nNtTfF")
 
 
 class _Constructor:
-    """Builds JSON values from the parser's events with a stack of its own."""
+    """Builds JSON values from the parser's events with an explicit stack."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._values = 0
 
     def documents(self) -> Iterator[tuple[slice, dict[str, JSONValue] | None]]:
-        """Each document with where its `---` stands; an empty place where it has none."""
+        """Yield each document with the position of its `---`; an empty position where it has none."""
         from ruamel.yaml import YAML, events
         from ruamel.yaml.error import MarkedYAMLError, YAMLError
         from ruamel.yaml.reader import ReaderError

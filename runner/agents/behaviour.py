@@ -20,7 +20,7 @@ _DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """Digests of a profile's parts; it stands beside the prompt in an attempt's transcript.
+    """Digests of a profile's parts, recorded with the prompt in an attempt's transcript.
 
     Attributes:
         command: Its command line and how it prints.

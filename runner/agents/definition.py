@@ -104,8 +104,8 @@ class AgentStep:
 
     Attributes:
         use: The profile.
-        model: The model the profile is told to use; its own when None.
-        workspace: A folder of its own, or the session an earlier step left.
+        model: The model the profile uses; the profile's default when None.
+        workspace: A separate folder, or the session an earlier step left.
         stdout_to: Workspace path that its standard output is proposed as.
         outputs: Workspace paths it must leave.
         commands: What it may spawn.

@@ -1,4 +1,4 @@
-"""What an agent step is given once its templates are resolved, and what it gives."""
+"""Input and output of an agent step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class AgentFile(BaseModel):
 
 
 class AgentInput(BaseModel):
-    """What an agent step is given once its templates are resolved."""
+    """Input of an agent step, once its templates are resolved."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -29,7 +29,7 @@ class AgentInput(BaseModel):
 
 
 class AgentOutput(BaseModel):
-    """What an agent step gives."""
+    """Output of an agent step."""
 
     text: str = Field(description="Its answer: the result the program names, else its standard output.")
     artifacts: list[ArtifactRef] = Field(description="What it proposes: declared outputs, then `stdout_to`.")

@@ -176,11 +176,11 @@ def _opencode(event: dict[str, Any], transcript: Transcript, heard: ParsedOutput
             heard.conclude(text)
         case "tool_use":
             state = part.get("state")
-            told = state if isinstance(state, dict) else {}
-            data = {"id": part.get("callID"), "tool": part.get("tool"), "arguments": told.get("input")}
+            reported = state if isinstance(state, dict) else {}
+            data = {"id": part.get("callID"), "tool": part.get("tool"), "arguments": reported.get("input")}
             transcript.add("tool_call", _text(part.get("tool")), data)
-            is_error = told.get("status") == "error"
-            result = _content_text(told.get("error") if is_error else told.get("output"))
+            is_error = reported.get("status") == "error"
+            result = _content_text(reported.get("error") if is_error else reported.get("output"))
             transcript.add("tool_result", result, {"id": part.get("callID"), "is_error": is_error})
         case "step_start":
             return True

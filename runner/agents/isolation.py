@@ -30,7 +30,7 @@ TMP_BYTES, SHARED_BYTES = 256 << 20, 64 << 20
 _PROC_READ_ONLY = ("acpi", "bus", "fs", "irq", "mtrr", "pressure", "scsi", "sys", "sysrq-trigger")
 #: What tells of the whole machine, its memory and its keys.
 _PROC_HIDDEN = ("kcore", "keys", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "timer_list")
-#: Devices that may be opened to write where there is no `/dev` of its own.
+#: Devices that may be opened to write where there is no separate `/dev`.
 DEVICES = ("full", "null", "ptmx", "pts", "random", "shm", "tty", "urandom", "zero")
 #: What of the system programs need to start and to reach servers; the rest of the disk is not there.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store")

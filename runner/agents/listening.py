@@ -43,7 +43,7 @@ class OutputListener:
         self._file: FileIO | None = None
         if current.step.stdout_to is not None:
             self.spool = current.folder / "stdout"
-            self._file = self.spool.open("wb", buffering=0)  # a full disk is told when it is met
+            self._file = self.spool.open("wb", buffering=0)  # a full disk is reported when it is met
 
     def take(self, name: str, data: bytes) -> None:
         """Take bytes of one stream."""
@@ -115,7 +115,7 @@ class OutputListener:
         """Characters of the program's answer, as far as they could be read."""
         return (self._stdout.heard if isinstance(self._stdout, JsonReader) else self._stdout).length
 
-    def told_failure(self) -> str | None:
+    def reported_failure(self) -> str | None:
         """Why the program says in its stream that it failed, masked; None when it does not say so."""
         said = self._stdout.heard.failure if isinstance(self._stdout, JsonReader) else None
         return None if said is None else self._redactor.excerpt(plain_text(said), ERROR_CHARACTERS)
@@ -125,14 +125,14 @@ class OutputListener:
         return self._stderr.end.strip()
 
     def note_use(self, ctx: AttemptContext) -> None:
-        """Record tokens and cost as the program told; of a program that told nothing they are not known."""
+        """Record tokens and cost as the program reported them; unknown when it reported nothing."""
         usage = self._stdout.heard.usage if isinstance(self._stdout, JsonReader) else Usage()
         is_told = (usage.input_tokens, usage.output_tokens, usage.cost_usd) != (None, None, None)
         if not is_told and not self._current.is_started:
             return
-        # What a program calls its model is text of its own, like everything else it prints.
-        told = None if usage.model is None else self._redactor.excerpt(plain_text(usage.model), MODEL_CHARACTERS)
-        model = told or self._model or "unknown"
+        # The name a program gives its model is untrusted, like everything else it prints.
+        reported = None if usage.model is None else self._redactor.excerpt(plain_text(usage.model), MODEL_CHARACTERS)
+        model = reported or self._model or "unknown"
         ctx.model_uses.append(
             ModelUse(
                 f"{self._profile.key}:{model}",

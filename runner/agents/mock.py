@@ -92,7 +92,7 @@ class MockAgent:
         """Answer a prompt; the exit code.
 
         Args:
-            prompt: What it is told.
+            prompt: The prompt.
             workspace: Where it leaves files.
             on_output: Takes its output: name of the stream, and bytes.
         """

@@ -1,4 +1,4 @@
-"""An agent step as the rest of the runner sees it: a pack of its own making, with what the step declares."""
+"""Presents an agent step to the rest of the runner as a pack, with what the step declares."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def decide(policy: CommandPolicy, argv: Sequence[str], *, adapter: str) -> Decis
 
 
 def holds_nothing(policy: CommandPolicy) -> bool:
-    """Whether an agent may spawn whatever there is."""
+    """Whether an agent may spawn any program."""
     return policy.fallback == "allow" and all(_by_program(policy).values())
 
 

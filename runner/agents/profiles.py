@@ -38,7 +38,7 @@ class AgentProfile:
     Attributes:
         key: Its name.
         command: Program and fixed arguments; the prompt goes in on standard input.
-        model: Model it is told to use unless the step says another.
+        model: Model it uses unless the step names another.
         model_args: Arguments that tell it, with `{model}` where the model's name goes; none when it takes no model.
         stream: How it prints what it does.
         env: Names of the server's environment variables it is given.
@@ -50,7 +50,7 @@ class AgentProfile:
         read: Folders and files outside the workspace it may read, such as its own configuration.
         script: File a `mock` profile answers from.
         network: Whether it may reach the network; without, steps run at `sandbox_offline` at least.
-        isolation: Weakest level it accepts, whatever a step says; None for any.
+        isolation: Weakest level it accepts from a step; None for any.
         problem: Why it cannot be used as it is declared; None when it can.
     """
 
@@ -150,7 +150,7 @@ class Agents:
     def note_refusal(self, token_id: str | None, tool: str) -> None:
         """Tell the attempt that was given a token that a call with it was refused.
 
-        An attempt at work on another server is not told: its transcript shows what its program prints of it.
+        An attempt on another server is not informed: its transcript shows what its program prints.
         """
         take = self.refusals.get(token_id or "")
         if take is not None:

@@ -67,7 +67,7 @@ def read_agent(block: object, path: tuple[str, ...]) -> tuple[AgentStep, dict[st
         path: Where that is.
 
     Returns:
-        What is fixed, the template of the step's input, and everything wrong; what is wrong stands blank.
+        What is fixed, the template of the step's input, and everything wrong; what is wrong is left blank.
     """
     reader = _AgentReader(path)
     if not isinstance(block, dict):
@@ -143,7 +143,7 @@ class _AgentReader:
     def template(self, block: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
         prompt = block.get("prompt")
         if prompt is None or (isinstance(prompt, str) and not prompt.strip()):
-            self.refuse(("prompt",), "required", "`prompt` is missing: what the agent is told.")
+            self.refuse(("prompt",), "required", "`prompt` is missing: the instructions for the agent.")
             prompt = ""
         elif not isinstance(prompt, str):
             self.refuse(("prompt",), "wrong_type", f"`prompt` is text, not {shown(prompt)}.", "Quote it.")

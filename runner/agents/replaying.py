@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def replayed_result(current: AgentAttempt, key: str) -> AgentOutput | None:
-    """A kept result, its artifacts proposed anew; None when there is none, or a content of it is gone."""
+    """A kept result, its artifacts proposed again; None when there is none, or an artifact's content is gone."""
     ctx = current.ctx
     kept = await find_result(ctx.resources.store, ctx.caller_id, key)
     if kept is None:
@@ -28,7 +28,7 @@ async def replayed_result(current: AgentAttempt, key: str) -> AgentOutput | None
     try:
         artifacts = [await ctx.save_again(file, status=ArtifactStatus.PROPOSED) for file in kept.files]
     except (FileNotFoundError, PackError):
-        del ctx.artifacts[before:], ctx.files[before:]  # the step is worked anew, and makes them itself
+        del ctx.artifacts[before:], ctx.files[before:]  # the agent runs again and makes them itself
         return None
     ctx.receipt = orjson.dumps(asdict(Receipt(key, kept.made_at.isoformat(), kept.attempt_id))).decode()
     ctx.progress(None, "replayed from the cache")

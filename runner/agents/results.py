@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: Room in a step's output for each artifact, and once for what is around the answer.
 REFERENCE_BYTES = 1_000
-#: What is kept in `text` of an answer that does not fit, and what then stands at its end.
+#: What is kept in `text` of an answer that does not fit, and what is then appended.
 SHORTENED_CHARACTERS, SHORTENED = 100_000, "\n… (shortened)"
 
 
@@ -37,10 +37,10 @@ def failed(current: AgentAttempt, listener: OutputListener, exit_code: int) -> P
     if exit_code == confine.CANNOT:
         return PackError(FailureCode.POLICY_DENIED, "This kernel cannot hold the agent to its `commands`.")
     how = f"ended with exit code {exit_code}" if exit_code >= 0 else f"was ended by signal {-exit_code}"
-    told = listener.told_failure()
+    reported = listener.reported_failure()
     if exit_code == 0:
         how = "says that it failed"
-    said = told or listener.last_error() or excerpt(listener.answer(), ERROR_CHARACTERS, from_end=True)
+    said = reported or listener.last_error() or excerpt(listener.answer(), ERROR_CHARACTERS, from_end=True)
     return PackError(
         FailureCode.HANDLER_FAILED,
         f"{program} {how}" + (f": {excerpt(said.splitlines()[-1], 300)}" if said.strip() else "."),

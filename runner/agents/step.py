@@ -120,7 +120,7 @@ def _make_folders(current: AgentAttempt) -> None:
 
 
 def _told(current: AgentAttempt, behaviour: Behaviour) -> JSONValue:
-    """What stands beside the prompt: who is asked, and what it may do."""
+    """Return the part of the transcript besides the prompt: which agent is asked, and what it may do."""
     policy, agents = current.step.commands, current.ctx.resources.agents
     return {
         "profile": current.profile.key,
@@ -182,7 +182,7 @@ async def _perform(current: AgentAttempt, script: MockAgent | None) -> AgentOutp
         listener.note_use(ctx)  # what was stopped has cost as much
     if listener.excess is not None:
         raise listener.excess
-    if exit_code != 0 or listener.told_failure() is not None:
+    if exit_code != 0 or listener.reported_failure() is not None:
         raise failed(current, listener, exit_code)
     if listener.is_cut_off:
         ctx.warn(

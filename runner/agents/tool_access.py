@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: Variables the agent finds address and token in.
 URL_VARIABLE, TOKEN_VARIABLE = "PACKLINE_MCP_URL", "PACKLINE_MCP_TOKEN"
-#: All such a token allows, whatever the run's caller may do elsewhere.
+#: All such a token allows, even if the run's caller may do more.
 SCOPES = frozenset({Scope.READ, Scope.RUN})
 #: Time beyond the attempt's own that a token lives when the server died before it could revoke it.
 SLACK_SECONDS = 30.0

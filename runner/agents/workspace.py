@@ -1,6 +1,6 @@
 """The folder an agent works in: input files put there, outputs taken from it, never following a link out.
 
-Whoever works in the folder is not trusted, and may swap a folder for a link while a path is walked: every step of a
+The agent working in the folder is not trusted, and may swap a folder for a link while a path is walked: every step of a
 path is opened without following links, relative to the folder before it.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _COPY_BYTES = 1 << 20
-#: What a file or folder takes at least, whatever it holds.
+#: Least size counted for a file or folder.
 ENTRY_BYTES = 4096
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -33,7 +33,7 @@ class WorkspaceError(Exception):
 
 
 def is_full(error: OSError) -> bool:
-    """Whether it failed for want of room on the disk, which is no fault of whoever works there."""
+    """Whether it failed for want of room on the disk, which is not the fault of the agent."""
     return error.errno in _FULL
 
 
@@ -55,7 +55,7 @@ def _opened_folder(root: Path, parts: tuple[str, ...], *, make: bool) -> Iterato
 
 
 def put_file(root: Path, path: str, source: Path | bytes) -> None:
-    """Write a file into a workspace, its folders made; what stands there is replaced, a link included.
+    """Write a file into a workspace, creating its folders and replacing an existing file or link.
 
     Raises:
         WorkspaceError: a part of the path is a link or a file.
@@ -161,7 +161,7 @@ def _scanned(folder: str) -> contextlib.AbstractContextManager[Iterator[os.DirEn
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder with all that is in it, whatever modes the files have and however deep they lie.
+    """Remove a folder with all that is in it, for any file modes and any depth.
 
     Folders are moved to the top before they are emptied: an agent can nest them deeper than any recursion goes. What
     cannot be removed stays.

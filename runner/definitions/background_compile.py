@@ -1,8 +1,8 @@
-"""Large definitions are read, checked and compiled beside the event loop, fairly between callers.
+"""Reads, checks and compiles large definitions in threads, fairly between callers.
 
-The largest take seconds, in which nobody else would be answered. At most one text of a caller's is at work at once, so
-that whoever sends many holds up only themselves; two are at work overall, since more would slow down everything. Small
-texts that are not read at once have a thread of their own: they never wait for large ones.
+The largest take seconds and would block the event loop. At most one text per caller is processed at a time, so that a
+caller who sends many delays only itself; two are processed overall, since more would slow down everything. Small texts
+have a separate thread and never wait for large ones.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-#: Texts and documents up to this size are checked and compiled at once: it takes some 10 ms, and a thread of its own
-#: costs, too. To parse so much YAML takes up to 0.2 s, so that is never done on the event loop.
+#: Texts and documents up to this size are checked and compiled at once: it takes some 10 ms, and a thread
+#: costs time, too. To parse so much YAML takes up to 0.2 s, so that is never done on the event loop.
 LARGE_BYTES = 8 * 1024
 
 
@@ -81,9 +81,9 @@ _under_way: dict[Hashable, Future[Any]] = {}
 
 
 async def in_background(caller_id: str, work: Callable[[], _Result], given: object) -> _Result:
-    """What some work comes to, done in a thread when it is its caller's turn.
+    """Run work in a thread when it is its caller's turn, and return its result.
 
-    Cancelled, work that has begun goes on, and its caller's next waits for its end.
+    On cancellation, work that has begun goes on, and the caller's next work waits for its end.
 
     Args:
         caller_id: Who asks for it.
@@ -105,16 +105,16 @@ async def in_background(caller_id: str, work: Callable[[], _Result], given: obje
 
 
 async def in_background_if_large(caller_id: str, work: Callable[[], _Result], given: object) -> _Result:
-    """The same; what is small is done here and now."""
+    """Run large work in a thread, small work immediately."""
     return await in_background(caller_id, work, given) if is_large(given) else work()
 
 
 async def in_background_once(
     caller_id: str, key: Hashable, known: Callable[[], _Result | None], work: Callable[[], _Result]
 ) -> _Result:
-    """What large work comes to that several may ask for at once: it is done once, and all get its outcome.
+    """Run large work in a thread once for all who ask for it at the same time.
 
-    Cancelled, it goes on for the others.
+    On cancellation it goes on for the others.
 
     Args:
         caller_id: Who asks for it.

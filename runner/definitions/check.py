@@ -40,7 +40,7 @@ class Check:
         issues: Everything wrong or questionable.
         definition: As understood; None when it could not be read or is not valid.
         understood: As understood, valid or not; None when it could not be read.
-        input_schema: What a run has to be given, declared or derived; None when that cannot be told.
+        input_schema: What a run has to be given, declared or derived; None when unknown.
     """
 
     valid: bool
@@ -89,7 +89,7 @@ def check_steps(
     Args:
         definition: One that could be read.
         packs: Where packs are found.
-        input_schema: What a run has to be given, declared or derived; None when that cannot be told.
+        input_schema: What a run has to be given, declared or derived; None when unknown.
     """
     templates = [compile_template(step.input) for step in definition.steps]
     return tuple(_StepChecker(definition, packs, templates, input_schema).issues())
@@ -351,7 +351,7 @@ class _StepChecker:
         return not has_default and not is_required(self._definition.inputs, reference.source_path[0])
 
     def _fit(self, producer: Schema, consumer: Schema) -> Fit:
-        """Whether one schema fits another; told once of each two, since thousands of references may lead alike."""
+        """Whether one schema fits another; reported once per pair, since thousands of references may lead alike."""
         known = self._fits.get((id(producer), id(consumer)))
         if known is None:
             known = producer, consumer, fits(producer, consumer, stand_alone=True)

@@ -38,7 +38,7 @@ def misfits(document: str, input_schema: str | None, packs: PackLookup) -> tuple
         Errors with a path of `steps`, the key of the step, and the place in it.
     """
     definition, _ = parse_stored(orjson.loads(document))
-    if definition is None:  # whoever compiles it says so
+    if definition is None:  # compiling it reports that
         return ()
     if definition.inputs is not None:
         return _told(definition, check_steps(definition, packs, definition.inputs))
@@ -57,13 +57,13 @@ def _inputs_of_then(definition: Definition, inputs: dict[str, JSONValue], packs:
 
 def _told(definition: Definition, found: tuple[Issue, ...]) -> tuple[Issue, ...]:
     """The errors, each once, worded for somebody who wants to run the pipeline rather than write it."""
-    told: dict[tuple[tuple[str, ...], str], Issue] = {}
+    reported: dict[tuple[tuple[str, ...], str], Issue] = {}
     for issue in found:
         if issue.severity != "error" or issue.rule in _MISSING_PACK:
             continue
         _, index, *place = issue.path
         key = definition.steps[int(index)].id
-        told.setdefault(
+        reported.setdefault(
             (issue.path, issue.rule),
             replace(
                 issue,
@@ -72,7 +72,7 @@ def _told(definition: Definition, found: tuple[Issue, ...]) -> tuple[Issue, ...]
                 hint=_with_remedy(issue.hint or Hint()),
             ),
         )
-    return tuple(told.values())
+    return tuple(reported.values())
 
 
 def _with_remedy(hint: Hint) -> Hint:

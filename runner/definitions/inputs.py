@@ -55,7 +55,7 @@ def derive_input_schema(
     """The JSON Schema of the run inputs when the author declares none.
 
     An input has the schema of the pack field it flows into whole (of all of them, when several), text when it is only
-    put into texts, anything when nothing can be told. It is required when a use of it would fail without.
+    put into texts, anything when the type is unknown. It is required when a use of it would fail without.
 
     Args:
         definition: The pipeline.
@@ -234,9 +234,9 @@ def check_inputs(schema: Mapping[str, JSONValue], inputs: JSONValue) -> list[Iss
         for name in itertools.islice((name for name in inputs if name not in names), MAX_TOLD)
     ]
     issues += placeholder_issues(inputs)
-    told = {issue.path for issue in issues}
+    reported = {issue.path for issue in issues}
     for issue in compile_schema(dict(schema)).issues(inputs):
-        if issue.path in told or (issue.rule == "unknown_field" and len(issue.path) == 1):
+        if issue.path in reported or (issue.rule == "unknown_field" and len(issue.path) == 1):
             continue
         if issue.rule == "required" and len(issue.path) == 1:
             name = issue.path[0]

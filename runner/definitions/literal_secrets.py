@@ -19,7 +19,7 @@ _HINT = "Take it out; a pack or an agent's step is given a credential by its nam
 def literal_secrets(document: JSONValue, redactor: Redactor) -> list[Issue]:
     """Where a definition holds a secret, none of it repeated.
 
-    Warnings, not errors: a credential may be worth a common word, and whoever stored that one would keep everybody
+    Warnings, not errors: a credential may be worth a common word, and storing that one would keep everybody
     from saving what holds the word.
     """
     if redactor.value(document) is document:

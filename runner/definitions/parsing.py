@@ -104,7 +104,7 @@ def read_definition(
 ) -> tuple[Definition | None, list[Issue]]:
     """As `parse_definition`, but gives what could be read even when issues are errors, so that checks can go on.
 
-    What is wrong stands blank in it.
+    What is wrong is left blank in it.
     """
     reader = _Reader(limits or DefinitionLimits())
     return reader.definition(document), reader.issues

@@ -64,7 +64,7 @@ def preflight(
         steps: The steps in their order.
         registry: The packs there are.
         probes: Who asks the services.
-        lacks: Tells what else a pack lacks for whoever asks.
+        lacks: Lists what else a pack lacks for the caller.
     """
     found: dict[tuple[RequirementKind, str], Requirement] = {}
 

@@ -1,6 +1,6 @@
 """The pipelines that ship: files `pipelines/*.yaml`, brought into the store at every start.
 
-A starter is stored even when a pack of it is missing here: it stays visible, and what it lacks is told where its
+A starter is stored even when a pack of it is missing here: it stays visible, and what it lacks is reported where its
 availability is asked. What cannot be read at all is reported; start-up goes on. `aliases.yaml` beside the starters
 maps earlier names to them (see `runner.definitions.aliases`).
 

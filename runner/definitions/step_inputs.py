@@ -10,7 +10,7 @@ from runner.json_values import canonical_bytes
 if TYPE_CHECKING:
     from runner.failures import JSONValue
 
-#: Input field by which a step is told its session; no pack declares it, and idempotency keys leave it out.
+#: Input field that names a step's session; no pack declares it, and idempotency keys leave it out.
 SESSION_FIELD = "_session_id"
 
 
@@ -18,7 +18,7 @@ def idempotency_key(run_id: str, step_key: str, resolved_input: JSONValue, text:
     """The key a provider recognises a repeat by (guarantee E3): 64 hexadecimal digits.
 
     The same for every attempt of one step of one run with the same input; `_session_id` does not count, since a
-    session is made anew without the work becoming another.
+    session may be recreated while the work stays the same.
 
     Args:
         run_id: The run.

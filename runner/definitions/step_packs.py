@@ -1,4 +1,4 @@
-"""Which pack stands behind a step: the one a pack step names, or what an agent step amounts to."""
+"""Finds the pack of a step: the one a pack step names, or the one made of an agent step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PackReference(Protocol):
-    """A step as far as finding its pack goes: of a definition, or compiled."""
+    """The fields of a step that determine its pack."""
 
     @property
     def pack(self) -> str:

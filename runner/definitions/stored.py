@@ -90,7 +90,7 @@ def stored_form(
 
     Args:
         definition: As understood.
-        input_schema: What its runs take, declared or derived; None when neither could be told.
+        input_schema: What its runs take, declared or derived; None when neither is known.
         packs: Where packs are found, for what is derived.
         text: The YAML its author wrote; made from the definition when absent.
         aliases: Earlier keys that lead to it.

@@ -73,7 +73,7 @@ def embedded_ipv4(address: Address) -> ipaddress.IPv4Address | None:
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address belongs to the public internet, whatever form it is written in."""
+    """Whether an address belongs to the public internet, in any notation."""
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in _REFUSED_IPV4)
     inner = embedded_ipv4(address)
@@ -204,7 +204,7 @@ class Egress:
 
         Args:
             extra_allowed_origins: `scheme://host:port` of services the operator configured; those alone may be
-                private, whatever their port. Redirects away from them are checked like any other request.
+                private, on any port. Redirects away from them are checked like any other request.
             max_bytes: Largest body, after decoding.
             total_seconds: Longest time from the request to the last byte, redirects included.
             max_redirects: Redirects that are followed.
@@ -262,7 +262,7 @@ def raise_for_status(response: httpx2.Response) -> httpx2.Response:
     """The response itself when its status is below 400.
 
     Raises:
-        PackError: otherwise, with the code its status stands for; `detail` holds the status and the start of the
+        PackError: otherwise, with the code for its status; `detail` holds the status and the start of the
             body when that was read, `retry_after_seconds` what the server asked for.
     """
     if not response.is_error:

@@ -45,7 +45,7 @@ async def unreadable_artifacts(
 ) -> UnreadableArtifacts:
     """Which of these cannot be read, and why; for a caller, those they may not see do not exist.
 
-    Where the place of contents does not answer, they count as there: nothing is made anew on a guess.
+    Where the place of contents does not answer, they count as there: nothing is remade on a guess.
     """
     if not ids:
         return UnreadableArtifacts(frozenset(), {})
@@ -71,7 +71,7 @@ async def _is_here(blobs: Blobs, digest: str, free: asyncio.Semaphore) -> bool:
         except FileNotFoundError:
             return False
         except (BlobError, OSError) as error:
-            log.warning("whether a content is there cannot be told", digest=digest, error=str(error))
+            log.warning("whether content is stored could not be determined", digest=digest, error=str(error))
             return True
         await content.close()
         return True

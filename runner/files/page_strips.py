@@ -1,6 +1,6 @@
 """Every page of a document, small, one below the other in a single picture: the strip that people turn pages by.
 
-It is drawn in a worker process, as previews are, when somebody first asks. It is kept in memory only: whoever asks
+It is drawn in a worker process, as previews are, when somebody first asks. It is kept in memory only: who asks
 after a restart has it drawn again.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from store.files.artifacts import ArtifactRecord
     from store.files.blob_port import Blobs
 
-#: Each page stands in a cell of this size in pixels, twice what the page shows, with nothing around it.
+#: Each page is drawn in a cell of this size in pixels, twice what the page shows, with nothing around it.
 CELL = (192, 144)
 #: A longer document shows the beginning.
 MOST_PAGES = 60

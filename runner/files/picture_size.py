@@ -1,4 +1,4 @@
-"""Format and size of a picture, told from its first bytes: no library is needed, and nothing is decoded."""
+"""Format and size of a picture, read from its first bytes: no library is needed, and nothing is decoded."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def _blame(error: PackError) -> str:
 
 
 def may_have_picture(media_type: str) -> bool:
-    """Whether files of a media type have a picture, as far as that can be told without looking."""
+    """Whether files of a media type have a picture, as far as that is known without looking."""
     if media_type.startswith("image/"):
         return not is_text_type(media_type)
     return media_type.startswith("video/") or media_type.partition(";")[0] == "application/pdf"

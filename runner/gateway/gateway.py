@@ -83,8 +83,8 @@ class Gateway:
         """The gateway of one attempt.
 
         Args:
-            record: Told of every answered call, also when nothing can be made of the answer.
-            warn: Told in one sentence what somebody should mend although the call went on.
+            record: Called for every answered call, also when the answer is unusable.
+            warn: Called with one sentence when the call succeeded but something needs fixing.
         """
         return AttemptModels(self, record, warn)
 

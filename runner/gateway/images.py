@@ -57,7 +57,7 @@ async def make_image(
         The file, its media type (PNG, JPEG or WebP), and what was used.
 
     Raises:
-        PackError: with the code the provider's answer stands for; `policy_denied` when it will not draw this;
+        PackError: with the code for the provider's answer; `policy_denied` when it will not draw this;
             `invalid_output` for an answer without a picture; `invalid_input` for a provider that draws none.
     """
     name = f"{provider.name}:{model}"

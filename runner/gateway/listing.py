@@ -63,7 +63,7 @@ def choices(roles: Roles, kinds: Iterable[ModelKind] | None = None) -> list[Choi
 
 
 def chain_of(roles: Roles, role: str) -> list[Choice]:
-    """What a role resolves to now, in the order it is tried; a voice of this machine stands at the end of voices."""
+    """What a role resolves to now, in the order it is tried; for voices, a voice of this machine comes last."""
     kind = _KINDS.get(role, "text")
     candidates = roles.chain(role)
     if kind == "voice":

@@ -27,7 +27,7 @@ PASSING_CODES = frozenset({FailureCode.RATE_LIMITED, FailureCode.UPSTREAM_UNAVAI
 def failure_of_status(
     status: int, ref: ModelRef, provider: Provider, retry_after_seconds: float | None, detail: str | None = None
 ) -> PackError:
-    """The failure an HTTP status of a provider stands for.
+    """Return the failure for an HTTP status of a provider.
 
     Args:
         status: 400 to 599.
@@ -90,7 +90,7 @@ def quota_exceeded(ref: ModelRef, detail: JSONValue = None) -> PackError:
 
 
 def about(ref: ModelRef, error: PackError) -> PackError:
-    """The same failure of the way there, told of the model that was asked."""
+    """Return a failure of the connection with the model's name added."""
     failure = error.failure
     return PackError(
         failure.code,
@@ -138,13 +138,13 @@ def most_useful(role: str, errors: Sequence[PackError]) -> PackError:
     passing = [error for error in errors if error.failure.code in PASSING_CODES]
     chosen = (passing or list(errors))[-1].failure
     waits = [error.failure.retry_after_seconds for error in passing]
-    told = [wait for wait in waits if wait is not None]
+    waits_given = [wait for wait in waits if wait is not None]
     said = " ".join(error.failure.message for error in errors)
     return PackError(
         chosen.code,
         f"No model of the role `{role}` answered. {said}",
         hint=chosen.hint,
-        retry_after_seconds=min(told) if told and len(told) == len(waits) else None,
+        retry_after_seconds=min(waits_given) if waits_given and len(waits_given) == len(waits) else None,
         detail=chosen.detail,
     )
 

@@ -58,7 +58,7 @@ async def post_json(
         query: Appended to the address.
 
     Raises:
-        PackError: with the code the answer stands for. A model or voice that does not exist is `invalid_input`.
+        PackError: with the code for the answer. A model or voice that does not exist is `invalid_input`.
     """
     import httpx2
 

@@ -8,11 +8,11 @@ from typing import Literal, get_args
 
 ProviderKind = Literal["openai", "anthropic", "google", "ollama", "elevenlabs"]
 KINDS: tuple[ProviderKind, ...] = get_args(ProviderKind)
-#: Name in voice chains that stands for the voices of this machine; no provider may take it.
+#: Name of this machine's voices in voice chains; reserved.
 OFFLINE = "offline"
 PROVIDER_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 ROLE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
-#: Roles that no writer can stand in for: it may not see, draw or speak.
+#: Roles that no writer can replace: it may not see, draw or speak.
 OWN_ROLES = frozenset({"vision", "image", "voice"})
 #: The role that any other without a setting of its own falls back to.
 WRITER = "writer"
@@ -43,7 +43,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class ModelRef:
-    """A model by name. A name may hold colons itself; the provider is what stands before the first.
+    """A model by name. A name may hold colons itself; the provider is the part before the first.
 
     Attributes:
         provider: Handle of its provider, or `offline` for a voice of this machine.

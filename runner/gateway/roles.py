@@ -53,7 +53,7 @@ class Roles:
         return [*KNOWN_ROLES, *(role for role in self._chains if role not in KNOWN_ROLES)]
 
     def chain(self, role: str) -> list[Candidate]:
-        """The models of a role. A role without a setting has the writer's, unless a writer cannot stand in for it."""
+        """The models of a role. A role without a setting has the writer's, unless a writer cannot replace it."""
         chosen = self._chains.get(role)
         if chosen is None and role not in OWN_ROLES:
             chosen = self._chains.get(WRITER)

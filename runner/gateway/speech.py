@@ -111,7 +111,7 @@ async def speak(
         Signed 16-bit samples of one channel, their number a second, and what was used.
 
     Raises:
-        PackError: with the code the provider's answer stands for; `invalid_output` for an answer that is no sound, or
+        PackError: with the code for the provider's answer; `invalid_output` for an answer that is no sound, or
             one much too short for the text; `invalid_input` for a provider without voices.
     """
     if provider.kind == "elevenlabs":

@@ -32,7 +32,7 @@ class Voices:
     Args:
         roles: Which voices there are.
         client: What requests to providers leave through.
-        answered: Told of every answered call, with the role.
+        answered: Called for every answered call, with the role.
     """
 
     def __init__(

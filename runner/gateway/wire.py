@@ -93,7 +93,7 @@ class ModelConnection:
         ref: Its name.
         client: What requests leave through.
         seconds: Longest time of one request.
-        answered: Told of every answer, also of one that turns out to be of no use.
+        answered: Called with every answer, also with an unusable one.
     """
 
     provider: Provider
@@ -108,7 +108,7 @@ async def ask_text(line: ModelConnection, question: ModelRequest) -> str:
     """What a model writes.
 
     Raises:
-        PackError: it did not, with the code its failure stands for.
+        PackError: it did not, with the code for its failure.
     """
     return await _ask(line, question, str, repairs=0)
 

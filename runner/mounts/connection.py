@@ -1,7 +1,7 @@
 """One MCP server, kept connected.
 
 A single task enters and leaves the client, because its cancel scopes must not cross tasks; any task may call. What
-breaks is made anew after a growing, jittered wait. The `mcp` library takes about a second to import, so the task
+breaks is re-established after a growing, jittered wait. The `mcp` library takes about a second to import, so the task
 imports it in a thread.
 """
 
@@ -61,7 +61,7 @@ class Connection:
         folder: Its own HOME and working directory.
         egress: Guards an HTTP server's requests; its own origin may be private.
         secrets: Environment and bearer token from the vault, asked for at each connection.
-        on_tools: Told the tools after each connection and change.
+        on_tools: Called with the tools after each connection and change.
 
     Attributes:
         state: Whether it can be reached.

@@ -1,6 +1,6 @@
 """Starts an MCP server's program so that it cannot outlive us: `python -S launcher.py PARENT PROGRAM ARGUMENTS…`.
 
-It stays the same process: limits are set, the kernel is told to kill it when its parent dies, then the program takes
+It stays the same process: limits are set, the kernel is asked to kill it when its parent dies, then the program takes
 over. It runs before anything of ours is imported.
 """
 

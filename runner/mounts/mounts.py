@@ -72,7 +72,7 @@ class Mounts:
         store: Keeps what was accepted.
         registry: Is given their packs.
         egress: Guards HTTP servers' requests.
-        folder: Each server has a folder of its own below it.
+        folder: Each server has a separate folder below it.
         find_secret: A credential of the vault by key; None when it cannot be had.
     """
 

@@ -132,7 +132,7 @@ def failure_of(server: str, tool: str, error: BaseException) -> PackError:
 
 
 def is_connection_lost(error: BaseException) -> bool:
-    """Whether the connection itself is gone, so that it must be made anew."""
+    """Whether the connection itself is gone, so that it must be re-established."""
     import anyio
     from mcp import MCPError
 

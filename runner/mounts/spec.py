@@ -37,7 +37,7 @@ class MountSpec:
         key: Part of its packs' names.
         command: Program and arguments of a stdio server; the program is an absolute path once `checked`.
         url: Address of a Streamable HTTP server; exactly one of the two is set.
-        env: Environment of a stdio server beside PATH, LANG and a HOME of its own.
+        env: Environment of a stdio server beside PATH, LANG and a separate HOME.
         secret_env: More of it, from the vault.
         bearer: Token sent to an HTTP server.
         effects: What tools change outside, by tool name; `external` for those not named.

@@ -1,4 +1,4 @@
-"""What keeps a pack from running here: services, and whatever else somebody asking would lack."""
+"""What keeps a pack from running here: services, and what else the caller lacks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def pack_requirements(pack: Pack, probes: Probes = PROBES, *, lacks: Lacks = lac
     Args:
         pack: The pack.
         probes: Who asks its services.
-        lacks: Tells what else it lacks for whoever asks.
+        lacks: Lists what else it lacks for the caller.
     """
     services = [of_service(service, (), missing) for service, missing in missing_services(pack, probes)]
     return [*services, *lacks(pack)]

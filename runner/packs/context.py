@@ -56,7 +56,7 @@ class AgentAnswer:
 
     Attributes:
         text: Its answer, masked.
-        agent: The profile that worked, and `@model` when it was told one.
+        agent: The profile that worked, and `@model` when one was given.
     """
 
     text: str
@@ -149,9 +149,9 @@ class PackContext(Protocol):
         profile's. An attempt asks once.
 
         Args:
-            prompt: What it is told, on its standard input.
+            prompt: The prompt, given on its standard input.
             agent: The profile; the one the server's variable PACKLINE_AGENT names when None.
-            model: The model it is told to use; the profile's own when None.
+            model: The model it uses; the profile's own when None.
             may_spawn: Whether it may start any program inside the sandbox, not only its profile's own.
 
         Raises:
@@ -165,7 +165,7 @@ class PackContext(Protocol):
     async def run_in_process(
         self, function: Callable[..., _Result], /, *args: object, timeout_seconds: float | None = None
     ) -> _Result:
-        """Run a module-level function in a killable worker process of its own; arguments and result are pickled.
+        """Run a module-level function in a separate, killable worker process; arguments and result are pickled.
 
         For libraries that block or crash. The process and all its children are killed at cancellation, at the
         step's time-out and when the server dies.

@@ -1,6 +1,6 @@
 """What is installed on this machine: Python libraries and programs.
 
-Looking takes 0.1 to 0.8 ms of reading folders, and lists of packs ask for each pack anew, on the event loop: so an
+Looking takes 0.1 to 0.8 ms of reading folders, and lists of packs ask for each pack again, on the event loop: so an
 answer counts for some seconds. What is installed meanwhile is noticed soon enough.
 """
 

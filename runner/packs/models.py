@@ -106,7 +106,7 @@ class Models(Protocol):
 
     Every call raises `PackError`: `credential_invalid` when a key is missing or refused, `rate_limited`,
     `upstream_unavailable` or `timeout` when no model of the chain answered (the last one's reason, with
-    `retry_after_seconds` where told), `invalid_output` when an answer was cut off for length or does not fit after one
+    `retry_after_seconds` where known), `invalid_output` when an answer was cut off for length or does not fit after one
     repair turn, `invalid_input` for a model that does not exist.
     """
 

@@ -1,7 +1,7 @@
 """The packs this installation has: loaded from folders and entry points, found by name and version.
 
 A pack folder holds `packs/<area>/<verb>.py`; every `Pack` at the top level of such a file is registered. Files and
-folders whose names start with `_` are for their siblings to import. Whatever a file does wrong is reported as a
+folders whose names start with `_` are for their siblings to import. What a file does wrong is reported as a
 `LoadError` of its source, and the rest load.
 """
 
@@ -258,7 +258,7 @@ def _models_when_used() -> Iterator[None]:
     """Have pydantic build validators of models declared meanwhile when they are first used.
 
     For packs that ship: their 130 models take a tenth of the time of a start, and tests build each. What is wrong with
-    a user's model is to be told when its file is loaded.
+    a user's model is reported when its file is loaded.
     """
     before = BaseModel.model_config
     BaseModel.model_config = ConfigDict(**before, defer_build=True)

@@ -18,7 +18,7 @@ class RouterPort(Protocol):
         Args:
             caller_id: Whose defaults and history count.
             request: In the user's words.
-            context: What is at hand.
+            context: What the caller has.
             models: Whom to ask; what they spend is recorded there.
 
         Raises:
@@ -39,7 +39,7 @@ class CallerCatalog:
 
         Args:
             request: In the user's words.
-            context: What is at hand: inputs, files, artifacts, earlier runs.
+            context: What the caller has: inputs, files, artifacts, earlier runs.
 
         Raises:
             PackError: `invalid_input`; the request is empty or too long.

@@ -23,7 +23,7 @@ _MAX_RESULT_BYTES = 256 * 1024 * 1024
 
 
 class Output:
-    """The server's end of an output pipe: reads whatever comes, keeps a part, tells a listener."""
+    """The server's end of an output pipe: reads everything, keeps a part, calls a listener."""
 
     def __init__(self, keep: int, keep_last: bool, listener: Callable[[bytes], None] | None) -> None:
         self.read_file, self.write_file = os.pipe()
@@ -63,7 +63,7 @@ class Output:
         return True
 
     def drain(self) -> None:
-        """Read what is there already; whoever wrote it is dead, so this ends."""
+        """Read what is already there; its writer is dead, so this ends."""
         while self._ready():
             pass
 

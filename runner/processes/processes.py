@@ -128,7 +128,7 @@ async def run_command(
     on_output: Callable[[OutputName, bytes], None] | None = None,
     limits: ProcessLimits = NO_LIMITS,
 ) -> CommandResult:
-    """Run a program without a shell. When it ends, whatever it left running is killed.
+    """Run a program without a shell. When it ends, everything it left running is killed.
 
     Args:
         argv: Program and arguments. A name without a slash is looked up on `env`'s PATH, else on the server's.

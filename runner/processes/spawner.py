@@ -88,7 +88,7 @@ class Child:
             self._spawner.ask({"do": "end", "call": self._call})
 
     def _kill(self) -> None:
-        # Safe: the process id is not reaped, so not reused, before the spawner has been told "end".
+        # Safe: the process id is not reaped, so not reused, before the spawner has received "end".
         if self._pid is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._pid, signal.SIGKILL)

@@ -194,7 +194,7 @@ class _Spawner:
     def _kill_orphans(self) -> bool:
         """Kill the children that are no workers: they outlived theirs. Returns whether any are left.
 
-        Each that dies may hand over children of its own, so the list is read again until it holds none, or only some
+        Each that dies may hand over its own children, so the list is read again until it holds none, or only some
         whose death is still to come; it wakes the loop.
         """
         while orphans := [pid for pid in _children() if pid not in self._calls]:
@@ -365,7 +365,7 @@ def _pickled_result(result: object) -> bytes:
 
 
 def _import_by_path(module: str, file: str | None) -> None:
-    """Make a module that was loaded from a file, under whatever name, importable under that name."""
+    """Make a module that was loaded from a file, under any name, importable under that name."""
     try:
         importlib.import_module(module)
     except ModuleNotFoundError as error:

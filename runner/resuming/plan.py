@@ -67,7 +67,7 @@ class ResumePlan:
 
     Attributes:
         allowed: Whether it would be accepted: no issue is an error.
-        issues: Everything that stands against it, or is worth knowing.
+        issues: Everything that blocks it, and warnings.
         steps: Every step, in order; `run_again` and `run` steps are executed in this order.
         entry: The first step of the run that has not succeeded, which a step input is for; None when all have or it is
             not in the definition to go on with.
@@ -94,10 +94,10 @@ def plan_resume(
 
     Args:
         steps: Every step of the run, in order.
-        run_state: Where the run stands.
+        run_state: State of the run.
         live_sessions: Sessions that can still be used on the machine that would run.
         gone_artifacts: Artifacts that are erased or unreadable.
-        given_artifacts: Artifacts the run was given: no step makes them anew.
+        given_artifacts: Artifacts the run was given: no step makes them again.
         changed_inputs: Run inputs to be replaced by another value.
         step_input: The input to give the first step that has not succeeded; null drops all that earlier resumes gave.
         new_steps: The steps of the definition to go on with when another than the run's, all pending.
@@ -401,7 +401,7 @@ class _Plan:
                 self._issues.append(issue)
 
     def _lost_its_session(self, index: int) -> bool:
-        """Whether a succeeded step had used a session that is made anew, so that it was marked as well."""
+        """Whether a succeeded step had used a session that is recreated, so that it was marked as well."""
         step = self.steps[index]
         for producer in list(self._again):
             source = self.steps[producer]

@@ -1,4 +1,4 @@
-"""A step of a run as it stands, with what its pack says of itself: what a plan to go on is made from."""
+"""Snapshot of a step of a run and its pack: the input of a resume plan."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ InputSource = Literal["definition", "given", "given_earlier"]
 
 @dataclass(frozen=True, slots=True)
 class StepSnapshot:
-    """A step of a run as it stands.
+    """Snapshot of a step of a run.
 
     Attributes:
         key: Its id in the definition.
@@ -45,7 +45,7 @@ class StepSnapshot:
         produced_session: The session it left.
         used_sessions: Sessions it was given.
         mentioned_sessions: Ids of the sessions its output names, of any step.
-        mentioned_artifacts: Ids of the artifacts its output names, whoever made them.
+        mentioned_artifacts: Ids of the artifacts its output names, whichever run made them.
         reads_inputs: Run inputs its input template reads.
         reads_steps: Steps whose output its input template reads.
         takes_inputs: Whether the run's inputs are its input, as in a single pack call.
@@ -84,7 +84,7 @@ class StepSnapshot:
         Args:
             step: The step.
             pack: What runs it; None when that is not installed.
-            other: A version of the pack that is installed but may not run it: its effects are told then. Without one
+            other: A version of the pack that is installed but may not run it: its effects count then. Without one
                 the worst is assumed.
         """
         known = pack or other
@@ -108,7 +108,7 @@ class StepSnapshot:
         )
 
     def fared(self, row: ClaimedStep, state: StepState) -> StepSnapshot:
-        """The step as it stands in a run, with the sessions and the input it was given."""
+        """Take the snapshot of a step in a run, with the sessions and the input it was given."""
         return replace(
             self,
             position=row.position,

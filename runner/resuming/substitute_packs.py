@@ -1,4 +1,4 @@
-"""Which pack runs a step of a recorded run here: the version resolved at start, or another that stands in for it.
+"""Which pack runs a step of a recorded run here: the version resolved at start, or a substitute.
 
 Another version of the same major does when the definition leaves that open and nothing later steps take from its output
 is proved to be missing or of another type.
@@ -57,7 +57,7 @@ def find_pack(
 def misfit(
     registry: Registry, pipeline: CompiledPipeline, steps: Sequence[ClaimedStep], step: ClaimedStep
 ) -> str | None:
-    """Why the version that could stand in for a step's does not fit; None when it fits or there is none."""
+    """Return why a step's substitute version does not fit; None when it fits or there is none."""
     other = _same_major(registry, pipeline, step)
     if other is None:
         return None

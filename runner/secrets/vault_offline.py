@@ -1,7 +1,7 @@
 """What is done to the vault without a server: change its key, take its credentials out, give it up.
 
 Each opens the database itself, so an embedded one must not be in use. Each leaves a row in the audit, without an actor:
-whoever can read the key and the database is the operator.
+who can read the key and the database is the operator.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _no_pause(_: str) -> None:
 async def rotate_key(
     store: Store, keys: KeySource, new_key: bytes | None = None, *, reached: Callable[[str], None] = _no_pause
 ) -> RotationResult:
-    """Seal everything anew with a new key, in one transaction; a crash at any point leaves a vault that opens.
+    """Seal everything with a new key, in one transaction; a crash at any point leaves a vault that opens.
 
     With a key file, the new key lies beside the old one before the transaction and replaces it after; see
     `store.secrets.vault_key`. With a key of the environment the operator holds the new one already.
@@ -50,7 +50,7 @@ async def rotate_key(
         store: The database.
         keys: Where the present key is.
         new_key: The new one; made here when None, which needs a key file.
-        reached: Told of each stage, for tests of what a crash leaves.
+        reached: Called at each stage, for tests of crashes.
 
     Raises:
         VaultKeyError: no key opens the vault, there is no vault, or the new key cannot be kept.
@@ -145,7 +145,7 @@ async def _reseal(store: Store, old: FoundKey, new_key: bytes) -> RotationResult
 
 
 def _reseal_memory(conn: Connection, again: Callable[[str, str], tuple[str, str]]) -> None:
-    """Seal what was learned anew; what does not open any more is let go, for it is no credential to mend."""
+    """Seal learned values with the new key; values that no longer open are dropped."""
 
     def reseal(sealed: str, place: str) -> str | None:
         try:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: How often changes of other servers are looked for that no wake-up told of.
+#: How often changes of other servers are looked for that no wake-up announced.
 POLL_SECONDS = 5.0
 #: How often it is noted that the server itself used a credential.
 TOUCH_SECONDS = 60.0
@@ -63,7 +63,7 @@ class VaultLockedError(Exception):
 class VaultCipher:
     """The vault key that fits, and the proof it fits.
 
-    Whatever is sealed with it is stored in a unit that finds the same proof in the vault's row, which it locks.
+    What is sealed with it is stored in a unit that finds the same proof in the vault's row, which it locks.
     """
 
     cipher: Cipher

@@ -126,7 +126,7 @@ class Scope:
                 try:
                     size = len(orjson.dumps(value))
                 except TypeError:
-                    size = 2  # told properly when the result is looked at as a whole
+                    size = 2  # reported when the whole result is checked
                 self._sizes[id(value)] = size
             self.spend(size)
 

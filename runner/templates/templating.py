@@ -146,7 +146,7 @@ def _refuse_oversized(value: Any, limit_bytes: int) -> bytes | None:  # noqa: AN
 
 
 def compile_template(value: JSONValue) -> Template:
-    """Compile a step's input; never raises, whatever it holds: see `Template.issues`."""
+    """Compile a step's input; never raises: see `Template.issues`."""
     compiler = _Compiler()
     plan = compiler.compile(value, ())
     literal = compiler.literal if plan is None else None

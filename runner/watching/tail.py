@@ -46,7 +46,7 @@ class Batch:
     """Events in order.
 
     Attributes:
-        live: Whether everything stored when it was read has now been told.
+        live: Whether everything stored when it was read has now been delivered.
     """
 
     events: tuple[EventRecord, ...]
@@ -68,7 +68,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The run has ended and every event was told; a resume adds events after `position`."""
+    """The run has ended and every event was delivered; a resume adds events after `position`."""
 
     position: int
 
@@ -136,7 +136,7 @@ class _Feed:
                     for watcher in self._watchers:
                         watcher.set()
                     return
-                except Exception as error:  # whatever it is, those who watch must not wait in vain
+                except Exception as error:  # watchers must not wait in vain after any error
                     log.warning("events could not be read; trying again", run=self._run_id, error=str(error))
                     await wait_flag(flag, POLL_SECONDS)
                     continue
@@ -171,7 +171,7 @@ class Tails:
         self._feeds: dict[str, _Feed] = {}
 
     async def follow(self, run_id: str, after: int = 0) -> AsyncIterator[Batch | Gap | End]:
-        """Tell a run's events after a position (0 for all), until the run has ended; exactly one `End` comes last.
+        """Yield a run's events after a position (0 for all), until the run has ended; exactly one `End` comes last.
 
         A run that is deleted meanwhile, or that does not exist, ends as well. Close the iterator when done with it
         early.

@@ -1,4 +1,4 @@
-"""What is made of stored definitions: of small ones when it is needed, of large ones once, beside the event loop."""
+"""Cache of what is made of stored definitions: small ones immediately, large ones once, in a thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEPT_CHARACTERS = 2 << 20
 
 
 class DefinitionCache(Generic[Made]):
-    """What is made of stored definitions, kept while there is room.
+    """Bounded cache of what is made of stored definitions.
 
     Args:
         make: Makes it of a document and of the input schema stored beside it.
@@ -36,8 +36,8 @@ class DefinitionCache(Generic[Made]):
         self._characters = 0
         self._lock = Lock()
 
-    def find_cached(self, document: str, input_schema: str | None = None) -> Made | None:
-        """What is made of a definition; None where that takes long and has not been done."""
+    def get_if_quick(self, document: str, input_schema: str | None = None) -> Made | None:
+        """Return the result for a definition; None for a large one that is not cached."""
         if len(document) <= LARGE_BYTES:
             return self._small(document, input_schema)
         key = (document, input_schema)
@@ -48,19 +48,19 @@ class DefinitionCache(Generic[Made]):
         return found
 
     async def get(self, caller_id: str, document: str, input_schema: str | None = None) -> Made:
-        """The same, made in a thread where that takes long.
+        """Return the result for a definition; a large one is made in a thread.
 
         Args:
             caller_id: Who asks: of each caller's, one is made at a time.
             document: Canonical JSON, as `store.models` keeps it.
             input_schema: The version's input schema, when the definition declares none.
         """
-        found = self.find_cached(document, input_schema)
+        found = self.get_if_quick(document, input_schema)
         if found is not None:
             return found
 
         def known() -> Made | None:
-            return self.find_cached(document, input_schema)
+            return self.get_if_quick(document, input_schema)
 
         def work() -> Made:
             made = self._make(document, input_schema)

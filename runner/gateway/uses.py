@@ -1,11 +1,17 @@
-"""What calls of models used, as it is recorded on an attempt."""
+"""Tokens and cost of model calls, as recorded on an attempt."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import orjson
+
+from store.runs.values import Spent
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from runner.failures import JSONValue
 
 
@@ -39,3 +45,24 @@ class ModelUse:
             "cost_micros": self.cost_micros,
             "elapsed_seconds": round(self.elapsed_seconds, 3),
         }
+
+
+def spent_on(uses: Sequence[ModelUse]) -> Spent | None:
+    """Sum up the calls; None when no model was called. A sum with an unknown part is unknown."""
+    if not uses:
+        return None
+    return Spent(
+        input_tokens=_sum(use.input_tokens for use in uses),
+        output_tokens=_sum(use.output_tokens for use in uses),
+        cost_micros=_sum(use.cost_micros for use in uses),
+        models=orjson.dumps([use.to_json() for use in uses]).decode(),
+    )
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    total = 0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from runner.failures import Failure, FailureCode
-from runner.gateway.spending import spent_on
+from runner.gateway.uses import spent_on
 from runner.processes.processes import work_for
 from runner.running.attempt_context import AttemptContext
 from runner.running.executor import Attempt, Outcome

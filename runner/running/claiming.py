@@ -69,7 +69,7 @@ class RunClaimer:
         if claimed.lost_attempt is not None:  # the worker decides first whether the run goes on
             return None
         try:
-            pipeline = definitions.find_cached(claimed.document, claimed.input_schema)
+            pipeline = definitions.get_if_quick(claimed.document, claimed.input_schema)
             if pipeline is None:  # compiling takes long, and others wait for the transaction
                 return None
             run = ClaimedRun.of(claimed, fence, pipeline)

@@ -202,7 +202,7 @@ class Worker:
 
     async def _compiled(self, claimed: Claim) -> CompiledPipeline | None:
         """Return the definition of a claimed run; None when the server stops before a large one is compiled."""
-        pipeline = definitions.find_cached(claimed.document, claimed.input_schema)
+        pipeline = definitions.get_if_quick(claimed.document, claimed.input_schema)
         if pipeline is not None or self._stopping:
             return pipeline
         compiling = asyncio.ensure_future(definitions.get(claimed.caller_id, claimed.document, claimed.input_schema))

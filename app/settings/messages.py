@@ -9,6 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import SecretStr
 
 from app.settings.sources import source_of, variable_of
+from runner.schemas.pydantic_messages import NEEDED, needed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,22 +21,11 @@ if TYPE_CHECKING:
     from app.settings.sources import SettingsFile
     from runner.failures import JSONValue
 
-#: What should have been given instead, by pydantic's kind of error, with the values of its context.
-_PLAIN = {
-    **dict.fromkeys(("tuple_type", "list_type"), "it should be a list"),
-    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "it should be a table"),
-    **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), "it should be a whole number"),
-    **dict.fromkeys(("float_type", "float_parsing"), "it should be a number"),
-    **dict.fromkeys(("bool_type", "bool_parsing"), "it should be true or false"),
-    **dict.fromkeys(("path_type", "path_invalid"), "it should be a path"),
-    "greater_than": "it should be greater than {gt:.16g}",
-    "greater_than_equal": "it should be greater than or equal to {ge:.16g}",
-    "less_than_equal": "it should be less than or equal to {le:.16g}",
-    "literal_error": "it should be {expected}",
-    "string_too_short": "it should be at least {min_length} long",
-    "string_pattern_mismatch": "it should match the pattern {pattern}",
-    "value_error": "{error}",
-    "string_type": "it should be text",
+#: What differs for settings, which people write in TOML.
+_NEEDED = {
+    **NEEDED,
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "it must be a table"),
+    **dict.fromkeys(("path_type", "path_invalid"), "it must be a path"),
     "extra_forbidden": "there is no such key",
     "missing": "it is needed",
 }
@@ -77,13 +67,7 @@ def _explain_one(
         remedy = "Unset it to go without."
     else:
         remedy = f"Unset it for the default `{default}`."
-    return f"{where} {value}: {_plain(detail)}. {remedy}"
-
-
-def _plain(detail: ErrorDetails) -> str:
-    """What is wrong with a value, in words for people who do not read Python; never the value itself."""
-    plain = _PLAIN.get(detail["type"])
-    return detail["msg"] if plain is None else plain.format(**detail.get("ctx", {}))
+    return f"{where} {value}: {needed(detail, _NEEDED)}. {remedy}"
 
 
 def default_of(field: FieldInfo) -> JSONValue:

@@ -39,7 +39,7 @@ def _table(value: object) -> object:
         try:
             return json.loads(value)
         except ValueError:
-            raise ValueError("it should be a table, in a variable as JSON") from None
+            raise ValueError("it must be a table, in a variable as JSON") from None
     return value
 
 

@@ -18,6 +18,7 @@ from runner.definitions.step_inputs import without_session
 from runner.issues import MAX_TOLD, Issue, argument_error, did_you_mean, error, shown
 from runner.json_values import canonical_json, forbidden_text
 from runner.packs.schemas import input_checker
+from runner.schemas.pydantic_messages import needed
 from store.runs.values import NewStep
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def resolved_input_issues(pack: Pack, value: dict[str, JSONValue]) -> list[Issue
         known = list(pack.input_model.model_fields)
         return [
             _pack_input_issue(tuple(str(part) for part in found["loc"]), found, known)
-            for found in refused.errors(include_url=False, include_context=False)[:MAX_TOLD]
+            for found in refused.errors(include_url=False)[:MAX_TOLD]
         ]
     return []
 
@@ -224,7 +225,7 @@ def _pack_input_issue(path: tuple[str, ...], found: ErrorDetails, known: list[st
             return error(path, "unknown_field", f"{name} is not a known field.", hint)
         case "missing":
             return error(path, "required", f"{name} is missing.")
-    return error(path, found["type"], f"{name} is {shown(found['input'])}: {found['msg']}.")
+    return error(path, found["type"], f"{name} is {shown(found['input'])}; {needed(found)}.")
 
 
 def not_from_memory(inputs: JSONValue, fields: Sequence[LearnedField]) -> list[Issue]:

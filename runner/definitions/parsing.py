@@ -31,6 +31,7 @@ from runner.definitions.models import (
 from runner.issues import MAX_TOLD, Hint, Issue, did_you_mean, error, has_errors, nearest, shown, warning
 from runner.json_values import digest, forbidden_text
 from runner.packs.metadata import Metadata
+from runner.schemas.pydantic_messages import needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -296,12 +297,12 @@ class _Reader:
         try:
             return Metadata.model_validate(metadata)
         except ValidationError as refused:
-            for problem in refused.errors(include_url=False, include_context=False)[:MAX_TOLD]:
+            for problem in refused.errors(include_url=False)[:MAX_TOLD]:
                 path = ("metadata", *(str(part) for part in problem["loc"]))
                 if problem["type"] == "extra_forbidden":
                     self._unknown_key(path, Metadata.model_fields)
                 else:
-                    message = f"`{'.'.join(path)}` is {shown(problem['input'])}: {problem['msg'].lower()}."
+                    message = f"`{'.'.join(path)}` is {shown(problem['input'])}; {needed(problem)}."
                     self._refuse(path, "wrong_type", message)
         return Metadata()
 

@@ -106,7 +106,7 @@ def test_wrong_values_are_all_named_with_the_remedy(monkeypatch, tmp_path):
         Settings.load({"host": ""})
 
     text = str(raised.value)
-    assert "PACKLINE_PORT is `http`: it should be a whole number. Unset it for the default `8420`." in text
+    assert "PACKLINE_PORT is `http`: it must be a whole number. Unset it for the default `8420`." in text
     assert f"`lanes` in {tmp_path / 'packline.toml'} is `0`" in text
     assert "--host is ``" in text
     assert "PACKLINE_DATABASE_URL is `mysql://root:***@db/x`: use `sqlite`" in text
@@ -118,11 +118,11 @@ def test_wrong_values_are_all_named_with_the_remedy(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("table", "told"),
     [
-        ('[agents.x]\npreset = "mock"\nenv = {MY_TOKEN = "hunter22"}', ["`agents.x.env` in", "it should be a list"]),
+        ('[agents.x]\npreset = "mock"\nenv = {MY_TOKEN = "hunter22"}', ["`agents.x.env` in", "it must be a list"]),
         ('[agents.x]\npreset = "mock"\nvariables = {"A B" = "hunter22"}', ["`agents.x.variables.A B`", "match"]),
         ('[agents.x]\nvariables = {A = "hunter22"}', ["`agents.x` in", "give `command`"]),
         ('[agents.x]\npreset = "mock"\nsecrets = "hunter22"', ["`agents.x.secrets`", "there is no such key"]),
-        ('agents = "hunter22"', ["`agents` in", "it should be a table", "Unset it"]),
+        ('agents = "hunter22"', ["`agents` in", "it must be a table", "Unset it"]),
         (
             '[mcp_servers.x]\nurl = "https://a.example"\nbearer = "hunter22"',
             ["`mcp_servers.x.bearer`", "credential.field"],
@@ -130,7 +130,7 @@ def test_wrong_values_are_all_named_with_the_remedy(monkeypatch, tmp_path):
         ('[mcp_servers.x]\ncommand = ["uvx"]\nsecret_env = {A = "hunter22"}', ["`A` is not", "credential.field"]),
         ('[mcp_servers.x]\nurl = "https://hunter22@[::1"', ["`mcp_servers.x.url`", "https://host.example/mcp"]),
         ('[model_providers.x]\nbase_url = "https://me:hunter22@[::1"', ["`model_providers` in", "`x` an address"]),
-        ('egress_allow = [1, {a = "hunter22"}]', ["`egress_allow.1` in", "it should be text", "remove it"]),
+        ('egress_allow = [1, {a = "hunter22"}]', ["`egress_allow.1` in", "it must be text", "remove it"]),
     ],
 )
 def test_what_is_wrong_in_a_table_is_named_and_nothing_in_it_shown(tmp_path, table, told):
@@ -148,11 +148,11 @@ def test_what_is_wrong_in_a_table_is_named_and_nothing_in_it_shown(tmp_path, tab
 @pytest.mark.parametrize(
     ("variable", "value", "told"),
     [
-        ("PACKLINE_PORT", "99999", "it should be less than or equal to 65535"),
-        ("PACKLINE_LANES", "0", "it should be greater than or equal to 1"),
-        ("PACKLINE_LOGIN_DAYS", "0", "it should be greater than 0"),
-        ("PACKLINE_SESSION_IDLE_SECONDS", "99999999999", "it should be less than or equal to 31536000"),
-        ("PACKLINE_LOG_LEVEL", "loud", "it should be 'debug', 'info', 'warning' or 'error'"),
+        ("PACKLINE_PORT", "99999", "it must be at most 65535"),
+        ("PACKLINE_LANES", "0", "it must be at least 1"),
+        ("PACKLINE_LOGIN_DAYS", "0", "it must be more than 0"),
+        ("PACKLINE_SESSION_IDLE_SECONDS", "99999999999", "it must be at most 31536000"),
+        ("PACKLINE_LOG_LEVEL", "loud", "it must be 'debug', 'info', 'warning' or 'error'"),
         ("PACKLINE_BASE_PATH", "/{x}", "a path such as /tools/pipes is needed, of letters, digits and . _ ~ -"),
     ],
 )
@@ -173,7 +173,7 @@ def test_a_table_in_a_variable_that_is_no_json_is_told_without_it(monkeypatch, v
         Settings.load()
 
     assert str(raised.value) == (
-        f"{variable} cannot be used: it should be a table, in a variable as JSON. Unset it to go without."
+        f"{variable} cannot be used: it must be a table, in a variable as JSON. Unset it to go without."
     )
 
 

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
+from pydantic import BaseModel, Field
 
 from app.cli.base.output import issue_line
+from packline import PackContext, pack
 from tests.support.front_door import save, step
 from tests.support.mcp_agent import ToolRefused, agent, told
 from tests.support.packs import Workbench
@@ -44,9 +46,18 @@ _QUERIES = [
 ]
 
 
+class Nap(BaseModel):
+    seconds: float = Field(ge=0, le=300)
+
+
+@pack("test.nap", version="1.0.0", effects="none", repeatable=True)
+async def nap(ctx: PackContext, input: Nap) -> Nap:
+    return input
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def it(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Product]:
-    async with product(tmp_path_factory.mktemp("names"), Workbench().packs) as made:
+    async with product(tmp_path_factory.mktemp("names"), [*Workbench().packs, nap]) as made:
         await save(made, "brew", step("a", "test.echo", text="tea"))
         yield made
 
@@ -116,3 +127,29 @@ async def test_a_missing_scope_is_told_as_the_schema_has_it(it: Product) -> None
         "requires": "MANAGE",
         "operation": "create_token",
     }
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"seconds": 9999}, "`seconds` is 9999; it must be at most 300."),
+        ({"seconds": -1}, "`seconds` is -1; it must be at least 0."),
+        ({"seconds": "soon"}, '`seconds` is "soon"; it must be a number.'),
+    ],
+)
+async def test_a_value_that_a_pack_refuses_is_told_in_plain_words(
+    it: Product, given: dict[str, Any], message: str
+) -> None:
+    answer = await it.mutate(
+        f'mutation ($input: JSON!) {{ runPack(pack: "test.nap", input: $input) {{ {_INVALID} }} }}', {"input": given}
+    )
+    assert [issue["message"] for issue in answer["issues"]] == [message]
+
+
+async def test_metadata_that_is_refused_is_told_in_plain_words(it: Product) -> None:
+    document = {"key": "odd", "name": "Odd", "steps": [step("a", "test.echo", text="x")], "metadata": {"accepts": 3}}
+    checked = await it.query(
+        "query ($of: JSON!) { checkPipeline(definition: {document: $of}) { issues { message } } }", {"of": document}
+    )
+    messages = [issue["message"] for issue in checked["checkPipeline"]["issues"]]
+    assert "`metadata.accepts` is 3; it must be a list." in messages

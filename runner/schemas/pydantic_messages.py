@@ -1,0 +1,51 @@
+"""What pydantic refuses, in the words in which the errors of JSON Schema are told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic_core import ErrorDetails
+
+#: By pydantic's kind of error, with the values of its context.
+NEEDED: Mapping[str, str] = {
+    **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), "it must be a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "it must be a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "it must be true or false"),
+    **dict.fromkeys(("string_type", "string_unicode"), "it must be text"),
+    **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type"), "it must be a list"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type", "dataclass_type"), "it must be an object"),
+    **dict.fromkeys(("value_error", "assertion_error"), "{error}"),
+    **dict.fromkeys(("literal_error", "enum"), "it must be {expected}"),
+    "none_required": "it must be null",
+    "greater_than": "it must be more than {gt}",
+    "greater_than_equal": "it must be at least {ge}",
+    "less_than": "it must be less than {lt}",
+    "less_than_equal": "it must be at most {le}",
+    "multiple_of": "it must be a multiple of {multiple_of}",
+    "string_too_short": "at least {min_length} characters are needed",
+    "string_too_long": "at most {max_length} characters are allowed",
+    "too_short": "at least {min_length} entries are needed",
+    "too_long": "at most {max_length} entries are allowed",
+    "string_pattern_mismatch": "it must match the pattern {pattern}",
+}
+
+
+def needed(found: ErrorDetails, words: Mapping[str, str] = NEEDED) -> str:
+    """What the value must be instead, as a clause without a full stop: `it must be at most 300`.
+
+    Args:
+        found: With its context; what is not in `words` is told in pydantic's own.
+        words: By kind of error.
+    """
+    clause = words.get(found["type"])
+    if clause is None:
+        return found["msg"].rstrip(".")
+    context = {name: _plain(value) for name, value in found.get("ctx", {}).items()}
+    return clause.format(**context).rstrip(".")
+
+
+def _plain(value: object) -> str:
+    return f"{value:.16g}" if isinstance(value, float) else str(value)

@@ -34,6 +34,7 @@ from runner.failures import FailureCode, PackError
 from runner.gateway.prices import cost_micros
 from runner.gateway.problems import about, failure_of_status, inner_pack_error, quota_exceeded
 from runner.gateway.uses import ModelUse
+from runner.schemas.pydantic_messages import needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -323,7 +324,7 @@ def _first_misfit(error: BaseException) -> str:
         if isinstance(cause, ValidationError):
             first = cause.errors()[0]
             place = ".".join(str(part) for part in first["loc"])
-            said = first["msg"].removeprefix("Value error, ").rstrip(".")
+            said = needed(first)
             return f", also after it was sent back once: {f'`{place}`: ' if place else ''}{said}"
         cause = cause.__cause__ or cause.__context__
     return ""

@@ -23,6 +23,7 @@ from runner.failures import Failure, FailureCode, JSONValue, PackError
 from runner.json_values import MAX_KEPT_DEPTH, forbidden_text, is_too_deep
 from runner.packs.lost_numbers import lost_number
 from runner.packs.revalidation import find_misfit
+from runner.schemas.pydantic_messages import needed
 
 if TYPE_CHECKING:
     from runner.packs.pack import Pack
@@ -358,18 +359,18 @@ def _invalid(
     error: ValidationError, code: FailureCode, what: str, redactor: Redactor, path: tuple[str | int, ...] = ()
 ) -> PackError:
     """Convert pydantic's errors below a path to one failure that names the first field and counts the rest."""
-    found = error.errors(include_url=False, include_context=False)
+    found = error.errors(include_url=False)
     first = found[0]
     field = ".".join(str(part) for part in (*path, *first["loc"])) or None
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     given = redactor.excerpt(repr(first.get("input")), GIVEN_CHARACTERS)
     return PackError(
         code,
-        f"{what} is wrong at {field or 'its top'}: {first['msg']} (given: {given}){more}.",
+        f"{what} is wrong at {field or 'its top'}: {needed(first)} (given: {given}){more}.",
         field=field if code is FailureCode.INVALID_INPUT else None,
         hint="Change the input and resume." if code is FailureCode.INVALID_INPUT else "Report it to the pack's author.",
         detail=[
-            {"field": ".".join(str(part) for part in (*path, *issue["loc"])), "message": issue["msg"]}
+            {"field": ".".join(str(part) for part in (*path, *issue["loc"])), "message": needed(issue)}
             for issue in found[:20]
         ],
     )

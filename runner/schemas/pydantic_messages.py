@@ -19,6 +19,8 @@ NEEDED: Mapping[str, str] = {
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type", "dataclass_type"), "it must be an object"),
     **dict.fromkeys(("value_error", "assertion_error"), "{error}"),
     **dict.fromkeys(("literal_error", "enum"), "it must be {expected}"),
+    "extra_forbidden": "it is not a known field",
+    "missing": "it is missing",
     "none_required": "it must be null",
     "greater_than": "it must be more than {gt}",
     "greater_than_equal": "it must be at least {ge}",

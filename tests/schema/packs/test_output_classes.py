@@ -105,13 +105,13 @@ async def test_what_is_declared_is_taken(it: Product, how: str, number: int) -> 
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ("another model", "should be a valid dictionary or instance of Out"),
-        ("a namespace", "should be a valid dictionary or instance of Out"),
-        ("the class", "should be a valid dictionary or instance of Out"),
+        ("another model", "it must be an object"),
+        ("a namespace", "it must be an object"),
+        ("the class", "it must be an object"),
         ("a dict with more", "wrong at zzz"),
         ("a copy with more", "wrong at zzz"),
         ("a part with more", "wrong at inner.zzz"),
-        ("an unconverted text", "wrong at n: Input should be a valid integer (given: '3')"),
+        ("an unconverted text", "wrong at n: it must be a whole number (given: '3')"),
         ("another model inside", "wrong at inner"),
     ],
 )

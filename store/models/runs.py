@@ -215,7 +215,7 @@ class RunEventRow(SQLModel, table=True):
     after: str | None = None
     reason: str | None = Field(default=None, sa_type=Text)
     data: str | None = Field(default=None, sa_type=Text)  # JSON; a milestone for progress
-    # JSON list of the events numbered just before this one, oldest first, each a list of `store.runs.events.TOLD`.
+    # JSON list of the events numbered just before this one, oldest first, each as `store.runs.events.EVENT_COLUMNS`.
     earlier: str | None = Field(default=None, sa_type=Text)
 
 

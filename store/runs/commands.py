@@ -48,7 +48,7 @@ _MOVE_STEP = Sql("UPDATE run_step SET position = :position WHERE id = :id")
 _REFIT_STEP = Sql("UPDATE run_step SET pack = :pack, pack_version = :pack_version WHERE id = :id")
 _RETIRE_STEP = Sql("UPDATE run_step SET retired_at = :now WHERE id = :id")
 _ACKNOWLEDGE = Sql("UPDATE run SET acknowledged_at = :at WHERE id = :id AND state = 'failed'")
-# Artifacts that only this run still needed, their own run being gone already.
+# Artifacts of deleted runs that only this run still reused.
 _DELETE_REUSED = Sql(
     """DELETE FROM artifact WHERE NOT pinned
     AND attempt_id IN (SELECT reused_from FROM attempt WHERE run_id = :id AND reused_from IS NOT NULL)
@@ -59,18 +59,18 @@ _DELETE_ARTIFACTS = Sql(
     """DELETE FROM artifact WHERE run_id = :id AND NOT pinned
     AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.reused_from = artifact.attempt_id)"""
 )
-# Steps, attempts, log lines, events and sessions go with it by their foreign keys.
+# Foreign keys delete its steps, attempts, log lines, events and sessions.
 _DELETE_RUN = Sql("DELETE FROM run WHERE id = :id AND ended_at IS NOT NULL")
 
 
 def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunState:
-    """Cancels a run: at once when no living worker holds it, else it is `cancelling` until its worker lets go.
+    """Cancel a run: at once if no living worker holds it; otherwise it is `cancelling` until its worker ends it.
 
     Returns:
-        The state it is in now.
+        Its new state.
 
     Raises:
-        WrongStateError: it is final or there is none.
+        WrongStateError: the run is final or does not exist.
     """
     row = conn.one(LOCK_RUN, {"id": run_id})
     if row is None:
@@ -91,7 +91,7 @@ def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunStat
         return RunState.CANCELLING
     if RunState.CANCELLED in RUN_TRANSITIONS[state]:
         conn.run(_NOTE_CANCEL, {"id": run_id, "reason": reason, "yes": True})
-        # The lease outlived its worker's last sign of life by no more than its own length.
+        # The lease ended at most its own length after the worker's last sign of life.
         left_at = instant(row.idle_since) or until
         end_cancelled(conn, run_id, row.caller_id, state, now, next_seq, reason, left_at=left_at)
         return RunState.CANCELLED
@@ -99,10 +99,10 @@ def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunStat
 
 
 def resume(conn: Connection, change: Resume, *, queue_limit: int) -> None:
-    """Puts a failed or cancelled run back into the queue, as `runner.resuming.plan` decided.
+    """Put a failed or cancelled run back into the queue, as `runner.resuming.plan` decided.
 
     Raises:
-        WrongStateError: it is neither, or there is none.
+        WrongStateError: the run is neither failed nor cancelled, was resumed meanwhile, or does not exist.
         QueueFullError: the caller has `queue_limit` runs waiting.
     """
     row = conn.one(LOCK_RUN, {"id": change.run_id})
@@ -167,7 +167,7 @@ def _replace_steps(conn: Connection, change: Resume, now: datetime) -> None:
 
 
 def acknowledge(conn: Connection, run_id: str, *, acknowledged: bool) -> None:
-    """Marks a failure as dealt with, or takes the mark off.
+    """Mark a failed run as acknowledged, or remove the mark.
 
     Raises:
         WrongStateError: the run has not failed.
@@ -179,12 +179,10 @@ def acknowledge(conn: Connection, run_id: str, *, acknowledged: bool) -> None:
 
 
 def delete_run(conn: Connection, run_id: str) -> None:
-    """Deletes a run that has ended, with its steps, attempts, events and artifacts.
-
-    Artifacts that are pinned, or that another run reuses, stay.
+    """Delete a run that has ended; see `remove_run`.
 
     Raises:
-        WrongStateError: it has not ended, or there is none.
+        WrongStateError: the run has not ended or does not exist.
     """
     row = conn.one(LOCK_RUN, {"id": run_id})
     if row is None or RunState(row.state) not in FINAL_RUN_STATES:
@@ -193,9 +191,10 @@ def delete_run(conn: Connection, run_id: str) -> None:
 
 
 def remove_run(conn: Connection, run_id: str) -> None:
-    """Removes a run that has ended, with everything below it, and wakes those who watch it.
+    """Delete a run that has ended, with its steps, attempts, events and artifacts, and wake its watchers.
 
-    Its artifacts go along unless they are pinned or another run reuses them; those go once that run is removed.
+    Artifacts that are pinned or that another run reuses stay; the reused ones are deleted with that run (guarantees F2
+    and F3).
     """
     keep_keys(conn, run_id)
     conn.run(_DELETE_REUSED, {"id": run_id})

@@ -1,4 +1,4 @@
-"""How runs end: on a cancel, at the deadline, with success or failure."""
+"""Ends runs: on a cancel, at the deadline, with success or failure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOCK_RUN = Sql(
     FROM run WHERE id = :id FOR UPDATE
     """
 )
-# By way of its step, which counts it while it runs: attempts are found by their step alone.
+# Joined through the step, because attempts are indexed by their step only.
 RUNNING_ATTEMPT = Sql(
     """
     SELECT attempt.id AS attempt_id, step.id AS step_id
@@ -38,7 +38,7 @@ END_ATTEMPT = Sql(
     WHERE id = :id AND state = 'running'
     """
 )
-# Nobody worked on it after its worker's last sign of life, whenever that is noticed. A clock may have been set back.
+# The attempt ends at its worker's last sign of life, not when the loss is noticed. A clock may have been set back.
 LEAVE_ATTEMPT = Sql(
     """
     UPDATE attempt SET state = :state, ended_at = CASE WHEN started_at > :left_at THEN started_at ELSE :left_at END
@@ -68,7 +68,7 @@ _END_RUN = Sql(
 
 
 _DEADLINE_MESSAGE = "The run passed its deadline."
-#: Stored form of the failure of a run that passed its deadline; never retried.
+#: Stored failure of a run that passed its deadline; never retried.
 DEADLINE_FAILURE = (
     '{"code":"timeout","message":"' + _DEADLINE_MESSAGE + '",'
     '"hint":"Resume it for another stretch, or give the pipeline a longer deadline_seconds.","safe_to_repeat":true}'
@@ -76,7 +76,7 @@ DEADLINE_FAILURE = (
 
 
 def record_spent(conn: Connection, attempt_id: str, spent: Spent | None) -> None:
-    """Notes what models were paid for, before the attempt ends. Most steps ask none, and cost no statement here."""
+    """Record what the models cost, before the attempt ends; no statement for the many steps that ask none."""
     if spent is not None:
         conn.run(
             _RECORD_SPENT,
@@ -91,7 +91,7 @@ def record_spent(conn: Connection, attempt_id: str, spent: Spent | None) -> None
 
 
 def end_early(conn: Connection, fence: Fence, run: FencedRun, *, heeds_deadline: bool) -> Settled | None:
-    """Ends the run when a cancel, or its deadline where that counts, came first; writes the ledger then."""
+    """End the run if it was cancelled, or late and `heeds_deadline`, and write the ledger; None otherwise."""
     ledger, state = run.ledger, run.state
     if run.cancelled:
         close_steps(conn, fence.run_id, ledger, StepState.CANCELLED)
@@ -118,9 +118,9 @@ def end_early(conn: Connection, fence: Fence, run: FencedRun, *, heeds_deadline:
 def close_steps(
     conn: Connection, run_id: str, ledger: Ledger, state: StepState, *, left_at: datetime | None = None
 ) -> None:
-    """Ends steps that are still running or waiting, and an attempt without a result with them.
+    """End steps that are still running or waiting, and the attempt that has no result.
 
-    `left_at` is the last sign of life of the worker that left the attempt, if it was left.
+    `left_at` is the last sign of life of the worker that abandoned the attempt, if one did.
     """
     now = ledger.stamp
     attempt = AttemptState.CANCELLED if state is StepState.CANCELLED else AttemptState.FAILED
@@ -152,7 +152,7 @@ def end_run(
     said: str = "",
     reason: str | None = None,
 ) -> None:
-    """Ends a run: its state, failure and last event; lease, flight, wait and slot are given up."""
+    """End a run: set its state, failure and last event; release its lease, flight, wait and slot."""
     require_run_transition(before, after)
     conn.run(
         _END_RUN,
@@ -181,7 +181,7 @@ def end_cancelled(
     *,
     left_at: datetime | None = None,
 ) -> None:
-    """Ends a cancelled run that nobody holds; `left_at` is the last sign of life of whoever held it."""
+    """End a cancelled run that nobody holds; `left_at` is the last sign of life of its last worker."""
     ledger = Ledger(conn, run_id, now, next_seq=next_seq, reserved=0)
     close_steps(conn, run_id, ledger, StepState.CANCELLED, left_at=left_at)
     end_run(conn, run_id, caller_id, ledger, state, RunState.CANCELLED, reason=reason)

@@ -1,6 +1,6 @@
-"""Reads of a run's events, and of the little that whoever waits for a run wants to know.
+"""Reads of a run's events, and of its state for those who wait for it.
 
-The events of one unit of work are mostly one row (`store.runs.ledger`): its last event, and a list of the earlier ones.
+Events of one unit of work usually share a row (`store.runs.ledger`): the last event, and a list of the earlier ones.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class EventRecord:
     data: str | None
 
 
-#: Columns of what an event tells besides its run, number and instant, and what each of `earlier` holds in this order.
-TOLD = ("type", "step_id", "attempt_id", "artifact_id", "before", "after", "reason", "data")
-#: Columns of a row, as `events_of` takes it.
-ROW = f"run_id, sequence, at, {', '.join(TOLD)}, earlier"
-#: Most events that one row holds.
-TOGETHER = 16
-#: Beyond every number an event can have.
+#: Columns of an event besides run, number and instant; each entry of `earlier` holds them in this order.
+EVENT_COLUMNS = ("type", "step_id", "attempt_id", "artifact_id", "before", "after", "reason", "data")
+#: Columns of a row for `events_of`.
+ROW = f"run_id, sequence, at, {', '.join(EVENT_COLUMNS)}, earlier"
+#: Maximum number of events in one row.
+EVENTS_PER_ROW = 16
+#: Larger than any event number.
 _NO_END = 2**31 - 1
 
-# A row goes by the number of its last event: the rows after a number hold every event after it, and a few before.
+# A row is numbered like its last event: the rows after a number hold every event after it, and a few before.
 _AFTER = Sql(f"SELECT {ROW} FROM run_event WHERE run_id = :run_id AND sequence > :after ORDER BY sequence LIMIT :limit")
 _BEFORE = Sql(
     f"""
@@ -62,9 +62,9 @@ _STATE = Sql("SELECT state FROM run WHERE id = :id")
 async def events_after(
     store: Store, run_id: str, after: int | None, *, limit: int, few: bool = False
 ) -> list[EventRecord]:
-    """A run's events after a sequence number, oldest first; the newest `limit` ones when `after` is None.
+    """List a run's events after a sequence number, oldest first; the newest `limit` ones when `after` is None.
 
-    `few` says that few are expected; see `Store.rows`.
+    Pass `few` when few are expected; see `Store.rows`.
     """
     if after is None:
         return await _events_before(store, run_id, 0, _NO_END, limit)
@@ -74,7 +74,7 @@ async def events_after(
 
 
 async def list_events(store: Store, run_id: str, window: PageWindow) -> list[EventRecord]:
-    """A run's events, oldest first; the sort key is `(sequence,)`."""
+    """List a run's events, oldest first; the sort key is `(sequence,)`."""
     after: int = window.after[0] if window.after else 0
     before = min(window.before[0], _NO_END) if window.before else _NO_END
     if window.reverse:
@@ -84,24 +84,24 @@ async def list_events(store: Store, run_id: str, window: PageWindow) -> list[Eve
 
 
 async def _events_before(store: Store, run_id: str, after: int, before: int, limit: int) -> list[EventRecord]:
-    """The last `limit` events between two sequence numbers, oldest first."""
-    # Rows that end at `before` or some numbers later may begin with events that are wanted.
-    beyond = 0 if before == _NO_END else TOGETHER - 1
+    """List the last `limit` events between two sequence numbers, oldest first."""
+    # Rows numbered at or shortly after `before` may begin with wanted events.
+    beyond = 0 if before == _NO_END else EVENTS_PER_ROW - 1
     bounds = {"run_id": run_id, "after": after, "before": before + beyond, "limit": limit + beyond}
     rows = await store.rows(_BEFORE, bounds)
     return [event for row in reversed(rows) for event in events_of(row) if after < event.sequence < before][-limit:]
 
 
 async def run_state(store: Store, run_id: str) -> RunState | None:
-    """Where a run stands; None when there is no such run."""
+    """Return the state of a run; None when there is no such run."""
     rows = await store.rows(_STATE, {"id": run_id}, few=True)
     return RunState(rows[0].state) if rows else None
 
 
 def events_of(row: Row) -> list[EventRecord]:
-    """The events of a row of `ROW`, oldest first."""
+    """Unpack a row of `ROW` into its events, oldest first."""
     run_id, sequence, stored_at, *last, earlier = row
     at = instant(stored_at)
-    told = [last] if earlier is None else [*orjson.loads(earlier), last]
-    numbers = range(sequence - len(told) + 1, sequence + 1)
-    return [EventRecord(run_id, number, at, *each) for number, each in zip(numbers, told, strict=True)]  # type: ignore[arg-type] # the column is never null
+    events = [last] if earlier is None else [*orjson.loads(earlier), last]
+    numbers = range(sequence - len(events) + 1, sequence + 1)
+    return [EventRecord(run_id, number, at, *each) for number, each in zip(numbers, events, strict=True)]  # type: ignore[arg-type] # the column is never null

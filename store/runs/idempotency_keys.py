@@ -1,6 +1,6 @@
 """Idempotency keys of starts: the run each led to, for a day, even when that run is deleted.
 
-A key lives with its run, or in `joined_key` when the start joined a run under way. When the run is deleted, its keys
+A key lives with its run, or in `joined_key` when the start joined an active run. When the run is deleted, its keys
 move to `spent_key`, so that a late repeat starts no second run.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: How long an idempotency key of a start is kept (guarantee P7).
 IDEMPOTENCY_KEEP = timedelta(hours=24)
 
-# Of a run that goes: its own key, and those of starts that joined it.
+# The keys of a deleted run: its own, and those of starts that joined it.
 _KEEP = Sql(
     """
     INSERT INTO spent_key (caller_id, idempotency_key, run_id, created_at)
@@ -49,7 +49,7 @@ _SWEEP = Sql(
 
 
 class EarlierStart(NamedTuple):
-    """A run that was started with an idempotency key; `request_digest` tells of which request, unless it is gone."""
+    """A run that was started with an idempotency key; `request_digest` is None once the run is gone."""
 
     run_id: str
     request_digest: str | None
@@ -58,7 +58,7 @@ class EarlierStart(NamedTuple):
 
 
 async def find_earlier_start(store: Store, caller_id: str, key: str) -> EarlierStart | None:
-    """What a caller's idempotency key led to, a run that is gone included; None when it was not used."""
+    """Find the run that a caller's idempotency key started, even a deleted one; None when the key is unused."""
     own = sa.select(RUN.c.id.label("run_id"), RUN.c.request_digest, RUN.c.created_at, sa.false().label("gone"))
     own = own.where(RUN.c.caller_id == caller_id, RUN.c.idempotency_key == key)
     joined = sa.select(
@@ -69,20 +69,20 @@ async def find_earlier_start(store: Store, caller_id: str, key: str) -> EarlierS
     spent = spent.where(SPENT_KEY.c.caller_id == caller_id, SPENT_KEY.c.idempotency_key == key)
     rows = (await store.read(own.union_all(joined, spent))).mappings()
     found = [EarlierStart(**row) for row in rows]
-    # The newest: one of them may have outlived the day a key is kept.
+    # The newest, since an older one may have outlived its day.
     return max(found, key=lambda start: start.created_at, default=None)
 
 
 def keep_keys(conn: Connection, run_id: str) -> None:
-    """Keeps the keys that led to a run that is about to be removed, as far as their day is not over."""
+    """Keep the keys of a run that is about to be deleted, for the rest of their day."""
     conn.run(_KEEP, {"id": run_id, "since": conn.bindable(conn.now() - IDEMPOTENCY_KEEP)})
 
 
 def refuse_spent(conn: Connection, caller_id: str, key: str, now: datetime) -> None:
-    """Refuses a key that led to a run which is gone.
+    """Refuse a key whose run is deleted.
 
     Raises:
-        SpentKeyError: it did, within the last day.
+        SpentKeyError: The key started that run within the last day.
     """
     row = conn.one(_FIND, {"caller_id": caller_id, "key": key})
     if row is not None and now - some_instant(row.created_at) <= IDEMPOTENCY_KEEP:
@@ -90,5 +90,5 @@ def refuse_spent(conn: Connection, caller_id: str, key: str, now: datetime) -> N
 
 
 def sweep_spent_keys(conn: Connection, *, limit: int = 1000) -> int:
-    """Removes keys whose day is over; how many."""
+    """Delete keys whose day is over; return how many."""
     return conn.run(_SWEEP, {"before": conn.now() - IDEMPOTENCY_KEEP, "limit": limit})

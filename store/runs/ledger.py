@@ -1,4 +1,4 @@
-"""The events of one unit, written with gapless numbers in the transaction of the change."""
+"""Collects the events of one unit and writes them, gaplessly numbered, in the transaction of the change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import orjson
 
 from store.database.dialects import Sql
 from store.database.wakes import Topic
-from store.runs.events import TOGETHER
+from store.runs.events import EVENTS_PER_ROW
 from store.states import EventType
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _INSERT = Sql(
         :earlier)
     """
 )
-# Without what hardly any event has: the driver looks for an adapter of each NULL it binds, a sixth of a statement.
+# Omits columns that few events set: binding their NULLs takes the driver a sixth of the statement.
 _INSERT_STATES = Sql(
     """
     INSERT INTO run_event (run_id, sequence, at, type, step_id, attempt_id, before, after, earlier)
@@ -34,8 +34,8 @@ _INSERT_STATES = Sql(
     """
 )
 
-#: What an event tells, in the order of `store.runs.events.TOLD`.
-_Told: TypeAlias = tuple[str, str | None, str | None, str | None, str | None, str | None, str | None, str | None]
+#: An event, in the order of `store.runs.events.EVENT_COLUMNS`.
+_Event: TypeAlias = tuple[str, str | None, str | None, str | None, str | None, str | None, str | None, str | None]
 
 _RUN_STATE, _STEP_STATE = EventType.RUN_STATE.value, EventType.STEP_STATE.value
 _ATTEMPT_STATE = EventType.ATTEMPT_STATE.value
@@ -44,22 +44,22 @@ _ATTEMPT_STATE = EventType.ATTEMPT_STATE.value
 class Ledger:
     """Collects the events of one unit and writes them with gapless numbers.
 
-    They share a row, which goes by the number of the last: of the four events of a settle that saves three rows in the
-    table and in its index, half of what all its events cost.
+    They share a row, numbered like the last one: this saves three of the four rows of a settle, half the cost of its
+    events.
 
     Attributes:
         now: The instant of the unit.
-        stamp: The same as the driver binds it cheapest.
+        stamp: The same instant in the form that the driver binds fastest.
     """
 
-    __slots__ = ("_conn", "_first", "_reserved", "_run_id", "_told", "now", "stamp")
+    __slots__ = ("_conn", "_events", "_first", "_reserved", "_run_id", "now", "stamp")
 
     def __init__(self, conn: Connection, run_id: str, now: datetime, *, next_seq: int, reserved: int) -> None:
         self._conn = conn
         self._run_id = run_id
         self._first = next_seq - reserved
         self._reserved = reserved
-        self._told: list[_Told] = []
+        self._events: list[_Event] = []
         self.now = now
         self.stamp = conn.bindable(now)
 
@@ -75,29 +75,29 @@ class Ledger:
         reason: str | None = None,
         data: str | None = None,
     ) -> None:
-        """Adds an event after the ones so far; the states are words of `store.states`."""
-        self._told.append((kind.value, step_id, attempt_id, artifact_id, before, after, reason, data))
+        """Append an event; `before` and `after` are values of `store.states`."""
+        self._events.append((kind.value, step_id, attempt_id, artifact_id, before, after, reason, data))
 
     def run(self, before: RunState | None, after: RunState, reason: str | None = None) -> None:
-        """The run went from one state to another."""
+        """Append a state change of the run."""
         came_from = before.value if before else None
-        self._told.append((_RUN_STATE, None, None, None, came_from, after.value, reason, None))
+        self._events.append((_RUN_STATE, None, None, None, came_from, after.value, reason, None))
 
     def step(self, step_id: str, before: StepState, after: StepState, reason: str | None = None) -> None:
-        """A step went from one state to another."""
-        self._told.append((_STEP_STATE, step_id, None, None, before.value, after.value, reason, None))
+        """Append a state change of a step."""
+        self._events.append((_STEP_STATE, step_id, None, None, before.value, after.value, reason, None))
 
     def attempt(self, step_id: str, attempt_id: str, after: AttemptState) -> None:
-        """An attempt started or ended."""
-        self._told.append((_ATTEMPT_STATE, step_id, attempt_id, None, None, after.value, None, None))
+        """Append the start or end of an attempt."""
+        self._events.append((_ATTEMPT_STATE, step_id, attempt_id, None, None, after.value, None, None))
 
     def write(self) -> None:
-        """Stores the events, corrects the run's counter where it differs from what was reserved, wakes watchers."""
-        count = len(self._told)
+        """Store the events, correct the run's counter if fewer or more were reserved, and wake watchers."""
+        count = len(self._events)
         if count != self._reserved:
             self._conn.run(_SET_SEQUENCE, {"id": self._run_id, "next_seq": self._first + count})
-        for start in range(0, count, TOGETHER):
-            *earlier, last = self._told[start : start + TOGETHER]
+        for start in range(0, count, EVENTS_PER_ROW):
+            *earlier, last = self._events[start : start + EVENTS_PER_ROW]
             text = orjson.dumps(earlier).decode() if earlier else None
             number = self._first + start + len(earlier)
             kind, step_id, attempt_id, artifact_id, before, after, reason, data = last

@@ -1,4 +1,4 @@
-"""What attempts log, line by line: capped, so that a chatty pack fills neither disk nor page."""
+"""Log lines of attempts, capped so that a chatty pack fills neither the disk nor the page."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from store.database.engine import Store
     from store.database.paging import PageWindow
 
-#: Lines of one attempt that are kept, and their text together.
+#: Maximum lines of one attempt, and of their text together.
 MAX_LINES = 10_000
 MAX_BYTES = 1 << 20
-#: The last line of a log that went beyond either.
+#: The last line of a log that exceeded either limit.
 CUT = "The log was cut here: it reached 10,000 lines or 1 MiB."
 
 
-#: How serious lines are, by the words packs use; with any other word a line is `info`.
+#: Levels by the words that packs use; any other word means `info`.
 _LEVELS = {
     "debug": "debug",
     "info": "info",
@@ -42,7 +42,7 @@ _LEVELS = {
 
 @dataclass(frozen=True, slots=True)
 class LogLineRecord:
-    """A line as it was logged; `sequence` counts from 1 within the attempt.
+    """A logged line; `sequence` counts from 1 within the attempt.
 
     Attributes:
         level: `debug`, `info`, `warning` or `error`.
@@ -66,10 +66,10 @@ _COLUMNS = columns_of(LOG_LINE, LogLineRecord)
 
 
 def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[datetime, str, str]]) -> int:
-    """Adds lines `(at, level, text)` and answers how many were kept.
+    """Append lines `(at, level, text)`; return how many were stored.
 
-    At the cap one last line `CUT` is added and whatever comes after is dropped. Wakes `log:<attempt id>`. One attempt
-    is written by one worker, so its lines need no lock.
+    At the cap it adds one last line, `CUT`, and drops the rest. One attempt is written by one worker, so its lines need
+    no lock.
     """
     if not lines:
         return 0
@@ -82,7 +82,7 @@ def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[da
     rows: list[dict[str, object]] = []
     kept = 0
     for at, level, line in lines:
-        # PostgreSQL takes neither U+0000 nor lone surrogates; what a process prints may hold both.
+        # PostgreSQL accepts neither U+0000 nor lone surrogates; the output of a process may contain both.
         text = line.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
         used += len(text.encode())
         full = last + len(rows) >= MAX_LINES or used > MAX_BYTES
@@ -104,10 +104,10 @@ def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[da
 
 
 async def list_log(store: Store, attempt_id: str, window: PageWindow) -> list[LogLineRecord]:
-    """An attempt's lines, oldest first; the sort key is `(sequence,)`."""
+    """List an attempt's lines, oldest first; the sort key is `(sequence,)`."""
     wanted = sa.select(*_COLUMNS).where(LOG_LINE.c.attempt_id == attempt_id)
     rows = await fetch_page(store, wanted, [(LOG_LINE.c.sequence, False)], window)
-    # Older rows hold the words of packs.
+    # Older rows hold the packs' own words.
     return [replace(line, level=_level(line.level)) for line in (LogLineRecord(**row) for row in rows)]
 
 

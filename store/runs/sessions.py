@@ -1,7 +1,7 @@
 """Sessions: workspaces that a step leaves for later ones.
 
-The rows say which may still be used; the folders are the runner's. A session belongs to one machine; elsewhere it
-counts as missing.
+The rows say which may still be used; the runner owns the folders. A session belongs to one machine; others count it as
+missing.
 """
 
 from __future__ import annotations
@@ -57,25 +57,25 @@ _COLUMNS = columns_of(SESSION, SessionRecord)
 
 
 def start_session(conn: Connection, *, session_id: str, run_id: str, step_id: str, machine: str) -> None:
-    """Records a session whose folder exists."""
+    """Record a session whose folder exists."""
     conn.run(_START, {"id": session_id, "run_id": run_id, "step_id": step_id, "machine": machine, "now": conn.now()})
 
 
 def touch_session(conn: Connection, session_id: str) -> bool:
-    """Notes that a session is used; false when it has ended."""
+    """Record that a session is used; return false if it has ended."""
     return conn.run(_TOUCH, {"id": session_id, "now": conn.now()}) > 0
 
 
 def end_sessions_of_run(conn: Connection, run_id: str) -> frozenset[str]:
-    """Ends what a run's steps left, and answers those ids."""
+    """End the sessions of a run; return their ids."""
     return frozenset(row.id for row in conn.all(_END_OF_RUN, {"run_id": run_id, "now": conn.now()}))
 
 
 def end_expired_sessions(conn: Connection, machine: str, *, idle_seconds: float, limit: int = 100) -> frozenset[str]:
-    """Ends this machine's sessions that nobody will use any more, and answers their ids.
+    """End this machine's sessions that no run will use again; return their ids.
 
-    Those of succeeded runs at once; those of failed and cancelled runs when neither they nor their run did anything for
-    `idle_seconds`. A run that is not final has a running or scheduled step, so its sessions stay.
+    Those of succeeded runs end at once; those of failed and cancelled runs after `idle_seconds` without use. A run that
+    is not final has a running or scheduled step, so its sessions stay.
     """
     now = conn.now()
     idle = {"before": now - timedelta(seconds=idle_seconds), "machine": machine, "now": now, "limit": limit}
@@ -83,12 +83,12 @@ def end_expired_sessions(conn: Connection, machine: str, *, idle_seconds: float,
 
 
 async def live_sessions(store: Store, run_id: str, machine: str) -> frozenset[str]:
-    """Ids of a run's sessions that this machine can still use, as far as the rows know."""
+    """List ids of a run's sessions that this machine can still use according to the rows."""
     return frozenset(row.id for row in await store.rows(_LIVE, {"run_id": run_id, "machine": machine}))
 
 
 async def find_sessions(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, SessionRecord]:
-    """Sessions by id; without those of other callers' runs than `visible_to`."""
+    """Find sessions by id; only those of runs of `visible_to`, if given."""
     wanted = sa.select(*_COLUMNS).where(SESSION.c.id.in_(ids))
     if visible_to is not None:
         own_run = sa.select(RUN.c.id).where(RUN.c.id == SESSION.c.run_id, RUN.c.caller_id == visible_to)
@@ -97,6 +97,6 @@ async def find_sessions(store: Store, ids: Sequence[str], *, visible_to: str | N
 
 
 async def ended_or_unknown(store: Store, ids: Sequence[str]) -> frozenset[str]:
-    """Which of these sessions have no use left; for sweeping folders whose rows were pruned with their run."""
+    """Return which of these sessions have ended or have no row, to sweep the folders of pruned runs."""
     live = sa.select(SESSION.c.id).where(SESSION.c.id.in_(ids), SESSION.c.ended_at.is_(None))
     return frozenset(ids).difference((await store.read(live)).scalars())

@@ -1,4 +1,4 @@
-"""How attempts begin and end, and what follows them; every unit starts with the fenced UPDATE."""
+"""Starts and settles attempts, and starts what follows them; every unit starts with the fenced UPDATE."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from store.database.dialects import Connection
     from store.runs.ledger import Ledger
 
-# Half of the SQL of most settles. They leave out what a success does not change, such as the failure: each is a quarter
-# quicker than the statement for every end.
+# Half of the SQL of most settles. They omit what a success does not change, such as the failure, which makes them a
+# quarter faster than the general statements.
 _SUCCEED_ATTEMPT = Sql(
     """
     UPDATE attempt SET state = 'succeeded', output = :output, ended_at = :now
@@ -110,12 +110,12 @@ _STARTED = Settled(RunState.RUNNING, started=True)
 
 
 def start_attempt(conn: Connection, fence: Fence, start: AttemptStart, before: StepState) -> Settled:
-    """Begins an attempt by itself: the first of a stretch, or of an at-most-once step.
+    """Start an attempt in its own transaction: the first after a claim, or of an at-most-once step.
 
-    Returns the run's state; nothing begins when a cancel or the deadline came first, and the run is ended instead.
+    Returns the run's state. If a cancel or the deadline came first, ends the run instead.
 
     Raises:
-        LostLeaseError: somebody else owns the run.
+        LostLeaseError: another worker owns the run.
     """
     run = fenced(conn, fence, 1 if before is StepState.RUNNING else 2, settles=False)
     if (ended := end_early(conn, fence, run, heeds_deadline=True)) is not None:
@@ -133,13 +133,13 @@ def settle(
     *,
     artifact_days: float,
 ) -> Settled:
-    """Records how an attempt ended and what follows, in one transaction.
+    """Record how an attempt ended and what follows, in one transaction.
 
-    A committed cancel wins: the result is recorded, the run ends `cancelled`. So does the deadline, with `timeout`,
-    over anything but a failure, which tells more; a result kept so is reused by a resume.
+    A committed cancel wins: the result is recorded and the run ends `cancelled`. A passed deadline ends it with
+    `timeout`, unless the attempt failed, since its failure says more. A resume reuses a result recorded this way.
 
     Raises:
-        LostLeaseError: somebody else owns the run; the result must be dropped.
+        LostLeaseError: another worker owns the run; the result must be dropped.
     """
     following = type(then)
     reserved = 2 + len(end.artifacts) + (2 if following is GoOn else 0 if following is Pause else 1)
@@ -191,10 +191,10 @@ def settle(
 
 
 def finish_run(conn: Connection, fence: Fence, *, artifact_days: float) -> Settled:
-    """Ends a run whose steps have all succeeded: one that was cancelled after its last result, then resumed.
+    """End a run whose steps have all succeeded, such as one cancelled after its last result and then resumed.
 
     Raises:
-        LostLeaseError: somebody else owns the run.
+        LostLeaseError: another worker owns the run.
     """
     run = fenced(conn, fence, 1)
     if (ended := end_early(conn, fence, run, heeds_deadline=False)) is not None:
@@ -205,10 +205,10 @@ def finish_run(conn: Connection, fence: Fence, *, artifact_days: float) -> Settl
 
 
 def fail_step(conn: Connection, fence: Fence, start: AttemptStart, before: StepState, fail: Fail) -> Settled:
-    """Fails a step that could not even begin, such as one whose input does not resolve; it gets an attempt anyway.
+    """Fail a step that could not start, for example because its input does not resolve; it gets an attempt anyway.
 
     Raises:
-        LostLeaseError: somebody else owns the run.
+        LostLeaseError: another worker owns the run.
     """
     run = fenced(conn, fence, 5)
     if (ended := end_early(conn, fence, run, heeds_deadline=True)) is not None:
@@ -223,7 +223,7 @@ def fail_step(conn: Connection, fence: Fence, start: AttemptStart, before: StepS
 
 
 def _end_attempt(conn: Connection, end: AttemptEnd, now: datetime | str) -> bool:
-    """Ends the attempt; whether it was running."""
+    """End the attempt; return whether it was running."""
     if end.state is AttemptState.SUCCEEDED:
         return conn.run(_SUCCEED_ATTEMPT, {"id": end.attempt_id, "output": end.output, "now": now}) > 0
     values = {"id": end.attempt_id, "state": end.state.value, "output": end.output, "failure": end.failure, "now": now}
@@ -231,7 +231,7 @@ def _end_attempt(conn: Connection, end: AttemptEnd, now: datetime | str) -> bool
 
 
 def _end_step(conn: Connection, end: AttemptEnd, now: datetime | str) -> StepState:
-    """Ends the step with its attempt; the state it is in now."""
+    """End the step of an attempt; return its new state."""
     state = _STEP_STATES[end.state]
     if state is StepState.SUCCEEDED and end.session_id is None:
         conn.run(_SUCCEED_STEP, {"id": end.step_id, "warnings": end.warnings, "now": now})
@@ -312,7 +312,7 @@ def _record_artifacts(conn: Connection, ledger: Ledger, run_id: str, end: Attemp
 
 
 def _verify_artifacts(conn: Connection, ledger: Ledger, run_id: str, end: AttemptEnd) -> None:
-    """Vouches for what an agent of this run proposed and this step read."""
+    """Mark artifacts as verified that an agent of this run proposed and this step read."""
     for artifact_id in end.read:
         if conn.run(_VERIFY_ARTIFACT, {"id": artifact_id, "run_id": run_id, "step_id": end.step_id}):
             ledger.add(

@@ -1,4 +1,4 @@
-"""What models were paid for, summed over attempts."""
+"""Token counts and costs of models, summed over attempts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What the models of some attempts were paid for; None where a part of it is not known.
+    """Tokens and cost of some attempts; a sum is None when a part of it is unknown.
 
-    Where no model was asked all of it is zero. An attempt that was lost with its process has told nothing: where other
-    attempts asked models, the sums are not known.
+    All are zero where no model was asked. An attempt that was lost with its process reported nothing: if other attempts
+    asked models, the sums are unknown.
     """
 
     input_tokens: int | None = 0
@@ -37,10 +37,10 @@ _UNKNOWN = Spending(None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class RunSpending:
-    """What all attempts of a run spent together.
+    """The sums over all attempts of a run.
 
     Attributes:
-        by_step: The same by step id, for steps that asked a model.
+        by_step: The sums by step id, for steps that asked a model.
     """
 
     total: Spending = NOTHING
@@ -60,9 +60,9 @@ class _Lost(NamedTuple):
     step_id: str
 
 
-# Both are read from an index or from the front of the rows, never from behind their payloads.
+# Both read an index or the front of the rows, never the columns behind the large payloads.
 _PAID = Lookup(ATTEMPT, _Paid, "attempt.run_id", also="attempt.models IS NOT NULL", visible=of_run("attempt.run_id"))
-# By way of the steps: attempts that asked no model have no index by run.
+# Joined through the steps: attempts that asked no model have no index by run.
 _LOST = Lookup(
     ATTEMPT,
     _Lost,
@@ -76,9 +76,9 @@ _LOST = Lookup(
 async def spending_of_runs(
     store: Store, run_ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, RunSpending]:
-    """What each run spent, by run id; every id asked for has an entry.
+    """Sum the spending of each run, by run id; every id asked for has an entry.
 
-    Of other callers' runs than `visible_to` nothing is known to be spent.
+    Runs of callers other than `visible_to` count as having spent nothing.
     """
     found = dict.fromkeys(run_ids, RunSpending())
     paid: dict[str, list[_Paid]] = {}
@@ -109,7 +109,7 @@ def _sum(attempts: Sequence[_Paid]) -> Spending:
 
 
 def _total(amounts: Iterable[int | None]) -> int | None:
-    """The sum; None when one of them is not known."""
+    """Sum the values; None when one is unknown."""
     total = 0
     for amount in amounts:
         if amount is None:
@@ -119,7 +119,7 @@ def _total(amounts: Iterable[int | None]) -> int | None:
 
 
 def costs_by(column: ColumnElement[str]) -> Subquery:
-    """What each run or step with a known cost cost, in micros: columns `id` and `micros`."""
+    """Select the known cost of each run or step, in micros: columns `id` and `micros`."""
     return (
         sa.select(column.label("id"), sa.cast(sa.func.sum(ATTEMPT.c.cost_micros), sa.BigInteger).label("micros"))
         .where(ATTEMPT.c.models.is_not(None))

@@ -1,6 +1,6 @@
-"""Reads below a run: its steps and their attempts. Payloads are asked for by themselves.
+"""Reads of the steps and attempts of runs. Payloads are separate reads.
 
-Each takes `visible_to`: only what belongs to that caller's runs is read then; None reads everybody's.
+Each takes `visible_to`, which limits it to the runs of that caller; None reads those of all callers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class StepRecord(NamedTuple):
-    """A step of a run without its milestones and given input; see `store.models.RunStepRow`.
+    """A step of a run without its milestones and input override; see `store.models.RunStepRow`.
 
     Attributes:
         attempt_id: The attempt whose input, output and failure count for the step.
@@ -70,11 +70,10 @@ class AttemptRecord(NamedTuple):
 
 
 class AttemptPayload(NamedTuple):
-    """What an attempt got and gave, as JSON text, None before it did; `id` is the attempt's.
+    """Input and output of an attempt, as JSON text; None before there is one. `id` is the attempt's.
 
     Attributes:
-        input: Of a reused output, that of the attempt that made it; None once it is pruned, and to those who may not
-            see it.
+        input: For a reused output, the input of the attempt that made it; None when that is pruned or not visible.
         reused_from: The attempt that made it.
     """
 
@@ -124,7 +123,7 @@ _INPUTS = Lookup(ATTEMPT, _Input, "attempt.id", visible=_OF_ATTEMPTS)
 async def steps_of_runs(
     store: Store, run_ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, list[StepRecord]]:
-    """The steps of each run in order, by run id; every id asked for has an entry."""
+    """List the steps of each run in order, by run id; every id asked for has an entry."""
     steps: dict[str, list[StepRecord]] = {run_id: [] for run_id in run_ids}
     for step in await _STEPS.read(store, run_ids, visible_to=visible_to):
         steps[step.run_id].append(step)
@@ -132,19 +131,19 @@ async def steps_of_runs(
 
 
 async def find_steps(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, StepRecord]:
-    """Steps by id."""
+    """Find steps by id."""
     return {step.id: step for step in await _STEP.read(store, ids, visible_to=visible_to)}
 
 
 async def milestones_of(store: Store, step_ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, str]:
-    """What steps told about their progress, as JSON lists, by step id."""
+    """Return the progress milestones of steps, as JSON lists, by step id."""
     return {step.id: step.milestones for step in await _MILESTONES.read(store, step_ids, visible_to=visible_to)}
 
 
 async def attempts_of_steps(
     store: Store, step_ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, list[AttemptRecord]]:
-    """The attempts of each step, first to last, by step id; every id asked for has an entry."""
+    """List the attempts of each step, first to last, by step id; every id asked for has an entry."""
     attempts: dict[str, list[AttemptRecord]] = {step_id: [] for step_id in step_ids}
     for attempt in await _ATTEMPTS_OF_STEPS.read(store, step_ids, visible_to=visible_to):
         attempts[attempt.step_id].append(attempt)
@@ -152,14 +151,14 @@ async def attempts_of_steps(
 
 
 async def find_attempts(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, AttemptRecord]:
-    """Attempts by id."""
+    """Find attempts by id."""
     return {attempt.id: attempt for attempt in await _ATTEMPT.read(store, ids, visible_to=visible_to)}
 
 
 async def attempt_payloads(
     store: Store, ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, AttemptPayload]:
-    """What attempts got and gave, by attempt id. Each may be 1 MiB: ask for one page of a run at most."""
+    """Return inputs and outputs by attempt id. Each may be 1 MiB: ask for one page of a run at most."""
     payloads = await _PAYLOADS.read(store, ids, visible_to=visible_to)
     made_by = {payload.reused_from for payload in payloads if payload.reused_from is not None}
     if not made_by:

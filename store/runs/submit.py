@@ -1,4 +1,4 @@
-"""Starting a run, or finding the one the start amounts to."""
+"""Starts a run, or finds the existing one that the start coalesces with or repeats."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from store.database.dialects import Connection
 
-#: How often a start that met another one, which was over before it could be joined, is tried again.
+#: Attempts at a start that keeps meeting others which end before it can join them.
 _TRIES = 4
 
 _FIND_IDEMPOTENT = Sql(
@@ -33,20 +33,20 @@ _FIND_JOINED = Sql(
 _DROP_JOINED = Sql("DELETE FROM joined_key WHERE caller_id = :caller_id AND idempotency_key = :key")
 _FIND_FLIGHT = Sql("SELECT id, state, lease_until FROM run WHERE flight = :flight FOR UPDATE")
 _DROP_FLIGHT = Sql("UPDATE run SET flight = NULL WHERE id = :id")
-# A start that joins a run under way keeps its key beside the run's own, so that a repeat of it finds the run.
+# A start that joins an active run stores its key next to the run's own, so that a repeat finds the run.
 _JOIN_KEY = Sql(
     """
     INSERT INTO joined_key (caller_id, idempotency_key, run_id, request_digest, created_at)
     VALUES (:caller_id, :key, :run_id, :digest, :now) ON CONFLICT DO NOTHING
     """
 )
-# Walks the partial index of runs under way; at most the queue limit of rows.
+# Walks the partial index of active runs; at most the queue limit of rows.
 _COUNT_QUEUED = Sql(
     "SELECT count(*) AS runs FROM run WHERE caller_id = :caller_id AND state = 'queued' AND ended_at IS NULL"
 )
 _LOCK_SLOT = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE")
-# So near to the limit, starts of one caller go one after the other, so that none counts without another's run. Farther
-# off they do not meet: no server has as many writing connections.
+# This close to the limit, starts of one caller are serialized, so that each counts the others' runs. Further away they
+# need not be: no server has as many writing connections.
 _NEAR_FULL = 64
 _INSERT_RUN = Sql(
     """
@@ -66,8 +66,8 @@ INSERT_STEP = Sql(
     VALUES (:id, :run_id, :position, :key, :pack, :pack_version, 'pending', 0, 0, :input_override, '[]', '[]')
     """
 )
-# Another caller's run may be repeated: what its step was given, and its id, stay with it. Who may see
-# them is asked along `reused_from`, not when the run is repeated.
+# The run may be another caller's, so its step's input and id are not copied: reads follow `reused_from` and check
+# visibility.
 _REUSE_ATTEMPT = Sql(
     """
     INSERT INTO attempt (id, run_id, step_id, number, epoch, state, idempotency_key, output, pack_version, session_used,
@@ -77,8 +77,8 @@ _REUSE_ATTEMPT = Sql(
     FROM attempt WHERE id = :source AND state = 'succeeded'
     """
 )
-# The other run's sessions, left and used, are noted although they are never handed out here: a later step that needs
-# one finds it gone, and the steps that left and used it run again instead of being passed over.
+# The other run's sessions are recorded although this run cannot use them: a later step that needs one finds it gone,
+# and the steps that made and used it run again instead of being skipped.
 _REUSE_STEP = Sql(
     """
     UPDATE run_step SET state = 'succeeded', attempt_id = :attempt_id, attempts = 1, started_at = :now, ended_at = :now,
@@ -91,12 +91,12 @@ _REUSE_STEP = Sql(
 
 
 def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | None = None) -> Submitted:
-    """Stores a run with its steps and first event, or finds the one it amounts to.
+    """Store a run with its steps and first events, or find the run that it coalesces with or repeats.
 
     Args:
         conn: The transaction.
         new: The run.
-        queue_limit: Runs of its caller that may wait.
+        queue_limit: Maximum number of waiting runs of the caller.
         run_id: Its id; made here when absent.
 
     Raises:
@@ -105,7 +105,7 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
         QueueFullError: the caller has `queue_limit` runs waiting.
     """
     now = conn.now()
-    # That a flight is taken shows when the run is inserted, and seldom is it. A key may belong to a start that joined
+    # A taken flight is rare and shows when the run is inserted. A key may belong to a start that joined
     # another's run.
     looks_first = new.idempotency_key is not None
     for _ in range(_TRIES):
@@ -121,16 +121,16 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
         if _insert(conn, new, run_id, now):
             _insert_steps(conn, new, run_id, now)
             return Submitted(run_id, ahead=ahead)
-        # Another start has the same flight or key; on PostgreSQL perhaps a faster one, which has committed by now.
+        # Another start has the same flight or key; on PostgreSQL perhaps a concurrent one that has committed by now.
         looks_first = True
     raise StoreError(f"A start of caller {new.caller_id} met {_TRIES} others that ended at once. Try again.")
 
 
 def refuse_full(conn: Connection, caller_id: str, queue_limit: int) -> int:
-    """Refuses what would make a caller's queue longer than its limit; how long it is.
+    """Refuse a start if the caller's queue is full; return how many runs wait.
 
     Raises:
-        QueueFullError: it is that long already.
+        QueueFullError: the caller has `queue_limit` runs waiting.
     """
     caller = {"caller_id": caller_id}
     (queued,) = conn.all(_COUNT_QUEUED, caller)
@@ -144,7 +144,7 @@ def refuse_full(conn: Connection, caller_id: str, queue_limit: int) -> int:
 
 
 def _insert(conn: Connection, new: NewRun, run_id: str, now: datetime) -> bool:
-    """Inserts the run; false when its flight or key is taken."""
+    """Insert the run; return false if its flight or key is taken."""
     reused = sum(step.reused_attempt is not None for step in new.steps)
     inserted = conn.run(
         _INSERT_RUN,
@@ -204,12 +204,12 @@ def _insert_steps(conn: Connection, new: NewRun, run_id: str, now: datetime) -> 
 
 
 def _first_events(new: NewRun) -> int:
-    """How many events a run begins with: that it is queued, and that each step it reuses has succeeded."""
+    """Count a new run's events: one for its queueing, one for each reused step."""
     return 1 + sum(step.reused_attempt is not None for step in new.steps)
 
 
 def _earlier(conn: Connection, new: NewRun, now: datetime) -> Submitted | None:
-    """The run an earlier start with the same idempotency key or the same flight led to."""
+    """Find the run of an earlier start with the same idempotency key or the same flight."""
     if new.idempotency_key is not None:
         key = {"caller_id": new.caller_id, "key": new.idempotency_key}
         for find, drop in ((_FIND_IDEMPOTENT, _DROP_IDEMPOTENT), (_FIND_JOINED, _DROP_JOINED)):

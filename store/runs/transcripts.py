@@ -1,7 +1,7 @@
-"""What agents read, said and did: append-only chunks of JSON lines per attempt, head and tail kept.
+"""Transcripts of agents: append-only chunks of JSON lines per attempt; a long one keeps its head and tail.
 
-An entry is one JSON object on a line, with its `sequence` in it. Chunks never overlap; a hole in the sequence is what
-was left out of the middle.
+An entry is one JSON object on a line, with its `sequence` in it. Chunks never overlap; a gap in the sequence is what
+was dropped from the middle.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ class Chunk:
 def append_transcript(
     conn: Connection, attempt_id: str, chunk: Chunk, *, is_tail: bool = False, dropped: tuple[int, ...] = ()
 ) -> None:
-    """Adds a chunk.
+    """Append a chunk.
 
     Args:
         conn: The transaction.
-        attempt_id: Whose.
-        chunk: What is added.
-        is_tail: Whether it may be dropped for later ones.
-        dropped: `first` of the tail chunks given up for it.
+        attempt_id: The attempt.
+        chunk: The entries to append.
+        is_tail: Whether later chunks may replace it.
+        dropped: `first` of the tail chunks to delete for it.
     """
     for first in dropped:
         conn.run(_DROP, {"attempt_id": attempt_id, "first": first, "yes": True})
@@ -97,10 +97,10 @@ def append_transcript(
 
 
 async def entries_after(store: Store, attempt_id: str, after: int, *, limit: int) -> list[dict[str, object]]:
-    """Entries behind a sequence number, oldest first, at most `limit`; what was left out is one entry of kind `cut`.
+    """List entries after a sequence number, oldest first, at most `limit`; a gap is one entry of kind `cut`.
 
-    An entry is as it was written, `data` and `text` absent where there is none. A cut stands for everything up to the
-    entry after it: its sequence is the last one left out, its `data` says how many there were.
+    `data` and `text` are absent where an entry has none. A `cut` replaces everything up to the next entry: its sequence
+    is that of the last dropped entry, its `data` how many were dropped.
     """
     found: list[dict[str, object]] = []
     position = after
@@ -119,7 +119,7 @@ async def entries_after(store: Store, attempt_id: str, after: int, *, limit: int
 
 
 async def entries_before(store: Store, attempt_id: str, before: int | None, *, limit: int) -> list[dict[str, object]]:
-    """Entries in front of a sequence number (None: the end), newest first, at most `limit`; see `entries_after`."""
+    """List entries before a sequence number (None: the end), newest first, at most `limit`; see `entries_after`."""
     found: list[dict[str, object]] = []
     position = before if before is not None else await last_sequence(store, attempt_id) + 1
     while len(found) < limit and position > 1:
@@ -148,9 +148,9 @@ async def list_transcript(store: Store, attempt_id: str, window: PageWindow) -> 
 
 
 async def transcript_parts(store: Store, attempt_id: str) -> AsyncIterator[bytes]:
-    """An attempt's transcript as JSON lines, part by part; what was left out is a line of kind `cut`.
+    """Stream an attempt's transcript as JSON lines; a gap is a line of kind `cut`.
 
-    Parts are read one after the other, each on its own: a slow reader holds no transaction open.
+    Each part is a separate read, so that a slow reader holds no transaction open.
     """
     position = 0
     while True:
@@ -166,7 +166,7 @@ async def transcript_parts(store: Store, attempt_id: str) -> AsyncIterator[bytes
 
 
 async def last_sequence(store: Store, attempt_id: str) -> int:
-    """Sequence of the newest entry; 0 when there is none."""
+    """Return the sequence of the newest entry; 0 when there is none."""
     ((found,),) = await store.read(_LAST, {"attempt_id": attempt_id})
     return found or 0
 

@@ -1,6 +1,6 @@
-"""What the units of a run take and answer: frozen values, and the errors they raise.
+"""Arguments and results of the units of a run, and the errors they raise.
 
-What is made for each step is a named tuple: a frozen dataclass sets each field by a call, at 0.1 µs.
+Those made for each step are named tuples: a frozen dataclass sets each field by a call, at 0.1 µs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class WrongStateError(Exception):
     """The run's state does not allow the command.
 
     Attributes:
-        state: Where it stands; None when there is no such run.
+        state: Its state; None when there is no such run.
     """
 
     def __init__(self, run_id: str, state: RunState | None) -> None:
@@ -42,7 +42,7 @@ class IdempotencyClashError(Exception):
 
 
 class SpentKeyError(Exception):
-    """The idempotency key led to a run that is gone by now."""
+    """The run of the idempotency key is deleted."""
 
     def __init__(self, run_id: str) -> None:
         super().__init__(f"The idempotency key was used for {run_id}, which is gone.")
@@ -50,7 +50,7 @@ class SpentKeyError(Exception):
 
 
 class QueueFullError(Exception):
-    """The caller has as many runs waiting as it may."""
+    """The caller has reached its limit of waiting runs."""
 
     def __init__(self, waiting: int) -> None:
         super().__init__(f"{waiting} runs are waiting already.")
@@ -58,7 +58,7 @@ class QueueFullError(Exception):
 
 
 class NewStep(NamedTuple):
-    """A step of a run to be.
+    """A step of a new run.
 
     Attributes:
         reused_attempt: Attempt of another run whose recorded output this step repeats; it starts out succeeded.
@@ -77,7 +77,7 @@ class NewStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewRun:
-    """A run to be; see `store.models.RunRow` for the fields."""
+    """A new run; see `store.models.RunRow` for the fields."""
 
     caller_id: str
     title: str
@@ -101,12 +101,12 @@ class NewRun:
 
 
 class Submitted(NamedTuple):
-    """What a start led to.
+    """The result of a start.
 
     Attributes:
-        coalesced: The caller had the same run under way already.
-        replayed: An earlier call with the same idempotency key had started it.
-        ahead: Runs of the caller that were queued already, when this call made one.
+        coalesced: The caller already had the same run active.
+        replayed: An earlier call with the same idempotency key started the run.
+        ahead: Queued runs of the caller before this one, if this call made it.
     """
 
     run_id: str
@@ -116,18 +116,18 @@ class Submitted(NamedTuple):
 
     @property
     def started(self) -> bool:
-        """Whether this call made the run."""
+        """Whether this call made the run, rather than found it."""
         return not (self.coalesced or self.replayed)
 
 
 @dataclass(slots=True)
 class Fence:
-    """What a worker proves with every write: that it still owns the run.
+    """Fencing token: proves with every write that the worker still owns the run.
 
     Attributes:
-        caller_id: Whose run it is; a run is never another's.
-        next_seq: The number of the run's next event as the worker last knew it; kept up to date by the units. No more
-            than a guess that spares them a look at the run: a wrong one costs time.
+        caller_id: The run's caller.
+        next_seq: Number of the run's next event as the worker last knew it, updated by the units. A guess that saves a
+            read of the run: a wrong one only costs time.
     """
 
     run_id: str
@@ -138,7 +138,7 @@ class Fence:
 
 
 class ClaimedStep(NamedTuple):
-    """A step as a claim finds it; `output` is JSON text of succeeded steps, else None."""
+    """A step of a claimed run; `output` is JSON text for succeeded steps, else None."""
 
     id: str
     key: str
@@ -156,12 +156,12 @@ class ClaimedStep(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A run taken over by a worker, with everything needed to go on.
+    """A claimed run, with everything its worker needs.
 
     Attributes:
         lost_attempt: Id of an attempt the last owner left without a result; now `lost`.
         lost_in_row: Consecutive attempts of one step lost with their process, that one included.
-        now: The store's clock when it was claimed; deadlines and waits go by it, not by the worker's.
+        now: The store's clock at the claim; deadlines and waits use it, not the worker's clock.
         next_seq: Number of the run's next event.
     """
 
@@ -198,9 +198,9 @@ class NotClaimed:
     """A run that could not be claimed.
 
     Attributes:
-        caller_id: Whose run it is; None when there is no such run.
-        wait_seconds: Until its time comes, by the store's clock; the machine's own may be wrong.
-        not_before: That time as it is stored; passed to the next claim once it has been waited for.
+        caller_id: The run's caller; None when there is no such run.
+        wait_seconds: Time until it is due by the store's clock; the machine's own may be wrong.
+        not_before: That instant as stored; pass it to the next claim after the wait.
     """
 
     reason: Refusal
@@ -210,7 +210,7 @@ class NotClaimed:
 
 
 class AttemptStart(NamedTuple):
-    """An attempt that begins. `input` is the redacted JSON text."""
+    """An attempt to start. `input` is redacted JSON text."""
 
     step_id: str
     attempt_id: str
@@ -236,7 +236,7 @@ class NewArtifact:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What an attempt's models were paid for; a sum is None when a part of it is not known.
+    """Tokens and cost of an attempt's models; a sum is None when a part of it is unknown.
 
     Attributes:
         models: JSON list of each answered call.
@@ -255,10 +255,10 @@ class AttemptEnd(NamedTuple):
     Attributes:
         output: JSON text, redacted; for succeeded attempts only.
         failure: JSON text of `runner.failures.Failure`; for failed ones only.
-        session_id: Session the step left.
-        session_ended: Session that was threaded into it and found gone.
-        spent: What models were paid for; None when none was asked.
-        isolation: How far an agent's process was kept apart; None for packs.
+        session_id: Session that the step made.
+        session_ended: Session that was passed to the step but is gone.
+        spent: Tokens and cost; None when no model was asked.
+        isolation: Isolation level of an agent's process; None for packs.
         receipt: JSON text of where a replayed result came from; None when the step ran.
         read: Ids of the artifacts it read; when it succeeds, those of its run that an agent proposed are verified.
     """
@@ -335,11 +335,11 @@ class Wait:
 
 
 class Settled(NamedTuple):
-    """Where a settle left the run, and whether a next attempt began.
+    """The run's state after a settle, and whether the next attempt started.
 
     Attributes:
-        wait_seconds: How long it waits for a retry, if it does.
-        not_before: Until when, as it is stored.
+        wait_seconds: Wait before a retry, if there is one.
+        not_before: End of that wait, as stored.
     """
 
     state: RunState
@@ -350,10 +350,10 @@ class Settled(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ResumeStep:
-    """What a resume does to a step.
+    """The effect of a resume on a step.
 
     Attributes:
-        rerun: It runs, or runs again; otherwise it stays as it is.
+        rerun: Whether the step runs (again); otherwise it stays unchanged.
         input_override: JSON text of the input that replaces the resolved one of a step that runs; None for none.
     """
 
@@ -368,12 +368,12 @@ class Resume:
     """A resume, decided by `runner.resuming.plan`.
 
     Attributes:
-        based_on: How often the run had been resumed when this was decided; another resume meanwhile refuses it.
+        based_on: The run's `resume_count` when this was decided; another resume meanwhile makes it fail.
         inputs: All run inputs as JSON text, when some were replaced.
-        version_id: The version to go on with, when it is another.
+        version_id: The version to continue with, if it changes.
         added_steps: Steps of that version that the run has no row for yet.
-        retired_steps: Ids of steps that are not in it; their attempts stay, their place is given up.
-        moved_steps: What each kept step is in it, by step id.
+        retired_steps: Ids of steps that are not in that version; their attempts stay.
+        moved_steps: The kept steps as that version has them, by step id.
     """
 
     run_id: str

@@ -9,7 +9,7 @@ import pytest
 from runner.json_values import canonical_json
 from store.database.paging import PageWindow
 from store.pipelines.usage import Usage, usage_of_packs, usage_of_pipelines
-from store.runs.events import TOGETHER, events_after, list_events
+from store.runs.events import EVENTS_PER_ROW, events_after, list_events
 from store.runs.idempotency_keys import find_earlier_start
 from store.runs.ledger import Ledger
 from store.runs.reads import (
@@ -243,7 +243,7 @@ async def test_events_that_share_rows_page_as_if_each_had_its_own(store: Store):
     """Every window, over rows of one event, of several, and of as many as one holds and one more."""
     ada = await caller(store)
     run_id = await run(store, ada.id)
-    units = (1, 4, 2, TOGETHER + 1, 1, 1, 3)
+    units = (1, 4, 2, EVENTS_PER_ROW + 1, 1, 1, 3)
     last = sum(units)
 
     def tell(conn: Connection) -> None:

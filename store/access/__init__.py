@@ -1,4 +1,4 @@
-"""Callers, their tokens and logins, the audit trail, and which tools of mounted servers were accepted.
+"""Callers, their tokens and logins, the audit trail, and the accepted tools of mounted servers.
 
-Begin with `callers`; `audit` is written by every change in its own transaction.
+Begin with `callers`; every change writes `audit` in its own transaction.
 """

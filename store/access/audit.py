@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """Something somebody did.
+    """An action in the audit trail.
 
     Attributes:
-        actor_id: Who; None before anybody was known, such as at a refused sign-in.
-        on_behalf_of: The caller it was done for, when that was somebody else.
-        detail: JSON text, secrets masked by whoever wrote it.
+        actor_id: Who acted; None when unknown, such as at a refused sign-in.
+        on_behalf_of: The caller it was done for, if another one.
+        detail: JSON text, with secrets masked already.
     """
 
     id: str
@@ -44,7 +44,7 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Which entries; fields are joined by and, values within a field by or. `from_at` is inclusive."""
+    """Filter of entries; fields are joined by and, values within a field by or. `from_at` is inclusive."""
 
     actor_ids: tuple[str, ...] | None = None
     actions: tuple[str, ...] | None = None
@@ -70,7 +70,7 @@ def append_audit(
     detail: str | None = None,
     on_behalf_of: str | None = None,
 ) -> str:
-    """Writes an entry and answers its id; call it inside the unit it tells of, so that both stand or fall together."""
+    """Append an entry; return its id. Call it inside the unit of the change, so that both commit or neither does."""
     audit_id = new_id("aud")
     conn.run(
         _INSERT,
@@ -89,18 +89,18 @@ def append_audit(
 
 
 async def list_audit(store: Store, wanted: AuditFilter, window: PageWindow) -> list[AuditRecord]:
-    """Entries, newest first; the sort key is `(id,)`."""
+    """List entries, newest first; the sort key is `(id,)`."""
     statement = sa.select(*_COLUMNS).where(*_conditions(wanted))
     return [AuditRecord(**row) for row in await fetch_page(store, statement, [(AUDIT.c.id, True)], window)]
 
 
 async def count_audit(store: Store, wanted: AuditFilter) -> int:
-    """How many entries match, up to `store.database.paging.COUNT_CAP`."""
+    """Count matching entries, up to `store.database.paging.COUNT_CAP`."""
     return await capped_count(store, sa.select(AUDIT.c.id).where(*_conditions(wanted)))
 
 
 async def find_audit(store: Store, ids: Sequence[str]) -> dict[str, AuditRecord]:
-    """Entries by id."""
+    """Find entries by id."""
     rows = await store.read(sa.select(*_COLUMNS).where(AUDIT.c.id.in_(ids)))
     return {row["id"]: AuditRecord(**row) for row in rows.mappings()}
 

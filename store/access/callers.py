@@ -1,4 +1,4 @@
-"""Callers: people, agents and scripts, by their subjects. Their credentials are in `store.access.tokens`."""
+"""Callers: people, agents and scripts, identified by subject. Their credentials are in `store.access.tokens`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _BY_ID = Lookup(CALLER, CallerRecord, "caller.id")
 
 
 def ensure_caller(conn: Connection, subject: str, name: str) -> CallerRecord:
-    """The caller of a subject, made if it is new; the name counts only then."""
+    """Return the caller of a subject, created with this name if new."""
     conn.run(_INSERT_CALLER, {"id": new_id("call"), "subject": subject, "name": name, "now": conn.now()})
     row = conn.one(_CALLER_OF_SUBJECT, {"subject": subject})
     assert row is not None, "a caller is never deleted"
@@ -59,29 +59,29 @@ def ensure_caller(conn: Connection, subject: str, name: str) -> CallerRecord:
 
 
 def touch_caller(conn: Connection, caller_id: str, now: datetime, before: datetime) -> None:
-    """Notes that a caller was seen at `now`; writes nothing if it was noted since `before`."""
+    """Record that a caller was seen at `now`, unless that was recorded since `before`."""
     conn.run(_TOUCH_CALLER, {"id": caller_id, "now": now, "before": before})
 
 
 async def find_without_login(store: Store, subject: str) -> str | None:
-    """The id of the caller of a subject while it never signed a browser in; else None."""
+    """Return the id of a subject's caller if it never signed in with a browser; else None."""
     rows = await store.rows(_WITHOUT_LOGIN, {"subject": subject}, few=True)
     return rows[0].id if rows else None
 
 
 async def find_callers(store: Store, ids: Sequence[str]) -> dict[str, CallerRecord]:
-    """Callers by id; those that do not exist are left out."""
+    """Find callers by id; those that do not exist are left out."""
     return {caller.id: caller for caller in await _BY_ID.read(store, ids)}
 
 
 async def find_caller_of(store: Store, subject: str) -> CallerRecord | None:
-    """The caller of a subject."""
+    """Find the caller of a subject."""
     row = (await store.read(sa.select(*_CALLER_COLUMNS).where(CALLER.c.subject == subject))).mappings().first()
     return None if row is None else CallerRecord(**row)
 
 
 async def list_callers(store: Store, window: PageWindow, *, text: str | None = None) -> list[CallerRecord]:
-    """Callers, newest first, with all words of `text` in name or subject; the sort key is `(id,)`."""
+    """List callers, newest first, with all words of `text` in name or subject; the sort key is `(id,)`."""
     words = words_in(sa.func.lower(CALLER.c.name + " " + CALLER.c.subject), text or "")
     rows = await fetch_page(store, sa.select(*_CALLER_COLUMNS).where(*words), [(CALLER.c.id, True)], window)
     return [CallerRecord(**row) for row in rows]

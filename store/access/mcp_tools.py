@@ -1,4 +1,4 @@
-"""Tools of mounted MCP servers: as they were accepted, and as they are offered when that differs."""
+"""Tools of mounted MCP servers: the accepted definition, and the offered one where it differs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ToolRecord:
         revision: Counts acceptances; 0 before the first.
         accepted: JSON text of the tool that may run; None before the first acceptance.
         offered: JSON text of the tool as its server has it now; None when it no longer has it.
-        changed_at: Since when the two differ; None while they do not.
+        changed_at: When the two began to differ; None while they agree.
     """
 
     server: str
@@ -42,7 +42,7 @@ class ToolRecord:
 
 
 class ToolChangedError(Exception):
-    """The tool is no longer what was reviewed; `digest` is what it is now, None when it is gone."""
+    """The tool is no longer as reviewed; `digest` is that of its current definition, None when it is gone."""
 
     def __init__(self, tool: str, digest: str | None) -> None:
         super().__init__(f"The tool {tool} has changed again.")
@@ -70,7 +70,7 @@ _ACCEPT = Sql(
 
 
 async def list_tools(store: Store, server: str) -> list[ToolRecord]:
-    """All tools a server has or had, by name."""
+    """Find all tools that a server has or had, by name."""
     rows = await store.read(
         sa.select(*columns_of(MCP_TOOL, ToolRecord)).where(MCP_TOOL.c.server == server).order_by(MCP_TOOL.c.tool)
     )
@@ -78,10 +78,10 @@ async def list_tools(store: Store, server: str) -> list[ToolRecord]:
 
 
 def record_offer(conn: Connection, server: str, offered: Mapping[str, tuple[str, str]]) -> None:
-    """Notes what a server offers now.
+    """Record the tools that a server offers now.
 
-    What it offers at its first connection is accepted: its operator has just mounted it. From then on whatever is new
-    or different waits for acceptance, and what is gone is noted.
+    Those of its first connection are accepted: its operator has just mounted it. Later, new and changed tools wait for
+    acceptance, and missing ones are recorded as gone.
 
     Args:
         conn: The unit of work.
@@ -118,7 +118,7 @@ def record_offer(conn: Connection, server: str, offered: Mapping[str, tuple[str,
 
 
 def accept_tool(conn: Connection, server: str, tool: str, digest: str, *, caller_id: str) -> None:
-    """Accepts a tool as it is offered now.
+    """Accept a tool as it is offered now.
 
     Raises:
         ToolChangedError: it is not what was reviewed.

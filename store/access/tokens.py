@@ -1,6 +1,6 @@
-"""What callers prove themselves with: bearer tokens, browser logins, one-time login links.
+"""Secrets that authenticate callers: bearer tokens, browser logins, one-time login links.
 
-Only the SHA-256 of a secret is kept. All secrets of one subject belong to one caller.
+Only the SHA-256 of a secret is stored. All secrets of one subject belong to one caller.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from store.database.engine import Store
     from store.database.paging import PageWindow
 
-#: What a plaintext begins with, so that people and secret scanners know it.
+#: Prefix of every plaintext, so that people and secret scanners recognize it.
 PREFIX = "pkl_"
 #: `last_used_at` and `last_seen_at` are written at most this often.
 TOUCH_EVERY = timedelta(minutes=1)
 
 
 class TokenKind(StrEnum):
-    """What a secret is for."""
+    """Kinds of secret."""
 
     TOKEN = "token"
     BROWSER = "browser"
@@ -66,7 +66,7 @@ class TokenRecord:
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A secret just made; `plaintext` exists here and nowhere else."""
+    """A new secret; its `plaintext` is stored nowhere."""
 
     token: TokenRecord
     plaintext: str
@@ -74,10 +74,10 @@ class NewToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenHolder:
-    """Who presents a secret, found by its hash in one query.
+    """The caller that presents a secret, found by its hash in one query.
 
     Attributes:
-        tools: The only tools an agent's token opens; None for everybody else's.
+        tools: The only tools that an agent's token allows; None for other tokens.
     """
 
     token_id: str
@@ -90,7 +90,7 @@ class TokenHolder:
     tools: frozenset[str] | None = None
 
     def valid_at(self, now: datetime) -> bool:
-        """Whether the secret still counts."""
+        """Whether the secret is still valid."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
@@ -101,7 +101,7 @@ _INSERT_TOKEN = Sql(
     """INSERT INTO token (id, caller_id, kind, name, beginning, hash, scopes, created_at, expires_at)
     VALUES (:id, :caller_id, :kind, :name, :beginning, :hash, :scopes, :now, :expires_at)"""
 )
-# One statement takes the link: of two who follow it at once, one gets in.
+# One statement uses up the link, so that only one of two concurrent sign-ins succeeds.
 _TAKE_LINK = Sql(
     """UPDATE token SET revoked_at = :now, last_used_at = :now
     WHERE hash = :hash AND kind = 'login_link' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
@@ -117,7 +117,7 @@ _SWEEP = Sql(
 )
 
 _TOKEN_COLUMNS = columns_of(TOKEN, TokenRecord)
-# Every request asks this: found by the unique index on the hash.
+# Runs on every request, by the unique index on the hash.
 _HOLDER = Sql(
     """SELECT token.id AS token_id, token.kind, token.scopes, token.expires_at, token.revoked_at, token.last_used_at,
         caller.id AS caller_id, caller.subject, caller.name AS caller_name, caller.created_at, caller.last_seen_at
@@ -126,7 +126,7 @@ _HOLDER = Sql(
 
 
 def hash_secret(plaintext: str) -> str:
-    """What is kept of a secret. They are random and long, so one round of SHA-256 is enough."""
+    """Hash a secret for storage. Secrets are random and long, so one round of SHA-256 is enough."""
     return hashlib.sha256(plaintext.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -143,16 +143,16 @@ def create_token(
     kind: TokenKind = TokenKind.TOKEN,
     tools: Iterable[str] = (),
 ) -> NewToken:
-    """Makes a secret for a caller.
+    """Create a secret for a caller.
 
     Args:
         conn: The unit's connection.
-        caller_id: Who it stands for.
-        name: What people call it.
-        scopes: What it allows.
+        caller_id: The caller it authenticates.
+        name: Label for people.
+        scopes: The scopes it grants.
         expires_at: When it stops working; None for never.
         kind: What it is for.
-        tools: The only tools it opens, for an agent's.
+        tools: The only tools it allows, for an agent's token.
     """
     secret = PREFIX + secrets.token_urlsafe(32)
     now = conn.now()
@@ -189,9 +189,9 @@ def create_token(
 
 
 def use_login_link(conn: Connection, secret_hash: str, *, browser_days: float) -> NewToken | None:
-    """Trades a one-time login link for a browser login of the same caller and scopes; None when it does not count.
+    """Exchange a one-time login link for a browser login of the same caller and scopes; None if it is invalid.
 
-    The link is used up in the same statement that reads it, so it works once.
+    The statement that reads the link also uses it up, so it works once.
     """
     now = conn.now()
     row = conn.one(_TAKE_LINK, {"hash": secret_hash, "now": now})
@@ -208,7 +208,7 @@ def use_login_link(conn: Connection, secret_hash: str, *, browser_days: float) -
 
 
 def revoke_token(conn: Connection, token_id: str) -> bool:
-    """Ends a secret at once and wakes those who use it; false when it had ended or does not exist."""
+    """Revoke a secret and wake its users; return false if it has ended or does not exist."""
     revoked = conn.run(_REVOKE, {"id": token_id, "now": conn.now()}) > 0
     if revoked:
         conn.wake(Topic.TOKEN_REVOKED, token_id)
@@ -216,7 +216,7 @@ def revoke_token(conn: Connection, token_id: str) -> bool:
 
 
 def touch_token(conn: Connection, token_id: str, caller_id: str) -> None:
-    """Notes that a token was used just now; writes nothing if that was noted within `TOUCH_EVERY`."""
+    """Record that a token was used now, unless that was recorded within `TOUCH_EVERY`."""
     now = conn.now()
     before = now - TOUCH_EVERY
     conn.run(_TOUCH_TOKEN, {"id": token_id, "now": now, "before": before})
@@ -224,7 +224,7 @@ def touch_token(conn: Connection, token_id: str, caller_id: str) -> None:
 
 
 def sweep_tokens(conn: Connection, *, keep_days: float, limit: int = 1000) -> int:
-    """Removes browser logins and login links that ended `keep_days` ago; bearer tokens stay for the record."""
+    """Delete browser logins and login links that ended `keep_days` ago; bearer tokens stay for the record."""
     return conn.run(_SWEEP, {"before": conn.now() - timedelta(days=keep_days), "limit": limit})
 
 
@@ -232,7 +232,7 @@ def sweep_tokens(conn: Connection, *, keep_days: float, limit: int = 1000) -> in
 
 
 async def find_holder(store: Store, secret_hash: str) -> TokenHolder | None:
-    """Who presents the secret with this hash, valid or not; see `TokenHolder.valid_at`."""
+    """Find the holder of the secret with this hash, valid or not; see `TokenHolder.valid_at`."""
     rows = await store.rows(_HOLDER, {"hash": secret_hash}, few=True)
     if not rows:
         return None
@@ -252,7 +252,7 @@ async def find_holder(store: Store, secret_hash: str) -> TokenHolder | None:
 
 
 async def find_tokens(store: Store, ids: Sequence[str]) -> dict[str, TokenRecord]:
-    """Secrets by id, of any kind, ended ones too."""
+    """Find secrets by id, of any kind, including ended ones."""
     rows = await store.read(sa.select(*_TOKEN_COLUMNS).where(TOKEN.c.id.in_(ids)))
     return {row["id"]: _token(row) for row in rows.mappings()}
 
@@ -260,13 +260,13 @@ async def find_tokens(store: Store, ids: Sequence[str]) -> dict[str, TokenRecord
 async def list_tokens(
     store: Store, caller_id: str, window: PageWindow, *, kind: TokenKind = TokenKind.TOKEN
 ) -> list[TokenRecord]:
-    """A caller's secrets of one kind, newest first, ended ones too; the sort key is `(id,)`."""
+    """List a caller's secrets of one kind, newest first, including ended ones; the sort key is `(id,)`."""
     wanted = sa.select(*_TOKEN_COLUMNS).where(TOKEN.c.caller_id == caller_id, TOKEN.c.kind == kind.value)
     return [_token(row) for row in await fetch_page(store, wanted, [(TOKEN.c.id, True)], window)]
 
 
 async def scopes_of(store: Store, caller_id: str, now: datetime) -> frozenset[Scope]:
-    """What a caller's valid bearer tokens allow together."""
+    """Return the union of the scopes of a caller's valid bearer tokens."""
     found = await store.read(
         sa.select(TOKEN.c.scopes).where(
             TOKEN.c.caller_id == caller_id,

@@ -1,7 +1,7 @@
-"""Artifacts: named files of attempts and uploads. Their content lies in `store.files.blobs`, found by its digest.
+"""Artifacts: named files of attempts and uploads. Their content is a blob, found by its digest.
 
-An artifact of a succeeded run goes some days after it unless pinned; those of failed or cancelled runs, and those that
-another run reuses, stay as long as the run. Erasing keeps the row, so that the history of a run stays complete.
+An artifact of a succeeded run expires some days after it unless pinned; those of failed or cancelled runs, and those
+that another run reuses, stay as long as the run. Erasing keeps the row, so that the history of a run stays complete.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class ArtifactRecord(NamedTuple):
 
     Attributes:
         run_id: None for an upload; may dangle once the run is pruned.
-        expires_at: When it will be erased unless pinned; None while its run goes on, failed or was cancelled.
-        erased_at: When its content went; the row tells that it existed.
-        verified_by: The step that vouched for what an agent proposed.
+        expires_at: When it is erased unless pinned; None unless its run succeeded or it is an upload.
+        erased_at: When its content was erased; the row stays as a record.
+        verified_by: The step that verified what an agent proposed.
     """
 
     id: str
@@ -63,13 +63,13 @@ class ArtifactRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ArtifactFilter:
-    """Which artifacts; fields are joined by and, values within a field by or.
+    """Filter of artifacts; fields are joined by and, values within a field by or.
 
     Attributes:
-        text: Words that all occur in the name.
+        text: Words that must all occur in the name.
         media_types: Such as `text/plain`, or `image/*` for all of a kind.
-        erased: Those without content too; left out by default.
-        reused: Of `run_id` also what came with the outputs of other runs that it repeats.
+        erased: Include erased ones.
+        reused: Include artifacts of outputs that `run_id` reuses from other runs.
     """
 
     text: str | None = None
@@ -96,14 +96,14 @@ _PINNED = Sql(
     WHERE artifact.id = :id AND artifact.pinned"""
 )
 _UNPIN = Sql("UPDATE artifact SET pinned = :pinned, expires_at = :expires_at WHERE id = :id")
-# A run or a re-run days later finds what was uploaded for it; an hour is near enough, and spares most writes.
+# Lets a run or a re-run days later find its uploads; writing only once an hour saves most writes.
 _USED = Sql(
     """UPDATE artifact SET expires_at = :until
     WHERE id = :id AND run_id IS NULL AND NOT pinned AND erased_at IS NULL AND expires_at < :nearly"""
 )
 _STATUS = Sql("UPDATE artifact SET status = :after WHERE id = :id AND status = :before AND erased_at IS NULL")
 _ERASE = Sql("UPDATE artifact SET erased_at = :now, pinned = :pinned WHERE id = :id AND erased_at IS NULL")
-# What another run's attempts reuse stays as long as that run, whatever became of the artifact's own run.
+# What another run reuses stays as long as that run, even when the artifact's own run is gone.
 _EXPIRED = Sql(
     """SELECT id FROM artifact WHERE expires_at <= :now AND erased_at IS NULL AND NOT pinned
         AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.reused_from = artifact.attempt_id)
@@ -112,7 +112,7 @@ _EXPIRED = Sql(
 _COLUMNS = columns_of(ARTIFACT, ArtifactRecord)
 _DECODE = {"status": {status.value: status for status in ArtifactStatus}.__getitem__}
 _BOUNDS = {"caller_id": "caller_id = :caller_id", "after": "id < :after", "before": "id > :before"}
-#: A caller's own, and what came with an output that a run of theirs repeats.
+#: A caller's own artifacts, and those of outputs that a run of theirs reuses.
 _VISIBLE = """artifact.caller_id = :visible_to OR EXISTS (
         SELECT 1 FROM attempt JOIN run ON run.id = attempt.run_id
         WHERE attempt.reused_from = artifact.attempt_id AND run.caller_id = :visible_to)"""
@@ -145,9 +145,9 @@ def add_upload(
     keep_days: float,
     status: ArtifactStatus = ArtifactStatus.STORED,
 ) -> str:
-    """Records a file that a caller uploaded and answers its id; its content is in the blob store already.
+    """Record an uploaded file whose blob is stored already; return its id.
 
-    It goes `keep_days` after it was last used, see `use_upload`.
+    It expires `keep_days` after its last use, see `use_upload`.
     """
     artifact_id = new_id("art")
     now = conn.now()
@@ -171,9 +171,9 @@ def add_upload(
 
 
 def use_upload(conn: Connection, artifact_id: str, *, keep_days: float) -> bool:
-    """Keeps an upload for `keep_days` from now, because a run uses it; whether its time was changed.
+    """Keep an upload for `keep_days` from now because a run uses it; return whether its expiry changed.
 
-    Other artifacts stay for as long as their run says.
+    Does nothing to artifacts of runs, which expire with their run.
     """
     until = conn.now() + timedelta(days=keep_days)
     nearly = until - timedelta(hours=1)
@@ -181,15 +181,15 @@ def use_upload(conn: Connection, artifact_id: str, *, keep_days: float) -> bool:
 
 
 def pin_artifact(conn: Connection, artifact_id: str) -> bool:
-    """Keeps an artifact for good; false when it is pinned, erased, quarantined or does not exist."""
+    """Pin an artifact, which keeps it forever; return false if it is pinned, erased, quarantined or missing."""
     return conn.run(_PIN, {"id": artifact_id, "pinned": True}) > 0
 
 
 def unpin_artifact(conn: Connection, artifact_id: str, *, keep_days: float) -> bool:
-    """Lets an artifact go again; false when it is not pinned.
+    """Unpin an artifact; return false if it is not pinned.
 
-    It goes `keep_days` after its run succeeded, or from now when it has no run any more or is an upload; artifacts of
-    runs in any other state stay with the run.
+    It expires `keep_days` after its run succeeded, or from now if its run is gone or it is an upload; artifacts of runs
+    in any other state stay with the run.
     """
     row = conn.one(_PINNED, {"id": artifact_id})
     if row is None:
@@ -204,18 +204,18 @@ def unpin_artifact(conn: Connection, artifact_id: str, *, keep_days: float) -> b
 
 
 def change_status(conn: Connection, artifact_id: str, before: ArtifactStatus, after: ArtifactStatus) -> bool:
-    """Says what an artifact is worth from now on; false when it is not `before` any more."""
+    """Change the status of an artifact; return false if it is no longer `before`."""
     return conn.run(_STATUS, {"id": artifact_id, "before": before.value, "after": after.value}) > 0
 
 
 def erase_artifacts(conn: Connection, ids: Sequence[str]) -> int:
-    """Gives up the content of artifacts, pinned ones too; how many had one. `prune_blobs` removes the bytes."""
+    """Erase artifacts, even pinned ones; return how many were not erased yet. `prune_blobs` deletes the bytes."""
     now = conn.now()
     return sum(conn.run(_ERASE, {"id": artifact_id, "now": now, "pinned": False}) for artifact_id in ids)
 
 
 def expire_artifacts(conn: Connection, *, limit: int = 500) -> int:
-    """Erases artifacts whose time is over, oldest first; how many."""
+    """Erase expired artifacts, oldest first; return how many."""
     return erase_artifacts(conn, [row.id for row in conn.all(_EXPIRED, {"now": conn.now(), "limit": limit})])
 
 
@@ -225,25 +225,24 @@ def expire_artifacts(conn: Connection, *, limit: int = 500) -> int:
 async def find_artifacts(
     store: Store, ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, ArtifactRecord]:
-    """Artifacts by id, erased ones too.
+    """Find artifacts by id, including erased ones.
 
-    `visible_to` leaves those of one caller and those that came with outputs that runs of theirs repeat; None leaves
-    everybody's.
+    `visible_to` limits them to those of one caller and of outputs that the caller's runs reuse; None does not.
     """
     return {artifact.id: artifact for artifact in await _BY_ID.read(store, ids, visible_to=visible_to)}
 
 
 async def find_artifact(store: Store, artifact_id: str, *, visible_to: str | None = None) -> ArtifactRecord | None:
-    """One artifact, also when erased; see `find_artifacts`."""
+    """Find one artifact, even an erased one; see `find_artifacts`."""
     return (await find_artifacts(store, [artifact_id], visible_to=visible_to)).get(artifact_id)
 
 
 async def list_artifacts(
     store: Store, wanted: ArtifactFilter, window: PageWindow, *, visible_to: str | None = None
 ) -> list[ArtifactRecord]:
-    """Artifacts, newest first; the sort key is `(id,)`.
+    """List artifacts, newest first; the sort key is `(id,)`.
 
-    `visible_to` leaves those of one caller, and what came along with outputs where that is asked for; None everybody's.
+    `visible_to` limits them to those of one caller, and of reused outputs if the filter asks for them; None does not.
     """
     statement = sa.select(*_COLUMNS).where(*_conditions(wanted, visible_to))
     return [_record(row) for row in await fetch_page(store, statement, [(ARTIFACT.c.id, True)], window)]
@@ -252,7 +251,7 @@ async def list_artifacts(
 async def list_of_run(
     store: Store, run_id: str, window: PageWindow, *, visible_to: str | None = None
 ) -> list[ArtifactRecord]:
-    """The artifacts of one run as `list_artifacts` lists them, by a prepared statement: every look at a run asks."""
+    """List the artifacts of one run like `list_artifacts`; a prepared statement, since every view of a run asks."""
     given = {
         "caller_id": visible_to,
         "after": None if window.after is None else window.after[0],
@@ -266,14 +265,14 @@ async def list_of_run(
 
 
 async def count_artifacts(store: Store, wanted: ArtifactFilter, *, visible_to: str | None = None) -> int:
-    """How many artifacts match, up to `store.database.paging.COUNT_CAP`."""
+    """Count matching artifacts, up to `store.database.paging.COUNT_CAP`."""
     return await capped_count(store, sa.select(ARTIFACT.c.id).where(*_conditions(wanted, visible_to)))
 
 
 async def artifacts_of_steps(
     store: Store, step_ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, list[ArtifactRecord]]:
-    """What all attempts of each step made, oldest first, by step id; every id asked for has an entry."""
+    """List artifacts of all attempts of each step, oldest first, by step id; every id asked for has an entry."""
     artifacts: dict[str, list[ArtifactRecord]] = {step_id: [] for step_id in step_ids}
     for artifact in await _OF_STEPS.read(store, step_ids, visible_to=visible_to):
         assert artifact.step_id is not None, "it is its attempt's"
@@ -284,7 +283,7 @@ async def artifacts_of_steps(
 async def artifacts_of_attempts(
     store: Store, attempt_ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, list[ArtifactRecord]]:
-    """The artifacts of each attempt, oldest first, by attempt id; every id asked for has an entry."""
+    """List the artifacts of each attempt, oldest first, by attempt id; every id asked for has an entry."""
     artifacts: dict[str, list[ArtifactRecord]] = {attempt_id: [] for attempt_id in attempt_ids}
     for artifact in await _OF_ATTEMPTS.read(store, attempt_ids, visible_to=visible_to):
         assert artifact.attempt_id is not None, "it was looked up by it"
@@ -303,7 +302,7 @@ def _page_of_run(bounds: frozenset[str], reverse: bool) -> Sql:
 def _conditions(wanted: ArtifactFilter, visible_to: str | None) -> list[Any]:
     conditions: list[Any] = []
     if visible_to is not None and wanted.run_id is not None and wanted.reused:
-        # What came along belongs to others: the run decides.
+        # Reused artifacts may be another caller's, so the run decides visibility.
         own_run = sa.select(RUN.c.id).where(RUN.c.id == wanted.run_id, RUN.c.caller_id == visible_to)
         conditions.append(own_run.exists())
     elif visible_to is not None:
@@ -323,7 +322,7 @@ def _conditions(wanted: ArtifactFilter, visible_to: str | None) -> list[Any]:
         runs = sa.select(RUN.c.id).where(RUN.c.pipeline_id == wanted.pipeline_id)
         conditions.append(ARTIFACT.c.run_id.in_(runs))
     if wanted.run_id is not None and wanted.reused:
-        # Two reads, each by its own index.
+        # Two reads, because each uses its own index.
         ids = sa.select(ARTIFACT.c.id).correlate(None)
         own = ids.where(ARTIFACT.c.run_id == wanted.run_id)
         reuses = (ATTEMPT.c.run_id == wanted.run_id, ATTEMPT.c.reused_from.is_not(None))

@@ -1,4 +1,4 @@
-"""What contents look like at a glance: one row for all artifacts that share a content."""
+"""Previews of blobs: one row for all artifacts that share a blob."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class PreviewKind(StrEnum):
-    """What a preview shows."""
+    """Kinds of preview."""
 
     PAGE = "page"
     PICTURE = "picture"
@@ -35,17 +35,17 @@ class PreviewKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PreviewRecord:
-    """What a content looks like.
+    """The preview of a blob.
 
     Attributes:
-        digest: Of the content shown.
-        image_digest: The content that is its picture; None where there is none.
+        digest: The blob that is shown.
+        image_digest: The blob of its image; None where there is none.
         pages: Pages of a document, slides of a presentation.
-        width: Pixels of a picture or video, as it is shown.
+        width: Displayed width of an image or video, in pixels.
         duration_seconds: Of sound and video.
-        peaks: Loudest sample of each of equally long stretches, 0 to 1, in order.
-        text: Beginning of a document that is no text itself.
-        reason: Why there is nothing to see; for people.
+        peaks: Loudest sample of each of equally long intervals, 0 to 1, in order.
+        text: Beginning of the text of a document that is not plain text.
+        reason: Why there is no preview, for people.
     """
 
     digest: str
@@ -62,7 +62,7 @@ class PreviewRecord:
 
 
 _FACTS = ("pages", "width", "height", "duration_seconds", "peaks", "text", "reason")
-# A content that was pruned while it was looked at needs no preview any more.
+# Inserts nothing when the blob was pruned meanwhile.
 _INSERT = Sql(
     """INSERT INTO preview (digest, kind, image_digest, image_type, facts, created_at)
     SELECT digest, :kind, :image_digest, :image_type, :facts, :now FROM blob WHERE digest = :digest
@@ -71,9 +71,9 @@ _INSERT = Sql(
 
 
 def save_preview(conn: Connection, preview: PreviewRecord, *, image_bytes: int = 0) -> None:
-    """Remembers what a content looks like, unless it is remembered already or the content has gone.
+    """Store a preview, unless there is one or the blob is gone.
 
-    The picture's content lies in the blob store already; `image_bytes` is how long it is.
+    The image is in the blob store already; `image_bytes` is its size.
     """
     now = conn.now()
     if preview.image_digest is not None:
@@ -93,7 +93,7 @@ def save_preview(conn: Connection, preview: PreviewRecord, *, image_bytes: int =
 
 
 async def find_previews(store: Store, digests: Sequence[str]) -> dict[str, PreviewRecord]:
-    """What is remembered of contents, by digest; those never looked at are left out."""
+    """Find previews by digest; blobs without one are left out."""
     rows = await store.read(sa.select(PREVIEW).where(PREVIEW.c.digest.in_(digests)))
     return {row["digest"]: _record(row) for row in rows.mappings()}
 

@@ -1,4 +1,4 @@
-"""Results of agent steps that may be replayed, with the contents of their artifacts, each caller's own."""
+"""Cached results of agent steps with their artifacts, per caller, to be replayed instead of a run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SWEEP = Sql(
 
 @dataclass(frozen=True, slots=True)
 class CachedFile:
-    """An artifact of a kept result; its content is in the blob store while the result is kept."""
+    """An artifact of a cached result; its blob is stored as long as the result."""
 
     name: str
     media_type: str
@@ -52,12 +52,12 @@ class CachedFile:
 
 @dataclass(frozen=True, slots=True)
 class CachedResult:
-    """A kept result.
+    """A cached result.
 
     Attributes:
-        attempt_id: The attempt that made it; may be pruned by now.
-        output: JSON text of the step's output, artifacts left out.
-        files: Its artifacts, in their order.
+        attempt_id: The attempt that made it; it may be pruned.
+        output: JSON text of the step's output, without artifacts.
+        files: Its artifacts, in order.
     """
 
     attempt_id: str
@@ -67,7 +67,7 @@ class CachedResult:
 
 
 async def find_result(store: Store, caller_id: str, key: str) -> CachedResult | None:
-    """The result kept under a key; None when there is none or its time is over."""
+    """Find the result under a key; None when there is none or it is expired."""
     wanted = {"caller_id": caller_id, "key": key}
     for row in await store.rows(_FIND, wanted, few=True):
         files = await store.rows(_FILES, {"result_id": row.id}, few=True)
@@ -86,7 +86,7 @@ def put_result(
     files: Sequence[CachedFile],
     keep_days: float,
 ) -> None:
-    """Keeps a result for some days, in place of what was there."""
+    """Cache a result for some days, replacing any other under its key."""
     now = conn.now()
     conn.run(_DROP, {"caller_id": caller_id, "key": key})
     result_id = new_id("res")
@@ -103,7 +103,7 @@ def put_result(
         },
     )
     if not inserted:
-        return  # another attempt was faster with the same
+        return  # a concurrent attempt cached the same
     for position, file in enumerate(files):
         record_blob(conn, file.digest, file.size_bytes, now)
         conn.run(
@@ -120,5 +120,5 @@ def put_result(
 
 
 def sweep_results(conn: Connection, *, limit: int = 1000) -> int:
-    """Removes results whose time is over, oldest first; how many."""
+    """Delete expired results, oldest first; return how many."""
     return conn.run(_SWEEP, {"now": conn.now(), "limit": limit})

@@ -1,4 +1,4 @@
-"""Memory: what ended, a row each, as its caller is shown it and may have it forgotten.
+"""Rows of memory: one for each outcome, listed and forgotten by its caller.
 
 `store.memory.outcomes` writes the rows; `store.memory.state` versions what is derived from them.
 """
@@ -56,7 +56,7 @@ class MemoryRecord:
 
 
 class Evidence(NamedTuple):
-    """A success that defaults are learned from; `revision` is that of its caller's memory when it was written."""
+    """A success that defaults are learned from; `revision` is its caller's memory revision when it was written."""
 
     kind: TargetKind
     target: str
@@ -69,7 +69,7 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MemoryScope:
-    """Which rows: of everything, of a kind, of one pack or pipeline, or one row by id."""
+    """Selects rows: all, of a kind, of one pack or pipeline, or one by id."""
 
     kind: TargetKind | None = None
     target: str | None = None
@@ -83,7 +83,7 @@ _SCOPED = {
     "all": _OWN,
     "kind": f"{_OWN} AND kind = :kind",
     "target": f"{_OWN} AND kind = :kind AND target = :target",
-    # A run takes its steps' rows along; they alone share its id.
+    # Forgetting a run also deletes the rows of its steps, which share its id.
     "entry": f"""{_OWN} AND (id = :entry_id OR run_id =
         (SELECT run_id FROM memory_entry WHERE id = :entry_id AND caller_id = :caller_id AND step_id = ''))""",
 }
@@ -110,7 +110,7 @@ _COLUMNS = columns_of(MEMORY_ENTRY, MemoryRecord)
 
 
 def place_of(caller_id: str, run_id: str, step_id: str) -> str:
-    """Where a row's learned values are sealed for, so that they open in no other row and for no other caller."""
+    """Return the context that seals a row's learned values, so that they open in no other row or for another caller."""
     return f"memory:{caller_id}:{run_id}:{step_id}"
 
 
@@ -118,13 +118,13 @@ def place_of(caller_id: str, run_id: str, step_id: str) -> str:
 
 
 def forget(conn: Connection, caller_id: str, scope: MemoryScope, *, dry_run: bool = False) -> int:
-    """Deletes a caller's rows in a scope, or counts them; how many."""
+    """Delete a caller's rows in a scope, or only count them in a dry run; return how many."""
     which = "entry" if scope.entry_id else "target" if scope.target is not None else "kind" if scope.kind else "all"
     values = {"caller_id": caller_id, "kind": scope.kind, "target": scope.target, "entry_id": scope.entry_id}
     if dry_run:
         row = conn.one(_COUNT_SCOPED[which], values)
         return int(row.rows) if row else 0
-    note_change(conn, caller_id)  # before the rows, as everybody locks them
+    note_change(conn, caller_id)  # before the rows, the order in which all units lock
     count = conn.run(_DELETE_SCOPED[which], values)
     if count:
         note_removal(conn, caller_id)
@@ -132,7 +132,7 @@ def forget(conn: Connection, caller_id: str, scope: MemoryScope, *, dry_run: boo
 
 
 def sweep_memory(conn: Connection, *, limit: int = 500) -> int:
-    """Removes rows whose time is over, oldest first; how many."""
+    """Delete expired rows, oldest first; return how many."""
     now = conn.now()
     count = 0
     for row in conn.all(_EXPIRED, {"now": now, "limit": limit}):
@@ -145,18 +145,18 @@ def sweep_memory(conn: Connection, *, limit: int = 500) -> int:
 
 
 def sealed_memory(conn: Connection) -> list[tuple[str, str, str]]:
-    """Id, place and sealed values of every row that has any, for a change of the vault key."""
+    """List id, place and sealed values of every row that has any, for a rotation of the vault key."""
     return [(row.id, place_of(row.caller_id, row.run_id, row.step_id), row.sealed) for row in conn.all(_SEALED)]
 
 
 def reseal_memory(conn: Connection, sealed: Mapping[str, str | None]) -> None:
-    """Replaces the sealed values of rows by id; None takes them away."""
+    """Replace the sealed values of rows by id; None removes them."""
     conn.many(_RESEAL, [{"id": entry_id, "sealed": text} for entry_id, text in sealed.items()])
     outdate_every_memory(conn)
 
 
 def empty_sealed(conn: Connection) -> None:
-    """Takes every learned value away, for a vault whose key is lost; the rows stay."""
+    """Remove every learned value, for a vault whose key is lost; the rows stay."""
     conn.run(_UNREADABLE)
     outdate_every_memory(conn)
 
@@ -165,25 +165,25 @@ def empty_sealed(conn: Connection) -> None:
 
 
 async def evidence(store: Store, caller_id: str, *, after: int, limit: int) -> list[Evidence]:
-    """Successes that came after a revision, the newest first."""
+    """List successes recorded after a revision, newest first."""
     rows = await store.rows(_EVIDENCE, {"caller_id": caller_id, "after": after, "limit": limit})
     return [Evidence(**by_name(row) | {"at": some_instant(row.at)}) for row in rows]
 
 
 async def list_memory(store: Store, caller_id: str, scope: MemoryScope, window: PageWindow) -> list[MemoryRecord]:
-    """A caller's rows in a scope, newest first; the sort key is `(at, id)`."""
+    """List a caller's rows in a scope, newest first; the sort key is `(at, id)`."""
     keys = [(MEMORY_ENTRY.c.at, True), (MEMORY_ENTRY.c.id, True)]
     wanted = sa.select(*_COLUMNS).where(*_conditions(caller_id, scope))
     return [_record(row) for row in await fetch_page(store, wanted, keys, window)]
 
 
 async def count_memory(store: Store, caller_id: str, scope: MemoryScope) -> int:
-    """How many rows a caller has in a scope, up to `store.database.paging.COUNT_CAP`."""
+    """Count a caller's rows in a scope, up to `store.database.paging.COUNT_CAP`."""
     return await capped_count(store, sa.select(MEMORY_ENTRY.c.id).where(*_conditions(caller_id, scope)))
 
 
 async def find_memory(store: Store, ids: Sequence[str]) -> dict[str, MemoryRecord]:
-    """Rows by id, whoever's they are."""
+    """Find rows by id, of any caller."""
     rows = await store.read(sa.select(*_COLUMNS).where(MEMORY_ENTRY.c.id.in_(ids)))
     return {row["id"]: _record(row) for row in rows.mappings()}
 

@@ -1,4 +1,4 @@
-"""Defaults that their callers pinned or excluded; values are sealed by whoever calls."""
+"""Defaults that callers pinned or excluded. Values arrive and leave sealed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OverrideRule = Literal["pinned", "excluded"]
 
 @dataclass(frozen=True, slots=True)
 class OverrideRecord:
-    """How a caller settled a default; `sealed` is the value, None when it is excluded."""
+    """A default that a caller pinned or excluded; `sealed` is the value, None when it is excluded."""
 
     kind: TargetKind
     target: str
@@ -56,15 +56,15 @@ _DROP_PINNED = Sql("DELETE FROM default_override WHERE rule = 'pinned'")
 
 
 def override_place(caller_id: str, kind: str, target: str, field: str) -> str:
-    """Where a pinned value is sealed for, so that it opens in no other row and for no other caller."""
+    """Return the context that seals a pinned value, so that it opens in no other row or for another caller."""
     return f"default:{caller_id}:{kind}:{target}:{field}"
 
 
 def put_override(conn: Connection, caller_id: str, override: OverrideRecord, *, proof: str | None) -> None:
-    """Keeps how a default is settled, in place of what was settled before.
+    """Store an override, replacing the earlier one.
 
     Raises:
-        VaultChangedError: the vault key was changed since the value was sealed; `proof` was the vault's then.
+        VaultChangedError: the vault key was changed since the value was sealed, when `proof` was read.
     """
     if proof is not None:
         demand_proof(conn, proof)
@@ -84,18 +84,18 @@ def put_override(conn: Connection, caller_id: str, override: OverrideRecord, *, 
 
 
 def drop_override(conn: Connection, caller_id: str, kind: TargetKind, target: str, field: str) -> None:
-    """Leaves a default to learning again."""
+    """Delete an override: the default is learned again."""
     note_change(conn, caller_id)
     conn.run(_DROP, {"caller_id": caller_id, "kind": kind, "target": target, "field": field})
 
 
 async def overrides_of(store: Store, caller_id: str) -> list[OverrideRecord]:
-    """How a caller settled defaults."""
+    """List a caller's overrides."""
     return [OverrideRecord(**by_name(row)) for row in await store.rows(_LIST, {"caller_id": caller_id})]
 
 
 def sealed_overrides(conn: Connection) -> list[tuple[Mapping[str, str], str, str]]:
-    """Key, place and sealed value of everything pinned, for a change of the vault key."""
+    """List key, place and sealed value of all pinned defaults, for a rotation of the vault key."""
     return [
         (
             {"caller_id": row.caller_id, "kind": row.kind, "target": row.target, "field": row.field},
@@ -107,10 +107,10 @@ def sealed_overrides(conn: Connection) -> list[tuple[Mapping[str, str], str, str
 
 
 def reseal_override(conn: Connection, key: Mapping[str, str], sealed: str) -> None:
-    """Replaces a sealed value by the key `sealed_overrides` told."""
+    """Replace the sealed value under a key from `sealed_overrides`."""
     conn.run(_RESEAL, {**key, "sealed": sealed})
 
 
 def drop_pinned(conn: Connection) -> None:
-    """Drops everything pinned, for a vault whose key is lost; what is excluded stays excluded."""
+    """Delete all pinned defaults, for a vault whose key is lost; exclusions stay."""
     conn.run(_DROP_PINNED)

@@ -1,4 +1,4 @@
-"""Values that packs cache for one caller, each until an instant of its own."""
+"""Values that packs cache, per caller, each with its own expiry."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _SWEEP = Sql(
 
 
 async def get_cached(store: Store, caller_id: str, pack: str, key: str) -> str | None:
-    """The JSON text under a key; None when there is none or its time is over."""
+    """Find the JSON text under a key; None when there is none or it is expired."""
     rows = await store.rows(_FIND, {"caller_id": caller_id, "pack": pack, "key": key})
     return rows[0].value if rows else None
 
 
 def put_cached(conn: Connection, *, caller_id: str, pack: str, key: str, value: str, ttl_seconds: float) -> None:
-    """Keeps JSON text under a key for `ttl_seconds`, in place of what was there."""
+    """Cache JSON text under a key for `ttl_seconds`, replacing any other."""
     now = conn.now()
     conn.run(
         _PUT,
@@ -51,5 +51,5 @@ def put_cached(conn: Connection, *, caller_id: str, pack: str, key: str, value: 
 
 
 def sweep_cache(conn: Connection, *, limit: int = 1000) -> int:
-    """Removes values whose time is over, oldest first; how many."""
+    """Delete expired values, oldest first; return how many."""
     return conn.run(_SWEEP, {"now": conn.now(), "limit": limit})

@@ -1,9 +1,9 @@
-"""How far a caller's memory has come, and what was counted of it.
+"""The revision of each caller's memory, and the counts derived from it.
 
-A caller's `memory_state.revision` counts the changes of its memory; each row carries the one it came with, and
-`removed` is the last one that took rows away. What is made from memory is kept up to date by those two numbers. What
-was counted is stored with its revision, so that a start need not open every row; it goes with the first row that goes.
-Whoever changes rows calls `note_change` first: everybody locks in that order.
+`memory_state.revision` counts the changes of a caller's memory; each row carries the revision that added it, and
+`removed` is the last revision that deleted rows. Caches compare these two numbers. Stored counts carry their revision,
+so that a restart need not decrypt every row; deleting a row deletes them. A unit that changes rows calls `note_change`
+first, so that all units lock in the same order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MemoryState:
-    """How far a caller's memory has come; `paused_at` is since when nothing is learned."""
+    """The state of a caller's memory; `paused_at` is when learning was paused, if it is."""
 
     revision: int = 0
     removed: int = 0
@@ -31,7 +31,7 @@ class MemoryState:
 
 
 class KeptCounts(NamedTuple):
-    """What was counted of a caller's rows up to a revision, sealed for `counts_place`."""
+    """Counts of a caller's rows up to a revision, sealed for `counts_place`."""
 
     revision: int
     sealed: str
@@ -56,46 +56,46 @@ _STATE = Sql("SELECT revision, removed, paused_at FROM memory_state WHERE caller
 
 
 def counts_place(caller_id: str) -> str:
-    """Where what was counted of a caller is sealed for."""
+    """Return the context that seals a caller's counts."""
     return f"memory-counts:{caller_id}"
 
 
 def note_change(conn: Connection, caller_id: str) -> tuple[int, datetime | None]:
-    """Counts a change of what a caller's defaults are made from; its number, and since when nothing is learned."""
+    """Increment the revision of a caller's memory; return it, and when learning was paused."""
     row = conn.one(_CHANGE, {"caller_id": caller_id})
     assert row is not None, "inserted or updated"
     return int(row.revision), instant(row.paused_at)
 
 
 def note_removal(conn: Connection, caller_id: str) -> None:
-    """Says that the change noted last took rows away, and with them what was counted."""
+    """Record that the latest change deleted rows, and delete the stored counts."""
     conn.run(_REMOVED, {"caller_id": caller_id})
 
 
 def outdate_every_memory(conn: Connection) -> None:
-    """Counts a change for every caller after which nothing holds that was made from memory before."""
+    """Increment every caller's revision and invalidate everything derived from memory."""
     conn.run(_EVERY_STATE)
 
 
 def set_learning(conn: Connection, caller_id: str, *, paused: bool) -> None:
-    """Pauses learning, or takes it up again; what was learned stays."""
+    """Pause or resume learning; learned values stay."""
     _, since = note_change(conn, caller_id)
     if not paused or since is None:
         conn.run(_PAUSE, {"caller_id": caller_id, "at": conn.now() if paused else None})
 
 
 def keep_counts(conn: Connection, caller_id: str, revision: int, sealed: str, *, proof: str) -> None:
-    """Stores what was counted up to a revision, unless rows went away since or somebody counted further.
+    """Store counts up to a revision, unless rows were deleted since or newer counts are stored.
 
     Raises:
-        VaultChangedError: the vault key was changed since it was sealed.
+        VaultChangedError: the vault key was changed since they were sealed.
     """
     demand_proof(conn, proof)
     conn.run(_KEEP_COUNTS, {"caller_id": caller_id, "revision": revision, "sealed": sealed})
 
 
 async def memory_state(store: Store, caller_id: str) -> MemoryState:
-    """How far a caller's memory has come."""
+    """Return the state of a caller's memory."""
     rows = await store.rows(_STATE, {"caller_id": caller_id})
     for row in rows:
         return MemoryState(int(row.revision), int(row.removed), instant(row.paused_at))
@@ -103,6 +103,6 @@ async def memory_state(store: Store, caller_id: str) -> MemoryState:
 
 
 async def find_counts(store: Store, caller_id: str) -> KeptCounts | None:
-    """What was counted of a caller's rows; None when nothing is kept."""
+    """Find the stored counts of a caller's rows; None when there are none."""
     rows = await store.rows(_COUNTS, {"caller_id": caller_id})
     return KeptCounts(int(rows[0].counted), str(rows[0].counts)) if rows else None

@@ -1,4 +1,4 @@
-"""Taking a run over, keeping it, and finding runs that nobody holds."""
+"""Claims runs, renews and releases their leases, and finds runs that are due."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _CALLER_OF_RUN = Sql("SELECT caller_id, state FROM run WHERE id = :id")
 _LOCK_SLOT = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE")
-# The run that is to be claimed is in neither state. Naming its id would cost a look at each row besides the index: 230
-# instead of 75 µs for a thousand.
+# The run to claim is in neither state, so the query need not exclude its id, which would read each row as well as the
+# index: 230 instead of 75 µs for a thousand.
 _COUNT_HELD = Sql(
     """
     SELECT count(*) AS runs FROM run
@@ -73,8 +73,8 @@ _ABANDON = Sql(
     WHERE id = :id AND epoch = :epoch AND owner = :owner AND state IN ('running', 'cancelling')
     """
 )
-# The partial index of runs under way keeps this small whatever the history holds. What was under way at a worker that
-# is gone goes before what waits, as where it was let go (`_ABANDON`): nobody is left to give it a priority of its own.
+# The partial index of active runs keeps this small as history grows. Runs of a dead worker get the same urgency as
+# abandoned ones (`_ABANDON`) and precede waiting runs: no worker is left to set their priority.
 _DUE = Sql(
     """
     SELECT id, caller_id, CASE WHEN state IN ('running', 'cancelling') THEN 10 ELSE priority END AS urgency, not_before,
@@ -91,8 +91,8 @@ _DUE = Sql(
 )
 
 
-# The lease of a lost worker, written before the clock was set back, would hold its run until the clock catches up. A
-# living worker renews its own.
+# After the clock was set back, the lease of a lost worker would hold its run until the clock catches up. A living
+# worker renews its own.
 _CUT_LEASES = Sql(
     """
     UPDATE run SET lease_until = :longest
@@ -110,21 +110,21 @@ def claim(
     caller_limit: int,
     waited_for: datetime | None = None,
 ) -> Claim | NotClaimed:
-    """Takes a run over, if it is due, nobody holds it and the caller's limit allows.
+    """Claim a run if it is due, no worker holds it and the caller's limit allows.
 
     `waited_for` is the stored instant that the worker has waited for by the monotonic clock: the store's clock may have
     been set back meanwhile.
 
-    A cancelled run whose owner is gone is ended here instead. An attempt the last owner left without a result becomes
-    `lost`, as of the owner's last sign of life; it does not use up a retry. The first claim of a stretch sets the
-    deadline; later ones extend it by the time nobody held the run, counted from that sign.
+    Ends a cancelled run whose owner is gone instead. An attempt that the last owner left without a result becomes
+    `lost`, as of that owner's last sign of life; it does not use up a retry. The first claim after a start or resume
+    sets the deadline; later claims extend it by the time since that sign of life.
     """
     if conn.shared:
         row = conn.one(_CALLER_OF_RUN, {"id": run_id})
         if row is None:
             return NotClaimed(Refusal.GONE)
         slot = {"caller_id": row.caller_id}
-        # Whoever is refused anyway need not queue for the lock; it is counted again behind it.
+        # A caller at its limit need not queue for the lock; the count is repeated under the lock.
         if row.state == RunState.QUEUED and _held(conn, slot) >= caller_limit:
             return NotClaimed(Refusal.SLOT, row.caller_id)
         conn.one(_LOCK_SLOT, slot)
@@ -196,13 +196,13 @@ def claim(
 
 
 def _held(conn: Connection, values: dict[str, object]) -> int:
-    """How many other runs of the caller workers hold."""
+    """Count the other runs of the caller that workers hold."""
     row = conn.one(_COUNT_HELD, values)
     return row.runs if row else 0
 
 
 def _last_sign(lease_until: datetime | None, lease_seconds: float) -> datetime | None:
-    """When the last owner last renewed a lease; workers that share a database have leases of one length."""
+    """Return when the last owner renewed its lease; all workers of a database have leases of one length."""
     return None if lease_until is None else lease_until - timedelta(seconds=lease_seconds)
 
 
@@ -246,10 +246,10 @@ def _steps(conn: Connection, run_id: str) -> tuple[ClaimedStep, ...]:
 
 
 def renew(conn: Connection, owner: str, lease_seconds: float) -> dict[str, tuple[int, bool]]:
-    """Renews all leases of a worker at once.
+    """Renew all leases of a worker at once.
 
     Returns:
-        Epoch and whether a cancel is requested, by run id; a run that is missing was taken over.
+        Epoch and whether a cancel is requested, by run id; a missing run was claimed by another worker.
     """
     until = conn.now() + timedelta(seconds=lease_seconds)
     held = conn.all(_RENEW, {"owner": owner, "lease_until": until})
@@ -257,14 +257,14 @@ def renew(conn: Connection, owner: str, lease_seconds: float) -> dict[str, tuple
 
 
 def release_leases(conn: Connection, lease_seconds: float = 0.0) -> int:
-    """Releases every lease; for the embedded server at boot, when no other process can hold one.
+    """Release every lease; for the embedded server at boot, when no other process can hold one.
 
     Args:
         conn: The transaction.
-        lease_seconds: Length of a lease, which tells when its owner last gave a sign of life.
+        lease_seconds: Length of a lease, from which its owner's last sign of life is computed.
 
     Returns:
-        How many runs had been held.
+        How many runs were held.
     """
     now = conn.now()
     held = conn.all(_HELD)
@@ -275,19 +275,19 @@ def release_leases(conn: Connection, lease_seconds: float = 0.0) -> int:
 
 
 def abandon(conn: Connection, run_id: str, epoch: int, owner: str) -> bool:
-    """Lets go of a run that its worker holds but cannot go on with, so that it is due at once; whether it held it.
+    """Release a claimed run that its worker cannot continue, so that it is due at once; return whether it held it.
 
-    What was under way is found without a result by whoever claims the run next, as after a crash.
+    The next claim finds the attempt in progress without a result, as after a crash.
     """
     return conn.run(_ABANDON, {"id": run_id, "epoch": epoch, "owner": owner, "now": conn.now()}) > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A run that should be dispatched, now or in `wait_seconds`; 0 or less when its time has come.
+    """A run to dispatch in `wait_seconds`; 0 or less means now.
 
     Attributes:
-        not_before: The time it waits for, as it is stored.
+        not_before: The instant it waits for, as stored.
     """
 
     run_id: str
@@ -298,10 +298,10 @@ class Due:
 
 
 def due(conn: Connection, lease_seconds: float, *, limit: int = 5_000) -> list[Due]:
-    """Every run under way that no living worker holds, most urgent first; works from the store alone.
+    """List active runs that no living worker holds, most urgent first; works from the store alone.
 
-    After the clock was set back, a run waits no longer than its wait was long, and a lost worker holds its runs no
-    longer than a lease.
+    After the clock was set back, a run waits at most the length of its wait, and a lost worker holds its runs at most
+    the length of a lease.
     """
     now = conn.now()
     conn.run(_CUT_LEASES, {"longest": conn.later(lease_seconds)})
@@ -317,7 +317,7 @@ def due(conn: Connection, lease_seconds: float, *, limit: int = 5_000) -> list[D
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A run as a resume or re-run starts from it."""
+    """The run that a resume or re-run starts from."""
 
     run_id: str
     caller_id: str
@@ -347,7 +347,7 @@ _SNAPSHOT = Sql(
 
 
 def snapshot(conn: Connection, run_id: str) -> Snapshot | None:
-    """A run with its steps and the outputs of those that succeeded, read at one moment; None when there is none."""
+    """Read a run with its steps and the outputs of succeeded ones, at one instant; None when there is none."""
     row = conn.one(_SNAPSHOT, {"id": run_id})
     if row is None:
         return None

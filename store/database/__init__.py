@@ -1,6 +1,6 @@
 """The database itself: both dialects, their writers, wake-ups, paging and ids.
 
-Begin with `engine` (the door: `Store`) and `dialects`. `sqlite*` and `postgres*` implement the door; `wakes` says after
-a commit that something changed; `schema` makes or upgrades the tables. Imports `store.models` and, to upgrade,
+Begin with `engine` (the interface: `Store`) and `dialects`. `sqlite*` and `postgres*` implement it; `wakes` announces
+changes after a commit; `schema` creates or upgrades the tables. Imports `store.models` and, to upgrade,
 `store.migrations`; nothing else of the store.
 """

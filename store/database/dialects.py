@@ -68,8 +68,8 @@ class Sql:
     def bound(self, parameters: Parameters) -> tuple[object, ...]:
         """The parameters in the order of `sqlite`.
 
-        SQLite's driver takes them by name, too, but makes the name anew and looks it up for each one of each
-        execution: a third of what inserting events costs.
+        SQLite's driver also takes them by name, but builds and looks up each name on each execution: a third of the
+        cost of inserting events.
 
         Raises:
             sqlite3.ProgrammingError: one was not given.
@@ -133,7 +133,7 @@ class Connection(Protocol):
         """Runs a statement once for each set of parameters."""
 
     def wake(self, topic: Topic, id: str = ...) -> None:
-        """Has those who listen to a topic called once the transaction has committed."""
+        """Wake the listeners of a topic after the transaction commits."""
 
 
 def instant(value: datetime | str | None) -> datetime | None:

@@ -1,4 +1,4 @@
-"""What makes a file outlive the machine's going down: its content on disk, and the folder that names it."""
+"""Syncs files and folders, so that a written file survives a power failure."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 def sync_file(file: IO[Any]) -> None:
-    """Returns once what was written to a file is on disk."""
+    """Return once the content of a file is on disk."""
     file.flush()
     os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:
-    """Returns once what was made, renamed and removed in a folder is on disk."""
+    """Return once the entries of a folder are on disk: files created, renamed and deleted."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,7 +1,7 @@
-"""The one way in and out of the database.
+"""Opens the database and runs every read and write.
 
 `Store.write` and `Store.write_few` run a synchronous unit of work in a transaction and answer after COMMIT;
-`Store.snapshot` runs one that only reads. Other reads are functions of this floor that are given the store; they alone
+`Store.snapshot` runs one that only reads. Other reads are functions of `store/` that take the store; only they
 call `Store.read` and `Store.rows`. `store.database.sqlite` and `store.database.postgres` implement them.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: What is said where the driver of PostgreSQL cannot be imported.
+#: Message when the PostgreSQL driver cannot be imported.
 NEEDS_PSYCOPG = (
     "PACKLINE_DATABASE_URL names a PostgreSQL database, whose driver is not installed: "
     "`pip install 'packline[postgres]'`."
@@ -29,7 +29,7 @@ NEEDS_PSYCOPG = (
 
 
 class StoreError(Exception):
-    """The database could not do what was asked; nothing of the unit remains."""
+    """The database failed; the unit is rolled back."""
 
 
 class StoreClosedError(StoreError):
@@ -37,11 +37,11 @@ class StoreClosedError(StoreError):
 
 
 class StoreFullError(StoreError):
-    """The disk is full; nothing of the unit remains."""
+    """The disk is full; the unit is rolled back."""
 
 
 class StoreUnavailableError(StoreError):
-    """The database cannot be reached for now; nothing of the unit remains."""
+    """The database cannot be reached for now; the unit is rolled back."""
 
 
 class StoreUncertainError(StoreError):
@@ -61,7 +61,7 @@ class StoreSchemaError(StoreError):
 
 
 class Store(Protocol):
-    """A database, opened.
+    """An open database.
 
     Attributes:
         dialect: Which database it is, for people.
@@ -78,9 +78,8 @@ class Store(Protocol):
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs `unit(conn, *args)` in a transaction and returns its result after COMMIT.
 
-        The unit must not block on anything but the database. When it raises, nothing of it remains and the exception
-        comes back; other units that shared the transaction are not touched. Cancelling the caller does not undo the
-        unit.
+        The unit must not block on anything but the database. When it raises, it is rolled back and the exception is
+        re-raised; other units that share the transaction are not affected. Cancelling the caller does not undo it.
 
         Raises:
             StoreError: the transaction could not be committed.
@@ -94,22 +93,22 @@ class Store(Protocol):
         """
 
     async def snapshot(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a unit that only reads, such as a preview; all its statements see the database at one instant.
+        """Run a read-only unit, such as a preview; all its statements see the database at one instant.
 
         Raises:
-            StoreError: it would have changed something, or a statement failed.
+            StoreError: the unit tried to write, or a statement failed.
         """
 
     async def read(
         self, statement: Executable, parameters: Mapping[str, object] | None = None
     ) -> Result[*tuple[Any, ...]]:
-        """The rows of a statement built over the models; they hold no connection, and are read once.
+        """Run a statement built over the models; its rows hold no connection and can be iterated once.
 
-        The statement sees what was committed before it started.
+        It sees what was committed before it started.
         """
 
     async def rows(self, statement: Sql, parameters: Parameters = ..., *, few: bool = ...) -> list[Row]:
-        """Rows of one short, prepared read, as the driver hands them out; see `store.database.dialects.instant`.
+        """Run one short, prepared read; its rows are as the driver returns them, see `store.database.dialects.instant`.
 
         For what is read on every start or event. On SQLite it costs 20 µs of CPU, and a statement through `read` 210,
         or 280 where twenty are under way: most of that is SQLAlchemy's pool and the hops to the connection's thread.
@@ -122,11 +121,11 @@ class Store(Protocol):
         """
 
     async def close(self) -> None:
-        """Finishes what was accepted and closes every connection. A second call does nothing."""
+        """Finish accepted work and close every connection; a second call does nothing."""
 
 
 async def open_store(url: str, data_dir: Path, *, migrate: bool) -> Store:
-    """Opens the database of `url`; `sqlite` alone is the embedded file in `data_dir`.
+    """Open the database of `url`; `sqlite` alone is the embedded file in `data_dir`.
 
     Args:
         url: `sqlite` or `postgresql://user@host/name`.

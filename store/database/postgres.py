@@ -1,7 +1,7 @@
-"""PostgreSQL: the same units of work as on SQLite, each in a transaction of its own.
+"""PostgreSQL: the same units of work as on SQLite, each in a separate transaction.
 
-What surely was not committed (a deadlock, a connection lost before COMMIT was sent) is run again; a connection lost
-during COMMIT is reported, never repeated. Reads go through SQLAlchemy and outlive the loss of their connection.
+A unit that certainly did not commit (a deadlock, a connection lost before COMMIT was sent) is retried; a connection
+lost during COMMIT is reported, never retried. Reads go through SQLAlchemy and outlive the loss of their connection.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ log = structlog.get_logger(__name__)
 
 #: Connections kept for reading, and as many more while there is much to read.
 POOL = 10
-#: How often a unit that surely was not committed is tried; the waits add up to about three seconds.
+#: Attempts at a unit that certainly did not commit; the waits add up to about three seconds.
 TRIES = 7
 _SNAPSHOT = Sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 #: What connecting raises while the server is away, or when each connection the pool offers turns out dead.
@@ -77,7 +77,7 @@ class PostgresStore:
         """Runs a unit in a transaction; see `store.database.engine.Store.write`."""
         if self._closed:
             raise StoreClosedError("The store is closed: the server is shutting down.")
-        # A task of its own, so that a caller who is cancelled does not leave a transaction half said.
+        # A separate task, so that cancelling the caller does not interrupt the transaction.
         task = asyncio.get_running_loop().create_task(self._write(lambda conn: unit(conn, *args, **kwargs)))
         self._running.add(task)
         task.add_done_callback(self._ended)

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
-#: Units that run at once, each in a thread with a connection of its own; more wait their turn.
+#: Units that run at once, each in a thread with its own connection; more wait their turn.
 POOL = 10
 #: Below the lease of 30 s: what a frozen process has locked is freed before others may take its runs over.
 IDLE_IN_TRANSACTION_SECONDS = 5.0
@@ -109,7 +109,7 @@ class PostgresConnection:
                 self._cursor.execute(text, [row[name] for row in rows for name in names])
 
     def wake(self, topic: Topic, id: str = EVERYTHING) -> None:
-        """Has those who listen to a topic called, in every process, once the transaction has committed."""
+        """Wake the listeners of a topic, in every process, after the transaction commits."""
         self.woken.add((topic, id))
 
     def notify(self, origin: str) -> None:
@@ -148,7 +148,7 @@ class PostgresWriter:
         self._idle: deque[psycopg.Connection] = deque()
 
     async def transact(self, unit: Callable[[Connection], T]) -> tuple[T, frozenset[Wake]]:
-        """Runs a unit in a transaction of its own; its result and what it woke.
+        """Run a unit in a transaction; return its result and its wake-ups.
 
         Raises:
             NotCommittedError: a clash, or the connection was lost before COMMIT was sent.

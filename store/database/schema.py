@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: Every revision of `store/migrations/versions`, oldest first: the beginnings of its files' names.
 REVISIONS = tuple(sorted(path.name[:4] for path in Path(__file__).parent.parent.glob("migrations/versions/[0-9]*.py")))
-#: `pg_advisory_xact_lock` key of whoever makes or changes the schema: "packline" as eight ASCII bytes.
+#: `pg_advisory_xact_lock` key for creating or changing the schema: "packline" as eight ASCII bytes.
 ADVISORY_LOCK = int.from_bytes(b"packline", "big")
 #: How long a second process waits for the one that migrates.
 LOCK_WAIT_SECONDS = 120.0
@@ -87,7 +87,7 @@ def current_postgres_revision(connection: psycopg.Connection) -> str | None:
     Raises:
         StoreSchemaError: the database holds something else than Packline's tables.
     """
-    # Other tables may live beside ours; only a table of the same name tells of a clash.
+    # Other tables may share the database; only a table of the same name is a clash.
     names = [*SQLModel.metadata.tables, "alembic_version"]
     rows = connection.execute(
         "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename = ANY(%s)", (names,)
@@ -101,7 +101,7 @@ def current_postgres_revision(connection: psycopg.Connection) -> str | None:
 def ensure_sqlite_schema(path: Path, *, migrate: bool) -> None:
     """Makes, upgrades or accepts the database file; blocks for as long as that takes.
 
-    An upgrade first copies the file to `<name>.<old revision>.<time>.backup` beside it and happens in one transaction.
+    An upgrade first copies the file to `<name>.<old revision>.<time>.backup` next to it and happens in one transaction.
 
     Args:
         path: The database file; its folder exists.
@@ -228,7 +228,7 @@ def _back_up(path: Path, revision: str) -> None:
 
 @contextmanager
 def _migration_lock(path: Path) -> Iterator[None]:
-    """Holds a lock file beside the database, so that of two processes one migrates and the other finds it done."""
+    """Hold a lock file next to the database, so that of two processes one migrates and the other finds it done."""
     with path.with_name(f"{path.name}.migrating").open("a+") as lock:
         until = time.monotonic() + LOCK_WAIT_SECONDS
         while True:

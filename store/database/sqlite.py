@@ -1,4 +1,4 @@
-"""The embedded database: one connection that writes (`store.database.sqlite_writer`) and read-only ones beside it."""
+"""The embedded database: one connection that writes (`store.database.sqlite_writer`) and read-only ones next to it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ READERS = 8
 #: How long `close` waits for reads under way: a connection closed under a read would never answer it.
 LAST_READS_SECONDS = 10.0
 
-#: What connections that only read are told.
+#: PRAGMAs of read-only connections.
 _READ_PRAGMAS = ("query_only=ON", "busy_timeout=5000", "cache_size=-8000")
 
 
@@ -239,7 +239,7 @@ def _reading_engine(path: Path) -> Engine:
 
     @event.listens_for(engine, "connect")
     def configure(raw: DBAPIConnection, _record: object) -> None:
-        # No transaction of its own: each statement sees the newest commit and none outlives a batch.
+        # No explicit transaction: each statement sees the newest commit and none outlives a batch.
         raw.isolation_level = None
         cursor = raw.cursor()
         for pragma in _READ_PRAGMAS:

@@ -81,7 +81,7 @@ class SQLiteConnection:
         self._executemany(statement.sqlite, map(statement.bound, parameters))
 
     def wake(self, topic: Topic, id: str = EVERYTHING) -> None:
-        """Has those who listen to a topic called once the transaction has committed."""
+        """Wake the listeners of a topic after the transaction commits."""
         self.woken.add((topic, id))
 
 

@@ -184,7 +184,7 @@ class SQLiteWriter:
         """Runs a batch in one transaction; the answers hold only once it has committed.
 
         At first without savepoints, whose two statements are a tenth of what a settle costs. Should a unit of several
-        fail, nothing stands and all run again, each in a savepoint of its own: a unit may run twice on PostgreSQL, too.
+        fail, all are rolled back and run again, each in its own savepoint; on PostgreSQL, too, a unit may run twice.
 
         Args:
             batch: What to run.
@@ -218,13 +218,13 @@ class SQLiteWriter:
         return outcome
 
     def _run(self, batch: list[_Job], *, guarded: bool, until: float = math.inf) -> _Outcome | None:
-        """Runs the units of a batch up to their COMMIT; None when nothing of it stands and it has to run guarded.
+        """Run the units of a batch up to their COMMIT; None when it was rolled back and has to run guarded.
 
         When no unit succeeded, the connection may be left outside a transaction, with nothing to commit.
 
         Args:
             batch: What to run.
-            guarded: Whether each unit has a savepoint of its own.
+            guarded: Whether each unit has its own savepoint.
             until: When to stop, by `time.monotonic`, after the first unit at the earliest: there are fewer answers.
         """
         raw = self._raw
@@ -241,7 +241,7 @@ class SQLiteWriter:
             if answer.error is None:
                 continue
             if not raw.in_transaction:
-                # A full disk or an I/O error made SQLite roll everything back: nothing of the batch stands, and
+                # A full disk or an I/O error made SQLite roll everything back: nothing of the batch is left, and
                 # nothing may run after it outside a transaction.
                 return [_Answer(job, None, answer.error) for job in batch], frozenset()
             if not guarded:
@@ -269,7 +269,7 @@ class SQLiteWriter:
         return _Answer(job, result, None)
 
     def _refused(self, answers: list[_Answer], error: Exception) -> _Outcome:
-        """The same failure for every unit of a batch, of which nothing stands."""
+        """Return the same failure for every unit of a batch that was rolled back."""
         if self._raw.in_transaction:
             with suppress(sqlite3.Error):  # as on a broken disk; it is tried again before the next batch
                 self._raw.execute("ROLLBACK")

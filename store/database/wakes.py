@@ -1,8 +1,8 @@
-"""Wake-ups: after a commit, tell who waits that something changed, never what.
+"""Wake-ups: notifications after a commit that something changed, without the change itself.
 
-`broadcaster` carries them, a channel for each topic. They hold an id and nothing else, and all of them may be lost: who
-waits reads the store again after a while anyway. What nobody in this process waits for is not published: most steps
-run unwatched, and a wake-up takes two turns of the event loop.
+`broadcaster` carries them, with a channel for each topic. They hold only an id, and any may be lost: waiters also poll
+the store. Wake-ups that nothing in this process waits for are not published: most steps run unwatched, and a wake-up
+takes two turns of the event loop.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: In place of an id: anything of the topic may have changed, for instance because wake-ups were missed.
+#: Instead of an id: anything of the topic may have changed, for instance because wake-ups were missed.
 EVERYTHING = "*"
 
 
 class Topic(StrEnum):
-    """What changed; the comment says what the id is of."""
+    """What changed; the comment says what the id refers to."""
 
     RUN = "run"  # a run
     RUN_DUE = "run_due"  # a run
-    RUN_DUE_FIRST = "run_due_first"  # a run that was under way before
+    RUN_DUE_FIRST = "run_due_first"  # a run that was claimed before
     RUN_CANCELLING = "run_cancelling"  # a run
     RUN_ENDED = "run_ended"  # a run
     RUN_DELETED = "run_deleted"  # a run
@@ -43,7 +43,7 @@ Wake: TypeAlias = "tuple[Topic, str]"
 
 
 class LocalBackend(BroadcastBackend):
-    """Hands what this process publishes to this process; Broadcast itself drops what has no subscriber."""
+    """Delivers what this process publishes to this process; Broadcast itself drops what has no subscriber."""
 
     def __init__(self) -> None:
         self._published: asyncio.Queue[Event] = asyncio.Queue()
@@ -74,7 +74,7 @@ class LocalBackend(BroadcastBackend):
 
 
 class Wakes:
-    """Publishes what commits woke and calls those who listen, on the event loop.
+    """Publishes the wake-ups of commits and calls listeners, on the event loop.
 
     Args:
         backend: Reaches other processes; without one, wake-ups stay in this process.
@@ -88,12 +88,12 @@ class Wakes:
         self._started = False
 
     async def start(self) -> None:
-        """Begins to carry wake-ups."""
+        """Start delivering wake-ups."""
         self._started = True
         await self._broadcast.connect()
 
     async def stop(self) -> None:
-        """Carries nothing more. A second call does nothing."""
+        """Stop delivering; a second call does nothing."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
@@ -103,7 +103,7 @@ class Wakes:
             await self._broadcast.disconnect()
 
     def committed(self, woken: Iterable[Wake]) -> None:
-        """Publishes what a commit woke, as far as somebody in this process waits for it."""
+        """Publish the wake-ups of a commit that a listener in this process wants."""
         for topic, id in woken:
             if any(wants(id) for wants in self._wanted.get(topic, ())):
                 self._backend.publish_soon(topic, id)
@@ -111,11 +111,11 @@ class Wakes:
     def listen(
         self, topic: Topic, listener: Callable[[str], None], wants: Callable[[str], bool] = lambda _: True
     ) -> None:
-        """Calls `listener(id)` after each commit that woke an id of the topic; the id may be `EVERYTHING`.
+        """Call `listener(id)` after each commit with a wake-up of the topic; the id may be `EVERYTHING`.
 
         Args:
-            topic: What to listen for.
-            listener: What is called; also with ids it does not want, since others may.
+            topic: The topic to listen for.
+            listener: Called also with ids it does not want, because other listeners may.
             wants: Whether the listener has a use for an id now.
         """
         self._wanted.setdefault(topic, []).append(wants)

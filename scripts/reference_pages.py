@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -95,6 +96,7 @@ def commands_page() -> str:
     """Every command of `packline` with its arguments and options."""
     import typer
 
+    from app.cli.base.exits import EXIT_STATUSES
     from app.cli.commands import cli
 
     lines = [
@@ -103,8 +105,8 @@ def commands_page() -> str:
         "`packline COMMAND --help` says the same. On a terminal commands print tables, elsewhere JSON, a value a line;",
         "`--json` and `--text` choose. Commands that talk to a server take the one of `--server`, else of",
         "`PACKLINE_SERVER`, else the one last started on this machine's data folder.\n",
-        "Exit status: 0 done, or the run succeeded; 1 the run failed; 2 wrong usage, or the command was refused; 3 the",
-        "run was cancelled; 4 the server cannot be reached; 130 interrupted.\n",
+        *wrap(f"Exit status: {'; '.join(EXIT_STATUSES)}.", 116),
+        "",
     ]
     lines += _commands(typer.main.get_command(cli), "packline")
     return "\n".join(lines)

@@ -7,11 +7,7 @@ from __future__ import annotations
 
 
 def main() -> None:
-    """Runs the command line and ends the process.
-
-    Exit status: 0 done, or the run succeeded; 1 the run failed; 2 wrong usage, or the command was refused; 3 the run
-    was cancelled; 4 the server cannot be reached; 130 interrupted.
-    """
+    """Run the command line and end the process with one of `app.cli.base.exits.EXIT_STATUSES`."""
     import sys
 
     from app.cli.commands import cli

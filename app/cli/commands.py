@@ -8,6 +8,7 @@ import typer
 
 from app.cli.access.tokens import tokens
 from app.cli.artifacts.artifacts import artifacts
+from app.cli.base.exits import EXIT_STATUSES
 from app.cli.credentials.files import credentials
 from app.cli.memory.memory import memory
 from app.cli.pipelines import pipelines
@@ -17,17 +18,12 @@ from app.cli.runs.route import route
 from app.cli.runs.transcript import transcript
 from app.cli.server import connect, machine, mcp
 
-_EPILOG = (
-    "Exit status: 0 done, or the run succeeded · 1 the run failed · 2 wrong usage or refused · 3 the run was cancelled "
-    "· 4 the server cannot be reached · 130 interrupted"
-)
-
 cli = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    epilog=_EPILOG,
+    epilog=f"Exit status: {' · '.join(EXIT_STATUSES)}",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 

@@ -1007,7 +1007,8 @@ def test_wrong_settings_are_explained(packline, monkeypatch):
 
 def test_help_names_the_exit_statuses_and_every_command(packline):
     text = packline("--help").out
-    for word in ("0 done", "130 interrupted", *COMMANDS):
+    refused = "2 wrong usage, or the command was refused, even if it may work later"
+    for word in ("0 done", refused, "130 interrupted", *COMMANDS):
         assert word in " ".join(text.split())
 
 

@@ -94,7 +94,7 @@ class Client:
         """Refuses names that the server did not find, when it was asked for them.
 
         Raises:
-            CliError: there is no such thing; each is told with the nearest there is, or `otherwise`.
+            CliError: there is no such thing; the message names each, with the nearest there is or `otherwise`.
         """
         missed = [self.missed(kind, ref, otherwise) for ref in asked if ref in self._missed]
         if missed:
@@ -216,7 +216,7 @@ class Client:
             headers = {"x-packline-client": "packline CLI"}
             if self.target.token:
                 headers["authorization"] = f"Bearer {self.target.token}"
-            # Waits of up to 50 s are answers, not faults; a server that does not even accept is told soon.
+            # A wait of up to 50 s is no fault; a server that does not even accept a connection is reported soon.
             self._http = httpx2.Client(
                 base_url=self.target.url, headers=headers, timeout=httpx2.Timeout(90, connect=5), trust_env=False
             )
@@ -303,7 +303,7 @@ class Client:
             field: Its one field; each message carries `cursor`.
             variables: Its other variables.
             after: Position to begin after.
-            on_lost: Told each time the connection is lost.
+            on_lost: Called with the reason each time the connection is lost.
             sleep: Pauses between tries.
 
         Raises:

@@ -72,7 +72,7 @@ FromMemory = Annotated[
     typer.Option(
         "--from-memory",
         metavar="NAME",
-        help="Take this input from what you usually choose, as `packline memory defaults` tells; `all` takes each. "
+        help="Take this input from what you usually choose, as `packline memory defaults` lists it; `all` takes each. "
         "The run says so. Repeatable.",
         show_default=False,
     ),

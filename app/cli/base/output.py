@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from app.cli.base.client import JSON
 
-#: Sign, word and colour of each state; a state is never told by colour alone.
+#: Sign, word and colour of each state; colour alone never shows a state.
 STATES: dict[str, tuple[str, str, str]] = {
     "PENDING": ("·", "pending", "dim"),
     "QUEUED": ("◌", "queued", "dim"),
@@ -34,7 +34,7 @@ _ASCII = {"·": ".", "◌": "o", "●": "*", "◔": "~", "◐": "-", "✓": "+",
 
 
 class Output:
-    """Where a command prints.
+    """Prints what a command says.
 
     Args:
         as_json: JSON lines instead of text; None for text exactly when standard output is a terminal.

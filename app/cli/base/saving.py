@@ -1,4 +1,4 @@
-"""Where files of the server are put on this machine."""
+"""Names for files of the server on this machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 #: Bytes of a name. File systems take 255; a name is made longer by a number, and while its file is not complete.
 _NAME_BYTES = 240
-#: A longer end of a name tells no kind of file.
+#: The end of a name after its last dot says what kind of file it is only when it is no longer than this.
 _SUFFIX_BYTES = 40
 
 

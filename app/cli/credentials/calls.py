@@ -22,7 +22,7 @@ def get_credential(client: Client, key: str) -> JSON:
     """A credential by its key or id.
 
     Raises:
-        CliError: there is none; the nearest key is told.
+        CliError: there is none; the message names the nearest key.
     """
     found = list(stored_credentials(client))
     for each in found:

@@ -155,12 +155,12 @@ def set_(
             parts = asdict(issues[0].hint) if issues[0].hint else None
             raise CliError("\n".join(problem_lines({"message": issues[0].message, "hintParts": parts})))
         is_new = before is None or before["kind"] != name
-        is_only_told = not is_new and any((grant, description is not None, days is not None))
+        keeps_values = not is_new and any((grant, description is not None, days is not None))
         given = read_values(
             KINDS[name],
             field or [],
             from_stdin=from_stdin,
-            ask=is_new or not (field or from_stdin or is_only_told),
+            ask=is_new or not (field or from_stdin or keeps_values),
             output=output.note,
         )
         change: dict[str, object] = {"key": key, "kind": name}

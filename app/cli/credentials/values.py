@@ -32,7 +32,7 @@ def read_values(
         pairs: `name=@FILE`, `name=` to remove it, or `name=value` for a field that is no secret.
         from_stdin: Whether to read standard input: a JSON object of fields, or the text of the one secret field.
         ask: Whether to ask for required fields that were not given; only on a terminal.
-        output: Tells the user something beside the answers.
+        output: Prints notes for the user.
 
     Raises:
         CliError: a value cannot be had this way; the message says how else.

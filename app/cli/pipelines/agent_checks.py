@@ -38,7 +38,7 @@ def with_agents_checked(check: Check, settings: Settings) -> Check:
             "not_checked_here",
             f"Whether an agent's program, {needs}its profile and the isolation it demands are there is known to the "
             "server alone.",
-            "`checkPipeline` and the start of a run tell.",
+            "`checkPipeline` and the start of a run check it.",
         )
     )
     checked = with_tools_checked(check)

@@ -92,7 +92,7 @@ def show(
         else:
             show_step(output, chosen)
             if chosen.get("agent") and chosen["attempts"]:
-                output.say(f"\n`packline transcript {run_id} {step}` tells what its agent said and did.", "dim")
+                output.say(f"\n`packline transcript {run_id} {step}` shows what its agent said and did.", "dim")
     elif output.is_json:
         output.emit(found)
     else:

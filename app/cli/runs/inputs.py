@@ -157,7 +157,7 @@ def _json(name: str, raw: str) -> JSONValue:
 
 
 def types_of(part: dict[str, Any], root: dict[str, Any], depth: int = 0) -> frozenset[str]:
-    """The JSON types a schema allows; empty when it allows any or that cannot be told."""
+    """The JSON types a schema allows; empty when it allows any or that is unknown."""
     if depth > 16:
         return frozenset()
     reference = part.get("$ref")

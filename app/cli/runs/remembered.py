@@ -60,8 +60,8 @@ def take_remembered(
         chosen = fitting if ALL in names else [name for name in wanted if name not in given]
         filled |= {name: usual[name] for name in chosen}
         taken.update(chosen)
-    told = ", ".join(f"{name}={filled[name]}" for name in FIELDS if name in taken)
-    output.note(f"From memory: {told or 'nothing'}.")
+    used = ", ".join(f"{name}={filled[name]}" for name in FIELDS if name in taken)
+    output.note(f"From memory: {used or 'nothing'}.")
     return filled, [name.upper() for name in FIELDS if name in taken]
 
 

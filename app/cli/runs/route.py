@@ -1,4 +1,4 @@
-"""`packline route`: what to run for a request, told and not run."""
+"""`packline route`: what to run for a request; nothing runs."""
 
 from __future__ import annotations
 
@@ -100,9 +100,9 @@ def _tell_best(output: Output, best: JSON) -> None:
     sources = {given["name"]: given["source"].lower() for given in best["inputSources"]}
     command = f"packline run {best['handle']}"
     for name, value in best["suggestedInputs"].items():
-        told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        output.say(f"  {name} = {told}  (from {sources[name]})")
-        command += f" --input {_quoted(f'{name}={told}')}"
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        output.say(f"  {name} = {shown}  (from {sources[name]})")
+        command += f" --input {_quoted(f'{name}={shown}')}"
     for name in best["missingInputs"]:
         output.say(f"  {name} is still needed", "yellow")
         command += f" --input {name}=…"

@@ -138,7 +138,7 @@ def watch(run_id: RunId, save: Save = None, server: Server = None, as_json: Json
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         found = get_run(client, run_id)
-        # A table needs only what comes; lines and JSON tell the whole story.
+        # A live table needs only new events; lines and JSON show all of them.
         live = not output.is_json and output.console.is_terminal
         raise typer.Exit(follow_run(client, output, found, after=found["eventCursor"] if live else None, save=save))
 

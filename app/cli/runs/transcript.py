@@ -1,4 +1,4 @@
-"""`packline transcript`: what the agent of a step was told, said and did; live with --follow."""
+"""`packline transcript`: the prompts of a step's agent and what it said and did; live with --follow."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def transcript(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Show what the agent of a step was told, said and did."""
+    """Show the prompts of a step's agent, and what it said and did."""
     from app.cli.base.client import Client
     from app.cli.base.exits import EXIT_INTERRUPTED
     from app.cli.base.output import Output
@@ -166,10 +166,10 @@ class _Shown:
             case "ERROR_OUTPUT":
                 self._put(text, "red")
             case "PROMPT" | "TOOL_RESULT" if goes_on:
-                self._line(f"… {len(text):,} more characters; --json tells all.", "dim")
+                self._line(f"… {len(text):,} more characters; --json shows all.", "dim")
             case "PROMPT":
-                told = ", ".join(str(part) for part in (data.get("profile"), data.get("model")) if part)
-                self._line(f"told {told}".rstrip(), "bold")
+                started = ", ".join(str(part) for part in (data.get("profile"), data.get("model")) if part)
+                self._line(f"prompt for {started}" if started else "prompt", "bold")
                 self._line(_beginning(text), "dim")
             case "TOOL_CALL":
                 self._line(f"→ {text or data.get('tool') or 'a tool'} {_arguments(data)}".rstrip(), "cyan")
@@ -203,7 +203,7 @@ def _beginning(text: str) -> str:
     if len(lines) <= SHOWN_LINES:
         return "\n".join(lines)
     more = len(lines) - SHOWN_LINES
-    return "\n".join([*lines[:SHOWN_LINES], f"… {more:,} more lines; --json tells all."])
+    return "\n".join([*lines[:SHOWN_LINES], f"… {more:,} more lines; --json shows all."])
 
 
 def _arguments(data: dict[str, Any]) -> str:

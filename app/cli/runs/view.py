@@ -1,4 +1,4 @@
-"""A run as its events tell it: a reducer over run events, and the words for each of them."""
+"""The state of a run after its events: a reducer over run events, and the words for each of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FINAL = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
 
 @dataclass(slots=True)
 class StepView:
-    """A step as it stands.
+    """The current state of a step.
 
     Attributes:
         fraction: How far it is, 0 to 1; None when its pack does not say.
@@ -39,7 +39,7 @@ class StepView:
 
 @dataclass(slots=True)
 class RunView:
-    """A run as it stands, kept up to date by `apply`."""
+    """The current state of a run; `apply` keeps it up to date."""
 
     id: str
     title: str
@@ -78,11 +78,11 @@ class RunView:
 
     @property
     def status(self) -> int:
-        """Exit status that tells how the run ended."""
+        """Exit status for how the run ended."""
         return {"SUCCEEDED": EXIT_OK, "CANCELLED": EXIT_CANCELLED}.get(self.state, EXIT_FAILED)
 
     def apply(self, event: JSON) -> str | None:
-        """Takes one event in; what to tell people about it, None for nothing worth a line."""
+        """Apply one event and return a line about it, None when it is not worth one."""
         match event["__typename"]:
             case "RunStateChanged":
                 self.state = event["runState"]
@@ -134,7 +134,7 @@ class RunView:
         return self.steps.setdefault(key, StepView(key, "", "PENDING"))
 
     def advice(self) -> list[tuple[str, str]]:
-        """Commands worth typing next, each with what it does."""
+        """List the commands to run next, each with what it does."""
         if self.state not in ("FAILED", "CANCELLED"):
             return []
         failed = next((step.key for step in self.steps.values() if step.state in ("FAILED", "CANCELLED")), None)

@@ -38,13 +38,13 @@ def get_run(client: Client, run_id: str) -> JSON:
 
 
 def follow_run(client: Client, output: Output, run: JSON, *, after: str | None, save: Path | None = None) -> int:
-    """Shows a run until it has ended; the exit status tells how it did.
+    """Show a run until it has ended, and return the exit status.
 
     Args:
         client: Where the run is.
         output: How to show it.
         run: The run as it was read.
-        after: Position to begin after; None tells everything from the run's beginning.
+        after: Position to begin after; None shows everything from the run's beginning.
         save: Folder to save its artifacts in once it has ended.
     """
     view = RunView.of(run)
@@ -229,7 +229,7 @@ def _replace(view: RunView, run: JSON) -> None:
 
 def _unfinished(view: RunView) -> CliError:
     return CliError(
-        f"The server stopped telling about {view.id} before it ended. `packline watch {view.id}` tries again."
+        f"The server ended the watch of {view.id} before the run had ended. `packline watch {view.id}` tries again."
     )
 
 

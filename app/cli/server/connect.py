@@ -49,7 +49,7 @@ def connect(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Tell an agent's program of this server: print what to configure, or configure it."""
+    """Connect an agent's program to this server: print what to configure, or configure it."""
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output

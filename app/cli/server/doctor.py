@@ -195,7 +195,7 @@ def _postgres(settings: Settings) -> Finding:
 
 
 def _vault(settings: Settings) -> Iterator[Finding]:
-    """Whether the key fits; on PostgreSQL the server tells."""
+    """Whether the key fits; on PostgreSQL only the server knows."""
     from store.secrets.cipher import VaultKeyError
     from store.secrets.vault_key import KeyFile, key_source
     from store.secrets.vault_proof import sqlite_proof

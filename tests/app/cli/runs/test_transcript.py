@@ -47,7 +47,7 @@ def started(machine, name, *options, agent=None, steps=()):
 def test_what_an_agent_did_is_told_as_text_and_as_json_lines(machine):
     run = started(machine, "talker")
     text = machine.run("transcript", run, "--text").stdout
-    assert "told talker" in text
+    assert "prompt for talker" in text
     assert "Go on." in text
     assert "→ Read" in text
     assert "# A" in text

@@ -10,8 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 
 from app.cli.base.exits import EXIT_UNREACHABLE, CliError
-from app.cli.base.output import accept
-from app.cli.base.wording import hint_words
+from app.cli.base.output import accept, hint_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -6,7 +6,7 @@ from pathlib import Path
 from strawberry.utils.str_converters import to_camel_case
 from typer.main import get_command
 
-from app.cli.base.wording import COMMANDS, hint_words
+from app.cli.base.output import COMMANDS, hint_words
 from app.cli.commands import cli
 from resolvers.operations import OPERATIONS
 from schema.build import build_schema

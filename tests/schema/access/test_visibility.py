@@ -115,6 +115,17 @@ async def test_to_others_a_run_does_not_exist(it: Product) -> None:
     assert (await look(it, run["id"], token=anna)) == run
 
 
+async def test_the_hint_for_an_unknown_run_is_true_for_who_asks(it: Product) -> None:
+    unknown = "run_01J00000000000000000000000"
+    document = "mutation ($id: ID!) { cancelRun(id: $id) { ... on NotFoundProblem { message hint } } }"
+    for scopes, hint in (
+        (("READ", "RUN"), "You see your own runs; the scope OBSERVE shows everybody's."),
+        (("READ", "RUN", "OBSERVE"), None),
+    ):
+        refused = await it.query(document, {"id": unknown}, token=await it.token_for("-".join(scopes).lower(), *scopes))
+        assert refused["cancelRun"] == {"message": f"There is no run `{unknown}`.", "hint": hint}
+
+
 async def test_who_observes_sees_and_changes_nothing(it: Product) -> None:
     anna = await it.token_for("anna", "READ", "RUN")
     observer = await it.token_for("eve", "READ", "OBSERVE", "RUN", "WRITE")

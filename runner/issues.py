@@ -16,6 +16,8 @@ Severity = Literal["error", "warning"]
 #: built to hurt has thousands of mistakes.
 MAX_TOLD = 50
 _LONGEST_SUGGESTED = 200
+#: Known words that are looked at more closely.
+_COMPARED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +104,26 @@ def has_errors(issues: Iterable[Issue]) -> bool:
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word most like a mistyped one, or None when none is near.
 
-    Case does not count, nor does `-` for `_`. Names of more than 200 characters are never suggested: comparing costs
-    the product of both lengths.
+    Case does not count, nor does `-` for `_`. Where both names have several words, the words they share do not count:
+    `deadline_seconds` is not near `wait_seconds`. Names of more than 200 characters are never suggested: comparing
+    costs the product of both lengths.
     """
     # Imported here because it takes 14 ms of processor time, which every command and every start would spend.
     from rapidfuzz import fuzz, process
 
     names = {name: _plain(name) for name in known if len(name) <= _LONGEST_SUGGESTED}
-    found = process.extractOne(_plain(word), names, scorer=fuzz.ratio, score_cutoff=60)
-    return found[2] if found else None
+    plain = _plain(word)
+    for found, _, name in process.extract(plain, names, scorer=fuzz.ratio, score_cutoff=60, limit=_COMPARED):
+        ours, theirs = _apart(plain, found)
+        if not ours or not theirs or fuzz.ratio(ours, theirs) >= 50:
+            return name
+    return None
+
+
+def _apart(one: str, other: str) -> tuple[str, str]:
+    """Two names without the words that both share."""
+    ours, theirs = one.split("_"), other.split("_")
+    return "_".join(word for word in ours if word not in theirs), "_".join(word for word in theirs if word not in ours)
 
 
 def _plain(name: str) -> str:

@@ -18,6 +18,8 @@ KNOWN = ["web.scrape", "web.search", "doc.parse", "max_attempts", "timeout_secon
         ("max-attempts", "max_attempts"),
         ("Timeout-Second", "timeout_seconds"),
         ("quantum", None),
+        ("deadline_seconds", None),
+        ("timeouts", "timeout_seconds"),
         ("", None),
     ],
 )

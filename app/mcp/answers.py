@@ -53,11 +53,17 @@ class Advice:
 
     Attributes:
         text: The sentence.
-        tools: Tools it leads to; a caller who has none of them does not get it.
+        tools: Tools it leads to; a caller who has none of them does not get it. `{tools}` in the text stands for
+            those that the caller has.
     """
 
     text: str
     tools: tuple[str, ...] = ()
+
+    def said(self, shown: Set[str]) -> str:
+        """The sentence for a caller who has these tools; empty when it does not help them."""
+        theirs = [tool for tool in self.tools if tool in shown]
+        return self.text.replace("{tools}", ", ".join(theirs)) if theirs or not self.tools else ""
 
 
 class CallError(Exception):
@@ -89,7 +95,7 @@ class CallError(Exception):
 
     def answer(self, shown: Set[str]) -> Answer:
         """The error as an answer to a caller who has these tools."""
-        hint = " ".join(one.text for one in self.advice if not one.tools or not shown.isdisjoint(one.tools))
+        hint = " ".join(said for one in self.advice if (said := one.said(shown)))
         error = {**self.body, "hint": hint} if hint else self.body
         text = dumped({"error": error})
         if len(text) > ANSWER_BYTES:

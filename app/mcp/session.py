@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs
 
-from graphql import GraphQLError, VariableDefinitionNode
+from graphql import GraphQLError, GraphQLSyntaxError, VariableDefinitionNode
 from strawberry.schema.exceptions import InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
@@ -22,6 +22,7 @@ from runner.excerpts import excerpt
 from runner.issues import did_you_mean, nearest
 from runner.packs.registry import MOUNT_AREA
 from schema.base.context import RequestContext
+from schema.guard.documents import NoOperationError, SeveralOperationsError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
@@ -220,7 +221,7 @@ class Session:
             data, errors, misses = await self._run(document, variables, _QUERY)
         except InvalidOperationTypeError:
             told = "Only queries are taken here, no mutations or subscriptions."
-            raise Unanswered([_refusal(told, "INVALID")]) from None
+            raise Unanswered([_refusal(told, "INVALID", "NO_QUERY")]) from None
         if data is None:
             raise Unanswered(errors)
         return data, errors + misses
@@ -242,8 +243,9 @@ class Session:
 _QUERY: Final = frozenset({OperationType.QUERY})
 
 
-def _refusal(message: str, code: str) -> dict[str, Any]:
-    return {"message": message, "extensions": {"code": code}, "path": None, "variable": None}
+def _refusal(message: str, code: str, about: str) -> dict[str, Any]:
+    """A document that is refused whole; `about` says what is wrong with it, for the choice of what helps."""
+    return {"message": message, "extensions": {"code": code}, "path": None, "variable": None, "document": about}
 
 
 def _missed(miss: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,6 +254,10 @@ def _missed(miss: Mapping[str, Any]) -> dict[str, Any]:
 
 def _told(error: GraphQLError) -> dict[str, Any]:
     """An error as a mapping; where a variable's value does not fit, also which, and why without naming it."""
+    if isinstance(error, NoOperationError):
+        return _refusal(error.message, "BAD_REQUEST", "EMPTY")
+    if isinstance(error, SeveralOperationsError):
+        return _refusal("The document holds several operations; `query` takes one.", "INVALID", "SEVERAL_OPERATIONS")
     about, cause = error.nodes[0] if error.nodes else None, error.original_error
     return {
         "message": error.message,
@@ -259,4 +265,5 @@ def _told(error: GraphQLError) -> dict[str, Any]:
         "path": error.path,
         "variable": about.variable.name.value if isinstance(about, VariableDefinitionNode) else None,
         "reason": cause.message if isinstance(cause, GraphQLError) else error.message,
+        "document": "SYNTAX" if isinstance(error, GraphQLSyntaxError) else None,
     }

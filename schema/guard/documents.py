@@ -59,6 +59,7 @@ _MAX_CHARACTERS = 512 * 1024
 #: What is told when there is no document at all, over every transport.
 QUERY_MISSING = "`query` is missing; it must be the text of a GraphQL document."
 _QUERY_EMPTY = "`query` is empty; it must be the text of a GraphQL document."
+_BAD_REQUEST = {"code": "BAD_REQUEST"}
 #: The parser gives up at some 200 brackets within each other, with an error that does not say so to programs.
 _NESTED = 100
 
@@ -69,8 +70,12 @@ def _no_operation(name: str | None) -> str:
     return f"The document holds no operation named `{excerpt(name, 100)}`."
 
 
-def _bad_request(message: str) -> GraphQLError:
-    return GraphQLError(message, extensions={"code": "BAD_REQUEST"})
+class NoOperationError(GraphQLError):
+    """The document is empty, or does not hold the operation asked for."""
+
+
+class SeveralOperationsError(GraphQLError):
+    """The document holds several operations, and none is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +96,14 @@ class CheckedDocument:
         if self.document is None:
             return list(self.errors)
         if not self.operations or (operation is not None and operation not in self.operations):
-            return [_bad_request(_no_operation(operation))]
+            return [NoOperationError(_no_operation(operation), extensions=_BAD_REQUEST)]
         if operation is None and None not in self.operations and not self.errors:
             # Strawberry would take the first one; the specification (6.1) wants it named.
-            return [_bad_request("The document holds several operations; name one in `operationName`.")]
+            return [
+                SeveralOperationsError(
+                    "The document holds several operations; name one in `operationName`.", extensions=_BAD_REQUEST
+                )
+            ]
         return []
 
     def verdict(
@@ -150,7 +159,7 @@ class Documents:
             return CheckedDocument(None, (refusal,), {}, {})
         most = self.limits.lexemes
         if not text.strip():
-            return CheckedDocument(None, (_bad_request(_QUERY_EMPTY),), {}, {})
+            return CheckedDocument(None, (NoOperationError(_QUERY_EMPTY, extensions=_BAD_REQUEST),), {}, {})
         try:
             document = parse(text, max_lexical_tokens=most, max_comments=most)
         except GraphQLError as error:

@@ -76,6 +76,11 @@ class Inputs:
     defaults: Mapping[str, Any]
     wait_seconds: int
 
+    def renamed(self) -> dict[str, str]:
+        """The parameters of which use cases speak by another name, by that name."""
+        of_path = {to_snake_case(binding.path[-1]): name for name, binding in self.bindings.items()}
+        return {told: name for told, name in of_path.items() if told not in self.bindings}
+
     def variables(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The document's variables for arguments that fit the schema."""
         found: dict[str, Any] = {}

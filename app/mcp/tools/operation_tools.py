@@ -18,7 +18,7 @@ from app.mcp.tools.inputs import Inputs, inputs_of
 from app.mcp.tools.outputs import Outputs, outputs_of
 from app.mcp.tools.refusals import failed, missing, refused
 from app.mcp.tools.tool import Call, ToolText
-from app.mcp.tools.waiting import ACTION_TOOLS, FIRST_SECONDS, hurried, next_of, next_of_route, waited
+from app.mcp.tools.waiting import FIRST_SECONDS, hurried, next_of, next_of_route, possible, waited
 from resolvers.artifacts.artifacts import small_picture
 from resolvers.operations import OPERATIONS
 from schema.base.directives import Mcp, find_directive
@@ -111,7 +111,7 @@ class OperationTool:
         if answer is None:
             raise missing(given)
         if isinstance(answer, dict) and str(answer.get("__typename", "")).endswith("Problem"):
-            raise refused(answer, given)
+            raise refused(answer, given, self.inputs.renamed())
         shaped: dict[str, Any] = self.outputs.shape(answer, found)
         return shaped
 
@@ -143,7 +143,7 @@ class OperationTool:
 def with_next(run: dict[str, Any], shown: Mapping[str, object]) -> dict[str, Any]:
     """A run with the call that goes on with it, and what else can be done with it, as far as there are tools shown."""
     if "actions" in run:
-        run["actions"] = [action for action in run["actions"] if ACTION_TOOLS.get(action) in shown]
+        run["actions"] = possible(run["actions"], shown)
     following = next_of(run)
     if following is not None and following["tool"] in shown:
         run["next"] = following

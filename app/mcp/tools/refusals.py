@@ -70,6 +70,13 @@ _WRITTEN_HELP: Final = {
     ),
     "query": _fields_of("Query"),
 }
+#: What helps with a document that is refused whole, by the reason.
+_DOCUMENT_HELP: Final = {
+    "EMPTY": Advice("Give `query` the text of one query, such as `{ server { version } }`."),
+    "NO_QUERY": Advice("To change something, call the tool that does it; tools/list shows the tools."),
+    "SEVERAL_OPERATIONS": Advice("Call graphql_query once for each operation.", (QUERY_TOOL,)),
+    "SYNTAX": Advice("Give `query` the text of one GraphQL query; its values go into `variables`."),
+}
 
 #: The tools for each action of a run; a run that can be cancelled can be waited for, too.
 _OF_ACTION: Final = {"RESUME": ("resume_run",), "RERUN": ("rerun_run",), "CANCEL": ("wait_run", "cancel_run")}
@@ -91,8 +98,16 @@ def missing(arguments: Mapping[str, Any]) -> CallError:
     return CallError("NOT_FOUND", "There is no such thing.", advice=[finder])
 
 
-def refused(problem: Mapping[str, Any], arguments: Mapping[str, Any]) -> CallError:
-    """The refusal of a command, from the member of its result that says so."""
+def refused(
+    problem: Mapping[str, Any], arguments: Mapping[str, Any], names: Mapping[str, str] | None = None
+) -> CallError:
+    """The refusal of a command, from the member of its result that says so.
+
+    Args:
+        problem: The member.
+        arguments: Of the call.
+        names: The tool's names for arguments that the command calls otherwise.
+    """
     code = problem["code"]
     errors: list[dict[str, Any]] = []
     for issue in problem.get("issues") or ():
@@ -102,6 +117,8 @@ def refused(problem: Mapping[str, Any], arguments: Mapping[str, Any]) -> CallErr
         told = {"path": f"{lack['kind']}:{lack['name']}".lower(), "problem": lack["message"]}
         errors.append(told | hinted(lack.get("hintParts")))
     errors += _unfound(problem, arguments)
+    for error in errors:
+        error["path"] = _renamed(error["path"], names or {})
     current = problem.get("current") or {}
     message = problem["message"]
     if (operation := problem.get("operation")) is not None:
@@ -137,12 +154,18 @@ def failed(error: Unanswered, arguments: Mapping[str, Any]) -> CallError:
         path = _argument(first["variable"], arguments)
         errors = [] if path is None else [{"path": path, "problem": message}]
     errors += [{"path": "query", "problem": other["message"]} for other in others]
+    if "type" in told:
+        helping = [_fields_of(told["type"])]
+    elif about := first.get("document"):
+        helping = [_DOCUMENT_HELP[about]]
+    else:
+        helping = _help(code, arguments, errors)
     return CallError(
         code,
         message,
         retryable=bool(told.get("retryable", code == "INTERNAL")),
         field_errors=errors,
-        advice=[*advice, *([_fields_of(told["type"])] if "type" in told else _help(code, arguments, errors))],
+        advice=[*advice, *helping],
         requires=told.get("scope"),
         request_id=told.get("id"),
     )
@@ -167,7 +190,13 @@ def _of_hint(parts: Mapping[str, Any] | None) -> list[Advice]:
 def _possible(actions: Sequence[str] | None) -> list[Advice]:
     """The tools that do what can be done with a run."""
     tools = tuple(tool for action in actions or () for tool in _OF_ACTION.get(action, ()))
-    return [Advice(f"What can be done now: {', '.join(tools)}.", tools)] if tools else []
+    return [Advice("What can be done now: {tools}.", tools)] if tools else []
+
+
+def _renamed(path: str, names: Mapping[str, str]) -> str:
+    """A path that begins with the tool's name of an argument."""
+    head, dot, rest = path.partition(".")
+    return f"{names.get(head, head)}{dot}{rest}"
 
 
 def _place(issue: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[str]:
@@ -190,9 +219,11 @@ def _unfound(told: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[dict
     named = (
         name
         for name, value in arguments.items()
-        if any(isinstance(one, str) and excerpt(one, REF_CHARACTERS) == ref for one in _each(value))
+        if any(isinstance(one, str | int) and excerpt(str(one), REF_CHARACTERS) == ref for one in _each(value))
     )
-    error = {"path": next(named, "ref"), "problem": "no such thing"}
+    if (path := next(named, None)) is None:
+        return []  # an agent cannot repair what is no argument of its call
+    error = {"path": path, "problem": "no such thing"}
     return [error | ({"closest": told["suggestion"]} if told.get("suggestion") else _within(ref))]
 
 
@@ -224,7 +255,8 @@ def _help(code: str, arguments: Mapping[str, Any], errors: Sequence[Mapping[str,
             if "run_id" not in arguments and arguments.keys() & _WRITTEN_HELP.keys():
                 told = _WRITTEN_HELP
         case "NOT_FOUND":
-            told = {name: finder for name, (_, finder) in _FINDERS.items()}
+            about = {error["path"] for error in errors} or set(arguments)
+            told = {name: finder for name, (_, finder) in _FINDERS.items() if name in about}
         case "CONFLICT" | "FORBIDDEN" if "if_version" in arguments:
             return [_DEFINITION]
         case _:

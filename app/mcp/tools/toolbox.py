@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from strawberry.utils.str_converters import to_snake_case
+
 from app.mcp.answers import Advice, CallError
 from app.mcp.tools.operation_tools import OperationTool, build_tools
-from app.mcp.tools.pack_tools import pack_tool
+from app.mcp.tools.pack_tools import NAME_CHARACTERS, pack_tool
 from app.mcp.tools.query_tool import QueryTool
 from app.mcp.tools.tool import Call, Tool, ToolText
+from app.mcp.tools.waiting import possible
 from runner.excerpts import excerpt
-from runner.issues import did_you_mean, nearest
+from runner.issues import nearest
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -107,6 +110,8 @@ class Toolbox:
         except CallError as error:
             if tool is None and session.caller.tools is not None:
                 session.context.services.engine.resources.agents.note_refusal(session.caller.token_id, name)
+            if "actions" in error.body:
+                error.body["actions"] = possible(error.body["actions"], shown)
             return error.answer(shown.keys())
 
     def _pack_tools(self, session: Session) -> list[PackTool]:
@@ -130,9 +135,19 @@ class Toolbox:
         tool = self._tools.get(name)
         hidden = None if tool is None else self._hides(session, tool)
         if hidden is None:
-            near = did_you_mean(name, shown) if nearest(name, shown) else "Call tools/list to see the tools."
-            raise UnknownToolError(f"There is no tool `{excerpt(name, 100)}`. {near}")
+            raise UnknownToolError(f"There is no tool `{excerpt(name, 100)}`. {self._meant(session, name, shown)}")
         return hidden
+
+    def _meant(self, session: Session, name: str, shown: Mapping[str, Tool]) -> str:
+        """What to do about the name of a tool that there is not: the nearest of all tools, and how to be shown it."""
+        near = nearest(to_snake_case(name[:NAME_CHARACTERS]), {**self._tools, **shown})
+        if near is None:
+            return "Call tools/list to see the tools."
+        meant = f"Did you mean `{near}`?"
+        hidden = None if near in shown else self._hides(session, self._tools[near])
+        if hidden is None:
+            return meant
+        return " ".join([meant, hidden.body["message"], *(advice.text for advice in hidden.advice)])
 
     @staticmethod
     def _hides(session: Session, tool: OperationTool | QueryTool) -> CallError | None:

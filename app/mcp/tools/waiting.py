@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Iterable, Mapping
 
 #: Seconds between two words about progress; at least every 10.
 TELL_SECONDS: Final = 5.0
@@ -40,6 +40,11 @@ FINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
 Progress = Callable[[float, str], Awaitable[None]]
 #: Waits for a run some seconds: the answer of wait_run.
 WaitOnce = Callable[[int], Awaitable[dict[str, Any]]]
+
+
+def possible(actions: Iterable[str], shown: Container[str]) -> list[str]:
+    """The actions of a run that a caller with these tools can take."""
+    return [action for action in actions if ACTION_TOOLS.get(action) in shown]
 
 
 async def waited(

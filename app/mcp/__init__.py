@@ -10,6 +10,7 @@ answers     what a call comes to, short enough; `refusals` says it when it is re
 toolbox     which tools a caller is shown, and who answers a call
 server      the MCP server over all of that; the only modules that import `mcp` are this one and those it names
 parts       what may be added to it
+messages    what is no message of the protocol, and why
 mount       `/mcp` over HTTP: sign-in, size, and the task that owns the server
 resources   what can be read by address; `resource_handlers` says it in the words of the protocol
 tasks       the tasks extension: a run is a task

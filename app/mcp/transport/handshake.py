@@ -112,7 +112,7 @@ class Handshakes:
                 send = _naming(send)
         elif _CANCELLED in body and len(client) <= _NAME_MAX:
             self._hear(self._session_in(scope), client, body)
-        await self._answer(scope, _again(body, receive), send)
+        await self._answer(scope, again(body, receive), send)
 
     def _hear(self, session: Session, client: str, body: bytes) -> None:
         match _read(body):
@@ -142,7 +142,7 @@ def _naming(send: Send) -> Send:
     return sending
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
+def again(body: bytes, receive: Receive) -> Receive:
     """Hands out a body that has been read, and then what else is received."""
     read = False
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 import contextlib
 import logging
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from pydantic_core import from_json
 from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
 
 from app.mcp.tools.toolbox import Toolbox
-from app.mcp.transport.handshake import Handshakes, OpenCalls
+from app.mcp.transport.handshake import Handshakes, OpenCalls, again
+from app.mcp.transport.messages import INVALID_REQUEST, find_fault
 from app.mcp.transport.server import build_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from app.mcp.session import Session
@@ -58,7 +63,25 @@ async def http_server(
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         has_handshake = Headers(scope=scope).get("mcp-protocol-version", "") < _HEADED
         with contextlib.suppress(ClientDisconnect):
+            if scope["method"] == "POST" and Headers(scope=scope).get("content-length", "").isdecimal():
+                body = await Request(scope, receive).body()
+                if (refused := _refusal(body)) is not None:
+                    await refused(scope, receive, send)
+                    return
+                receive = again(body, receive)
             await (handshakes if has_handshake else manager.handle_request)(scope, receive, send)
 
     async with manager.run():
         yield answer
+
+
+def _refusal(body: bytes) -> Response | None:
+    """The answer to JSON that is no message; None to what the SDK answers, as it does what is no JSON."""
+    try:
+        fault = find_fault(from_json(body))
+    except ValueError:
+        return None
+    if fault is None:
+        return None
+    error = {"code": INVALID_REQUEST, "message": fault.message}
+    return JSONResponse({"jsonrpc": "2.0", "id": fault.request_id, "error": error}, HTTPStatus.BAD_REQUEST)

@@ -22,6 +22,7 @@ from app.mcp.resources import handlers as resource_handlers
 from app.mcp.tools.toolbox import UnknownToolError
 from app.mcp.transport import tasks
 from app.mcp.transport.handshake import OpenCalls, key_of
+from runner.excerpts import excerpt
 from schema.base.masking import internal_error, report
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 #: Code of the answer to a call its client has cancelled, and waits for no more; the language servers' one.
 CANCELLED: Final = -32800
+#: Parameters of a request that do not fit, and are told.
+_FAULTS_MAX: Final = 5
 #: What arguments are that are no object.
 _KINDS: Final = {str: "a text", list: "an array", bool: "true or false", int: "a number", float: "a number"}
 #: Parts every server has, on every transport.
@@ -97,8 +100,13 @@ async def _masked(ctx: RequestContext, call_next: CallNext) -> HandlerResult:
     """Answers what broke with an id; to clients of the handshake versions, the SDK would tell what the error says."""
     try:
         return await call_next(ctx)
-    except (MCPError, ValidationError):
+    except MCPError:
         raise
+    except ValidationError as wrong:  # to which the SDK answers without a word about what is wrong
+        faults = wrong.errors(include_url=False, include_context=False, include_input=False)[:_FAULTS_MAX]
+        told = "; ".join(f"`{excerpt('.'.join(map(str, fault['loc'])), 100)}`: {fault['msg']}" for fault in faults)
+        said = f"The parameters of {excerpt(ctx.method, 100)} do not fit: {told}."
+        raise MCPError(types.INVALID_PARAMS, said) from None
     except Exception as error:
         error_id = report(error, "request failed", method=ctx.method)
         raise MCPError(types.INTERNAL_ERROR, internal_error(error_id)) from None

@@ -261,3 +261,50 @@ async def test_an_abandoned_connection_leaves_neither_task_nor_wait(house, bench
     async with agent(house) as client:
         assert told(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "RUNNING"
     assert bench.cancelled == 0
+
+
+#: Bodies that are no message, and what is said of each.
+NO_MESSAGES = {
+    '{"jsonrpc": "2.0", "id": null, "method": "tools/list"}': "The `id` of a request",
+    '{"jsonrpc": "2.0", "id": {}, "method": "tools/list"}': "The `id` of a request",
+    '{"jsonrpc": "2.0", "id": 1.5, "method": "tools/list"}': "The `id` of a request",
+    '{"jsonrpc": "2.0", "id": true, "method": "tools/list"}': "The `id` of a request",
+    '{"jsonrpc": "2.0", "id": 1}': "`method` is missing",
+    '{"jsonrpc": "2.0", "id": 1, "method": 5}': "`method` is a text",
+    '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": [1]}': "`params` is an object",
+    '{"id": 1, "method": "tools/list"}': '"jsonrpc": "2.0"',
+    '[{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}]': "Batches are not taken",
+    "5": "one JSON object",
+    "null": "one JSON object",
+    "{}": '"jsonrpc": "2.0"',
+}
+
+
+@pytest.mark.parametrize("version", [None, "2025-06-18", NEWEST])
+async def test_what_is_no_message_is_refused_in_words(house, version):
+    headers = {**HEADERS, "mcp-method": "tools/list"} | ({"mcp-protocol-version": version} if version else {})
+    long = json.dumps({"jsonrpc": "2.0", "id": None, "method": "tools/list", "params": {"x": "x" * 50_000}})
+    async with httpx2.AsyncClient(timeout=60) as http:
+        for body, word in {**NO_MESSAGES, long: "The `id` of a request"}.items():
+            refused = await http.post(house.url("/mcp"), headers=headers, content=body)
+            assert refused.status_code == 400, body
+            told = refused.json()
+            assert (told["error"]["code"], word in told["error"]["message"]) == (-32600, True), (body, told)
+            assert told["id"] == (1 if ('"id": 1,' in body and body[0] == "{") or body.endswith('"id": 1}') else None)
+
+
+async def test_parameters_that_do_not_fit_are_named(house):
+    async with httpx2.AsyncClient(timeout=60) as http:
+        for method, params, word in (
+            ("initialize", {}, "protocolVersion"),
+            ("tools/call", {}, "name"),
+            ("tools/call", {"name": 5}, "name"),
+            ("resources/read", {}, "uri"),
+            ("tools/list", {"cursor": 5}, "cursor"),
+        ):
+            headers, body = wire("legacy", method, **params)
+            text = (await http.post(house.url("/mcp"), headers=headers, content=body)).text
+            error = json.loads(text[text.index("{") :])["error"]
+            assert error["code"] == -32602
+            assert error["message"].startswith(f"The parameters of {method} do not fit: ")
+            assert word in error["message"]

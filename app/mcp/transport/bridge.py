@@ -24,6 +24,7 @@ import httpx2
 import orjson
 
 from app.mcp.transport.endings import CLIENT_HEADER, ENDING_HEADER, GRACE_SECONDS, OPEN_ENDED, too_late
+from app.mcp.transport.messages import INVALID_REQUEST, is_id
 from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 #: JSON-RPC codes: what is no JSON, what has no method, and a server that is out of reach (the SDKs' own for that).
 PARSE_ERROR: Final = -32700
-INVALID_REQUEST: Final = -32600
 UNREACHABLE: Final = -32000
 #: What is said of lines that are no messages, attached and embedded.
 NO_JSON: Final = "This is no JSON."
@@ -122,13 +122,13 @@ class Bridge:
             return
         if not _is_message(message):
             known = message.get("id") if isinstance(message, dict) else None
-            self._refuse(known if _is_id(known) else None, INVALID_REQUEST, NO_MESSAGE)
+            self._refuse(known if is_id(known) else None, INVALID_REQUEST, NO_MESSAGE)
             return
         params = message.get("params")
         if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
             # A connection that closes is how a call is cancelled over HTTP.
             meant = params.get("requestId")
-            call = self._calls.get(meant) if _is_id(meant) else None
+            call = self._calls.get(meant) if is_id(meant) else None
             if call is not None:
                 call.cancel()
             return
@@ -263,13 +263,8 @@ def _is_message(given: object) -> bool:
     if not isinstance(given, dict):
         return False
     if "method" in given:
-        return "id" not in given or _is_id(given["id"])
+        return "id" not in given or is_id(given["id"])
     return "result" in given or "error" in given
-
-
-def _is_id(given: object) -> bool:
-    """Whether something can be a request's id; JSON's true is none, though Python takes it for a number."""
-    return isinstance(given, str | int) and not isinstance(given, bool)
 
 
 def _told(url: str, status: int, body: bytes) -> str:

@@ -7,7 +7,8 @@ const TYPENAME = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: "__typename
 function withTypenames(definition) {
   return visit(definition, {
     SelectionSet(node, _key, parent) {
-      if (parent.kind === Kind.OPERATION_DEFINITION || node.selections.some(({ name }) => name?.value === "__typename")) return undefined;
+      if (parent.kind === Kind.OPERATION_DEFINITION || node.selections.some(({ name }) => name?.value === "__typename"))
+        return undefined;
       return { ...node, selections: [...node.selections, TYPENAME] };
     },
   });
@@ -20,7 +21,9 @@ function spreadIn(definition) {
 }
 
 module.exports.plugin = (_schema, documents, { operations }) => {
-  const definitions = new Map(documents.flatMap(({ document }) => document.definitions).map((definition) => [definition.name.value, definition]));
+  const definitions = new Map(
+    documents.flatMap(({ document }) => document.definitions).map((definition) => [definition.name.value, definition]),
+  );
   const texts = operations.map((name) => {
     const wanted = new Set([name]);
     for (const one of wanted) for (const spread of spreadIn(definitions.get(one))) wanted.add(spread);

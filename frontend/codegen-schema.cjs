@@ -1,13 +1,26 @@
 // Writes what graphcache needs of the schema: names, kinds, possible types, and which fields may be null. Of these, what
 // some document of the page asks for: every page loads it before it shows anything.
-const { isAbstractType, isInterfaceType, isNonNullType, isObjectType, isListType, isUnionType, isLeafType, TypeInfo, visit, visitWithTypeInfo } = require("graphql");
+const {
+  isAbstractType,
+  isInterfaceType,
+  isNonNullType,
+  isObjectType,
+  isListType,
+  isUnionType,
+  isLeafType,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} = require("graphql");
 
 const ANY = { kind: "SCALAR", name: "Any" };
 
 function typeRef(type) {
   if (isNonNullType(type)) return { kind: "NON_NULL", ofType: typeRef(type.ofType) };
   if (isListType(type)) return { kind: "LIST", ofType: typeRef(type.ofType) };
-  return isLeafType(type) ? ANY : { kind: isObjectType(type) ? "OBJECT" : isUnionType(type) ? "UNION" : "INTERFACE", name: type.name };
+  return isLeafType(type)
+    ? ANY
+    : { kind: isObjectType(type) ? "OBJECT" : isUnionType(type) ? "UNION" : "INTERFACE", name: type.name };
 }
 
 /** The types that selections are made on, with all that may stand in their place, and the names of selected fields. */
@@ -33,7 +46,13 @@ function described(schema, type, selected) {
   const asked = Object.values(type.getFields()).filter(({ name }) => selected.has(name));
   const fields = asked.map((field) => ({ name: field.name, type: typeRef(field.type), args: [] }));
   if (isInterfaceType(type)) {
-    return { kind: "INTERFACE", name: type.name, fields, interfaces: [], possibleTypes: named(schema.getPossibleTypes(type)) };
+    return {
+      kind: "INTERFACE",
+      name: type.name,
+      fields,
+      interfaces: [],
+      possibleTypes: named(schema.getPossibleTypes(type)),
+    };
   }
   const interfaces = type.getInterfaces().map(({ name }) => ({ kind: "INTERFACE", name }));
   return { kind: "OBJECT", name: type.name, fields, interfaces };
@@ -51,8 +70,12 @@ module.exports.plugin = (schema, documents) => {
     subscriptionType: root(schema.getSubscriptionType()),
     types: [...types, ANY],
   };
-  const keyless = types.filter(({ kind, name, fields }) =>
-    kind === "OBJECT" && !["Query", "Mutation", "Subscription"].includes(name) && !fields.some((field) => field.name === "id"));
+  const keyless = types.filter(
+    ({ kind, name, fields }) =>
+      kind === "OBJECT" &&
+      !["Query", "Mutation", "Subscription"].includes(name) &&
+      !fields.some((field) => field.name === "id"),
+  );
   return [
     "// Written by `npm run codegen`.",
     `export const SCHEMA_JSON = ${JSON.stringify(JSON.stringify({ __schema: told }))};`,

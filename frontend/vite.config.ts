@@ -9,7 +9,8 @@ import { defineConfig } from "vitest/config";
 const server = process.env["PACKLINE_URL"] ?? "http://127.0.0.1:8420";
 
 /** The version this page belongs to: the server says when it has another. */
-const version = /^version = "(.+)"$/m.exec(readFileSync(join(import.meta.dirname, "../pyproject.toml"), "utf-8"))?.[1] ?? "";
+const version =
+  /^version = "(.+)"$/m.exec(readFileSync(join(import.meta.dirname, "../pyproject.toml"), "utf-8"))?.[1] ?? "";
 
 /** Files smaller than this gain nothing. */
 const WORTH_BYTES = 1024;
@@ -24,7 +25,10 @@ function brotli(): Plugin {
       for (const name of readdirSync(folder)) {
         const content = readFileSync(join(folder, name));
         if (!/\.(js|css|svg)$/.test(name) || content.length < WORTH_BYTES) continue;
-        const parameters = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+        const parameters = {
+          [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+          [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
+        };
         writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, { params: parameters }));
       }
     },
@@ -39,9 +43,17 @@ function ahead(): Plugin {
     transformIndexHtml: {
       order: "post",
       handler(_html, { bundle = {} }) {
-        const chunk = Object.values(bundle).find((file) => file.type === "chunk" && file.isEntry && file.name === "ahead");
+        const chunk = Object.values(bundle).find(
+          (file) => file.type === "chunk" && file.isEntry && file.name === "ahead",
+        );
         if (chunk === undefined) throw new Error("The build has no script `ahead`.");
-        return [{ tag: "script", attrs: { type: "module", async: true, crossorigin: true, src: `./${chunk.fileName}` }, injectTo: "head" }];
+        return [
+          {
+            tag: "script",
+            attrs: { type: "module", async: true, crossorigin: true, src: `./${chunk.fileName}` },
+            injectTo: "head",
+          },
+        ];
       },
     },
   };
@@ -75,7 +87,10 @@ export default defineConfig({
   server: {
     proxy: {
       "/graphql": { target: server, ws: true },
-      "/artifacts": { target: server, bypass: ({ url }) => (url?.startsWith("/artifacts/") === true ? undefined : url) },
+      "/artifacts": {
+        target: server,
+        bypass: ({ url }) => (url?.startsWith("/artifacts/") === true ? undefined : url),
+      },
       "/login": server,
     },
   },

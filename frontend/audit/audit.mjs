@@ -13,7 +13,19 @@ import lighthouse, { desktopConfig } from "lighthouse";
 import puppeteer from "puppeteer-core";
 
 const WANTED = 95;
-const PAGES = ["/", "/runs", "/pipelines", "/catalog", "/artifacts", "/connect", "/memory", "/credentials", "/tokens", "/audit", "/settings"];
+const PAGES = [
+  "/",
+  "/runs",
+  "/pipelines",
+  "/catalog",
+  "/artifacts",
+  "/connect",
+  "/memory",
+  "/credentials",
+  "/tokens",
+  "/audit",
+  "/settings",
+];
 const PIPELINE = ["/pipelines/sample", "/pipelines/sample/edit"];
 /** What performance is reckoned from, in words. */
 const WAITS = [
@@ -39,7 +51,12 @@ const link = signIn.startsWith("{") ? JSON.parse(signIn).url : signIn;
 const root = link.replace(/\/login#.*$/, "");
 
 const profile = mkdtempSync(join(tmpdir(), "packline-audit-"));
-const browser = await puppeteer.launch({ executablePath: CHROME, headless: true, userDataDir: profile, args: ["--no-sandbox"] });
+const browser = await puppeteer.launch({
+  executablePath: CHROME,
+  headless: true,
+  userDataDir: profile,
+  args: ["--no-sandbox"],
+});
 let low = 0;
 try {
   const page = await browser.newPage();
@@ -64,10 +81,17 @@ function valueOf(name) {
 async function newest(page) {
   const found = await page.evaluate(async (address) => {
     const query = "{runs(first: 1) {nodes {id}} artifacts(first: 1) {nodes {id}}}";
-    const answer = await fetch(address, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ query }) });
+    const answer = await fetch(address, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query }),
+    });
     return (await answer.json()).data;
   }, `${root}/graphql`);
-  return [...found.runs.nodes.map(({ id }) => `/runs/${id}`), ...found.artifacts.nodes.map(({ id }) => `/artifacts/${id}`)];
+  return [
+    ...found.runs.nodes.map(({ id }) => `/runs/${id}`),
+    ...found.artifacts.nodes.map(({ id }) => `/artifacts/${id}`),
+  ];
 }
 
 /** Prints one line of scores and the audits that cost points; how many scores are too low. */
@@ -79,18 +103,24 @@ async function look(page, path, form) {
   const costly = new Map();
   const waits = new Map();
   for (let time = 0; time < times; time++) {
-    const { categories, audits, runtimeError } = (await lighthouse(root + path, flags, form === "desktop" ? desktopConfig : undefined, page)).lhr;
+    const { categories, audits, runtimeError } = (
+      await lighthouse(root + path, flags, form === "desktop" ? desktopConfig : undefined, page)
+    ).lhr;
     if (runtimeError !== undefined) costly.set("error", `It could not be measured: ${runtimeError.message}`);
-    for (const [id, word] of WAITS) waits.set(word, [...(waits.get(word) ?? []), audits[id].numericValue ?? Number.NaN]);
+    for (const [id, word] of WAITS)
+      waits.set(word, [...(waits.get(word) ?? []), audits[id].numericValue ?? Number.NaN]);
     for (const { title, score, auditRefs } of Object.values(categories)) {
       scores.set(title, [...(scores.get(title) ?? []), Math.round((score ?? 0) * 100)]);
       for (const { id, weight } of auditRefs) {
-        if (weight > 0 && audits[id].score !== null && audits[id].score < 0.9) costly.set(id, `${title}: ${audits[id].title} ${audits[id].displayValue ?? ""}`);
+        if (weight > 0 && audits[id].score !== null && audits[id].score < 0.9)
+          costly.set(id, `${title}: ${audits[id].title} ${audits[id].displayValue ?? ""}`);
       }
     }
   }
   const medians = [...scores].map(([title, each]) => [title, median(each), each]);
-  const told = medians.map(([title, score, each]) => `${title} ${score}${new Set(each).size > 1 ? ` (${each.join(" ")})` : ""}`);
+  const told = medians.map(
+    ([title, score, each]) => `${title} ${score}${new Set(each).size > 1 ? ` (${each.join(" ")})` : ""}`,
+  );
   console.log(`${path.padEnd(14)} ${form.padEnd(8)} ${told.join("  ")}`);
   console.log(`    ${[...waits].map(([word, each]) => `${word} ${inUnits(word, median(each))}`).join("  ")}`);
   for (const words of costly.values()) console.log(`    ${words}`);

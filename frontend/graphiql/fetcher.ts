@@ -26,7 +26,11 @@ export function createFetcher(onSignedOut: () => void): Fetcher {
   return (params) => {
     if (isSubscription(params)) {
       const { query, variables, operationName } = params;
-      const results = socket.iterate({ query, variables: (variables ?? null) as Record<string, unknown> | null, operationName: operationName ?? null });
+      const results = socket.iterate({
+        query,
+        variables: (variables ?? null) as Record<string, unknown> | null,
+        operationName: operationName ?? null,
+      });
       // The toolkit declares errors as the class; what travels, and what it shows, is their formatted members.
       return results as unknown as AsyncIterable<ExecutionResult>;
     }

@@ -57,7 +57,9 @@ function Page() {
 }
 
 function TokenForm({ onSignedIn }: { onSignedIn: () => void }) {
-  const [problem, setProblem] = useState<string | null>(token() === null ? null : "The token is not valid, or no longer.");
+  const [problem, setProblem] = useState<string | null>(
+    token() === null ? null : "The token is not valid, or no longer.",
+  );
   async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
     const value = new FormData(event.currentTarget).get("token");
@@ -75,7 +77,9 @@ function TokenForm({ onSignedIn }: { onSignedIn: () => void }) {
   return (
     <form className="packline-sign-in" onSubmit={(event) => void submit(event)}>
       <h1>Packline API</h1>
-      <label htmlFor="token">Token, kept for this tab only. Signed in to Packline in this browser? Then load this page again.</label>
+      <label htmlFor="token">
+        Token, kept for this tab only. Signed in to Packline in this browser? Then load this page again.
+      </label>
       <input id="token" name="token" type="password" autoComplete="off" autoFocus required />
       <button type="submit">Go on</button>
       <p role="alert">{problem}</p>

@@ -24,18 +24,30 @@ export function Commands(): ReactNode {
   useEffect(() => {
     // With a modifier it acts everywhere, also while somebody types, and cannot be switched off.
     function pressed(event: KeyboardEvent): void {
-      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
+        return;
       event.preventDefault();
-      setOpen((known) => (known === "palette" ? null : document.querySelector("dialog[open]") === null ? "palette" : known));
+      setOpen((known) =>
+        known === "palette" ? null : document.querySelector("dialog[open]") === null ? "palette" : known,
+      );
     }
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
   }, []);
   useActions("Everywhere", [{ keys: "?", says: "Keys", act: () => setOpen("sheet") }]);
-  useActions("Go to", PLACES.flatMap(({ word, href, keys }) => (keys === null ? [] : [{ keys, says: word, act: () => router.history.push(served(href)) }])));
+  useActions(
+    "Go to",
+    PLACES.flatMap(({ word, href, keys }) =>
+      keys === null ? [] : [{ keys, says: word, act: () => router.history.push(served(href)) }],
+    ),
+  );
 
   return (
-    <Foreign what={open === "sheet" ? "The sheet of keys" : "The palette"} of={[open]} beside={<Button onClick={close}>Close</Button>}>
+    <Foreign
+      what={open === "sheet" ? "The sheet of keys" : "The palette"}
+      of={[open]}
+      beside={<Button onClick={close}>Close</Button>}
+    >
       <Suspense fallback={<WaitingDialog onClose={close} />}>
         {open === "palette" ? <Palette onClose={close} /> : null}
         {open === "sheet" ? <ShortcutSheet onClose={close} /> : null}

@@ -7,12 +7,16 @@ const QUIET_MS = 1500;
 
 /** Says that what is shown may be old; covers and greys out nothing. */
 export function ConnectionStrip(): ReactNode {
-  const live = useConnection((connection) => (connection.live === "reconnecting" || connection.live === "polling" ? connection.live : null));
+  const live = useConnection((connection) =>
+    connection.live === "reconnecting" || connection.live === "polling" ? connection.live : null,
+  );
   const freshAt = useConnection((connection) => connection.freshAt);
   return (
     <div role="status">
       {live === "reconnecting" ? <Away since={freshAt} /> : null}
-      {live === "polling" ? <p className="bg-idle-tint px-6 py-1.5 text-dense text-idle">No live connection: asking every few seconds.</p> : null}
+      {live === "polling" ? (
+        <p className="bg-idle-tint px-6 py-1.5 text-dense text-idle">No live connection: asking every few seconds.</p>
+      ) : null}
     </div>
   );
 }
@@ -23,5 +27,9 @@ function Away({ since }: { since: number }): ReactNode {
     const timer = setTimeout(() => setLate(true), QUIET_MS);
     return () => clearTimeout(timer);
   }, []);
-  return late ? <p className="bg-warn-tint px-6 py-1.5 text-dense text-warn">Reconnecting. What you see is from {new Date(since).toLocaleTimeString()}.</p> : null;
+  return late ? (
+    <p className="bg-warn-tint px-6 py-1.5 text-dense text-warn">
+      Reconnecting. What you see is from {new Date(since).toLocaleTimeString()}.
+    </p>
+  ) : null;
 }

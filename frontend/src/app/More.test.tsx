@@ -22,7 +22,11 @@ test("what a phone's bar has no room for opens, leads on and closes again", asyn
   await userEvent.click(button);
   expect(button).toHaveAttribute("aria-expanded", "true");
   const sheet = screen.getByRole("dialog", { name: "More" });
-  expect(within(sheet).getAllByRole("link").map(({ textContent }) => textContent)).toEqual(["Artifacts", "Connect", "Settings", "Memory", "Proposals", "Credentials", "Tokens", "Audit"]);
+  expect(
+    within(sheet)
+      .getAllByRole("link")
+      .map(({ textContent }) => textContent),
+  ).toEqual(["Artifacts", "Connect", "Settings", "Memory", "Proposals", "Credentials", "Tokens", "Audit"]);
   expect(within(sheet).getByText("Ada · 1.2.3")).toBeVisible();
   await userEvent.click(within(sheet).getByRole("link", { name: "Tokens" }));
   expect(history.location.pathname).toBe("/tokens");

@@ -6,18 +6,39 @@ import { GEAR } from "../domain/administration/gear.ts";
 import { ThemeSwitch } from "./ThemeSwitch.tsx";
 
 /** What a phone's bar has no room for. */
-const PLACES = [{ to: "/artifacts", word: "Artifacts", Icon: Files }, { to: "/connect", word: "Connect", Icon: Plug }, ...GEAR] as const;
+const PLACES = [
+  { to: "/artifacts", word: "Artifacts", Icon: Files },
+  { to: "/connect", word: "Connect", Icon: Plug },
+  ...GEAR,
+] as const;
 
 const ROW = "flex min-h-11 items-center gap-3 rounded px-3 text-ink hover:bg-hover";
 
 /** The last entry of a phone's bar; on one of the pages behind it, it says which. */
-export function More({ look, here, name, version }: { look: string; here: string; name: string; version: string }): ReactNode {
+export function More({
+  look,
+  here,
+  name,
+  version,
+}: {
+  look: string;
+  here: string;
+  name: string;
+  version: string;
+}): ReactNode {
   const [open, setOpen] = useState(false);
   const path = useLocation({ select: ({ pathname }) => pathname });
   const at = PLACES.find(({ to }) => path === to || path.startsWith(`${to}/`));
   return (
     <>
-      <button type="button" aria-haspopup="dialog" aria-expanded={open} aria-current={at === undefined ? undefined : "true"} className={`${look} ${at === undefined ? "" : here} md:hidden`} onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        aria-current={at === undefined ? undefined : "true"}
+        className={`${look} ${at === undefined ? "" : here} md:hidden`}
+        onClick={() => setOpen(true)}
+      >
         <Ellipsis aria-hidden="true" className="size-4" />
         More
         {at === undefined ? null : <span className="sr-only">{`, ${at.word} is open`}</span>}
@@ -47,13 +68,25 @@ function Sheet({ name, version, onClose }: { name: string; version: string; onCl
       <div className="p-3">
         <div className="mb-1 flex items-center justify-between gap-2 pl-3">
           <h2>More</h2>
-          <button type="button" aria-label="Close" className="grid size-11 place-items-center rounded text-soft hover:bg-hover" onClick={onClose}>
+          <button
+            type="button"
+            aria-label="Close"
+            className="grid size-11 place-items-center rounded text-soft hover:bg-hover"
+            onClick={onClose}
+          >
             <X aria-hidden="true" className="size-5" />
           </button>
         </div>
         <nav aria-label="More" className="grid grid-cols-2 gap-1">
           {PLACES.map(({ to, word, Icon }) => (
-            <Link key={to} to={to} className={ROW} activeProps={{ className: "bg-accent-tint !text-accent font-medium", "aria-current": "page" }} activeOptions={{ includeSearch: false }} onClick={onClose}>
+            <Link
+              key={to}
+              to={to}
+              className={ROW}
+              activeProps={{ className: "bg-accent-tint !text-accent font-medium", "aria-current": "page" }}
+              activeOptions={{ includeSearch: false }}
+              onClick={onClose}
+            >
               <Icon aria-hidden="true" className="size-4 shrink-0" />
               {word}
             </Link>

@@ -51,7 +51,13 @@ export function Shell(): ReactNode {
     cursorOf: () => null,
     onMessage: ({ runChanges }) => {
       announceRuns(runChanges);
-      if (data !== undefined) tellOfFailures(runChanges.runs, data.viewer.id, serverNow(), (run) => void navigate({ to: "/runs/$run", params: { run } }));
+      if (data !== undefined)
+        tellOfFailures(
+          runChanges.runs,
+          data.viewer.id,
+          serverNow(),
+          (run) => void navigate({ to: "/runs/$run", params: { run } }),
+        );
     },
     poll: async () => {
       announceRuns({ runs: [], deletedIds: [], more: true });
@@ -95,31 +101,57 @@ export function Shell(): ReactNode {
 
 /** A phone's bar holds four places and More. */
 const WIDE = "max-md:!hidden";
-const LINK = "flex items-center gap-2.5 rounded px-2.5 py-1.5 text-soft hover:bg-hover hover:text-ink max-md:flex-col max-md:gap-0.5 max-md:flex-1 max-md:justify-center max-md:px-1 max-md:text-meta";
+const LINK =
+  "flex items-center gap-2.5 rounded px-2.5 py-1.5 text-soft hover:bg-hover hover:text-ink max-md:flex-col max-md:gap-0.5 max-md:flex-1 max-md:justify-center max-md:px-1 max-md:text-meta";
 const HERE_LOOK = "bg-accent-tint !text-accent font-medium";
 const HERE = { className: HERE_LOOK, "aria-current": "page" } as const;
 
 function Navigation({ name, version }: { name: string; version: string }): ReactNode {
   // Memory, tokens and their like lie behind Settings.
-  const behind = useLocation({ select: ({ pathname }) => GEAR.some(({ to }) => to !== "/settings" && pathname.startsWith(to)) });
+  const behind = useLocation({
+    select: ({ pathname }) => GEAR.some(({ to }) => to !== "/settings" && pathname.startsWith(to)),
+  });
   return (
     <header className="border-line bg-panel max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-10 max-md:border-t md:sticky md:top-0 md:flex md:h-screen md:flex-col md:border-r md:p-3">
-      <Link to="/" className="mb-4 flex items-center gap-2 px-2.5 pt-1 text-section font-semibold text-ink max-md:hidden">
+      <Link
+        to="/"
+        className="mb-4 flex items-center gap-2 px-2.5 pt-1 text-section font-semibold text-ink max-md:hidden"
+      >
         <Logo />
         Packline
       </Link>
-      <nav aria-label="Main" className="flex flex-1 flex-col gap-0.5 max-md:flex-row max-md:px-1 max-md:py-1 max-md:pb-[max(0.25rem,env(safe-area-inset-bottom))]">
+      <nav
+        aria-label="Main"
+        className="flex flex-1 flex-col gap-0.5 max-md:flex-row max-md:px-1 max-md:py-1 max-md:pb-[max(0.25rem,env(safe-area-inset-bottom))]"
+      >
         {PLACES.map(({ to, word, Icon }) => (
-          <Link key={to} to={to} className={to === "/artifacts" ? `${LINK} ${WIDE}` : LINK} activeProps={HERE} activeOptions={{ exact: to === "/", includeSearch: false }}>
+          <Link
+            key={to}
+            to={to}
+            className={to === "/artifacts" ? `${LINK} ${WIDE}` : LINK}
+            activeProps={HERE}
+            activeOptions={{ exact: to === "/", includeSearch: false }}
+          >
             <Icon aria-hidden="true" className="size-4" />
             {word}
           </Link>
         ))}
-        <Link to="/connect" className={`${LINK} ${WIDE} md:mt-auto`} activeProps={HERE} activeOptions={{ includeSearch: false }}>
+        <Link
+          to="/connect"
+          className={`${LINK} ${WIDE} md:mt-auto`}
+          activeProps={HERE}
+          activeOptions={{ includeSearch: false }}
+        >
           <Plug aria-hidden="true" className="size-4" />
           Connect
         </Link>
-        <Link to="/settings" className={`${LINK} ${WIDE} ${behind ? HERE_LOOK : ""}`} {...(behind ? { "aria-current": "true" } : {})} activeProps={HERE} activeOptions={{ includeSearch: false }}>
+        <Link
+          to="/settings"
+          className={`${LINK} ${WIDE} ${behind ? HERE_LOOK : ""}`}
+          {...(behind ? { "aria-current": "true" } : {})}
+          activeProps={HERE}
+          activeOptions={{ includeSearch: false }}
+        >
           <Settings aria-hidden="true" className="size-4" />
           Settings
         </Link>

@@ -17,16 +17,30 @@ export function SignIn(): ReactNode {
         </p>
         <h1 className="mb-2">Sign in</h1>
         <p className="text-soft">
-          Open the login link that <code className="font-mono text-dense text-ink">packline up</code> printed. For a new one, run this on the server's machine:
+          Open the login link that <code className="font-mono text-dense text-ink">packline up</code> printed. For a new
+          one, run this on the server's machine:
         </p>
-        <pre className="my-4 rounded border border-line bg-panel px-3 py-2 font-mono text-dense">packline token login-link</pre>
+        <pre className="my-4 rounded border border-line bg-panel px-3 py-2 font-mono text-dense">
+          packline token login-link
+        </pre>
         <form method="post" action={`${served("/login")}?next=${encoded(here)}`}>
           <label htmlFor="token" className="mb-1 block font-medium">
             Or paste the part of the link after #
           </label>
           <div className="flex gap-2">
-            <input id="token" name="token" type="password" required autoComplete="off" spellCheck={false} className="field" />
-            <button type="submit" className="rounded border border-accent bg-accent px-3 font-medium whitespace-nowrap text-on-accent">
+            <input
+              id="token"
+              name="token"
+              type="password"
+              required
+              autoComplete="off"
+              spellCheck={false}
+              className="field"
+            />
+            <button
+              type="submit"
+              className="rounded border border-accent bg-accent px-3 font-medium whitespace-nowrap text-on-accent"
+            >
               Sign in
             </button>
           </div>

@@ -14,7 +14,9 @@ import { show, With } from "../testing/show.tsx";
 
 afterEach(cleanup);
 
-const EXTENSIONS = (ref: string, closest: string | null, text: string | null = null) => ({ notFound: [{ message: "There is none.", ref, hintParts: { text, closest, operation: null } }] });
+const EXTENSIONS = (ref: string, closest: string | null, text: string | null = null) => ({
+  notFound: [{ message: "There is none.", ref, hintParts: { text, closest, operation: null } }],
+});
 
 const PAGES: [string, string, string, ReactNode][] = [
   ["/pipelines/$pipeline", "/pipelines/slow33", "PipelinePage", <PipelinePage key="page" />],
@@ -24,18 +26,33 @@ const PAGES: [string, string, string, ReactNode][] = [
 ];
 
 test.each(PAGES)("%s of a mistyped pipeline links to the nearest", async (path, at, query, page) => {
-  await show(page, { [query]: new With({ pipeline: null }, EXTENSIONS("slow33", "slow3")), Learned: { myDefaults: { packs: [], pipelines: [] } } }, { path, at });
+  await show(
+    page,
+    {
+      [query]: new With({ pipeline: null }, EXTENSIONS("slow33", "slow3")),
+      Learned: { myDefaults: { packs: [], pipelines: [] } },
+    },
+    { path, at },
+  );
   expect(await screen.findByText(/No pipeline is called “slow33”/)).toHaveTextContent("Did you mean slow3?");
   expect(screen.getByRole("link", { name: "slow3" })).toHaveAttribute("href", "/pipelines/slow3");
 });
 
 test("a mistyped pack links to the nearest", async () => {
-  await show(<PackPage />, { PackPage: new With({ pack: null }, EXTENSIONS("slow.wiat", "slow.wait")) }, { path: "/catalog/$pack", at: "/catalog/slow.wiat" });
+  await show(
+    <PackPage />,
+    { PackPage: new With({ pack: null }, EXTENSIONS("slow.wiat", "slow.wait")) },
+    { path: "/catalog/$pack", at: "/catalog/slow.wiat" },
+  );
   expect(await screen.findByRole("link", { name: "slow.wait" })).toHaveAttribute("href", "/catalog/slow.wait");
 });
 
 test("where no name is near, none is named, and what else the server advises shows", async () => {
-  await show(<PackPage />, { PackPage: new With({ pack: null }, EXTENSIONS("slow", null, "`slow` is a pipeline.")) }, { path: "/catalog/$pack", at: "/catalog/slow" });
+  await show(
+    <PackPage />,
+    { PackPage: new With({ pack: null }, EXTENSIONS("slow", null, "`slow` is a pipeline.")) },
+    { path: "/catalog/$pack", at: "/catalog/slow" },
+  );
   expect(await screen.findByText(/No pack is called “slow”/)).toHaveTextContent("slow is a pipeline.");
   expect(screen.queryByText(/Did you mean/)).toBeNull();
 });

@@ -1,4 +1,12 @@
-import { createRootRoute, createRoute, createRouter, type ErrorComponentProps, lazyRouteComponent, Link, useLocation } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type ErrorComponentProps,
+  lazyRouteComponent,
+  Link,
+  useLocation,
+} from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
 import { Button, ButtonLink } from "../components/Button.tsx";
@@ -54,29 +62,121 @@ const settings = lazily(() => import("../features/settings/SettingsPage.tsx"));
 const routes = root.addChildren([
   createRoute({ ...at, path: "/", component: Home, validateSearch: askSearch }),
   createRoute({ ...at, path: "/runs", component: RunsPage, validateSearch: runsSearch }),
-  createRoute({ ...at, path: "/runs/compare", component: lazyRouteComponent(compare, "ComparePage"), validateSearch: compareSearch }),
+  createRoute({
+    ...at,
+    path: "/runs/compare",
+    component: lazyRouteComponent(compare, "ComparePage"),
+    validateSearch: compareSearch,
+  }),
   createRoute({ ...at, path: "/runs/$run", component: RunPage, validateSearch: runSearch }),
-  createRoute({ ...at, path: "/pipelines", component: lazyRouteComponent(pipelines, "PipelinesPage"), validateSearch: pipelinesSearch }),
+  createRoute({
+    ...at,
+    path: "/pipelines",
+    component: lazyRouteComponent(pipelines, "PipelinesPage"),
+    validateSearch: pipelinesSearch,
+  }),
   createRoute({ ...at, path: "/pipelines/$pipeline", component: lazyRouteComponent(pipeline, "PipelinePage") }),
-  createRoute({ ...at, path: "/pipelines/new", component: lazyRouteComponent(editor, "NewPipelinePage"), validateSearch: newSearch }),
-  createRoute({ ...at, path: "/pipelines/$pipeline/edit", component: lazyRouteComponent(editor, "EditorPage"), validateSearch: editorSearch }),
-  createRoute({ ...at, path: "/pipelines/$pipeline/versions", component: lazyRouteComponent(versions, "VersionsPage"), validateSearch: versionsSearch }),
-  createRoute({ ...at, path: "/pipelines/$pipeline/run", component: lazyRouteComponent(runForm, "RunFormPage"), validateSearch: inputSearch }),
-  createRoute({ ...at, path: "/catalog", component: lazyRouteComponent(catalog, "CatalogPage"), validateSearch: catalogSearch }),
-  createRoute({ ...at, path: "/catalog/$pack", component: lazyRouteComponent(pack, "PackPage"), validateSearch: inputSearch }),
-  createRoute({ ...at, path: "/artifacts", component: lazyRouteComponent(artifacts, "ArtifactsPage"), validateSearch: artifactsSearch }),
-  createRoute({ ...at, path: "/connect", component: lazyRouteComponent(connect, "ConnectPage"), validateSearch: connectSearch }),
-  createRoute({ ...at, path: "/artifacts/$artifact", component: lazyRouteComponent(artifact, "ArtifactPage"), validateSearch: artifactSearch }),
-  createRoute({ ...at, path: "/credentials", component: lazyRouteComponent(credentials, "CredentialsPage"), validateSearch: credentialsSearch }),
-  createRoute({ ...at, path: "/credentials/$credential", component: lazyRouteComponent(credential, "CredentialPage"), validateSearch: credentialSearch }),
-  createRoute({ ...at, path: "/tokens", component: lazyRouteComponent(tokens, "TokensPage"), validateSearch: tokensSearch }),
-  createRoute({ ...at, path: "/audit", component: lazyRouteComponent(audit, "AuditPage"), validateSearch: auditSearch }),
-  createRoute({ ...at, path: "/memory", component: lazyRouteComponent(memory, "MemoryPage"), validateSearch: memorySearch }),
-  createRoute({ ...at, path: "/proposals", component: lazyRouteComponent(proposals, "ProposalsPage"), validateSearch: proposalsSearch }),
+  createRoute({
+    ...at,
+    path: "/pipelines/new",
+    component: lazyRouteComponent(editor, "NewPipelinePage"),
+    validateSearch: newSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/pipelines/$pipeline/edit",
+    component: lazyRouteComponent(editor, "EditorPage"),
+    validateSearch: editorSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/pipelines/$pipeline/versions",
+    component: lazyRouteComponent(versions, "VersionsPage"),
+    validateSearch: versionsSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/pipelines/$pipeline/run",
+    component: lazyRouteComponent(runForm, "RunFormPage"),
+    validateSearch: inputSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/catalog",
+    component: lazyRouteComponent(catalog, "CatalogPage"),
+    validateSearch: catalogSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/catalog/$pack",
+    component: lazyRouteComponent(pack, "PackPage"),
+    validateSearch: inputSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/artifacts",
+    component: lazyRouteComponent(artifacts, "ArtifactsPage"),
+    validateSearch: artifactsSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/connect",
+    component: lazyRouteComponent(connect, "ConnectPage"),
+    validateSearch: connectSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/artifacts/$artifact",
+    component: lazyRouteComponent(artifact, "ArtifactPage"),
+    validateSearch: artifactSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/credentials",
+    component: lazyRouteComponent(credentials, "CredentialsPage"),
+    validateSearch: credentialsSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/credentials/$credential",
+    component: lazyRouteComponent(credential, "CredentialPage"),
+    validateSearch: credentialSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/tokens",
+    component: lazyRouteComponent(tokens, "TokensPage"),
+    validateSearch: tokensSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/audit",
+    component: lazyRouteComponent(audit, "AuditPage"),
+    validateSearch: auditSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/memory",
+    component: lazyRouteComponent(memory, "MemoryPage"),
+    validateSearch: memorySearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/proposals",
+    component: lazyRouteComponent(proposals, "ProposalsPage"),
+    validateSearch: proposalsSearch,
+  }),
   createRoute({ ...at, path: "/settings", component: lazyRouteComponent(settings, "SettingsPage") }),
 ]);
 
-export const router = createRouter({ routeTree: routes, basepath: BASE === "" ? "/" : BASE, defaultPreload: "intent", defaultErrorComponent: Broken, defaultPendingComponent: Waiting, scrollRestoration: true });
+export const router = createRouter({
+  routeTree: routes,
+  basepath: BASE === "" ? "/" : BASE,
+  defaultPreload: "intent",
+  defaultErrorComponent: Broken,
+  defaultPendingComponent: Waiting,
+  scrollRestoration: true,
+});
 
 declare module "@tanstack/react-router" {
   interface Register {
@@ -95,14 +195,23 @@ function NothingHere(): ReactNode {
       <Empty
         action={
           <p className="flex flex-wrap gap-x-4 gap-y-1">
-            <Link to="/" className="link">Home</Link>
-            <Link to="/runs" className="link">Runs</Link>
-            <Link to="/pipelines" className="link">Pipelines</Link>
-            <Link to="/catalog" className="link">Catalog</Link>
+            <Link to="/" className="link">
+              Home
+            </Link>
+            <Link to="/runs" className="link">
+              Runs
+            </Link>
+            <Link to="/pipelines" className="link">
+              Pipelines
+            </Link>
+            <Link to="/catalog" className="link">
+              Catalog
+            </Link>
           </p>
         }
       >
-        Nothing is at <code className="font-mono wrap-anywhere">{pathname}</code>. The address may be mistyped, or what it showed has moved.
+        Nothing is at <code className="font-mono wrap-anywhere">{pathname}</code>. The address may be mistyped, or what
+        it showed has moved.
       </Empty>
     </Page>
   );
@@ -112,7 +221,10 @@ function NothingHere(): ReactNode {
 function Broken({ error, reset }: ErrorComponentProps): ReactNode {
   return (
     <Page title="This page cannot be shown">
-      <p className="max-w-[72ch]">Something went wrong while it was being drawn. Runs go on, and nothing has changed on the server. If trying again does not help, reload the page; if it fails again, report the text below.</p>
+      <p className="max-w-[72ch]">
+        Something went wrong while it was being drawn. Runs go on, and nothing has changed on the server. If trying
+        again does not help, reload the page; if it fails again, report the text below.
+      </p>
       <div className="my-3 flex flex-wrap gap-2">
         <Button kind="primary" onClick={reset}>
           Try again

@@ -10,16 +10,34 @@ type Vector = [number, number, number];
 const THEMES = { light: block(":root {"), dark: block(':root[data-theme="dark"] {') };
 const STATUS = ["ok", "run", "warn", "fail", "idle"];
 const SIGHTS: Record<string, [Vector, Vector, Vector]> = {
-  normal: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-  protan: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-  deutan: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-  tritan: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+  normal: [
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+  ],
+  protan: [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+  ],
+  deutan: [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.01182, 0.04294, 0.968881],
+  ],
+  tritan: [
+    [1.255528, -0.076749, -0.178779],
+    [-0.078411, 0.930809, 0.147602],
+    [0.004733, 0.691367, 0.3039],
+  ],
 };
 
 function block(start: string): Record<string, string> {
   const from = CSS.indexOf(start) + start.length;
   const text = CSS.slice(from, CSS.indexOf("}", from));
-  return Object.fromEntries([...text.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/g)].map(([, name, value]) => [name, value]));
+  return Object.fromEntries(
+    [...text.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/g)].map(([, name, value]) => [name, value]),
+  );
 }
 
 function linear(hex: string): Vector {
@@ -64,9 +82,15 @@ function distance([l1, a1, b1]: Vector, [l2, a2, b2]: Vector): number {
   const [h1, h2] = [hue(b1, x1), hue(b2, x2)];
   const turn = c1 * c2 === 0 ? 0 : ((h2 - h1 + 540) % 360) - 180;
   const dh = 2 * Math.sqrt(c1 * c2) * Math.sin((turn / 2) * rad);
-  const h = c1 * c2 === 0 ? h1 + h2 : Math.abs(h1 - h2) <= 180 ? (h1 + h2) / 2 : (h1 + h2 + (h1 + h2 < 360 ? 360 : -360)) / 2;
+  const h =
+    c1 * c2 === 0 ? h1 + h2 : Math.abs(h1 - h2) <= 180 ? (h1 + h2) / 2 : (h1 + h2 + (h1 + h2 < 360 ? 360 : -360)) / 2;
   const [l, cm] = [(l1 + l2) / 2, (c1 + c2) / 2];
-  const t = 1 - 0.17 * Math.cos((h - 30) * rad) + 0.24 * Math.cos(2 * h * rad) + 0.32 * Math.cos((3 * h + 6) * rad) - 0.2 * Math.cos((4 * h - 63) * rad);
+  const t =
+    1 -
+    0.17 * Math.cos((h - 30) * rad) +
+    0.24 * Math.cos(2 * h * rad) +
+    0.32 * Math.cos((3 * h + 6) * rad) -
+    0.2 * Math.cos((4 * h - 63) * rad);
   const sl = 1 + (0.015 * (l - 50) ** 2) / Math.sqrt(20 + (l - 50) ** 2);
   const [sc, sh] = [1 + 0.045 * cm, 1 + 0.015 * cm * t];
   const rt = -2 * Math.sqrt(cm ** 7 / (cm ** 7 + 25 ** 7)) * Math.sin(60 * Math.exp(-(((h - 275) / 25) ** 2)) * rad);
@@ -88,7 +112,8 @@ describe.each(Object.entries(THEMES))("%s", (_theme, colours) => {
   });
 
   test.each(STATUS)("%s reads on page, panel, hover and its tint", (status) => {
-    for (const ground of ["page", "panel", `${status}-tint`]) expect(contrast(of(status), of(ground))).toBeGreaterThanOrEqual(4.5);
+    for (const ground of ["page", "panel", `${status}-tint`])
+      expect(contrast(of(status), of(ground))).toBeGreaterThanOrEqual(4.5);
     expect(contrast(of("ink"), of(`${status}-tint`))).toBeGreaterThanOrEqual(7);
     expect(contrast(of("soft"), of(`${status}-tint`))).toBeGreaterThanOrEqual(4.5);
     expect(contrast(of("accent"), of(`${status}-tint`))).toBeGreaterThanOrEqual(4.5);

@@ -13,11 +13,19 @@ const KINDS: Record<Kind, string> = {
   danger: "border border-fail bg-page text-fail not-disabled:hover:bg-fail-tint",
 };
 
-export function Button({ kind = "plain", className = "", ...rest }: ButtonHTMLAttributes<HTMLButtonElement> & { kind?: Kind }): ReactNode {
+export function Button({
+  kind = "plain",
+  className = "",
+  ...rest
+}: ButtonHTMLAttributes<HTMLButtonElement> & { kind?: Kind }): ReactNode {
   return <button type="button" {...rest} className={`${BASE} ${KINDS[kind]} ${className}`} />;
 }
 
-export function ButtonLink({ kind = "plain", children, ...to }: LinkProps & { kind?: Kind; children: ReactNode }): ReactNode {
+export function ButtonLink({
+  kind = "plain",
+  children,
+  ...to
+}: LinkProps & { kind?: Kind; children: ReactNode }): ReactNode {
   return (
     <Link {...to} className={`${BASE} ${KINDS[kind]}`}>
       {children}

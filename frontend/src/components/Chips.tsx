@@ -2,7 +2,13 @@ import { X } from "lucide-react";
 import type { ReactNode } from "react";
 
 /** Filters that are on, each to be taken off. */
-export function Chips({ chips, onClear }: { chips: readonly { name: string; says: string; off: () => void }[]; onClear: () => void }): ReactNode {
+export function Chips({
+  chips,
+  onClear,
+}: {
+  chips: readonly { name: string; says: string; off: () => void }[];
+  onClear: () => void;
+}): ReactNode {
   if (chips.length === 0) return null;
   return (
     <ul aria-label="Filters that are on" className="mb-3 flex flex-wrap items-center gap-2 text-dense">

@@ -3,7 +3,15 @@ import { type ReactNode, useEffect, useState } from "react";
 import { copy } from "../lib/browser/clipboard.ts";
 
 /** Copies a text and says so for two seconds; a long one is only put together once it is asked for. */
-export function CopyButton({ text, what, label = "Copy" }: { text: string | (() => string | null); what: string; label?: string }): ReactNode {
+export function CopyButton({
+  text,
+  what,
+  label = "Copy",
+}: {
+  text: string | (() => string | null);
+  what: string;
+  label?: string;
+}): ReactNode {
   const [done, setDone] = useState<boolean | null>(null);
   useEffect(() => {
     if (done === null) return undefined;

@@ -4,7 +4,17 @@ import { Button } from "./Button.tsx";
 import { Foreign } from "./Foreign.tsx";
 
 /** A modal: the browser's own, with its focus and Escape. Shown for as long as it is rendered. */
-export function Dialog({ title, onClose, children, wide = false }: { title: string; onClose: () => void; children: ReactNode; wide?: boolean }): ReactNode {
+export function Dialog({
+  title,
+  onClose,
+  children,
+  wide = false,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  wide?: boolean;
+}): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   // Its own end is not somebody's wish to close it: another dialog may stand in its place already.
@@ -22,7 +32,8 @@ export function Dialog({ title, onClose, children, wide = false }: { title: stri
       waiting.disconnect();
       if (document.activeElement === start) wanted.focus();
     });
-    if (wanted?.matches(":disabled") === true) waiting.observe(wanted, { attributes: true, attributeFilter: ["disabled"] });
+    if (wanted?.matches(":disabled") === true)
+      waiting.observe(wanted, { attributes: true, attributeFilter: ["disabled"] });
     return () => {
       waiting.disconnect();
       leaving.current = true;

@@ -21,7 +21,11 @@ const SAID = { same: "", added: "added: ", removed: "removed: " } as const;
 export function DiffView(props: Props): ReactNode {
   const { before, after, names } = props;
   return (
-    <Foreign what={`What differs between ${names[0]} and ${names[1]}`} of={[before, after]} source={() => `${before}\n\n${after}`}>
+    <Foreign
+      what={`What differs between ${names[0]} and ${names[1]}`}
+      of={[before, after]}
+      source={() => `${before}\n\n${after}`}
+    >
       <Compared {...props} />
     </Foreign>
   );
@@ -44,8 +48,13 @@ function Compared({ before, after, names, split = false }: Props): ReactNode {
         From {names[0]} to {names[1]}: {count(added, "line")} added, {count(removed, "line")} removed.
       </p>
       {/* Long lines scroll, and so the box takes focus. */}
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div tabIndex={0} role="region" aria-label={`What differs between ${names[0]} and ${names[1]}`} className="max-h-[70vh] overflow-auto rounded border border-line font-mono text-meta">
+      <div
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        tabIndex={0}
+        role="region"
+        aria-label={`What differs between ${names[0]} and ${names[1]}`}
+        className="max-h-[70vh] overflow-auto rounded border border-line font-mono text-meta"
+      >
         {split ? <Split shown={shown} onUnfold={unfold} names={names} /> : <Unified shown={shown} onUnfold={unfold} />}
         {more}
       </div>
@@ -75,13 +84,23 @@ function Unified({ shown, onUnfold }: { shown: readonly Shown[]; onUnfold: () =>
   );
 }
 
-function Split({ shown, onUnfold, names }: { shown: readonly Shown[]; onUnfold: () => void; names: readonly [string, string] }): ReactNode {
+function Split({
+  shown,
+  onUnfold,
+  names,
+}: {
+  shown: readonly Shown[];
+  onUnfold: () => void;
+  names: readonly [string, string];
+}): ReactNode {
   return (
     <table className="w-full table-fixed border-collapse">
       <thead>
         <tr className="border-b border-line text-left text-soft [&>th]:px-2 [&>th]:py-1 [&>th]:font-medium">
           <th colSpan={2}>{names[0]}</th>
-          <th colSpan={2} className="border-l border-line">{names[1]}</th>
+          <th colSpan={2} className="border-l border-line">
+            {names[1]}
+          </th>
         </tr>
       </thead>
       <colgroup>
@@ -141,7 +160,10 @@ function Text({ line, className = "" }: { line: Line; className?: string }): Rea
           {line.parts.map(({ text, changed }, index) =>
             changed ? (
               // oxlint-disable-next-line react/no-array-index-key
-              <strong key={index} className={`font-semibold underline underline-offset-2 ${line.kind === "added" ? "text-ok" : "text-fail"}`}>
+              <strong
+                key={index}
+                className={`font-semibold underline underline-offset-2 ${line.kind === "added" ? "text-ok" : "text-fail"}`}
+              >
                 {text}
               </strong>
             ) : (

@@ -10,7 +10,15 @@ import { Button } from "./Button.tsx";
 const TYPING_MS = 200;
 
 /** A search box with filters beside it; on a phone they wait behind a button, so that the list comes first. */
-export function FilterBar({ search, chosen, children }: { search: ReactNode; chosen: number; children: ReactNode }): ReactNode {
+export function FilterBar({
+  search,
+  chosen,
+  children,
+}: {
+  search: ReactNode;
+  chosen: number;
+  children: ReactNode;
+}): ReactNode {
   const [open, setOpen] = useState(chosen > 0);
   const id = useId();
   return (
@@ -20,7 +28,10 @@ export function FilterBar({ search, chosen, children }: { search: ReactNode; cho
         <SlidersHorizontal aria-hidden="true" className="size-4" />
         Filters{chosen === 0 ? "" : ` (${chosen})`}
       </Button>
-      <div id={id} className={`md:contents ${open ? "max-md:flex max-md:w-full max-md:flex-wrap max-md:gap-2" : "max-md:hidden"}`}>
+      <div
+        id={id}
+        className={`md:contents ${open ? "max-md:flex max-md:w-full max-md:flex-wrap max-md:gap-2" : "max-md:hidden"}`}
+      >
         {children}
       </div>
     </div>
@@ -31,7 +42,15 @@ export function FilterBar({ search, chosen, children }: { search: ReactNode; cho
 const KEYS = typeof matchMedia === "undefined" || !matchMedia("(pointer: coarse)").matches;
 
 /** A search box whose text stands in the address; `/` focuses it. */
-export function SearchBox({ label, text, onSearch }: { label: string; text: string; onSearch: (text: string) => void }): ReactNode {
+export function SearchBox({
+  label,
+  text,
+  onSearch,
+}: {
+  label: string;
+  text: string;
+  onSearch: (text: string) => void;
+}): ReactNode {
   const [typed, setTyped] = useState(text);
   const box = useRef<HTMLInputElement>(null);
   const [known, setKnown] = useState(text);
@@ -51,7 +70,15 @@ export function SearchBox({ label, text, onSearch }: { label: string; text: stri
   }, [typed, text, latest, leaving]);
   useActions("This list", [{ keys: "/", says: label, act: () => box.current?.focus() }]);
   return (
-    <input ref={box} type="search" aria-label={label} placeholder={KEYS ? `${label}  /` : label} value={typed} onChange={(event) => setTyped(event.target.value)} className="field !w-52 max-md:!w-auto max-md:min-w-0 max-md:flex-1" />
+    <input
+      ref={box}
+      type="search"
+      aria-label={label}
+      placeholder={KEYS ? `${label}  /` : label}
+      value={typed}
+      onChange={(event) => setTyped(event.target.value)}
+      className="field !w-52 max-md:!w-auto max-md:min-w-0 max-md:flex-1"
+    />
   );
 }
 
@@ -64,7 +91,13 @@ interface SelectProps<Value extends string> {
   onChange: (value: Value | undefined) => void;
 }
 
-export function FilterSelect<Value extends string>({ label, value, choices, none, onChange }: SelectProps<Value>): ReactNode {
+export function FilterSelect<Value extends string>({
+  label,
+  value,
+  choices,
+  none,
+  onChange,
+}: SelectProps<Value>): ReactNode {
   const id = useId();
   return (
     <span className="max-md:grow md:shrink-0 max-md:basis-36">

@@ -59,7 +59,11 @@ test("other content is tried again without a click", () => {
   expect(screen.getByText("milk")).toBeVisible();
 });
 
-test.each([["text", "a word"], ["nothing", undefined], ["an object without words", Object.create(null)]])("anything thrown is shown, such as %s", (_, thrown) => {
+test.each([
+  ["text", "a word"],
+  ["nothing", undefined],
+  ["an object without words", Object.create(null)],
+])("anything thrown is shown, such as %s", (_, thrown) => {
   broken = thrown === undefined ? {} : thrown;
   render(
     <Around
@@ -75,7 +79,9 @@ test.each([["text", "a word"], ["nothing", undefined], ["an object without words
 
 test("a part of the page that does not load is a fault like any other", async () => {
   broken = null;
-  const Missing = lazy(() => Promise.reject<{ default: () => ReactNode }>(new TypeError("Failed to fetch dynamically imported module")));
+  const Missing = lazy(() =>
+    Promise.reject<{ default: () => ReactNode }>(new TypeError("Failed to fetch dynamically imported module")),
+  );
   render(
     <Foreign what="notes.md">
       <Suspense>

@@ -20,21 +20,33 @@ interface Props {
 /** Around what runs, packs, agents and people have written: a fault in showing it stays here, and the page goes on. */
 export function Foreign({ what, of = [], source, beside, children }: Props): ReactNode {
   return (
-    // oxlint-disable-next-line react/no-unstable-nested-components -- it renders, and is no component
-    <ErrorBoundary resetKeys={[...of]} fallbackRender={(fault) => <NotShown what={what} source={source} beside={beside} {...fault} />}>
+    <ErrorBoundary
+      resetKeys={[...of]}
+      // oxlint-disable-next-line react/no-unstable-nested-components -- it renders, and is no component
+      fallbackRender={(fault) => <NotShown what={what} source={source} beside={beside} {...fault} />}
+    >
       {children}
     </ErrorBoundary>
   );
 }
 
 // That it failed, and where, React has written into the console by itself.
-function NotShown({ what, source, beside, error, resetErrorBoundary }: Omit<Props, "of" | "children"> & FallbackProps): ReactNode {
+function NotShown({
+  what,
+  source,
+  beside,
+  error,
+  resetErrorBoundary,
+}: Omit<Props, "of" | "children"> & FallbackProps): ReactNode {
   const [open, setOpen] = useState(false);
   const text = source === undefined ? null : textOf(source);
   return (
     <div role="alert" className="my-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2.5 text-ink">
       <p className="font-medium wrap-anywhere">{what} cannot be shown.</p>
-      <p className="max-w-[72ch] text-soft">Something went wrong while this page was drawing it. Everything else here works, and nothing has changed on the server. If trying again does not help, reload the page.</p>
+      <p className="max-w-[72ch] text-soft">
+        Something went wrong while this page was drawing it. Everything else here works, and nothing has changed on the
+        server. If trying again does not help, reload the page.
+      </p>
       <div className="mt-2 flex flex-wrap gap-2">
         <Button onClick={resetErrorBoundary}>Try again</Button>
         {text === null ? null : (
@@ -73,5 +85,9 @@ function textOf(source: () => string | null): string | null {
 
 /** What was thrown may be anything. */
 export function wordsOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : typeof error === "string" ? error : "The fault says nothing about itself.";
+  return error instanceof Error
+    ? `${error.name}: ${error.message}`
+    : typeof error === "string"
+      ? error
+      : "The fault says nothing about itself.";
 }

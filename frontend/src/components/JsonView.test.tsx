@@ -48,6 +48,11 @@ test("numbers that a browser cannot hold say so", () => {
 });
 
 test("names of every kind stand beside their values", () => {
-  render(<JsonView value={JSON.parse('{"__proto__": "one", "constructor": "two", "": "three", "a.b": "four", "half": "\\ud83c"}')} />);
-  for (const text of ["__proto__", "one", "constructor", "two", "no name", "three", "a.b", "four"]) expect(screen.getByText(text)).toBeVisible();
+  render(
+    <JsonView
+      value={JSON.parse('{"__proto__": "one", "constructor": "two", "": "three", "a.b": "four", "half": "\\ud83c"}')}
+    />,
+  );
+  for (const text of ["__proto__", "one", "constructor", "two", "no name", "three", "a.b", "four"])
+    expect(screen.getByText(text)).toBeVisible();
 });

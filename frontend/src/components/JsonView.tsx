@@ -39,7 +39,15 @@ export function PayloadView({ payload, empty }: { payload: Shown | null; empty: 
 }
 
 /** A value as a tree; `source` is its text where there is one, as nothing of the value itself can be written when it is too deep. */
-export function JsonView({ value, what = "The value", source = () => jsonOf(value) }: { value: unknown; what?: string; source?: () => string | null }): ReactNode {
+export function JsonView({
+  value,
+  what = "The value",
+  source = () => jsonOf(value),
+}: {
+  value: unknown;
+  what?: string;
+  source?: () => string | null;
+}): ReactNode {
   return (
     <Foreign what={what} of={[value]} source={source}>
       <div className="relative">
@@ -86,7 +94,9 @@ function Node({ value, depth, openTo }: NodeProps): ReactNode {
 
 /** A browser reads about 16 digits of a number and makes the others up: what may not be what was written says so. */
 function Number({ value }: { value: number }): ReactNode {
-  const exact = globalThis.Number.isSafeInteger(value) || (!globalThis.Number.isInteger(value) && globalThis.Number.isFinite(value));
+  const exact =
+    globalThis.Number.isSafeInteger(value) ||
+    (!globalThis.Number.isInteger(value) && globalThis.Number.isFinite(value));
   if (exact) return <span className="text-run">{String(value)}</span>;
   return (
     <span className="text-run" title="It has more digits than a browser reads. Its text has all of them.">
@@ -117,10 +127,13 @@ function Rows({ entries, depth, openTo }: Omit<NodeProps, "value"> & { entries: 
       <dl className="space-y-1">
         {shown.map(([key, value]) => {
           const size = value !== null && typeof value === "object" ? Object.keys(value).length : 0;
-          if (size > 0) return <Branch key={key} name={key} value={value} size={size} depth={depth + 1} openTo={openTo} />;
+          if (size > 0)
+            return <Branch key={key} name={key} value={value} size={size} depth={depth + 1} openTo={openTo} />;
           return (
             <div key={key} className="flex gap-3">
-              <dt className="shrink-0 text-soft"><Name text={key} /></dt>
+              <dt className="shrink-0 text-soft">
+                <Name text={key} />
+              </dt>
               <dd className="min-w-0">
                 <Node value={value} depth={depth} openTo={openTo} />
               </dd>

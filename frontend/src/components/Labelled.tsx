@@ -19,7 +19,9 @@ interface Props {
 /** A control with its label, what belongs into it, and what is wrong with it. */
 export function Labelled({ label, optional = false, about, problem, children }: Props): ReactNode {
   const id = useId();
-  const described = [about === undefined ? "" : `${id}-about`, problem === undefined ? "" : `${id}-problem`].join(" ").trim();
+  const described = [about === undefined ? "" : `${id}-about`, problem === undefined ? "" : `${id}-problem`]
+    .join(" ")
+    .trim();
   return (
     <div>
       <label htmlFor={id} className="mb-1 block font-medium">

@@ -3,7 +3,10 @@ import { expect, test } from "vitest";
 import { lost, refusalOf } from "./Notice.tsx";
 
 const issue = (path: string, message: string, hint: string | null = null) => ({ path: [path], message, hint });
-const problem = { message: "The token cannot be made: a name is needed.", hintParts: { text: "Give one.", closest: null } };
+const problem = {
+  message: "The token cannot be made: a name is needed.",
+  hintParts: { text: "Give one.", closest: null },
+};
 
 test("what the message says of the first issue is not said again", () => {
   const refusal = refusalOf({ ...problem, issues: [issue("name", "a name is needed.", "Give one.")] });
@@ -12,7 +15,11 @@ test("what the message says of the first issue is not said again", () => {
 });
 
 test("every other issue is a line, also one in the same words", () => {
-  const issues = [issue("name", "a name is needed."), issue("label", "a name is needed."), issue("days", "Too many.", "At most 90.")];
+  const issues = [
+    issue("name", "a name is needed."),
+    issue("label", "a name is needed."),
+    issue("days", "Too many.", "At most 90."),
+  ];
   expect(refusalOf({ ...problem, issues }).details).toEqual(["a name is needed.", "Too many. At most 90."]);
 });
 

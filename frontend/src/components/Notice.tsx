@@ -10,7 +10,11 @@ export function Notice({ problem }: { problem: Refusal | null }): ReactNode {
       <p className="font-medium wrap-anywhere">
         <Prose text={problem.message} />
       </p>
-      {problem.hint === null ? null : <p className="text-soft wrap-anywhere"><Prose text={problem.hint} /></p>}
+      {problem.hint === null ? null : (
+        <p className="text-soft wrap-anywhere">
+          <Prose text={problem.hint} />
+        </p>
+      )}
       {problem.details.length === 0 ? null : (
         <ul className="mt-1 list-disc pl-5">
           {problem.details.map((detail) => (
@@ -64,11 +68,19 @@ export function refusalOf(problem: Told, known: readonly string[] = []): Refusal
   for (const missing of problem.missing ?? []) {
     details.push(missing.hint === null ? missing.message : `${missing.message} ${missing.hint}`);
   }
-  return { message: problem.message ?? "The server refused it.", hint: hintOf(problem.hintParts ?? null), details: [...new Set(details)], fields: Object.fromEntries(fields) };
+  return {
+    message: problem.message ?? "The server refused it.",
+    hint: hintOf(problem.hintParts ?? null),
+    details: [...new Set(details)],
+    fields: Object.fromEntries(fields),
+  };
 }
 
 /** What an answer that never came, or came broken, says. */
-export function lost(error: { graphQLErrors: readonly { message: string }[]; networkError?: Error | undefined }): Refusal {
+export function lost(error: {
+  graphQLErrors: readonly { message: string }[];
+  networkError?: Error | undefined;
+}): Refusal {
   const unreachable = error.networkError !== undefined;
   return {
     message: unreachable ? "The server did not answer." : error.graphQLErrors.map(({ message }) => message).join("\n"),

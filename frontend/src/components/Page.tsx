@@ -5,7 +5,17 @@ import type { Refusal } from "./Notice.tsx";
 import { Notice } from "./Notice.tsx";
 
 /** A page's heading and body; sets the title of the tab. */
-export function Page({ title, actions, children, lead }: { title: string; actions?: ReactNode; lead?: ReactNode; children: ReactNode }): ReactNode {
+export function Page({
+  title,
+  actions,
+  children,
+  lead,
+}: {
+  title: string;
+  actions?: ReactNode;
+  lead?: ReactNode;
+  children: ReactNode;
+}): ReactNode {
   useTitle(title);
   return (
     <>
@@ -28,7 +38,15 @@ export function useTitle(title: string): void {
 }
 
 /** What is asked for is not there: says so, and leads on. */
-export function Absent({ title, children, onward }: { title: string; children: ReactNode; onward: ReactNode }): ReactNode {
+export function Absent({
+  title,
+  children,
+  onward,
+}: {
+  title: string;
+  children: ReactNode;
+  onward: ReactNode;
+}): ReactNode {
   return (
     <Page title={title}>
       <Empty action={onward}>{children}</Empty>
@@ -65,7 +83,15 @@ export function Unread({ fetching, problem }: { fetching: boolean; problem: Refu
   return problem === null || fetching ? <Loading /> : <Notice problem={problem} />;
 }
 
-export function Section({ title, more, children }: { title: string; more?: ReactNode; children: ReactNode }): ReactNode {
+export function Section({
+  title,
+  more,
+  children,
+}: {
+  title: string;
+  more?: ReactNode;
+  children: ReactNode;
+}): ReactNode {
   return (
     <section className="mb-8">
       <div className="mb-1 flex items-baseline justify-between gap-4">

@@ -18,7 +18,9 @@ export const PAGE_SIZE = 50;
 
 /** The page of a list that an address names, as arguments of a connection. */
 export function pageArguments({ after, before }: Place, size = PAGE_SIZE) {
-  return before === undefined ? { first: size, after: after ?? null, last: null, before: null } : { first: null, after: null, last: size, before };
+  return before === undefined
+    ? { first: size, after: after ?? null, last: null, before: null }
+    : { first: null, after: null, last: size, before };
 }
 
 export function Pager({ info, place }: { info: PageInfo; place: Place }): ReactNode {
@@ -29,12 +31,24 @@ export function Pager({ info, place }: { info: PageInfo; place: Place }): ReactN
   return (
     <nav aria-label="Pages" className="mt-3 flex gap-4 text-dense">
       {newer ? (
-        <Link to="." className="link" search={(kept: object) => ({ ...kept, after: undefined, before: info.hasPreviousPage ? (info.startCursor ?? undefined) : undefined })}>
+        <Link
+          to="."
+          className="link"
+          search={(kept: object) => ({
+            ...kept,
+            after: undefined,
+            before: info.hasPreviousPage ? (info.startCursor ?? undefined) : undefined,
+          })}
+        >
           ← Previous
         </Link>
       ) : null}
       {older ? (
-        <Link to="." className="link" search={(kept: object) => ({ ...kept, before: undefined, after: info.endCursor ?? undefined })}>
+        <Link
+          to="."
+          className="link"
+          search={(kept: object) => ({ ...kept, before: undefined, after: info.endCursor ?? undefined })}
+        >
           Next →
         </Link>
       ) : null}

@@ -10,7 +10,9 @@ export function useBatches<Item>(items: readonly Item[], size: number): { shown:
     shown,
     more: (
       <button type="button" className="link mt-1 font-sans text-dense" onClick={() => setBatches(batches + 1)}>
-        {left <= size ? `Show the other ${left.toLocaleString()}` : `Show ${size.toLocaleString()} more of ${left.toLocaleString()}`}
+        {left <= size
+          ? `Show the other ${left.toLocaleString()}`
+          : `Show ${size.toLocaleString()} more of ${left.toLocaleString()}`}
       </button>
     ),
   };

@@ -39,7 +39,19 @@ export function aStep(key: string, change: Partial<StepRowFragment> = {}): StepR
     failure: null,
     cost: { amountUsd: null, usage: { input: 0, output: 0 } },
     artifacts: [],
-    attempts: [{ id: `att_${key}`, number: 1, state: "SUCCEEDED", startedAt: AT, endedAt: AT, models: [], notes: [], failure: null, reuse: null }],
+    attempts: [
+      {
+        id: `att_${key}`,
+        number: 1,
+        state: "SUCCEEDED",
+        startedAt: AT,
+        endedAt: AT,
+        models: [],
+        notes: [],
+        failure: null,
+        reuse: null,
+      },
+    ],
     ...change,
   };
 }
@@ -71,7 +83,10 @@ export function aRow(change: Partial<RunRowFragment> = {}): RunRowFragment {
 }
 
 /** A run that failed at its second step of three. */
-export function aFailedRun(failure: FailurePartsFragment = aFailure(), change: Partial<RunWholeFragment> = {}): RunWholeFragment {
+export function aFailedRun(
+  failure: FailurePartsFragment = aFailure(),
+  change: Partial<RunWholeFragment> = {},
+): RunWholeFragment {
   return {
     ...aRow({ state: "FAILED", actions: ["RESUME", "RERUN", "ACKNOWLEDGE"], failure }),
     eventCursor: "cursor",
@@ -83,7 +98,23 @@ export function aFailedRun(failure: FailurePartsFragment = aFailure(), change: P
     pipeline: { id: "pipe_1", key: "deck", name: "Deck", currentVersion: { id: "version_1", number: 1 } },
     steps: [
       aStep("outline"),
-      aStep("render", { state: "FAILED", failure, attempts: [{ id: "att_render", number: 1, state: "FAILED", startedAt: AT, endedAt: AT, models: [], notes: [], failure, reuse: null }] }),
+      aStep("render", {
+        state: "FAILED",
+        failure,
+        attempts: [
+          {
+            id: "att_render",
+            number: 1,
+            state: "FAILED",
+            startedAt: AT,
+            endedAt: AT,
+            models: [],
+            notes: [],
+            failure,
+            reuse: null,
+          },
+        ],
+      }),
       aStep("publish", { state: "PENDING", attempts: [] }),
     ],
     ...change,

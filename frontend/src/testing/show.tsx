@@ -1,6 +1,13 @@
 // Renders a part of the page as it stands in a test: in a router of its own, with a server that answers by name.
 
-import { createMemoryHistory, createRootRoute, createRoute, createRouter, Outlet, RouterProvider } from "@tanstack/react-router";
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Outlet,
+  RouterProvider,
+} from "@tanstack/react-router";
 import { configure, render } from "@testing-library/react";
 import { Client, type Exchange, makeErrorResult, makeResult, type Operation } from "@urql/core";
 import type { ReactNode } from "react";
@@ -37,7 +44,11 @@ interface Place {
 }
 
 /** Shows a part of the page; resolves once it is there, to what it asked for so far and goes on to ask for. */
-export async function show(part: ReactNode, answers: Answers = {}, { path = "/", at = path, search = (given) => given }: Place = {}) {
+export async function show(
+  part: ReactNode,
+  answers: Answers = {},
+  { path = "/", at = path, search = (given) => given }: Place = {},
+) {
   const asked: Asked[] = [];
   const root = createRootRoute({ component: Outlet });
   const route = createRoute({ getParentRoute: () => root, path, component: () => part, validateSearch: search });
@@ -45,7 +56,11 @@ export async function show(part: ReactNode, answers: Answers = {}, { path = "/",
   const rest = createRoute({ getParentRoute: () => root, path: "$", component: () => null });
   const history = createMemoryHistory({ initialEntries: [at] });
   const router = createRouter({ routeTree: root.addChildren([route, rest]), history });
-  const client = new Client({ url: "http://server.test/graphql", preferGetMethod: false, exchanges: [answering(answers, asked)] });
+  const client = new Client({
+    url: "http://server.test/graphql",
+    preferGetMethod: false,
+    exchanges: [answering(answers, asked)],
+  });
   await router.load();
   const shown = render(
     <Provider value={client}>
@@ -69,9 +84,11 @@ function answering(answers: Answers, asked: Asked[]): Exchange {
     const variables = operation.variables as Record<string, unknown>;
     asked.push({ name, variables });
     const given = answers[name];
-    const data = typeof given === "function" ? (given as (variables: Record<string, unknown>) => unknown)(variables) : given;
+    const data =
+      typeof given === "function" ? (given as (variables: Record<string, unknown>) => unknown)(variables) : given;
     if (data === undefined) return makeErrorResult(operation, new Error(`The test answers nothing to ${name}.`));
-    if (data instanceof With) return makeResult(operation, { data: data.data, extensions: data.extensions, hasNext: false });
+    if (data instanceof With)
+      return makeResult(operation, { data: data.data, extensions: data.extensions, hasNext: false });
     return data instanceof Error ? makeErrorResult(operation, data) : makeResult(operation, { data, hasNext: false });
   }
 }

@@ -6,7 +6,10 @@ import { GEAR } from "./gear.ts";
 /** Tabs of the pages behind the gear; a phone has them behind More. */
 export function GearNav(): ReactNode {
   return (
-    <nav aria-label="Administration" className="mb-4 flex gap-5 max-md:hidden overflow-x-auto shadow-[inset_0_-1px_0_var(--line)]">
+    <nav
+      aria-label="Administration"
+      className="mb-4 flex gap-5 max-md:hidden overflow-x-auto shadow-[inset_0_-1px_0_var(--line)]"
+    >
       {GEAR.map(({ to, word }) => (
         <Link
           key={to}

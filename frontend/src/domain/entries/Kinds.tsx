@@ -9,10 +9,22 @@ function words(kinds: readonly string[], most: number): string {
 }
 
 /** What goes in and what comes out, as kinds: `document, text → pdf`; in a list, at most so many of each. */
-export function Kinds({ accepts, produces, most = 100 }: { accepts: readonly string[]; produces: readonly string[]; most?: number }): ReactNode {
+export function Kinds({
+  accepts,
+  produces,
+  most = 100,
+}: {
+  accepts: readonly string[];
+  produces: readonly string[];
+  most?: number;
+}): ReactNode {
   if (accepts.length === 0 && produces.length === 0) return null;
   return (
-    <span {...(accepts.length > most + 1 || produces.length > most + 1 ? { title: `${words(accepts, 100)} → ${words(produces, 100)}` } : {})}>
+    <span
+      {...(accepts.length > most + 1 || produces.length > most + 1
+        ? { title: `${words(accepts, 100)} → ${words(produces, 100)}` }
+        : {})}
+    >
       {words(accepts, most)}
       <span aria-hidden="true"> → </span>
       <span className="sr-only"> to </span>

@@ -7,7 +7,13 @@ import { MakeCopyDocument } from "./makeCopy.generated.ts";
 import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
 
 /** Copies a pipeline into one of the reader's own and opens it in the editor. */
-export function MakeCopy({ pipelineId, kind = "plain" }: { pipelineId: string; kind?: "plain" | "primary" }): ReactNode {
+export function MakeCopy({
+  pipelineId,
+  kind = "plain",
+}: {
+  pipelineId: string;
+  kind?: "plain" | "primary";
+}): ReactNode {
   const [{ fetching }, clone] = useMutation(MakeCopyDocument);
   const [problem, setProblem] = useState<Refusal | null>(null);
   const navigate = useNavigate();

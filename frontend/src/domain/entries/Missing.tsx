@@ -6,7 +6,11 @@ import type { RequirementKind } from "../fragments.generated.ts";
 import { Prose } from "../../components/Prose.tsx";
 
 /** Why something cannot run here, and what would help. */
-export function Missing({ missing }: { missing: readonly { kind: RequirementKind; name: string; message: string; hint?: string | null }[] }): ReactNode {
+export function Missing({
+  missing,
+}: {
+  missing: readonly { kind: RequirementKind; name: string; message: string; hint?: string | null }[];
+}): ReactNode {
   const { pathname } = useLocation();
   return (
     <div className="my-3 border-l-2 border-warn bg-warn-tint px-3 py-2">

@@ -15,7 +15,14 @@ interface Props {
 export function UnknownPipeline({ id, extensions }: Props): ReactNode {
   const { closest, hint } = missOf(extensions, id);
   return (
-    <Absent title="There is no such pipeline" onward={<Link to="/pipelines" className="link">All pipelines</Link>}>
+    <Absent
+      title="There is no such pipeline"
+      onward={
+        <Link to="/pipelines" className="link">
+          All pipelines
+        </Link>
+      }
+    >
       No pipeline is called “{id}”.
       {closest === null ? null : (
         <>
@@ -27,7 +34,11 @@ export function UnknownPipeline({ id, extensions }: Props): ReactNode {
           ?
         </>
       )}
-      {hint === null ? null : <p><Prose text={hint} /></p>}
+      {hint === null ? null : (
+        <p>
+          <Prose text={hint} />
+        </p>
+      )}
     </Absent>
   );
 }
@@ -36,7 +47,14 @@ export function UnknownPipeline({ id, extensions }: Props): ReactNode {
 export function UnknownPack({ id, extensions }: Props): ReactNode {
   const { closest, hint } = missOf(extensions, id);
   return (
-    <Absent title="There is no such pack" onward={<Link to="/catalog" className="link">The catalog</Link>}>
+    <Absent
+      title="There is no such pack"
+      onward={
+        <Link to="/catalog" className="link">
+          The catalog
+        </Link>
+      }
+    >
       No pack is called “{id}”.
       {closest === null ? null : (
         <>
@@ -48,7 +66,11 @@ export function UnknownPack({ id, extensions }: Props): ReactNode {
           ?
         </>
       )}
-      {hint === null ? null : <p><Prose text={hint} /></p>}
+      {hint === null ? null : (
+        <p>
+          <Prose text={hint} />
+        </p>
+      )}
     </Absent>
   );
 }

@@ -15,7 +15,9 @@ const NONE: Miss = { closest: null, hint: null };
 export function missOf(extensions: Readonly<Record<string, unknown>> | undefined, ref: string): Miss {
   const misses = extensions?.["notFound"];
   if (!Array.isArray(misses)) return NONE;
-  const miss = (misses as { ref?: unknown; hintParts?: { closest?: unknown; text?: unknown } | null }[]).find((one) => one.ref === ref);
+  const miss = (misses as { ref?: unknown; hintParts?: { closest?: unknown; text?: unknown } | null }[]).find(
+    (one) => one.ref === ref,
+  );
   return { closest: textOf(miss?.hintParts?.closest), hint: textOf(miss?.hintParts?.text) };
 }
 

@@ -26,22 +26,37 @@ function ArtifactStanding({ artifact: { status, verifiedBy } }: { artifact: Arti
   return (
     <p className={`flex items-center gap-1 text-meta ${ink}`}>
       <Icon aria-hidden="true" className="size-3.5 shrink-0" />
-      {status === "VERIFIED" && verifiedBy !== null ? `verified by ${humanise(verifiedBy.key)}` : ARTIFACT_STATUS[status]}
+      {status === "VERIFIED" && verifiedBy !== null
+        ? `verified by ${humanise(verifiedBy.key)}`
+        : ARTIFACT_STATUS[status]}
     </p>
   );
 }
 
 /** Files with their name, type and size; the name leads to the viewer. */
-export function ArtifactRows({ artifacts }: { artifacts: readonly (ArtifactRowFragment & { downloadUrl: string | null; previewUrl: string | null })[] }): ReactNode {
+export function ArtifactRows({
+  artifacts,
+}: {
+  artifacts: readonly (ArtifactRowFragment & { downloadUrl: string | null; previewUrl: string | null })[];
+}): ReactNode {
   return (
     <ul className="divide-y divide-line">
       {artifacts.map((artifact) => (
         <li key={artifact.id} className="flex items-center gap-3 py-2">
           {artifact.previewUrl === null ? null : (
-            <img src={artifact.previewUrl} alt="" loading="lazy" className="h-14 w-20 shrink-0 rounded border border-line bg-panel object-contain" />
+            <img
+              src={artifact.previewUrl}
+              alt=""
+              loading="lazy"
+              className="h-14 w-20 shrink-0 rounded border border-line bg-panel object-contain"
+            />
           )}
           <div className="min-w-0 flex-1">
-            <Link to="/artifacts/$artifact" params={{ artifact: artifact.id }} className="link block truncate font-medium">
+            <Link
+              to="/artifacts/$artifact"
+              params={{ artifact: artifact.id }}
+              className="link block truncate font-medium"
+            >
               {artifact.name}
             </Link>
             <p className="truncate text-meta text-soft">
@@ -50,7 +65,12 @@ export function ArtifactRows({ artifacts }: { artifacts: readonly (ArtifactRowFr
             <ArtifactStanding artifact={artifact} />
           </div>
           {artifact.downloadUrl === null ? null : (
-            <a className="link text-dense" href={artifact.downloadUrl} download={artifact.name} aria-label={`Download ${artifact.name}`}>
+            <a
+              className="link text-dense"
+              href={artifact.downloadUrl}
+              download={artifact.name}
+              aria-label={`Download ${artifact.name}`}
+            >
               Download
             </a>
           )}

@@ -45,8 +45,20 @@ export function FileField(props: Props): ReactNode {
       }}
     >
       <div className="flex flex-wrap gap-2">
-        <input {...props} placeholder="art_…" spellCheck={false} className={`${props.className} min-w-40 !w-auto flex-1 font-mono text-dense`} />
-        <input ref={picker} type="file" aria-hidden="true" tabIndex={-1} className="hidden" onChange={(event) => void send(event.target.files?.[0])} />
+        <input
+          {...props}
+          placeholder="art_…"
+          spellCheck={false}
+          className={`${props.className} min-w-40 !w-auto flex-1 font-mono text-dense`}
+        />
+        <input
+          ref={picker}
+          type="file"
+          aria-hidden="true"
+          tabIndex={-1}
+          className="hidden"
+          onChange={(event) => void send(event.target.files?.[0])}
+        />
         <Button onClick={() => picker.current?.click()}>Upload…</Button>
         <Button aria-expanded={choosing} onClick={() => setChoosing(!choosing)}>
           Choose…
@@ -68,17 +80,32 @@ export function FileField(props: Props): ReactNode {
   );
 }
 
-function Choices({ onChoose }: { onChoose: (file: { id: string; name: string; sizeBytes: number }) => void }): ReactNode {
+function Choices({
+  onChoose,
+}: {
+  onChoose: (file: { id: string; name: string; sizeBytes: number }) => void;
+}): ReactNode {
   const [text, setText] = useState("");
   const [{ data, fetching }] = useQuery({ query: FileChoicesDocument, variables: { text: text === "" ? null : text } });
   const files = data?.artifacts.nodes ?? [];
   return (
     <div className="mt-1 rounded border border-line p-2">
-      <input type="search" aria-label="Search files" placeholder="Search files" value={text} onChange={(event) => setText(event.target.value)} className="field" />
+      <input
+        type="search"
+        aria-label="Search files"
+        placeholder="Search files"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        className="field"
+      />
       <ul className="mt-1 max-h-56 overflow-auto">
         {files.map((file) => (
           <li key={file.id}>
-            <button type="button" className="row flex w-full items-baseline gap-3 rounded px-2 py-1 text-left text-dense hover:bg-hover" onClick={() => onChoose(file)}>
+            <button
+              type="button"
+              className="row flex w-full items-baseline gap-3 rounded px-2 py-1 text-left text-dense hover:bg-hover"
+              onClick={() => onChoose(file)}
+            >
               <span className="min-w-0 flex-1 truncate font-medium">{file.name}</span>
               <span className="text-soft">{bytes(file.sizeBytes)}</span>
               <span className="text-soft">
@@ -88,7 +115,9 @@ function Choices({ onChoose }: { onChoose: (file: { id: string; name: string; si
           </li>
         ))}
       </ul>
-      {files.length === 0 && !fetching ? <p className="px-2 py-1 text-soft">{text === "" ? "No file is kept yet." : "No file is called like this."}</p> : null}
+      {files.length === 0 && !fetching ? (
+        <p className="px-2 py-1 text-soft">{text === "" ? "No file is kept yet." : "No file is called like this."}</p>
+      ) : null}
     </div>
   );
 }

@@ -28,5 +28,7 @@ export async function upload(file: File): Promise<string> {
   }
   const told = (await answer.json().catch(() => ({}))) as Answer;
   if (told.artifact !== undefined) return told.artifact.id;
-  throw new NotTaken([told.problem?.message ?? `The server answered ${answer.status}.`, told.problem?.hint ?? ""].join(" ").trim());
+  throw new NotTaken(
+    [told.problem?.message ?? `The server answered ${answer.status}.`, told.problem?.hint ?? ""].join(" ").trim(),
+  );
 }

@@ -12,8 +12,18 @@ import { RunTable } from "./RunTable.tsx";
 afterEach(cleanup);
 
 const FAILED = aRow({ id: "run_2", title: "Broken deck", state: "FAILED", cause: "AGENT", failure: aFailure() });
-const RUNNING = aRow({ id: "run_3", title: "Deck in the making", state: "RUNNING", currentStep: { id: "step_1", key: "draw_slides", state: "RUNNING" } });
-const RESUMED = aRow({ id: "run_4", title: "Mended deck", resumeCount: 2, cost: { amountUsd: 0.04, usage: { input: 1, output: 1 } } });
+const RUNNING = aRow({
+  id: "run_3",
+  title: "Deck in the making",
+  state: "RUNNING",
+  currentStep: { id: "step_1", key: "draw_slides", state: "RUNNING" },
+});
+const RESUMED = aRow({
+  id: "run_4",
+  title: "Mended deck",
+  resumeCount: 2,
+  cost: { amountUsd: 0.04, usage: { input: 1, output: 1 } },
+});
 
 test("each row says in words how the run stands and why, and leads to it", async () => {
   await show(<RunTable label="Runs" runs={[FAILED, RUNNING, RESUMED]} />);

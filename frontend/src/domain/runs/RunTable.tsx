@@ -9,7 +9,14 @@ import { CAUSES, isLive, STATES } from "./states.ts";
 import { Moment } from "../../components/Moment.tsx";
 import { StateMark } from "./StateMark.tsx";
 
-const ICONS: Record<RunCause, typeof User> = { PERSON: User, AGENT: Bot, SCHEDULE: Clock3, WEBHOOK: Webhook, RERUN: Repeat2, A2A: Bot };
+const ICONS: Record<RunCause, typeof User> = {
+  PERSON: User,
+  AGENT: Bot,
+  SCHEDULE: Clock3,
+  WEBHOOK: Webhook,
+  RERUN: Repeat2,
+  A2A: Bot,
+};
 
 interface Props {
   runs: readonly RunRowFragment[];
@@ -31,7 +38,18 @@ export function RunTable({ runs, label, ofOne = false, picked, onPick }: Props):
           <tr className="border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th:last-child]:pr-0 [&>th]:font-medium">
             {onPick === undefined ? null : (
               <th className="w-9">
-                <input type="checkbox" aria-label="Select all on this page" checked={all} onChange={() => onPick(runs.map(({ id }) => id), !all)} className="align-middle" />
+                <input
+                  type="checkbox"
+                  aria-label="Select all on this page"
+                  checked={all}
+                  onChange={() =>
+                    onPick(
+                      runs.map(({ id }) => id),
+                      !all,
+                    )
+                  }
+                  className="align-middle"
+                />
               </th>
             )}
             <th className="w-28">State</th>
@@ -52,15 +70,34 @@ export function RunTable({ runs, label, ofOne = false, picked, onPick }: Props):
   );
 }
 
-function RunLine({ run, ofOne, picked, onPick }: { run: RunRowFragment; ofOne: boolean; picked: boolean; onPick: Props["onPick"] }): ReactNode {
+function RunLine({
+  run,
+  ofOne,
+  picked,
+  onPick,
+}: {
+  run: RunRowFragment;
+  ofOne: boolean;
+  picked: boolean;
+  onPick: Props["onPick"];
+}): ReactNode {
   const Icon = ICONS[run.cause];
   const of = run.pipeline?.name ?? run.pack?.name ?? null;
   return (
-    <tr data-run={run.id} className={`row group relative border-b md:h-9 border-line ${picked ? "bg-accent-tint" : "hover:bg-hover"} max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 [&>td]:pr-4 [&>td:last-child]:pr-0 max-md:[&>td]:pr-0`}>
+    <tr
+      data-run={run.id}
+      className={`row group relative border-b md:h-9 border-line ${picked ? "bg-accent-tint" : "hover:bg-hover"} max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 [&>td]:pr-4 [&>td:last-child]:pr-0 max-md:[&>td]:pr-0`}
+    >
       {onPick === undefined ? null : (
         // Above the link that covers the row.
         <td className="relative z-[1] max-md:order-0">
-          <input type="checkbox" aria-label={`Select ${run.title}`} checked={picked} onChange={() => onPick([run.id], !picked)} className="align-middle pointer-coarse:size-6" />
+          <input
+            type="checkbox"
+            aria-label={`Select ${run.title}`}
+            checked={picked}
+            onChange={() => onPick([run.id], !picked)}
+            className="align-middle pointer-coarse:size-6"
+          />
         </td>
       )}
       <td className="max-md:order-2">
@@ -85,7 +122,10 @@ function RunLine({ run, ofOne, picked, onPick }: { run: RunRowFragment; ofOne: b
         {causeOf(run)}
       </td>
       <td className="text-soft max-md:order-3">
-        <span className="inline-flex items-center gap-1.5 align-middle" title={`Started by ${CAUSES[run.cause]}: ${run.caller.name}`}>
+        <span
+          className="inline-flex items-center gap-1.5 align-middle"
+          title={`Started by ${CAUSES[run.cause]}: ${run.caller.name}`}
+        >
           <Icon aria-hidden="true" className="size-3.5 shrink-0" />
           <span className="sr-only">by {CAUSES[run.cause]}, </span>
           <Moment at={run.createdAt} />
@@ -109,10 +149,13 @@ function Took({ run }: { run: RunRowFragment }): ReactNode {
 /** Why a run stands as it does, in one line. */
 export function causeOf(run: RunRowFragment): string {
   if (run.failure !== null && !isLive(run.state)) {
-    return run.failure.stepKey === null ? run.failure.message : `${humanise(run.failure.stepKey)}: ${run.failure.message}`;
+    return run.failure.stepKey === null
+      ? run.failure.message
+      : `${humanise(run.failure.stepKey)}: ${run.failure.message}`;
   }
   if (run.wait !== null) return run.wait.message.charAt(0).toUpperCase() + run.wait.message.slice(1);
   if (isLive(run.state) && run.currentStep !== null) return `At ${humanise(run.currentStep.key)}`;
-  if (run.state === "SUCCEEDED") return run.resumeCount === 0 ? "" : run.resumeCount === 1 ? "Resumed once" : `Resumed ${run.resumeCount} times`;
+  if (run.state === "SUCCEEDED")
+    return run.resumeCount === 0 ? "" : run.resumeCount === 1 ? "Resumed once" : `Resumed ${run.resumeCount} times`;
   return STATES[run.state].sentence;
 }

@@ -2,8 +2,20 @@ import type { ReactNode } from "react";
 
 import { type State, type StateIcon, STATES, type Tone } from "./states.ts";
 
-const INK: Record<Tone, string> = { ok: "text-ok", run: "text-run", warn: "text-warn", fail: "text-fail", idle: "text-idle" };
-const TINT: Record<Tone, string> = { ok: "bg-ok-tint", run: "bg-run-tint", warn: "bg-warn-tint", fail: "bg-fail-tint", idle: "bg-idle-tint" };
+const INK: Record<Tone, string> = {
+  ok: "text-ok",
+  run: "text-run",
+  warn: "text-warn",
+  fail: "text-fail",
+  idle: "text-idle",
+};
+const TINT: Record<Tone, string> = {
+  ok: "bg-ok-tint",
+  run: "bg-run-tint",
+  warn: "bg-warn-tint",
+  fail: "bg-fail-tint",
+  idle: "bg-idle-tint",
+};
 
 const SHAPES: Record<StateIcon, ReactNode> = {
   check: <path d="M3 8.5 6.5 12 13 4.5" />,
@@ -51,11 +63,22 @@ export function StateGlyph({ state }: { state: State }): ReactNode {
 }
 
 /** Icon and word of a state; the sentence on hover. */
-export function StateMark({ state, tinted = false, detail }: { state: State; tinted?: boolean; detail?: string | undefined }): ReactNode {
+export function StateMark({
+  state,
+  tinted = false,
+  detail,
+}: {
+  state: State;
+  tinted?: boolean;
+  detail?: string | undefined;
+}): ReactNode {
   const { word, sentence, tone } = STATES[state];
   const shape = tinted ? `rounded px-2 py-0.5 ${TINT[tone]}` : "";
   return (
-    <span className={`inline-flex items-center gap-1.5 align-bottom whitespace-nowrap ${INK[tone]} ${shape}`} title={detail ?? sentence}>
+    <span
+      className={`inline-flex items-center gap-1.5 align-bottom whitespace-nowrap ${INK[tone]} ${shape}`}
+      title={detail ?? sentence}
+    >
       <StateGlyph state={state} />
       <span className="font-medium">{word}</span>
     </span>

@@ -16,7 +16,13 @@ export function rememberListed(list: Listed): void {
 function listed(): Listed {
   try {
     const kept = JSON.parse(sessionStorage.getItem(KEY) ?? "") as Partial<Listed>;
-    if (Array.isArray(kept.ids) && typeof kept.href === "string" && kept.href.startsWith("/") && !kept.href.startsWith("//")) return { ids: kept.ids, href: kept.href };
+    if (
+      Array.isArray(kept.ids) &&
+      typeof kept.href === "string" &&
+      kept.href.startsWith("/") &&
+      !kept.href.startsWith("//")
+    )
+      return { ids: kept.ids, href: kept.href };
   } catch {
     // Nothing, or nothing that can be read, is kept.
   }

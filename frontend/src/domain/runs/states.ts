@@ -19,12 +19,22 @@ export const STATES: Record<State, Look> = {
   QUEUED: { word: "Queued", sentence: "Waiting for a free worker.", tone: "idle", icon: "queued" },
   RUNNING: { word: "Running", sentence: "A step is running.", tone: "run", icon: "running" },
   WAITING: { word: "Waiting", sentence: "Waiting to go on by itself.", tone: "warn", icon: "waiting" },
-  CANCELLING: { word: "Cancelling", sentence: "Being stopped; its step has not let go yet.", tone: "warn", icon: "waiting" },
+  CANCELLING: {
+    word: "Cancelling",
+    sentence: "Being stopped; its step has not let go yet.",
+    tone: "warn",
+    icon: "waiting",
+  },
   SUCCEEDED: { word: "Succeeded", sentence: "Every step succeeded.", tone: "ok", icon: "check" },
   FAILED: { word: "Failed", sentence: "A step failed and was not tried again.", tone: "fail", icon: "cross" },
   CANCELLED: { word: "Cancelled", sentence: "Stopped by somebody before the end.", tone: "idle", icon: "stopped" },
   PENDING: { word: "Not reached", sentence: "The run has not come here.", tone: "idle", icon: "none" },
-  LOST: { word: "Lost", sentence: "The server stopped while it ran; nobody saw how it ended.", tone: "warn", icon: "lost" },
+  LOST: {
+    word: "Lost",
+    sentence: "The server stopped while it ran; nobody saw how it ended.",
+    tone: "warn",
+    icon: "lost",
+  },
 };
 
 export const CAUSES: Record<RunCause, string> = {
@@ -40,7 +50,10 @@ export const CAUSES: Record<RunCause, string> = {
 export const CLASSES: Record<FailureClass, { word: string; sentence: string }> = {
   CALLER_FIXABLE: { word: "Yours to fix", sentence: "Something it was given is wrong. Change it, then resume." },
   TRANSIENT: { word: "Temporary", sentence: "It may well work on another try. Resume as it is, now or later." },
-  STATE_CHANGED: { word: "Something moved on", sentence: "What it worked on has changed meanwhile. Look, then resume." },
+  STATE_CHANGED: {
+    word: "Something moved on",
+    sentence: "What it worked on has changed meanwhile. Look, then resume.",
+  },
   PACK_BUG: { word: "A fault in the pack", sentence: "Report it; resume once the pack is repaired." },
   CANCELLED: { word: "Stopped", sentence: "Nothing went wrong; somebody stopped it." },
 };

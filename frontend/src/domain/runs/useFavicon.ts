@@ -9,8 +9,15 @@ const SHAPES: Record<Tone, string> = {
   fail: '<path d="m5 5 6 6m0-6-6 6" stroke="white" stroke-width="2"/>',
   idle: '<path d="M4.5 8h7" stroke="white" stroke-width="2"/>',
 };
-const FILLS: Record<Tone, string> = { ok: "#146c54", run: "#1a48c4", warn: "#8f6700", fail: "#93191b", idle: "#686e7b" };
-const PLAIN = '<rect x="2.5" y="2.5" width="11" height="3" rx="1" fill="white"/><rect x="2.5" y="6.5" width="8" height="3" rx="1" fill="white"/><rect x="2.5" y="10.5" width="5" height="3" rx="1" fill="white"/>';
+const FILLS: Record<Tone, string> = {
+  ok: "#146c54",
+  run: "#1a48c4",
+  warn: "#8f6700",
+  fail: "#93191b",
+  idle: "#686e7b",
+};
+const PLAIN =
+  '<rect x="2.5" y="2.5" width="11" height="3" rx="1" fill="white"/><rect x="2.5" y="6.5" width="8" height="3" rx="1" fill="white"/><rect x="2.5" y="10.5" width="5" height="3" rx="1" fill="white"/>';
 
 function paint(fill: string, shape: string): void {
   const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]');

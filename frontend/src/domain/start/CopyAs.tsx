@@ -28,7 +28,9 @@ export function CopyAs({ target, given }: { target: Target; given: Given }): Rea
       <div className="mt-2">
         <Code text={text} label={form} />
       </div>
-      {form === "curl" ? <p className="mt-1 text-meta text-soft">PACKLINE_TOKEN is a token of yours, from `packline token create`.</p> : null}
+      {form === "curl" ? (
+        <p className="mt-1 text-meta text-soft">PACKLINE_TOKEN is a token of yours, from `packline token create`.</p>
+      ) : null}
     </details>
   );
 }

@@ -26,7 +26,15 @@ const SCHEMA = {
 };
 const FIELDS = fieldsOf(SCHEMA);
 
-function Held({ schema = FIELDS, problems = {}, told }: { schema?: typeof FIELDS; problems?: Record<string, string>; told?: (texts: Record<string, string>) => void }): ReactNode {
+function Held({
+  schema = FIELDS,
+  problems = {},
+  told,
+}: {
+  schema?: typeof FIELDS;
+  problems?: Record<string, string>;
+  told?: (texts: Record<string, string>) => void;
+}): ReactNode {
   const [texts, setTexts] = useState<Record<string, string>>({});
   return (
     <SchemaForm
@@ -63,7 +71,13 @@ test("each sort of value has its control, and what is typed is what is sent", as
   await userEvent.selectOptions(screen.getByRole("combobox", { name: /^Theme/ }), "bold");
   await userEvent.selectOptions(screen.getByRole("combobox", { name: /^Cover/ }), "Yes");
   await userEvent.type(screen.getByRole("textbox", { name: /^Sources/ }), "one\ntwo");
-  expect(valuesOf(FIELDS, texts)).toEqual({ topic: "Tea", slides: 12, theme: "bold", cover: true, sources: ["one", "two"] });
+  expect(valuesOf(FIELDS, texts)).toEqual({
+    topic: "Tea",
+    slides: 12,
+    theme: "bold",
+    cover: true,
+    sources: ["one", "two"],
+  });
 });
 
 test("a default says that it is one", () => {
@@ -86,7 +100,10 @@ test("a pack that takes nothing says so", () => {
 
 test("fields may be called anything, and what is typed into them is what is sent", async () => {
   const names = ["constructor", "__proto__", "toString", "", "a.b", "hasOwnProperty"];
-  const fields = fieldsOf({ required: names, properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])) });
+  const fields = fieldsOf({
+    required: names,
+    properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
+  });
   let texts: Record<string, string> = {};
   render(<Held schema={fields} told={(shown) => (texts = shown)} />);
   const boxes = screen.getAllByRole("textbox");
@@ -99,7 +116,10 @@ test("fields may be called anything, and what is typed into them is what is sent
 
 test("thousands of fields come a hundred at a time, and one with a problem always shows", async () => {
   const names = Array.from({ length: 5000 }, (_, at) => `field_${at}`);
-  const fields = fieldsOf({ required: names, properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])) });
+  const fields = fieldsOf({
+    required: names,
+    properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
+  });
   render(<Held schema={fields} problems={{ field_4321: "It is needed." }} />);
   expect(screen.getAllByRole("textbox")).toHaveLength(101);
   expect(screen.getByRole("textbox", { name: "Field 4321" })).toBeInvalid();

@@ -37,7 +37,10 @@ export function SchemaForm(props: Props): ReactNode {
   if (fields.length === 0) return <p className="text-soft">It takes no input.</p>;
   const needed = fields.filter((field) => field.required).length;
   const cut = Math.max(AT_ONCE, needed);
-  const atOnce = first === undefined ? fields.slice(0, cut) : fields.filter(({ name, required }) => required || first.includes(name));
+  const atOnce =
+    first === undefined
+      ? fields.slice(0, cut)
+      : fields.filter(({ name, required }) => required || first.includes(name));
   const shownAtOnce = new Set(atOnce);
   const rest = fields.filter((field) => !shownAtOnce.has(field));
   const open = rest.some((field) => (own(texts, field.name) ?? "") !== "" || own(problems, field.name) !== undefined);
@@ -60,7 +63,9 @@ export function SchemaForm(props: Props): ReactNode {
 function FieldRows({ of: fields, ...props }: Props & { of: readonly Field[] }): ReactNode {
   const { texts, problems, focus } = props;
   const { shown, more } = useBatches(fields, BATCH);
-  const beyond = fields.slice(shown.length).filter(({ name }) => name === focus || (own(texts, name) ?? "") !== "" || own(problems, name) !== undefined);
+  const beyond = fields
+    .slice(shown.length)
+    .filter(({ name }) => name === focus || (own(texts, name) ?? "") !== "" || own(problems, name) !== undefined);
   return (
     <>
       {[...shown, ...beyond.slice(0, BATCH)].map((field) => (
@@ -73,12 +78,30 @@ function FieldRows({ of: fields, ...props }: Props & { of: readonly Field[] }): 
   );
 }
 
-function FieldRow({ field, texts, problems, onChange, onLeave, focus, filled, onClear, onNever, notes }: Props & { field: Field }): ReactNode {
+function FieldRow({
+  field,
+  texts,
+  problems,
+  onChange,
+  onLeave,
+  focus,
+  filled,
+  onClear,
+  onNever,
+  notes,
+}: Props & { field: Field }): ReactNode {
   const id = useId();
   const problem = own(problems, field.name);
   const usual = own(filled, field.name);
   const note = own(notes, field.name);
-  const described = [note === undefined ? null : `${id}-note`, usual === undefined ? null : `${id}-memory`, field.description === "" ? null : `${id}-about`, problem === undefined ? null : `${id}-problem`].filter((part) => part !== null).join(" ");
+  const described = [
+    note === undefined ? null : `${id}-note`,
+    usual === undefined ? null : `${id}-memory`,
+    field.description === "" ? null : `${id}-about`,
+    problem === undefined ? null : `${id}-problem`,
+  ]
+    .filter((part) => part !== null)
+    .join(" ");
   const common = {
     id,
     value: own(texts, field.name) ?? "",
@@ -112,11 +135,21 @@ function FieldRow({ field, texts, problems, onChange, onLeave, focus, filled, on
             {usual.from}
           </span>
           {" · "}
-          <button type="button" className="link" aria-label={`clear ${field.label}`} onClick={() => onClear?.(field.name)}>
+          <button
+            type="button"
+            className="link"
+            aria-label={`clear ${field.label}`}
+            onClick={() => onClear?.(field.name)}
+          >
             clear
           </button>
           {" · "}
-          <button type="button" className="link" aria-label={`never learn this: ${field.label}`} onClick={() => onNever?.(field.name)}>
+          <button
+            type="button"
+            className="link"
+            aria-label={`never learn this: ${field.label}`}
+            onClick={() => onNever?.(field.name)}
+          >
             never learn this
           </button>
         </p>
@@ -145,7 +178,12 @@ type Common = Record<"id" | "value" | "className", string> & {
 
 function Control({ field, common }: { field: Field; common: Common }): ReactNode {
   const standard = field.standard === "" ? "" : `Default: ${field.standard}`;
-  const hint = standard === "" ? (field.placeholder === "" ? "" : `For example ${field.placeholder.split("\n")[0] ?? ""}`) : standard;
+  const hint =
+    standard === ""
+      ? field.placeholder === ""
+        ? ""
+        : `For example ${field.placeholder.split("\n")[0] ?? ""}`
+      : standard;
   switch (field.kind) {
     case "long":
       return <textarea {...common} rows={5} placeholder={hint} />;
@@ -155,7 +193,13 @@ function Control({ field, common }: { field: Field; common: Common }): ReactNode
       return <textarea {...common} rows={3} placeholder={hint === "" ? "As JSON" : hint} spellCheck={false} />;
     case "yes-no":
     case "choice": {
-      const choices = field.kind === "choice" ? field.choices.map((choice) => [choice, choice]) : [["true", "Yes"], ["false", "No"]];
+      const choices =
+        field.kind === "choice"
+          ? field.choices.map((choice) => [choice, choice])
+          : [
+              ["true", "Yes"],
+              ["false", "No"],
+            ];
       const named = choices.find(([value]) => value === field.standard)?.[1];
       return (
         <select {...common}>

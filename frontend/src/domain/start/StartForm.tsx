@@ -47,7 +47,19 @@ export interface Start {
 }
 
 /** Fields from an input schema and the button that starts; Ctrl-Enter starts, too. */
-export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, target, agent, learned, notes, first, beside }: Props): ReactNode {
+export function StartForm({
+  inputSchema,
+  texts: typed,
+  onTexts,
+  onStart,
+  word,
+  target,
+  agent,
+  learned,
+  notes,
+  first,
+  beside,
+}: Props): ReactNode {
   const fields = useMemo(() => fieldsOf(inputSchema), [inputSchema]);
   const filled = filledIn(fields, typed, learned.usual);
   const texts = { ...typed, ...Object.fromEntries(Object.entries(filled).map(([name, { value }]) => [name, value])) };
@@ -61,7 +73,9 @@ export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, t
 
   const read = readable(fields, texts);
   const wrong = read.values === null ? read.problems : problemsOf(inputSchema, read.values);
-  const told = Object.fromEntries(Object.entries(wrong).filter(([name]) => tried || (left.has(name) && (own(texts, name) ?? "") !== "")));
+  const told = Object.fromEntries(
+    Object.entries(wrong).filter(([name]) => tried || (left.has(name) && (own(texts, name) ?? "") !== "")),
+  );
 
   async function start(event?: FormEvent): Promise<void> {
     event?.preventDefault();
@@ -74,7 +88,14 @@ export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, t
     }
     setBusy(true);
     try {
-      setRefusal(await onStart({ values: read.values, key, fields: fields.map(({ name }) => name), fromMemory: Object.values(filled).map(({ field }) => field) }));
+      setRefusal(
+        await onStart({
+          values: read.values,
+          key,
+          fields: fields.map(({ name }) => name),
+          fromMemory: Object.values(filled).map(({ field }) => field),
+        }),
+      );
     } finally {
       setBusy(false);
     }
@@ -112,20 +133,35 @@ export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, t
         }}
       />
       <Notice problem={learned.refusal} />
-      <Notice problem={refusal ?? (told[""] === undefined ? null : { message: told[""], hint: null, details: [], fields: {} })} />
+      <Notice
+        problem={
+          refusal ?? (told[""] === undefined ? null : { message: told[""], hint: null, details: [], fields: {} })
+        }
+      />
       <div className="mt-5 flex flex-wrap gap-2">
         <Button type="submit" kind="primary" disabled={busy} title="Ctrl-Enter">
           {word}
         </Button>
         {beside}
       </div>
-      {target === undefined ? null : <CopyAs target={target} given={{ inputs: read.values ?? {}, fromMemory: Object.values(filled).map(({ field }) => field), agent }} />}
+      {target === undefined ? null : (
+        <CopyAs
+          target={target}
+          given={{ inputs: read.values ?? {}, fromMemory: Object.values(filled).map(({ field }) => field), agent }}
+        />
+      )}
     </form>
   );
 }
 
 /** Tells of values, such as some of a link, that are for inputs there are none of. */
-function Strangers({ fields, texts }: { fields: ReturnType<typeof fieldsOf>; texts: Readonly<Record<string, string>> }): ReactNode {
+function Strangers({
+  fields,
+  texts,
+}: {
+  fields: ReturnType<typeof fieldsOf>;
+  texts: Readonly<Record<string, string>>;
+}): ReactNode {
   const known = fields.map(({ name }) => name);
   const strange = Object.entries(texts).flatMap(([name, text]) => (text === "" || known.includes(name) ? [] : [name]));
   if (strange.length === 0) return null;
@@ -135,7 +171,9 @@ function Strangers({ fields, texts }: { fields: ReturnType<typeof fieldsOf>; tex
         const meant = nearest(name, known);
         return (
           <p key={name} className="wrap-anywhere">
-            <Prose text={`There is no input \`${name.replaceAll("`", "")}\`${meant === null ? "." : `; did you mean \`${meant}\`?`} Its value is left out.`} />
+            <Prose
+              text={`There is no input \`${name.replaceAll("`", "")}\`${meant === null ? "." : `; did you mean \`${meant}\`?`} Its value is left out.`}
+            />
           </p>
         );
       })}

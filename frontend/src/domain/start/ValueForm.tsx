@@ -42,7 +42,11 @@ export function ValueForm({ label, schema, before, notes = {}, focus, onDraft }:
   ]);
 
   function tell(value: ReturnType<typeof fromJson>): void {
-    onDraft({ value: value.value, unreadable: value.wrong !== null, changed: value.wrong === null && JSON.stringify(value.value) !== JSON.stringify(before) });
+    onDraft({
+      value: value.value,
+      unreadable: value.wrong !== null,
+      changed: value.wrong === null && JSON.stringify(value.value) !== JSON.stringify(before),
+    });
   }
 
   function turn(): void {
@@ -108,7 +112,9 @@ type Read = { value: unknown; wrong: null } | { value: undefined; wrong: Record<
 
 function fromJson(text: string): Read {
   const read = readJson(text);
-  return read === null ? { value: undefined, wrong: { "": 'This is no JSON. Texts need quotes: "text".' } } : { value: read.json, wrong: null };
+  return read === null
+    ? { value: undefined, wrong: { "": 'This is no JSON. Texts need quotes: "text".' } }
+    : { value: read.json, wrong: null };
 }
 
 function fromForm(fields: ReturnType<typeof fieldsOf>, base: unknown, texts: Readonly<Record<string, string>>): Read {

@@ -28,7 +28,16 @@ export function copyAs(form: Form, target: Target, given: Given, origin: string)
         `  --data-raw ${quoted(JSON.stringify({ query: request.query.replaceAll(/\s+/g, " "), variables: request.variables }))}`,
       ].join("\n");
     case "MCP call":
-      return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: toolOf(target), arguments: argumentsOf(target, given) } }, null, 2);
+      return JSON.stringify(
+        {
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: { name: toolOf(target), arguments: argumentsOf(target, given) },
+        },
+        null,
+        2,
+      );
     case "CLI":
       return [
         `packline run ${quoted(nameOf(target))}`,
@@ -41,7 +50,11 @@ export function copyAs(form: Form, target: Target, given: Given, origin: string)
       return [
         `Run the Packline ${"pipeline" in target ? "pipeline" : "pack"} "${nameOf(target)}" with the tool ${toolOf(target)}.`,
         Object.keys(inputs).length === 0 ? "It gets no inputs." : `Its inputs:\n${JSON.stringify(inputs, null, 2)}`,
-        ...(fromMemory.length === 0 ? [] : [`Of these, memory filled in ${fromMemory.map((field) => field.toLowerCase()).join(", ")}: pass from_memory ${JSON.stringify(fromMemory)}.`]),
+        ...(fromMemory.length === 0
+          ? []
+          : [
+              `Of these, memory filled in ${fromMemory.map((field) => field.toLowerCase()).join(", ")}: pass from_memory ${JSON.stringify(fromMemory)}.`,
+            ]),
         ...(agent === undefined ? [] : [`Its agent steps are to be done by the profile "${agent}": pass it as agent.`]),
         "Wait for the run to end. If it fails, tell me the failure's message and hint, and ask before you resume it.",
       ].join("\n\n");
@@ -53,10 +66,18 @@ export function copyAs(form: Form, target: Target, given: Given, origin: string)
 /** What is given beside the target and its inputs, as the API declares it. */
 const OPTIONS = { fromMemory: "[LearnedField!]", agent: "String" } as const;
 
-function requestOf(target: Target, { inputs, fromMemory, agent }: Given): { query: string; variables: Record<string, unknown> } {
-  const [field, named, values] = "pipeline" in target ? (["runPipeline", "pipeline", "inputs"] as const) : (["runPack", "pack", "input"] as const);
+function requestOf(
+  target: Target,
+  { inputs, fromMemory, agent }: Given,
+): { query: string; variables: Record<string, unknown> } {
+  const [field, named, values] =
+    "pipeline" in target ? (["runPipeline", "pipeline", "inputs"] as const) : (["runPack", "pack", "input"] as const);
   const options = { ...(fromMemory.length === 0 ? {} : { fromMemory }), ...(agent === undefined ? {} : { agent }) };
-  const types = { [named]: "ID!", [values]: "JSON!", ...Object.fromEntries(Object.keys(options).map((name) => [name, OPTIONS[name as keyof typeof OPTIONS]])) };
+  const types = {
+    [named]: "ID!",
+    [values]: "JSON!",
+    ...Object.fromEntries(Object.keys(options).map((name) => [name, OPTIONS[name as keyof typeof OPTIONS]])),
+  };
   const declared = Object.entries(types).map(([name, type]) => `$${name}: ${type}`);
   const passed = Object.keys(types).map((name) => `${name}: $${name}`);
   return {
@@ -66,8 +87,13 @@ function requestOf(target: Target, { inputs, fromMemory, agent }: Given): { quer
 }
 
 function argumentsOf(target: Target, { inputs, fromMemory, agent }: Given): Record<string, unknown> {
-  const options = { ...(fromMemory.length === 0 ? {} : { from_memory: fromMemory }), ...(agent === undefined ? {} : { agent }) };
-  return "pipeline" in target ? { pipeline: target.pipeline, inputs, ...options } : { pack: target.pack, input: inputs, ...options };
+  const options = {
+    ...(fromMemory.length === 0 ? {} : { from_memory: fromMemory }),
+    ...(agent === undefined ? {} : { agent }),
+  };
+  return "pipeline" in target
+    ? { pipeline: target.pipeline, inputs, ...options }
+    : { pack: target.pack, input: inputs, ...options };
 }
 
 function toolOf(target: Target): string {

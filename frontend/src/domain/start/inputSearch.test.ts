@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { searchFrom, textsFrom, withTexts } from "./inputSearch.ts";
 
 test("only parameters named after an input fill a field", () => {
-  expect(textsFrom({ "input.title": "Tea", seconds: "abc", url: "http://x", utm_source: "mail" })).toEqual({ title: "Tea" });
+  expect(textsFrom({ "input.title": "Tea", seconds: "abc", url: "http://x", utm_source: "mail" })).toEqual({
+    title: "Tea",
+  });
 });
 
 test("what is typed replaces the parameters of inputs and leaves all others alone", () => {

@@ -10,7 +10,8 @@ const INPUT = "input.";
 export function inputSearch(given: Record<string, unknown>): InputSearch {
   const inputs: InputSearch = {};
   for (const [name, value] of Object.entries(given)) {
-    const text = textOf(value) ?? (value === null || value === undefined || value === "" ? undefined : JSON.stringify(value));
+    const text =
+      textOf(value) ?? (value === null || value === undefined || value === "" ? undefined : JSON.stringify(value));
     if (name.startsWith(INPUT) && text !== undefined) inputs[name as `input.${string}`] = text;
   }
   return inputs;
@@ -18,15 +19,24 @@ export function inputSearch(given: Record<string, unknown>): InputSearch {
 
 /** The texts of a form's fields, from the address. The router hands over the parameters it knows nothing of as well. */
 export function textsFrom(search: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(inputSearch(search)).flatMap(([name, text]) => (text === undefined ? [] : [[name.slice(INPUT.length), text]])));
+  return Object.fromEntries(
+    Object.entries(inputSearch(search)).flatMap(([name, text]) =>
+      text === undefined ? [] : [[name.slice(INPUT.length), text]],
+    ),
+  );
 }
 
 export function searchFrom(texts: Readonly<Record<string, string>>): InputSearch {
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [INPUT + name, text === "" ? undefined : text]));
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [INPUT + name, text === "" ? undefined : text]),
+  );
 }
 
 /** The address with these texts in its fields; parameters that are for no field stay as they are. */
-export function withTexts(search: Readonly<Record<string, unknown>>, texts: Readonly<Record<string, string>>): InputSearch {
+export function withTexts(
+  search: Readonly<Record<string, unknown>>,
+  texts: Readonly<Record<string, string>>,
+): InputSearch {
   const others = Object.fromEntries(Object.entries(search).filter(([name]) => !name.startsWith(INPUT)));
   return { ...others, ...searchFrom(texts) };
 }

@@ -24,19 +24,29 @@ export function usualOf<Name extends string>(known: Known<Name>): Record<string,
   const found: Record<string, Usual<Name>> = {};
   for (const { field, value, count, source, pinned } of known.values) {
     if (value === null) continue;
-    const from = pinned ? "you pinned it" : count === known.uses ? `from your last ${count} runs` : `from ${count} of your last ${known.uses} runs`;
+    const from = pinned
+      ? "you pinned it"
+      : count === known.uses
+        ? `from your last ${count} runs`
+        : `from ${count} of your last ${known.uses} runs`;
     found[field.toLowerCase()] = { field, value, from, source };
   }
   return found;
 }
 
 /** What is filled in: the usual values of those fields that can hold them and that nobody has touched. */
-export function filledIn<Name extends string>(fields: readonly Field[], texts: Readonly<Record<string, string>>, usual: Readonly<Record<string, Usual<Name>>>): Record<string, Usual<Name>> {
+export function filledIn<Name extends string>(
+  fields: readonly Field[],
+  texts: Readonly<Record<string, string>>,
+  usual: Readonly<Record<string, Usual<Name>>>,
+): Record<string, Usual<Name>> {
   return Object.fromEntries(
     fields.flatMap(({ name, kind, choices }) => {
       const known = own(usual, name);
       if (known === undefined || own(texts, name) !== undefined) return [];
-      return kind === "text" || kind === "long" || (kind === "choice" && choices.includes(known.value)) ? [[name, known]] : [];
+      return kind === "text" || kind === "long" || (kind === "choice" && choices.includes(known.value))
+        ? [[name, known]]
+        : [];
     }),
   );
 }

@@ -17,7 +17,9 @@ const SCHEMA = {
 };
 
 test("what fits has no problems", () => {
-  expect(wrongWith(SCHEMA, { title: "Tea", count: 3, format: "pdf", links: ["https://example.com"], person: { age: 1 } })).toEqual([]);
+  expect(
+    wrongWith(SCHEMA, { title: "Tea", count: 3, format: "pdf", links: ["https://example.com"], person: { age: 1 } }),
+  ).toEqual([]);
 });
 
 test.each([
@@ -35,7 +37,11 @@ test.each([
 });
 
 test("a choice of fields names them, and its branches stay quiet", () => {
-  const schema = { type: "object", properties: { url: { type: "string" }, file: { type: "string" } }, oneOf: [{ required: ["url"] }, { required: ["file"] }] };
+  const schema = {
+    type: "object",
+    properties: { url: { type: "string" }, file: { type: "string" } },
+    oneOf: [{ required: ["url"] }, { required: ["file"] }],
+  };
   expect(problemsOf(schema, {})).toEqual({ "": "Give one of url, file." });
   expect(problemsOf(schema, { url: "x" })).toEqual({});
 });
@@ -52,7 +58,12 @@ test("references that lead in circles or nowhere end no form", () => {
   };
   expect(() => problemsOf(schema, { a: 1, c: "" })).not.toThrow();
   expect(() => problemsOf({ $ref: "#" }, 1)).not.toThrow();
-  expect(problemsOf({ properties: { constructor: { type: "string" }, ["__proto__"]: { type: "string" } } }, JSON.parse('{"constructor": 1, "__proto__": 2}'))).toEqual(
+  expect(
+    problemsOf(
+      { properties: { constructor: { type: "string" }, ["__proto__"]: { type: "string" } } },
+      JSON.parse('{"constructor": 1, "__proto__": 2}'),
+    ),
+  ).toEqual(
     Object.fromEntries([
       ["constructor", "It has to be a text."],
       ["__proto__", "It has to be a text."],

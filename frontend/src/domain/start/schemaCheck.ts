@@ -11,7 +11,21 @@ export interface Wrong {
 }
 
 /** Keywords that only say that something below them is wrong. */
-const AROUND = new Set(["properties", "items", "prefixItems", "allOf", "$ref", "additionalProperties", "patternProperties", "if", "then", "else", "dependentSchemas", "contains", "false"]);
+const AROUND = new Set([
+  "properties",
+  "items",
+  "prefixItems",
+  "allOf",
+  "$ref",
+  "additionalProperties",
+  "patternProperties",
+  "if",
+  "then",
+  "else",
+  "dependentSchemas",
+  "contains",
+  "false",
+]);
 
 /** Everything wrong, the deepest first; empty when the value fits, or when the schema is none that can be read. */
 export function wrongWith(schema: unknown, value: unknown): Wrong[] {
@@ -22,9 +36,14 @@ export function wrongWith(schema: unknown, value: unknown): Wrong[] {
     return [];
   }
   // Branches of a choice fail one by one; what is said is that none of them fits.
-  const choices = units.filter(({ keyword }) => keyword === "anyOf" || keyword === "oneOf").map(({ keywordLocation }) => `${keywordLocation}/`);
+  const choices = units
+    .filter(({ keyword }) => keyword === "anyOf" || keyword === "oneOf")
+    .map(({ keywordLocation }) => `${keywordLocation}/`);
   const found = units
-    .filter(({ keyword, keywordLocation }) => !AROUND.has(keyword) && !choices.some((choice) => keywordLocation.startsWith(choice)))
+    .filter(
+      ({ keyword, keywordLocation }) =>
+        !AROUND.has(keyword) && !choices.some((choice) => keywordLocation.startsWith(choice)),
+    )
     .flatMap((unit) => told(unit, schema));
   const known = new Set<string>();
   return found.filter(({ path, message }) => {
@@ -54,13 +73,23 @@ function told({ keyword, keywordLocation, instanceLocation, error }: OutputUnit,
       return [{ path: name === undefined ? path : [...path, name], message: "It is needed." }];
     }
     case "type":
-      return [{ path, message: `It has to be ${[limit].flat().map((type) => TYPES[String(type)] ?? String(type)).join(" or ")}.` }];
+      return [
+        {
+          path,
+          message: `It has to be ${[limit]
+            .flat()
+            .map((type) => TYPES[String(type)] ?? String(type))
+            .join(" or ")}.`,
+        },
+      ];
     case "enum":
       return [{ path, message: `It has to be one of ${[limit].flat().map(String).join(", ")}.` }];
     case "const":
       return [{ path, message: `It has to be ${JSON.stringify(limit)}.` }];
     case "minLength":
-      return [{ path, message: limit === 1 ? "It must not be empty." : `It needs at least ${String(limit)} characters.` }];
+      return [
+        { path, message: limit === 1 ? "It must not be empty." : `It needs at least ${String(limit)} characters.` },
+      ];
     case "maxLength":
       return [{ path, message: `It may have at most ${String(limit)} characters.` }];
     case "minItems":
@@ -91,13 +120,30 @@ function told({ keyword, keywordLocation, instanceLocation, error }: OutputUnit,
   }
 }
 
-const TYPES: Record<string, string> = { string: "a text", number: "a number", integer: "a whole number", boolean: "yes or no", array: "a list", object: "an object", null: "empty" };
-const FORMATS: Record<string, string> = { uri: "an address, such as https://example.com/page", email: "an e-mail address", date: "a day, such as 2026-05-01", "date-time": "a moment, such as 2026-05-01T12:00:00Z" };
+const TYPES: Record<string, string> = {
+  string: "a text",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "yes or no",
+  array: "a list",
+  object: "an object",
+  null: "empty",
+};
+const FORMATS: Record<string, string> = {
+  uri: "an address, such as https://example.com/page",
+  email: "an e-mail address",
+  date: "a day, such as 2026-05-01",
+  "date-time": "a moment, such as 2026-05-01T12:00:00Z",
+};
 
 /** A choice between fields that must be there is the one people meet. */
 function noneOf(branches: unknown): string {
-  const names = (Array.isArray(branches) ? branches : []).map((branch: { required?: unknown } | null) => (Array.isArray(branch?.required) ? branch.required.join(" and ") : undefined));
-  return names.length > 0 && names.every((name) => name !== undefined) ? `Give one of ${names.join(", ")}.` : "It fits none of what it may be.";
+  const names = (Array.isArray(branches) ? branches : []).map((branch: { required?: unknown } | null) =>
+    Array.isArray(branch?.required) ? branch.required.join(" and ") : undefined,
+  );
+  return names.length > 0 && names.every((name) => name !== undefined)
+    ? `Give one of ${names.join(", ")}.`
+    : "It fits none of what it may be.";
 }
 
 function pointer(location: string): string[] {

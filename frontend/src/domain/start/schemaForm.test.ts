@@ -30,7 +30,16 @@ test("what must be given comes first, then what one of must be given", () => {
 
 test("every type has its field", () => {
   expect(Object.fromEntries(fields.map((field) => [field.name, field.kind]))).toEqual({
-    angle: "text", artifact: "file", count: "integer", format: "choice", options: "json", parts: "list", practice: "yes-no", source_url: "text", text: "long", title: "text",
+    angle: "text",
+    artifact: "file",
+    count: "integer",
+    format: "choice",
+    options: "json",
+    parts: "list",
+    practice: "yes-no",
+    source_url: "text",
+    text: "long",
+    title: "text",
   });
   expect(kind("nothing")).toBeUndefined();
 });
@@ -43,12 +52,30 @@ test("names become labels, defaults are told, examples shown", () => {
 });
 
 test("what is typed becomes a value of its type; what is empty is left out", () => {
-  expect(valuesOf(fields, { title: " A ", count: "3", practice: "false", parts: "a\n\n b ", options: '{"x": 1}', angle: "", format: "html" })).toEqual({
-    title: " A ", count: 3, practice: false, parts: ["a", "b"], options: { x: 1 }, format: "html",
+  expect(
+    valuesOf(fields, {
+      title: " A ",
+      count: "3",
+      practice: "false",
+      parts: "a\n\n b ",
+      options: '{"x": 1}',
+      angle: "",
+      format: "html",
+    }),
+  ).toEqual({
+    title: " A ",
+    count: 3,
+    practice: false,
+    parts: ["a", "b"],
+    options: { x: 1 },
+    format: "html",
   });
 });
 
-test.each([["count", "many"], ["options", "{x}"]])("%s that cannot be read is told at its field", (name, text) => {
+test.each([
+  ["count", "many"],
+  ["options", "{x}"],
+])("%s that cannot be read is told at its field", (name, text) => {
   expect(() => valuesOf(fields, { [name]: text })).toThrow(NotReadable);
 });
 
@@ -60,11 +87,23 @@ test("a form over a value changes what was touched and nothing else", () => {
   const before = { title: "A", count: 2, parts: ["a"], _session_id: "s", practice: false };
   const texts = textsOf(fields, before);
   expect(changedValue(fields, before, texts)).toEqual(before);
-  expect(changedValue(fields, before, { ...texts, title: "B", count: "" })).toEqual({ title: "B", parts: ["a"], _session_id: "s", practice: false });
+  expect(changedValue(fields, before, { ...texts, title: "B", count: "" })).toEqual({
+    title: "B",
+    parts: ["a"],
+    _session_id: "s",
+    practice: false,
+  });
 });
 
 test("schemas that refer to themselves become fields, too", () => {
-  const schema = { properties: { tree: { $ref: "#/$defs/tree" }, loop: { $ref: "#/$defs/one" } }, $defs: { tree: { type: "object", properties: { child: { $ref: "#/$defs/tree" } } }, one: { $ref: "#/$defs/other" }, other: { $ref: "#/$defs/one", description: "Round and round." } } };
+  const schema = {
+    properties: { tree: { $ref: "#/$defs/tree" }, loop: { $ref: "#/$defs/one" } },
+    $defs: {
+      tree: { type: "object", properties: { child: { $ref: "#/$defs/tree" } } },
+      one: { $ref: "#/$defs/other" },
+      other: { $ref: "#/$defs/one", description: "Round and round." },
+    },
+  };
   expect(fieldsOf(schema).map((field) => [field.name, field.kind, field.description])).toEqual([
     ["tree", "json", ""],
     ["loop", "json", "Round and round."],
@@ -72,7 +111,20 @@ test("schemas that refer to themselves become fields, too", () => {
 });
 
 test("what is no schema says nothing, and takes no form with it", () => {
-  const properties = { yes: true, none: null, text: "string", list: [], number: { type: 5, description: 7, enum: {}, examples: "a", maxLength: "long", items: "x", anyOf: 3, $ref: 4 } };
-  expect(fieldsOf({ properties, required: "yes", anyOf: {}, oneOf: [null, true, { required: 3 }] }).map((field) => [field.name, field.kind, field.description])).toEqual(Object.keys(properties).map((name) => [name, "json", ""]));
-  for (const schema of [null, undefined, true, [], "x", { properties: [] }, { properties: null }]) expect(fieldsOf(schema)).toEqual([]);
+  const properties = {
+    yes: true,
+    none: null,
+    text: "string",
+    list: [],
+    number: { type: 5, description: 7, enum: {}, examples: "a", maxLength: "long", items: "x", anyOf: 3, $ref: 4 },
+  };
+  expect(
+    fieldsOf({ properties, required: "yes", anyOf: {}, oneOf: [null, true, { required: 3 }] }).map((field) => [
+      field.name,
+      field.kind,
+      field.description,
+    ]),
+  ).toEqual(Object.keys(properties).map((name) => [name, "json", ""]));
+  for (const schema of [null, undefined, true, [], "x", { properties: [] }, { properties: null }])
+    expect(fieldsOf(schema)).toEqual([]);
 });

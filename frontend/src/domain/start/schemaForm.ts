@@ -40,9 +40,13 @@ const FILE_NAME = /(^|_)artifact(_id|_key)?$/;
 export function fieldsOf(inputSchema: unknown): Field[] {
   const schema = told(inputSchema);
   const required = new Set(schema.required);
-  const fields = Object.entries(schema.properties ?? {}).map(([name, given]) => fieldOf(name, resolved(given, schema), required.has(name)));
+  const fields = Object.entries(schema.properties ?? {}).map(([name, given]) =>
+    fieldOf(name, resolved(given, schema), required.has(name)),
+  );
   // What must be given first, then what one of must be given, then the rest.
-  const choices = new Set([...(schema.oneOf ?? []), ...(schema.anyOf ?? [])].flatMap((choice) => told(choice).required ?? []));
+  const choices = new Set(
+    [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])].flatMap((choice) => told(choice).required ?? []),
+  );
   const rank = ({ name }: Field) => (required.has(name) ? 0 : choices.has(name) ? 1 : 2);
   return fields.toSorted((one, other) => rank(one) - rank(other));
 }
@@ -57,7 +61,9 @@ function fieldOf(name: string, schema: Schema, required: boolean): Field {
     required,
     description: schema.description ?? "",
     placeholder: asText(schema.examples?.[0], kind),
-    choices: (schema.enum ?? []).filter((choice) => choice !== null).map((choice) => (typeof choice === "string" ? choice : JSON.stringify(choice))),
+    choices: (schema.enum ?? [])
+      .filter((choice) => choice !== null)
+      .map((choice) => (typeof choice === "string" ? choice : JSON.stringify(choice))),
     standard: schema.default === null ? "" : asText(schema.default, kind),
   };
 }
@@ -77,12 +83,26 @@ export function resolved(given: unknown, root: Schema, passed: readonly unknown[
 }
 
 const isText = (value: unknown): value is string => typeof value === "string";
-const isSchema = (value: unknown): value is Schema => value !== null && typeof value === "object" && !Array.isArray(value);
+const isSchema = (value: unknown): value is Schema =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** What a schema says in the way schemas do; anything else that stands there, such as `true`, says nothing to a form. */
 function told(given: unknown): Schema {
   if (!isSchema(given)) return {};
-  const { type, properties, required, enum: choices, items, anyOf, oneOf, description, examples, maxLength, $ref, $defs } = given as Record<string, unknown>;
+  const {
+    type,
+    properties,
+    required,
+    enum: choices,
+    items,
+    anyOf,
+    oneOf,
+    description,
+    examples,
+    maxLength,
+    $ref,
+    $defs,
+  } = given as Record<string, unknown>;
   const types = isText(type) ? type : Array.isArray(type) ? type.filter(isText) : undefined;
   return {
     ...(given.default === undefined ? {} : { default: given.default }),
@@ -105,7 +125,8 @@ function kindOf(schema: Schema): FieldKind {
   if (schema.enum !== undefined) return "choice";
   const types = [schema.type ?? []].flat().filter((type) => type !== "null");
   const type = types.length === 1 ? types[0] : undefined;
-  if (type === "string") return (schema.maxLength ?? 0) > LONG_TEXT && !schema.description?.startsWith("Address") ? "long" : "text";
+  if (type === "string")
+    return (schema.maxLength ?? 0) > LONG_TEXT && !schema.description?.startsWith("Address") ? "long" : "text";
   if (type === "number" || type === "integer") return type;
   if (type === "boolean") return "yes-no";
   if (type === "array" && schema.items?.type === "string" && schema.items.enum === undefined) return "list";
@@ -114,7 +135,10 @@ function kindOf(schema: Schema): FieldKind {
 
 function label(name: string): string {
   if (name.trim() === "") return "No name";
-  const words = name.replaceAll("_", " ").replace(/\burl\b/, "address").replace(/\bid\b/, "ID");
+  const words = name
+    .replaceAll("_", " ")
+    .replace(/\burl\b/, "address")
+    .replace(/\bid\b/, "ID");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
@@ -160,7 +184,11 @@ export function textsOf(fields: readonly Field[], value: unknown): Record<string
  *
  * What was not touched stays as it is, what no field shows included; what was emptied is left out.
  */
-export function changedValue(fields: readonly Field[], before: unknown, texts: Readonly<Record<string, string>>): Record<string, unknown> {
+export function changedValue(
+  fields: readonly Field[],
+  before: unknown,
+  texts: Readonly<Record<string, string>>,
+): Record<string, unknown> {
   const given = (before ?? {}) as Record<string, unknown>;
   const began = textsOf(fields, before);
   const touched = fields.filter(({ name }) => (own(texts, name) ?? "") !== own(began, name));
@@ -180,7 +208,10 @@ function valueOf(field: Field, text: string): unknown {
     case "yes-no":
       return text === "true";
     case "list":
-      return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+      return text
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line !== "");
     case "json": {
       const read = readJson(text);
       if (read === null) throw new NotReadable(field.name, 'This is no JSON. Texts need quotes: "text".');

@@ -11,13 +11,29 @@ import type { Learned } from "./useLearned.ts";
 
 afterEach(cleanup);
 
-const SCHEMA = { type: "object", properties: { persona: { type: "string" }, theme: { enum: ["dark", "light"] }, text: { type: "string" } } };
+const SCHEMA = {
+  type: "object",
+  properties: { persona: { type: "string" }, theme: { enum: ["dark", "light"] }, text: { type: "string" } },
+};
 
-function Held({ onStart, never = () => {}, given = {} }: { onStart: (start: Start) => void; never?: Learned["never"]; given?: Record<string, string> }): ReactNode {
+function Held({
+  onStart,
+  never = () => {},
+  given = {},
+}: {
+  onStart: (start: Start) => void;
+  never?: Learned["never"];
+  given?: Record<string, string>;
+}): ReactNode {
   const [texts, setTexts] = useState(given);
   const learned: Learned = {
     usual: {
-      persona: { field: "PERSONA", value: "executive", from: "from your last 6 runs", source: "6 of your 6 successful uses." },
+      persona: {
+        field: "PERSONA",
+        value: "executive",
+        from: "from your last 6 runs",
+        source: "6 of your 6 successful uses.",
+      },
       theme: { field: "THEME", value: "dark", from: "you pinned it", source: "You pinned it." },
     },
     never,
@@ -45,7 +61,9 @@ test("what memory fills in is marked, described and told to the server", async (
   expect(screen.getByLabelText(/^Persona/)).toHaveAccessibleDescription(/from your last 6 runs/);
   expect(screen.getByLabelText(/^Theme/)).toHaveValue("dark");
   await userEvent.click(screen.getByRole("button", { name: "Run" }));
-  expect(started).toHaveBeenCalledWith(expect.objectContaining({ values: { persona: "executive", theme: "dark" }, fromMemory: ["PERSONA", "THEME"] }));
+  expect(started).toHaveBeenCalledWith(
+    expect.objectContaining({ values: { persona: "executive", theme: "dark" }, fromMemory: ["PERSONA", "THEME"] }),
+  );
 });
 
 test("what was edited or cleared is the person's own, and goes along as nothing else", async () => {

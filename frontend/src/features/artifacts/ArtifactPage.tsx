@@ -22,12 +22,28 @@ export type Artifact = Extract<NonNullable<ArtifactPageQuery["node"]>, { mediaTy
 export function ArtifactPage(): ReactNode {
   const { artifact: id } = useParams({ from: "/artifacts/$artifact" });
   // Addresses for downloads end after some minutes, so they are always asked for anew.
-  const [{ data, fetching, error }] = useQuery({ query: ArtifactPageDocument, variables: { id }, requestPolicy: "cache-and-network" });
+  const [{ data, fetching, error }] = useQuery({
+    query: ArtifactPageDocument,
+    variables: { id },
+    requestPolicy: "cache-and-network",
+  });
   const artifact = data?.node;
   if (data !== undefined && !fetching && (artifact === null || artifact === undefined || !("mediaType" in artifact))) {
-    return <Absent title="There is no such file" onward={<Link to="/artifacts" className="link">All artifacts</Link>}>No file {id} is kept here, or it is not yours to see.</Absent>;
+    return (
+      <Absent
+        title="There is no such file"
+        onward={
+          <Link to="/artifacts" className="link">
+            All artifacts
+          </Link>
+        }
+      >
+        No file {id} is kept here, or it is not yours to see.
+      </Absent>
+    );
   }
-  if (artifact === null || artifact === undefined || !("mediaType" in artifact)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (artifact === null || artifact === undefined || !("mediaType" in artifact))
+    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return <Viewer key={artifact.id} artifact={artifact} />;
 }
 
@@ -45,7 +61,13 @@ function Viewer({ artifact }: { artifact: Artifact }): ReactNode {
     <>
       <header className="mb-4 border-b border-line pb-3">
         <div className="flex flex-wrap items-start gap-x-4 gap-y-2">
-          <button type="button" onClick={leave} className="rounded border border-control p-1.5 hover:bg-hover pointer-coarse:min-h-11 pointer-coarse:min-w-11" aria-label="Close" title="Close · Esc">
+          <button
+            type="button"
+            onClick={leave}
+            className="rounded border border-control p-1.5 hover:bg-hover pointer-coarse:min-h-11 pointer-coarse:min-w-11"
+            aria-label="Close"
+            title="Close · Esc"
+          >
             <X aria-hidden="true" className="m-auto size-4" />
           </button>
           <div className="min-w-0 grow basis-72 md:basis-0">
@@ -103,7 +125,15 @@ function factsOf(artifact: Artifact): string[] {
   return facts;
 }
 
-function Arrow({ to, word, Icon }: { to: { id: string; name: string } | undefined; word: string; Icon: typeof ChevronLeft }): ReactNode {
+function Arrow({
+  to,
+  word,
+  Icon,
+}: {
+  to: { id: string; name: string } | undefined;
+  word: string;
+  Icon: typeof ChevronLeft;
+}): ReactNode {
   const look = "rounded p-1.5 pointer-coarse:min-h-11 pointer-coarse:min-w-11";
   if (to === undefined) {
     return (
@@ -113,7 +143,14 @@ function Arrow({ to, word, Icon }: { to: { id: string; name: string } | undefine
     );
   }
   return (
-    <Link to="/artifacts/$artifact" params={{ artifact: to.id }} replace className={`${look} text-ink hover:bg-hover`} aria-label={`${word}: ${to.name}`} title={to.name}>
+    <Link
+      to="/artifacts/$artifact"
+      params={{ artifact: to.id }}
+      replace
+      className={`${look} text-ink hover:bg-hover`}
+      aria-label={`${word}: ${to.name}`}
+      title={to.name}
+    >
       <Icon aria-hidden="true" className="size-4" />
     </Link>
   );
@@ -125,7 +162,11 @@ function Actions({ artifact }: { artifact: Artifact }): ReactNode {
       <UseIn artifact={artifact} />
       <Keeping artifact={artifact} />
       {artifact.downloadUrl === null ? null : (
-        <a href={`${artifact.downloadUrl}&download`} download={artifact.name} className="inline-flex items-center rounded border border-accent bg-accent px-3 py-[5px] font-medium text-on-accent hover:opacity-90">
+        <a
+          href={`${artifact.downloadUrl}&download`}
+          download={artifact.name}
+          className="inline-flex items-center rounded border border-accent bg-accent px-3 py-[5px] font-medium text-on-accent hover:opacity-90"
+        >
           Download
         </a>
       )}
@@ -139,7 +180,12 @@ function Origin({ artifact }: { artifact: Artifact }): ReactNode {
     <p className="mt-1.5 text-dense text-soft wrap-anywhere">
       {artifact.run === null ? "Uploaded" : "Made by "}
       {artifact.run === null ? null : (
-        <Link to="/runs/$run" params={{ run: artifact.run.id }} search={artifact.producedBy === null ? {} : { step: artifact.producedBy.runStep.key }} className="link underline">
+        <Link
+          to="/runs/$run"
+          params={{ run: artifact.run.id }}
+          search={artifact.producedBy === null ? {} : { step: artifact.producedBy.runStep.key }}
+          className="link underline"
+        >
           {artifact.producedBy === null ? "" : `${humanise(artifact.producedBy.runStep.key)} in `}
           {artifact.run.title}
         </Link>
@@ -156,7 +202,8 @@ function Origin({ artifact }: { artifact: Artifact }): ReactNode {
       {" · "}
       <span className="font-mono text-meta">{artifact.id}</span> <CopyButton text={artifact.id} what="id" />
       {" · SHA-256 "}
-      <span className="font-mono text-meta">{artifact.digest.replace(/^sha256:/, "").slice(0, 12)}…</span> <CopyButton text={artifact.digest} what="digest" />
+      <span className="font-mono text-meta">{artifact.digest.replace(/^sha256:/, "").slice(0, 12)}…</span>{" "}
+      <CopyButton text={artifact.digest} what="digest" />
     </p>
   );
 }
@@ -168,7 +215,12 @@ function useLeave(artifact: Artifact): () => void {
   return () => {
     if (router.history.canGoBack()) router.history.back();
     else if (artifact.run === null) void navigate({ to: "/artifacts" });
-    else void navigate({ to: "/runs/$run", params: { run: artifact.run.id }, search: artifact.producedBy === null ? {} : { step: artifact.producedBy.runStep.key } });
+    else
+      void navigate({
+        to: "/runs/$run",
+        params: { run: artifact.run.id },
+        search: artifact.producedBy === null ? {} : { step: artifact.producedBy.runStep.key },
+      });
   };
 }
 
@@ -178,10 +230,26 @@ function useArrows(before: string | undefined, after: string | undefined, leave:
   const latest = useLatest({ before, after, leave });
   useEffect(() => {
     function onKey(event: KeyboardEvent): void {
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") !== null) return;
-      if (event.target instanceof HTMLElement && event.target.closest("input, textarea, select, audio, video, [role=region]") !== null) return;
+      if (
+        event.defaultPrevented ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        document.querySelector("dialog[open]") !== null
+      )
+        return;
+      if (
+        event.target instanceof HTMLElement &&
+        event.target.closest("input, textarea, select, audio, video, [role=region]") !== null
+      )
+        return;
       if (event.key === "Escape") latest.current.leave();
-      const to = event.key === "ArrowLeft" ? latest.current.before : event.key === "ArrowRight" ? latest.current.after : undefined;
+      const to =
+        event.key === "ArrowLeft"
+          ? latest.current.before
+          : event.key === "ArrowRight"
+            ? latest.current.after
+            : undefined;
       if (to !== undefined) void navigate({ to: "/artifacts/$artifact", params: { artifact: to }, replace: true });
     }
     addEventListener("keydown", onKey);

@@ -12,7 +12,13 @@ import { bytes } from "../../lib/text/format.ts";
 import { ArtifactPipelinesDocument, ArtifactsDocument } from "./artifacts.generated.ts";
 import { type ArtifactsSearch, TYPES } from "./search.ts";
 
-const WORDS: Record<(typeof TYPES)[number], string> = { "application/pdf": "PDF", "image/*": "Pictures", "video/*": "Video", "audio/*": "Sound", "text/*": "Text" };
+const WORDS: Record<(typeof TYPES)[number], string> = {
+  "application/pdf": "PDF",
+  "image/*": "Pictures",
+  "video/*": "Video",
+  "audio/*": "Sound",
+  "text/*": "Text",
+};
 
 export function ArtifactsPage(): ReactNode {
   const search = useSearch({ from: "/artifacts" });
@@ -23,27 +29,60 @@ export function ArtifactsPage(): ReactNode {
     ...(search.pipeline === undefined ? {} : { pipeline: search.pipeline }),
   };
   const [{ data: choices }] = useQuery({ query: ArtifactPipelinesDocument });
-  const [{ data, fetching, error }] = useQuery({ query: ArtifactsDocument, variables: { filter, ...pageArguments(search) } });
-  const set = (change: Partial<ArtifactsSearch>) => void navigate({ to: "/artifacts", search: (kept: ArtifactsSearch) => ({ ...kept, ...change, after: undefined, before: undefined }), replace: true });
+  const [{ data, fetching, error }] = useQuery({
+    query: ArtifactsDocument,
+    variables: { filter, ...pageArguments(search) },
+  });
+  const set = (change: Partial<ArtifactsSearch>) =>
+    void navigate({
+      to: "/artifacts",
+      search: (kept: ArtifactsSearch) => ({ ...kept, ...change, after: undefined, before: undefined }),
+      replace: true,
+    });
   return (
     <Page title="Artifacts" lead="Every file that runs have made or that was uploaded.">
       <FilterBar
-        search={<SearchBox label="Search by name" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />}
+        search={
+          <SearchBox
+            label="Search by name"
+            text={search.q ?? ""}
+            onSearch={(q) => set({ q: q === "" ? undefined : q })}
+          />
+        }
         chosen={[search.type, search.pipeline].filter((one) => one !== undefined).length}
       >
-        <FilterSelect label="Type" value={search.type} choices={TYPES.map((type) => [type, WORDS[type]] as const)} onChange={(type) => set({ type })} />
-        <FilterSelect label="Pipeline" value={search.pipeline} choices={(choices?.pipelines.nodes ?? []).map(({ key, name }) => [key, name] as const)} onChange={(pipeline) => set({ pipeline })} />
+        <FilterSelect
+          label="Type"
+          value={search.type}
+          choices={TYPES.map((type) => [type, WORDS[type]] as const)}
+          onChange={(type) => set({ type })}
+        />
+        <FilterSelect
+          label="Pipeline"
+          value={search.pipeline}
+          choices={(choices?.pipelines.nodes ?? []).map(({ key, name }) => [key, name] as const)}
+          onChange={(pipeline) => set({ pipeline })}
+        />
       </FilterBar>
       {data === undefined ? (
         <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
       ) : data.artifacts.nodes.length === 0 ? (
-        <Empty>{Object.keys(filter).length === 0 ? "No run has made a file yet." : "No file fits these filters."}</Empty>
+        <Empty>
+          {Object.keys(filter).length === 0 ? "No run has made a file yet." : "No file fits these filters."}
+        </Empty>
       ) : (
         <>
           <ul className="divide-y divide-line border-y border-line">
             {data.artifacts.nodes.map((artifact) => (
-              <li key={artifact.id} className="row flex min-h-9 flex-wrap items-center gap-x-6 px-2 py-1.5 text-dense hover:bg-hover">
-                <Link to="/artifacts/$artifact" params={{ artifact: artifact.id }} className="min-w-48 flex-1 truncate max-md:w-full max-md:flex-none font-medium text-ink hover:underline">
+              <li
+                key={artifact.id}
+                className="row flex min-h-9 flex-wrap items-center gap-x-6 px-2 py-1.5 text-dense hover:bg-hover"
+              >
+                <Link
+                  to="/artifacts/$artifact"
+                  params={{ artifact: artifact.id }}
+                  className="min-w-48 flex-1 truncate max-md:w-full max-md:flex-none font-medium text-ink hover:underline"
+                >
                   {artifact.name}
                 </Link>
                 <span className="w-48 truncate text-soft max-md:w-auto max-md:min-w-0" title={artifact.mediaType}>

@@ -32,7 +32,11 @@ export function Content({ artifact, search }: { artifact: Artifact; search: Arti
       return previewUrl === null ? (
         <p className="text-soft">{artifact.previewProblem ?? "There is no preview of this type of file."}</p>
       ) : (
-        <img src={previewUrl} alt={`What ${name} looks like`} className="max-h-[75vh] max-w-full rounded border border-line bg-panel" />
+        <img
+          src={previewUrl}
+          alt={`What ${name} looks like`}
+          className="max-h-[75vh] max-w-full rounded border border-line bg-panel"
+        />
       );
     default:
       return shown satisfies never;
@@ -82,14 +86,25 @@ function Picture({ url, name }: { url: string; name: string }): ReactNode {
 /** Sound or film with the captions that lie beside it, and what is said as a text below. */
 function Player({ artifact, url, film }: { artifact: Artifact; url: string; film: boolean }): ReactNode {
   const { captions, transcript } = companions(artifact, artifact.run?.artifacts.nodes ?? []);
-  const [{ data }] = useQuery({ query: ArtifactAddressDocument, variables: { id: captions?.id ?? "" }, pause: captions === null, requestPolicy: "network-only" });
-  const address = data?.node !== null && data?.node !== undefined && "downloadUrl" in data.node ? data.node.downloadUrl : null;
+  const [{ data }] = useQuery({
+    query: ArtifactAddressDocument,
+    variables: { id: captions?.id ?? "" },
+    pause: captions === null,
+    requestPolicy: "network-only",
+  });
+  const address =
+    data?.node !== null && data?.node !== undefined && "downloadUrl" in data.node ? data.node.downloadUrl : null;
   const track = address === null ? null : <track kind="captions" src={address} label="Captions" default />;
   return (
     <>
       {film ? (
         // oxlint-disable-next-line jsx-a11y/media-has-caption -- those that lie beside it, if any do
-        <video controls src={url} {...(artifact.previewUrl === null ? {} : { poster: artifact.previewUrl })} className="max-h-[72vh] max-w-full rounded border border-line bg-black">
+        <video
+          controls
+          src={url}
+          {...(artifact.previewUrl === null ? {} : { poster: artifact.previewUrl })}
+          className="max-h-[72vh] max-w-full rounded border border-line bg-black"
+        >
           {track}
         </video>
       ) : (
@@ -104,7 +119,11 @@ function Player({ artifact, url, film }: { artifact: Artifact; url: string; film
         <details className="mt-4" open={!film}>
           <summary className="link w-fit">What is said: {transcript.name}</summary>
           <div className="mt-2">
-            <TextContent artifact={transcript} shown={shownAs(transcript.mediaType) === "markdown" ? "markdown" : "text"} source={false} />
+            <TextContent
+              artifact={transcript}
+              shown={shownAs(transcript.mediaType) === "markdown" ? "markdown" : "text"}
+              source={false}
+            />
           </div>
         </details>
       )}

@@ -22,7 +22,12 @@ export function Keeping({ artifact }: { artifact: Artifact }): ReactNode {
   if (artifact.status === "QUARANTINED") return null;
   return (
     <>
-      <Button disabled={fetching} aria-pressed={artifact.pinned} title={artifact.pinned ? "Let it go with its run" : "Keep it although its run is forgotten"} onClick={() => void go()}>
+      <Button
+        disabled={fetching}
+        aria-pressed={artifact.pinned}
+        title={artifact.pinned ? "Let it go with its run" : "Keep it although its run is forgotten"}
+        onClick={() => void go()}
+      >
         {artifact.pinned ? "Unpin" : "Pin"}
       </Button>
       <Notice problem={problem} />
@@ -52,9 +57,19 @@ export function Release({ artifact }: { artifact: Artifact }): ReactNode {
       <p className="mb-3">Nobody can open it until somebody who may manage the server lets it out.</p>
       <Button onClick={() => setAsking(true)}>Let it out…</Button>
       {asking ? (
-        <Confirm title={`Let “${artifact.name}” out?`} word="Let it out" keep="Hold it back" onClose={() => setAsking(false)} onConfirm={go}>
-          <p>From then on it is handed out like any other file, with the secret in it, to everybody who may see its run.</p>
-          <p className="text-soft">That is written to the audit. If the secret is real, replace it at its service as well.</p>
+        <Confirm
+          title={`Let “${artifact.name}” out?`}
+          word="Let it out"
+          keep="Hold it back"
+          onClose={() => setAsking(false)}
+          onConfirm={go}
+        >
+          <p>
+            From then on it is handed out like any other file, with the secret in it, to everybody who may see its run.
+          </p>
+          <p className="text-soft">
+            That is written to the audit. If the secret is real, replace it at its service as well.
+          </p>
         </Confirm>
       ) : null}
     </div>

@@ -17,7 +17,11 @@ export function PdfFrame({ artifact, url, page }: { artifact: Artifact; url: str
       {strip ? <Strip artifact={artifact} pages={pages} page={page} /> : null}
       {/* No `sandbox` attribute: browsers refuse PDF with it. `frame` has the server take out whatever would act. */}
       {/* oxlint-disable-next-line react/iframe-missing-sandbox */}
-      <iframe src={`${url}&frame${place}`} title={artifact.name} className="w-full min-w-0 flex-1 rounded border border-line bg-panel max-md:h-[78vh] max-md:flex-none" />
+      <iframe
+        src={`${url}&frame${place}`}
+        title={artifact.name}
+        className="w-full min-w-0 flex-1 rounded border border-line bg-panel max-md:h-[78vh] max-md:flex-none"
+      />
     </div>
   );
 }
@@ -45,7 +49,13 @@ function Strip({ artifact, pages, page }: { artifact: Artifact; pages: number; p
           <span className="block aspect-[4/3] overflow-hidden">
             {drawn && artifact.previewUrl !== null ? (
               // The address of a preview holds its signature; `pages` asks for all of them in one picture.
-              <img src={`${artifact.previewUrl}&pages`} alt="" className="w-full max-w-none" style={{ transform: `translateY(${(-100 * (number - 1)) / pages}%)` }} onError={() => setDrawn(false)} />
+              <img
+                src={`${artifact.previewUrl}&pages`}
+                alt=""
+                className="w-full max-w-none"
+                style={{ transform: `translateY(${(-100 * (number - 1)) / pages}%)` }}
+                onError={() => setDrawn(false)}
+              />
             ) : null}
           </span>
           {number}

@@ -30,10 +30,14 @@ interface Props {
 
 /** A text as it is meant to be read, or its source. */
 export function TextContent({ artifact, shown, source }: Props): ReactNode {
-  const [{ data, fetching, error }] = useQuery({ query: ArtifactTextDocument, variables: { id: artifact.id, limitBytes: LIMIT_BYTES } });
+  const [{ data, fetching, error }] = useQuery({
+    query: ArtifactTextDocument,
+    variables: { id: artifact.id, limitBytes: LIMIT_BYTES },
+  });
   if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   const found = data.artifactText;
-  if (found === null || found.text === null) return <p className="text-soft">It says it is text and is not. Download it to look inside.</p>;
+  if (found === null || found.text === null)
+    return <p className="text-soft">It says it is text and is not. Download it to look inside.</p>;
   const cut = found.nextOffset !== null;
   const two = shown === "markdown" || shown === "html" || shown === "diff" || (shown === "json" && !cut);
   return (
@@ -44,7 +48,9 @@ export function TextContent({ artifact, shown, source }: Props): ReactNode {
           The first {bytes(LIMIT_BYTES)} of {bytes(artifact.sizeBytes)}. Download it for the rest.
         </p>
       ) : null}
-      {source || !two ? <Source text={found.text} name={artifact.name} /> : (
+      {source || !two ? (
+        <Source text={found.text} name={artifact.name} />
+      ) : (
         <Foreign what={artifact.name} of={[found.text, shown]} source={() => found.text}>
           <Read text={found.text} artifact={artifact} shown={shown} />
         </Foreign>
@@ -60,10 +66,24 @@ function look(here: boolean): string {
 function Ways({ id, source }: { id: string; source: boolean }): ReactNode {
   return (
     <nav aria-label="How to look at it" className="mb-3 flex gap-1">
-      <Link to="/artifacts/$artifact" params={{ artifact: id }} search={{}} replace className={look(!source)} aria-current={source ? undefined : "page"}>
+      <Link
+        to="/artifacts/$artifact"
+        params={{ artifact: id }}
+        search={{}}
+        replace
+        className={look(!source)}
+        aria-current={source ? undefined : "page"}
+      >
         As it reads
       </Link>
-      <Link to="/artifacts/$artifact" params={{ artifact: id }} search={{ view: "source" }} replace className={look(source)} aria-current={source ? "page" : undefined}>
+      <Link
+        to="/artifacts/$artifact"
+        params={{ artifact: id }}
+        search={{ view: "source" }}
+        replace
+        className={look(source)}
+        aria-current={source ? "page" : undefined}
+      >
         Source
       </Link>
     </nav>
@@ -83,7 +103,14 @@ function Read({ text, artifact, shown }: Omit<Props, "source"> & { text: string 
   if (shown === "diff") return <Diff text={text} name={artifact.name} />;
   if (shown === "html" && typeof artifact.downloadUrl === "string") {
     // What the file may do is decided twice: by this attribute, and by the policy it is sent with.
-    return <iframe src={`${artifact.downloadUrl}&frame`} sandbox="" title={artifact.name} className="h-[75vh] w-full rounded border border-line bg-white" />;
+    return (
+      <iframe
+        src={`${artifact.downloadUrl}&frame`}
+        sandbox=""
+        title={artifact.name}
+        className="h-[75vh] w-full rounded border border-line bg-white"
+      />
+    );
   }
   return (
     <Suspense fallback={<Waiting />}>
@@ -94,7 +121,11 @@ function Read({ text, artifact, shown }: Omit<Props, "source"> & { text: string 
 
 function Json({ text, name }: { text: string; name: string }): ReactNode {
   const value = useMemo(() => readJson(text), [text]);
-  return value === null ? <Source text={text} name={name} /> : <JsonView value={value.json} what={name} source={() => text} />;
+  return value === null ? (
+    <Source text={text} name={name} />
+  ) : (
+    <JsonView value={value.json} what={name} source={() => text} />
+  );
 }
 
 /** Lines of a diff that are drawn at once. */

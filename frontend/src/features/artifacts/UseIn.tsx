@@ -31,7 +31,10 @@ export function UseIn({ artifact }: { artifact: Artifact }): ReactNode {
 }
 
 function Choices({ artifact }: { artifact: Artifact }): ReactNode {
-  const [{ data, fetching, error }] = useQuery({ query: PipelinesTakingDocument, variables: { kinds: kindsOf(artifact.mediaType) } });
+  const [{ data, fetching, error }] = useQuery({
+    query: PipelinesTakingDocument,
+    variables: { kinds: kindsOf(artifact.mediaType) },
+  });
   if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   const fitting = data.catalog.nodes.flatMap((entry) => {
     const input = fileInput(entry.inputSchema);
@@ -42,7 +45,12 @@ function Choices({ artifact }: { artifact: Artifact }): ReactNode {
     <ul className="divide-y divide-line border-y border-line">
       {fitting.map(({ id, key, name, input, metadata }) => (
         <li key={id} className="row py-1.5">
-          <Link to="/pipelines/$pipeline/run" params={{ pipeline: key }} search={{ [`input.${input}`]: artifact.id }} className="link font-medium">
+          <Link
+            to="/pipelines/$pipeline/run"
+            params={{ pipeline: key }}
+            search={{ [`input.${input}`]: artifact.id }}
+            className="link font-medium"
+          >
             {name}
           </Link>{" "}
           <span className="text-dense text-soft">

@@ -29,13 +29,18 @@ it("finds the captions and the transcript of a film among its siblings", () => {
   const transcript = { id: "4", name: "transcript.md", mediaType: "text/markdown" };
   expect(companions(film, [film, strange, captions, transcript])).toEqual({ captions, transcript });
   expect(companions(film, [film, captions])).toEqual({ captions, transcript: captions });
-  expect(companions(film, [film, strange, { ...strange, id: "5", name: "more.vtt" }])).toEqual({ captions: null, transcript: null });
+  expect(companions(film, [film, strange, { ...strange, id: "5", name: "more.vtt" }])).toEqual({
+    captions: null,
+    transcript: null,
+  });
 });
 
 it("finds the input that takes a file", () => {
   const text = { type: "string" };
   expect(fileInput({ properties: { title: text, source_artifact: text } })).toBe("source_artifact");
-  expect(fileInput({ properties: { picture: { type: "string", description: "Id of a file, `art_…`." } } })).toBe("picture");
+  expect(fileInput({ properties: { picture: { type: "string", description: "Id of a file, `art_…`." } } })).toBe(
+    "picture",
+  );
   expect(fileInput({ properties: { artifacts: { type: "array" }, title: text } })).toBeNull();
   expect(fileInput(true)).toBeNull();
 });

@@ -3,8 +3,23 @@
 export type Shown = "picture" | "pdf" | "sound" | "film" | "markdown" | "html" | "json" | "diff" | "text" | "other";
 
 /** Pictures every browser draws; others have a preview at best. */
-const DRAWN = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp", "image/svg+xml"]);
-const TEXTS = new Set(["application/xml", "application/yaml", "application/x-subrip", "application/javascript", "application/toml", "application/x-ndjson"]);
+const DRAWN = new Set([
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  "image/avif",
+  "image/bmp",
+  "image/svg+xml",
+]);
+const TEXTS = new Set([
+  "application/xml",
+  "application/yaml",
+  "application/x-subrip",
+  "application/javascript",
+  "application/toml",
+  "application/x-ndjson",
+]);
 
 export function shownAs(mediaType: string): Shown {
   const type = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
@@ -53,21 +68,37 @@ function stem(name: string): string {
 }
 
 /** The captions that go with a film or sound, and what is said in it as a text to read. */
-export function companions(of: Named, siblings: readonly Named[]): { captions: Named | null; transcript: Named | null } {
+export function companions(
+  of: Named,
+  siblings: readonly Named[],
+): { captions: Named | null; transcript: Named | null } {
   const others = siblings.filter(({ id }) => id !== of.id);
   const mine = stem(of.name);
-  const near = (name: string) => stem(name) === mine || stem(name).startsWith(`${mine}.`) || stem(name).startsWith(`${mine}-`);
-  const best = (fits: (one: Named) => boolean) => others.find((one) => fits(one) && near(one.name)) ?? (others.filter(fits).length === 1 ? (others.find(fits) ?? null) : null);
+  const near = (name: string) =>
+    stem(name) === mine || stem(name).startsWith(`${mine}.`) || stem(name).startsWith(`${mine}-`);
+  const best = (fits: (one: Named) => boolean) =>
+    others.find((one) => fits(one) && near(one.name)) ??
+    (others.filter(fits).length === 1 ? (others.find(fits) ?? null) : null);
   const captions = best(({ mediaType }) => mediaType.startsWith("text/vtt"));
-  const transcript = best(({ name, mediaType }) => /transcript/i.test(name) && (mediaType.startsWith("text/") || mediaType === "application/json"));
-  return { captions, transcript: transcript ?? captions ?? best(({ mediaType }) => mediaType === "application/x-subrip") };
+  const transcript = best(
+    ({ name, mediaType }) =>
+      /transcript/i.test(name) && (mediaType.startsWith("text/") || mediaType === "application/json"),
+  );
+  return {
+    captions,
+    transcript: transcript ?? captions ?? best(({ mediaType }) => mediaType === "application/x-subrip"),
+  };
 }
 
 /** The input of a pipeline that takes the id of a file; null when none does. */
 export function fileInput(inputSchema: unknown): string | null {
   const properties = propertiesOf(inputSchema);
   const names = Object.keys(properties);
-  return names.find((name) => /(^|_)artifact(_id)?$/.test(name)) ?? names.find((name) => /\bart_/.test(describes(properties[name]))) ?? null;
+  return (
+    names.find((name) => /(^|_)artifact(_id)?$/.test(name)) ??
+    names.find((name) => /\bart_/.test(describes(properties[name]))) ??
+    null
+  );
 }
 
 function propertiesOf(schema: unknown): Record<string, unknown> {
@@ -76,6 +107,7 @@ function propertiesOf(schema: unknown): Record<string, unknown> {
 }
 
 function describes(property: unknown): string {
-  if (property === null || typeof property !== "object" || ("type" in property && property.type !== "string")) return "";
+  if (property === null || typeof property !== "object" || ("type" in property && property.type !== "string"))
+    return "";
   return "description" in property && typeof property.description === "string" ? property.description : "";
 }

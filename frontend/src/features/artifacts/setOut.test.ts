@@ -6,7 +6,9 @@ const FULL = 200_000;
 const filled = (part: string, length = FULL) => part.repeat(Math.floor(length / part.length));
 
 test("what people write is set out: tables with their sides, addresses, HTML of their own", () => {
-  const { html, note } = setOut("# Tea\n\n| a | b |\n|:--|--:|\n| 1 | 2 |\n\nSee https://example.org/ and notes.md, ~~not~~ that.<br>\n\n<details>\n<summary>More</summary>\n\n- [x] one\n  - two\n\n</details>\n");
+  const { html, note } = setOut(
+    "# Tea\n\n| a | b |\n|:--|--:|\n| 1 | 2 |\n\nSee https://example.org/ and notes.md, ~~not~~ that.<br>\n\n<details>\n<summary>More</summary>\n\n- [x] one\n  - two\n\n</details>\n",
+  );
   expect(note).toBeNull();
   expect(html).toContain("<h1>Tea</h1>");
   expect(html).toContain('<td align="right">2</td>');
@@ -17,8 +19,12 @@ test("what people write is set out: tables with their sides, addresses, HTML of 
 });
 
 test("addresses that begin with www. are links, file names and marks in the middle of a text are not", () => {
-  const { html } = setOut("See www.example.org/tea?x=1, (www.example.com) or main.py and www. alone.\n\n- [ ] open\n- a [x] b");
-  expect(html).toContain('<a href="https://www.example.org/tea?x=1">www.example.org/tea?x=1</a>, (<a href="https://www.example.com">www.example.com</a>) or main.py and www. alone.');
+  const { html } = setOut(
+    "See www.example.org/tea?x=1, (www.example.com) or main.py and www. alone.\n\n- [ ] open\n- a [x] b",
+  );
+  expect(html).toContain(
+    '<a href="https://www.example.org/tea?x=1">www.example.org/tea?x=1</a>, (<a href="https://www.example.com">www.example.com</a>) or main.py and www. alone.',
+  );
   expect(html).toContain("☐ open");
   expect(html).toContain("a [x] b");
 });
@@ -30,17 +36,25 @@ test("quotes and lists may nest as deep as anybody writes them, and what is deep
     expect([part, ten.note, ten.html?.includes("the end")]).toEqual([part, null, true]);
     const found = setOut(`${part.repeat(deepest)}the end`);
     // Whatever the depth: either every word is there, or nothing is and it is said why.
-    expect(found.html === null ? found.note : found.html).toMatch(found.html === null ? /nests quotes or lists too deeply/ : /the end/);
+    expect(found.html === null ? found.note : found.html).toMatch(
+      found.html === null ? /nests quotes or lists too deeply/ : /the end/,
+    );
     for (let depth = 11; depth < 80; depth += 1) {
       const { html } = setOut(`${part.repeat(depth)}the end`);
       if (html !== null) expect(html).toContain("the end");
     }
-    expect(setOut(`${part.repeat(20_000)}the end`)).toEqual({ html: null, note: "Shown as it is written, because it nests quotes or lists too deeply." });
+    expect(setOut(`${part.repeat(20_000)}the end`)).toEqual({
+      html: null,
+      note: "Shown as it is written, because it nests quotes or lists too deeply.",
+    });
   }
 });
 
 test("a text that is too long is shown as it is written", () => {
-  expect(setOut(filled("a ", FULL + 2))).toEqual({ html: null, note: "Shown as it is written, because it is longer than 200 kB." });
+  expect(setOut(filled("a ", FULL + 2))).toEqual({
+    html: null,
+    note: "Shown as it is written, because it is longer than 200 kB.",
+  });
 });
 
 describe("no text takes long or grows large", () => {
@@ -64,7 +78,7 @@ describe("no text takes long or grows large", () => {
     "one long address for many links": `[a]: ${"x".repeat(50_000)}\n\n${filled("[a] ", 140_000)}`,
     "one long title for many links": `[a]: b "${"x".repeat(50_000)}"\n\n${filled("[a] ", 140_000)}`,
     "many definitions": filled("[a]: b\n"),
-    "addresses": filled("http://a "),
+    addresses: filled("http://a "),
     "addresses without a scheme": filled("www.a.b/"),
     "mail addresses": filled("a@"),
     "half characters": filled("\ud800*\udc00_"),
@@ -81,7 +95,9 @@ describe("no text takes long or grows large", () => {
 });
 
 test("HTML that a browser would repeat in every paragraph stays text, and the rest is set out", () => {
-  const { html, note } = setOut(`# Tea\n\n${Array.from({ length: 500 }, (_, at) => `<b title="${at}">x\n\n`).join("")}`);
+  const { html, note } = setOut(
+    `# Tea\n\n${Array.from({ length: 500 }, (_, at) => `<b title="${at}">x\n\n`).join("")}`,
+  );
   expect(note).toBe("HTML in this text is shown as it is written: there is too much of it.");
   expect(html).toContain("<h1>Tea</h1>");
   expect(html).toContain("&lt;b title=");

@@ -47,7 +47,8 @@ function made(markdown: Parser, text: string): SetOut | null {
   const { depth, elements, characters, tags, repeated } = sizeOf(tokens);
   if (depth >= DEEPEST - 1) return asWritten("nests quotes or lists too deeply");
   if (tags > MOST_TAGS || repeated * elements > MOST_REPEATED) return null;
-  if (elements > MOST_ELEMENTS || characters > MOST_CHARACTERS) return asWritten(`would fill the page with more than ${count(MOST_ELEMENTS, "element")}`);
+  if (elements > MOST_ELEMENTS || characters > MOST_CHARACTERS)
+    return asWritten(`would fill the page with more than ${count(MOST_ELEMENTS, "element")}`);
   return { html: markdown.renderer.render(tokens, markdown.options, env), note: null };
 }
 

@@ -13,7 +13,15 @@ import { own } from "../../lib/json/foreign.ts";
 import { outcomeOf } from "../../components/command.ts";
 import { StartPackDocument, StartPipelineDocument } from "../../domain/start/start.generated.ts";
 import { AskEntryDocument } from "./ask.generated.ts";
-import { type Choice, fitWords, type RouteAnswer, sourceWords, type Suggested, suggestedFor, textsOfSuggested } from "./asking.ts";
+import {
+  type Choice,
+  fitWords,
+  type RouteAnswer,
+  sourceWords,
+  type Suggested,
+  suggestedFor,
+  textsOfSuggested,
+} from "./asking.ts";
 
 interface Props {
   answer: RouteAnswer;
@@ -25,17 +33,28 @@ interface Props {
 /** An answer: folded a line, open a form that is filled in as far as anything is known. */
 export function AnswerRow({ answer, choice, isOpen, onToggle }: Props): ReactNode {
   const id = useId();
-  const [{ data, error }] = useQuery({ query: AskEntryDocument, variables: { id: choice.id, isPack: choice.kind === "PACK" } });
+  const [{ data, error }] = useQuery({
+    query: AskEntryDocument,
+    variables: { id: choice.id, isPack: choice.kind === "PACK" },
+  });
   const entry = data?.pipeline ?? data?.pack ?? null;
   const missing = entry?.availability.missing ?? [];
   return (
     <li className="py-2">
       <h3>
-        <button type="button" aria-expanded={isOpen} aria-controls={id} onClick={onToggle} className="row flex w-full flex-wrap items-baseline gap-x-3 rounded px-2 py-1 text-left hover:bg-hover">
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={onToggle}
+          className="row flex w-full flex-wrap items-baseline gap-x-3 rounded px-2 py-1 text-left hover:bg-hover"
+        >
           <span aria-hidden="true" className={isOpen ? "text-accent" : "text-idle"}>
             {isOpen ? "●" : "○"}
           </span>
-          <span className={`font-medium ${choice.kind === "PACK" ? "font-mono text-dense" : ""}`}>{entry?.name ?? choice.id}</span>
+          <span className={`font-medium ${choice.kind === "PACK" ? "font-mono text-dense" : ""}`}>
+            {entry?.name ?? choice.id}
+          </span>
           <span className="text-dense font-normal text-soft">
             {fitWords(choice.confidence)}
             {entry === null ? null : (
@@ -91,8 +110,12 @@ function Ready({ choice, inputSchema, suggested, wanted, decidedBy, pipeline }: 
   async function go({ values, key: idempotencyKey, fields, fromMemory }: Start): Promise<Refusal | null> {
     const { done, refusal } =
       choice.kind === "PACK"
-        ? await startPack({ pack: choice.id, input: values, fromMemory, idempotencyKey }).then(({ data, error }) => outcomeOf(error, data?.runPack, "StartRunSuccess", fields))
-        : await startPipeline({ pipeline: choice.id, inputs: values, fromMemory, idempotencyKey }).then(({ data, error }) => outcomeOf(error, data?.runPipeline, "StartRunSuccess", fields));
+        ? await startPack({ pack: choice.id, input: values, fromMemory, idempotencyKey }).then(({ data, error }) =>
+            outcomeOf(error, data?.runPack, "StartRunSuccess", fields),
+          )
+        : await startPipeline({ pipeline: choice.id, inputs: values, fromMemory, idempotencyKey }).then(
+            ({ data, error }) => outcomeOf(error, data?.runPipeline, "StartRunSuccess", fields),
+          );
     if (done?.run != null) await navigate({ to: "/runs/$run", params: { run: done.run.id }, search: {} });
     return refusal;
   }

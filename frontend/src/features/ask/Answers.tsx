@@ -29,7 +29,12 @@ export function Answers({ answer, request, choices, open, onOpen }: Props): Reac
           <ol className="divide-y divide-line border-y border-line">
             {choices.map((choice, index) => (
               <Foreign key={choice.id} what="An answer" of={[choice, index === open]}>
-                <AnswerRow answer={answer} choice={choice} isOpen={index === open} onToggle={() => onOpen(index === open ? -1 : index)} />
+                <AnswerRow
+                  answer={answer}
+                  choice={choice}
+                  isOpen={index === open}
+                  onToggle={() => onOpen(index === open ? -1 : index)}
+                />
               </Foreign>
             ))}
           </ol>
@@ -37,7 +42,9 @@ export function Answers({ answer, request, choices, open, onOpen }: Props): Reac
       )}
       {gap !== null && !nothing ? <GapCard gap={gap} request={request} answer={answer} /> : null}
       <details className="mt-2 text-meta text-soft">
-        <summary className="w-fit cursor-pointer">{answer.decidedBy === BY_WORDS ? "Matched by keywords only" : `Chosen by ${answer.decidedBy}`}</summary>
+        <summary className="w-fit cursor-pointer">
+          {answer.decidedBy === BY_WORDS ? "Matched by keywords only" : `Chosen by ${answer.decidedBy}`}
+        </summary>
         <p className="mt-1 max-w-[72ch]">{answer.reasoning}</p>
         {answer.decidedBy === BY_WORDS ? (
           <p className="mt-1">

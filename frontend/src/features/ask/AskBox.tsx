@@ -35,7 +35,9 @@ export function AskBox(): ReactNode {
   const answers = useRef<HTMLDivElement>(null);
 
   const [{ data: roles }] = useQuery({ query: AskRouterDocument });
-  const model = roles?.modelRoles.find(({ role }) => role === "router")?.chain.find(({ availability }) => availability.usable)?.key ?? null;
+  const model =
+    roles?.modelRoles.find(({ role }) => role === "router")?.chain.find(({ availability }) => availability.usable)
+      ?.key ?? null;
   const byWords = roles !== undefined && model === null;
   const text = typed.trim();
   const { value: settled } = useSettled(text, PAUSE_MS);
@@ -131,9 +133,17 @@ export function AskBox(): ReactNode {
       {attached.files.length === 0 ? null : (
         <ul aria-label="Files" className="mt-2 flex flex-wrap gap-2">
           {attached.files.map(({ id, name }) => (
-            <li key={id} className="inline-flex max-w-full items-center gap-1 rounded border border-line bg-panel py-0.5 pr-1 pl-2 text-dense">
+            <li
+              key={id}
+              className="inline-flex max-w-full items-center gap-1 rounded border border-line bg-panel py-0.5 pr-1 pl-2 text-dense"
+            >
               <span className="truncate">{name}</span>
-              <button type="button" aria-label={`Without ${name}`} className="rounded px-1 text-soft hover:bg-hover hover:text-ink" onClick={() => attached.drop(id)}>
+              <button
+                type="button"
+                aria-label={`Without ${name}`}
+                className="rounded px-1 text-soft hover:bg-hover hover:text-ink"
+                onClick={() => attached.drop(id)}
+              >
                 ✕
               </button>
             </li>
@@ -141,7 +151,9 @@ export function AskBox(): ReactNode {
         </ul>
       )}
       <p id="ask-how" className="mt-1 text-meta text-soft">
-        {model === null ? "Words and what is at hand are compared; nothing runs by itself." : `Enter asks ${model}; nothing runs by itself.`}{" "}
+        {model === null
+          ? "Words and what is at hand are compared; nothing runs by itself."
+          : `Enter asks ${model}; nothing runs by itself.`}{" "}
         <Link to="/catalog" search={text === "" ? {} : { q: text }} className="link">
           Search the catalog instead
         </Link>
@@ -150,12 +162,23 @@ export function AskBox(): ReactNode {
         {attached.word}
         {asking && !byWords ? "Asking… " : ""}
       </p>
-      {asking && !byWords ? <Button kind="quiet" onClick={stop}>Stop</Button> : null}
+      {asking && !byWords ? (
+        <Button kind="quiet" onClick={stop}>
+          Stop
+        </Button>
+      ) : null}
       <Notice problem={told?.problem ?? null} />
       <div ref={answers} aria-busy={asking}>
         {told?.answer == null ? null : (
           <Suspense fallback={<Waiting />}>
-            <Answers key={told.key} answer={told.answer} request={told.question.request} choices={shown} open={open} onOpen={choose} />
+            <Answers
+              key={told.key}
+              answer={told.answer}
+              request={told.question.request}
+              choices={shown}
+              open={open}
+              onOpen={choose}
+            />
           </Suspense>
         )}
       </div>

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 
-import { choicesOf, contextOf, fieldWords, fitWords, type RouteAnswer, suggestedFor, templateOf, textsOfSuggested } from "./asking.ts";
+import {
+  choicesOf,
+  contextOf,
+  fieldWords,
+  fitWords,
+  type RouteAnswer,
+  suggestedFor,
+  templateOf,
+  textsOfSuggested,
+} from "./asking.ts";
 
 const ANSWER: RouteAnswer = {
   recommendation: {
@@ -29,11 +38,19 @@ const ANSWER: RouteAnswer = {
   reasoning: "",
   decidedBy: "lexical",
 };
-const NOTHING: RouteAnswer = { ...ANSWER, recommendation: { ...ANSWER.recommendation, kind: "NONE", id: null, suggestedInputs: {}, inputSources: [] } };
+const NOTHING: RouteAnswer = {
+  ...ANSWER,
+  recommendation: { ...ANSWER.recommendation, kind: "NONE", id: null, suggestedInputs: {}, inputSources: [] },
+};
 const OTHER = {
   type: "object",
   required: ["artifact", "text"],
-  properties: { artifact: { type: "string" }, text: { type: "string" }, max_slides: { type: "integer", maximum: 5 }, theme: { type: "string" } },
+  properties: {
+    artifact: { type: "string" },
+    text: { type: "string" },
+    max_slides: { type: "integer", maximum: 5 },
+    theme: { type: "string" },
+  },
 };
 
 describe("answers", () => {
@@ -55,12 +72,17 @@ describe("answers", () => {
 
   test("leave what is usual to the form", () => {
     const [best] = choicesOf(ANSWER);
-    expect(best === undefined ? null : textsOfSuggested(OTHER, suggestedFor(best))).toEqual({ artifact: "art_1", max_slides: "12" });
+    expect(best === undefined ? null : textsOfSuggested(OTHER, suggestedFor(best))).toEqual({
+      artifact: "art_1",
+      max_slides: "12",
+    });
   });
 
   test("another is filled in as route said for it", () => {
     const other = choicesOf(ANSWER)[1];
-    expect(other === undefined ? null : suggestedFor(other)).toEqual({ artifact: { value: "art_1", source: "CONTEXT" } });
+    expect(other === undefined ? null : suggestedFor(other)).toEqual({
+      artifact: { value: "art_1", source: "CONTEXT" },
+    });
   });
 
   test("say how sure they are", () => {
@@ -71,10 +93,17 @@ describe("answers", () => {
 
 test("files are handed over as route reads them", () => {
   expect(contextOf([])).toBeNull();
-  expect(contextOf([{ id: "art_1", name: "a.pdf", mediaType: "application/pdf" }])).toEqual({ files: [{ id: "art_1", name: "a.pdf", media_type: "application/pdf" }] });
+  expect(contextOf([{ id: "art_1", name: "a.pdf", mediaType: "application/pdf" }])).toEqual({
+    files: [{ id: "art_1", name: "a.pdf", media_type: "application/pdf" }],
+  });
 });
 
 test("a proposed pack tells its fields in words", () => {
-  expect(fieldWords(OTHER)).toEqual(["artifact (string)", "text (string)", "max_slides (integer, optional)", "theme (string, optional)"]);
+  expect(fieldWords(OTHER)).toEqual([
+    "artifact (string)",
+    "text (string)",
+    "max_slides (integer, optional)",
+    "theme (string, optional)",
+  ]);
   expect(fieldWords({ type: "object" })).toEqual([]);
 });

@@ -31,13 +31,17 @@ export const BY_WORDS = "lexical";
 
 /** What is at hand, as `route` takes it. */
 export function contextOf(files: readonly Attached[]) {
-  return files.length === 0 ? null : { files: files.map(({ id, name, mediaType }) => ({ id, name, media_type: mediaType })) };
+  return files.length === 0
+    ? null
+    : { files: files.map(({ id, name, mediaType }) => ({ id, name, media_type: mediaType })) };
 }
 
 /** The answers that are shown, the best first. */
 export function choicesOf({ recommendation, alternatives }: RouteAnswer): Choice[] {
   const { id } = recommendation;
-  return [...(id === null ? [] : [{ ...recommendation, id }]), ...alternatives].flatMap((choice) => (choice.kind === "NONE" ? [] : [{ ...choice, kind: choice.kind }])).slice(0, SHOWN);
+  return [...(id === null ? [] : [{ ...recommendation, id }]), ...alternatives]
+    .flatMap((choice) => (choice.kind === "NONE" ? [] : [{ ...choice, kind: choice.kind }]))
+    .slice(0, SHOWN);
 }
 
 /** What is filled in for an answer. */
@@ -47,7 +51,10 @@ export function suggestedFor({ suggestedInputs, inputSources }: Choice): Record<
 }
 
 /** The texts a form begins with; what is usual is left to the form, which fills it in and records that it did. */
-export function textsOfSuggested(inputSchema: unknown, suggested: Readonly<Record<string, Suggested>>): Record<string, string> {
+export function textsOfSuggested(
+  inputSchema: unknown,
+  suggested: Readonly<Record<string, Suggested>>,
+): Record<string, string> {
   return Object.fromEntries(
     fieldsOf(inputSchema).flatMap(({ name, kind }) => {
       const given = own(suggested, name);

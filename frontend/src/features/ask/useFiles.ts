@@ -4,7 +4,13 @@ import { NotTaken, upload } from "../../domain/files/upload.ts";
 import type { Attached } from "./asking.ts";
 
 /** Files handed over with a request; each is sent at once and kept as an artifact. */
-export function useFiles(): { files: readonly Attached[]; word: string; failed: boolean; add: (given: Iterable<File>) => Promise<void>; drop: (id: string) => void } {
+export function useFiles(): {
+  files: readonly Attached[];
+  word: string;
+  failed: boolean;
+  add: (given: Iterable<File>) => Promise<void>;
+  drop: (id: string) => void;
+} {
   const [files, setFiles] = useState<readonly Attached[]>([]);
   const [state, setState] = useState({ word: "", failed: false });
 

@@ -35,13 +35,28 @@ export function useRoute(question: Question): { told: Answered | null; asking: b
   useEffect(() => {
     if (key === null || key === stopped) return undefined;
     const asked = JSON.parse(key) as Question;
-    const answers = client.query(AskRouteDocument, { request: asked.request, context: contextOf(asked.files) }, { requestPolicy: "network-only" });
+    const answers = client.query(
+      AskRouteDocument,
+      { request: asked.request, context: contextOf(asked.files) },
+      { requestPolicy: "network-only" },
+    );
     const subscription = pipe(
       answers,
-      subscribe(({ data, error }) => setTold({ key, question: asked, answer: data?.route ?? null, problem: error === undefined ? null : lost(error) })),
+      subscribe(({ data, error }) =>
+        setTold({
+          key,
+          question: asked,
+          answer: data?.route ?? null,
+          problem: error === undefined ? null : lost(error),
+        }),
+      ),
     );
     return () => subscription.unsubscribe();
   }, [client, key, stopped]);
 
-  return { told: key === null ? null : told, asking: key !== null && told?.key !== key && stopped !== key, stop: () => setStopped(key) };
+  return {
+    told: key === null ? null : told,
+    asking: key !== null && told?.key !== key && stopped !== key,
+    stop: () => setStopped(key),
+  };
 }

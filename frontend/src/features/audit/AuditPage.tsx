@@ -21,18 +21,45 @@ export function AuditPage(): ReactNode {
   const search = useSearch({ from: "/audit" });
   const navigate = useNavigate({ from: "/audit" });
   const filter = auditFilter(search);
-  const [{ data, fetching, error }] = useQuery({ query: AuditDocument, variables: { filter, ...pageArguments(search) } });
+  const [{ data, fetching, error }] = useQuery({
+    query: AuditDocument,
+    variables: { filter, ...pageArguments(search) },
+  });
   const [{ data: actors }] = useQuery({ query: AuditActorsDocument });
-  const set = (change: Partial<AuditSearch>) => void navigate({ to: "/audit", search: (kept: AuditSearch) => ({ ...kept, ...change, after: undefined, before: undefined }), replace: true });
+  const set = (change: Partial<AuditSearch>) =>
+    void navigate({
+      to: "/audit",
+      search: (kept: AuditSearch) => ({ ...kept, ...change, after: undefined, before: undefined }),
+      replace: true,
+    });
   return (
-    <Page title="Audit" lead="Every command, refused ones too, every sign-in and every use of a credential. Nothing here can be changed.">
+    <Page
+      title="Audit"
+      lead="Every command, refused ones too, every sign-in and every use of a credential. Nothing here can be changed."
+    >
       <GearNav />
       <FilterBar
-        search={<SearchBox label="Search the details" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />}
+        search={
+          <SearchBox
+            label="Search the details"
+            text={search.q ?? ""}
+            onSearch={(q) => set({ q: q === "" ? undefined : q })}
+          />
+        }
         chosen={[search.action, search.actor, search.from, search.to].filter((one) => one !== undefined).length}
       >
-        <FilterSelect label="Action" value={search.action} choices={ACTIONS.map((action) => [action, humanise(action)] as const)} onChange={(action) => set({ action })} />
-        <FilterSelect label="Who" value={search.actor} choices={(actors?.callers.nodes ?? []).map(({ id, name }) => [id, name] as const)} onChange={(actor) => set({ actor })} />
+        <FilterSelect
+          label="Action"
+          value={search.action}
+          choices={ACTIONS.map((action) => [action, humanise(action)] as const)}
+          onChange={(action) => set({ action })}
+        />
+        <FilterSelect
+          label="Who"
+          value={search.actor}
+          choices={(actors?.callers.nodes ?? []).map(({ id, name }) => [id, name] as const)}
+          onChange={(actor) => set({ actor })}
+        />
         <Day label="From" day={search.from} onChange={(from) => set({ from })} />
         <Day label="To" day={search.to} onChange={(to) => set({ to })} />
       </FilterBar>
@@ -50,11 +77,24 @@ export function AuditPage(): ReactNode {
   );
 }
 
-function Day({ label, day, onChange }: { label: string; day: string | undefined; onChange: (day: string | undefined) => void }): ReactNode {
+function Day({
+  label,
+  day,
+  onChange,
+}: {
+  label: string;
+  day: string | undefined;
+  onChange: (day: string | undefined) => void;
+}): ReactNode {
   return (
     <label className="flex items-center gap-1.5 text-soft">
       {label}
-      <input type="date" className="field !w-auto" value={day ?? ""} onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.value)} />
+      <input
+        type="date"
+        className="field !w-auto"
+        value={day ?? ""}
+        onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.value)}
+      />
     </label>
   );
 }
@@ -91,7 +131,9 @@ function Line({ entry }: { entry: Entry }): ReactNode {
     <>
       <tr className="row border-b border-line hover:bg-hover max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 max-md:[&>td]:pr-0 max-md:items-center">
         <td>
-          <span className={`inline-flex items-center gap-1.5 align-bottom font-medium ${accepted ? "text-ok" : "text-fail"}`}>
+          <span
+            className={`inline-flex items-center gap-1.5 align-bottom font-medium ${accepted ? "text-ok" : "text-fail"}`}
+          >
             <StateGlyph state={accepted ? "SUCCEEDED" : "FAILED"} />
             {accepted ? "Accepted" : "Refused"}
           </span>
@@ -111,7 +153,13 @@ function Line({ entry }: { entry: Entry }): ReactNode {
         </td>
         <td className="text-right max-md:ml-auto">
           {told ? (
-            <button type="button" className="link" aria-expanded={open} aria-label={`Detail of ${humanise(action)}`} onClick={() => setOpen(!open)}>
+            <button
+              type="button"
+              className="link"
+              aria-expanded={open}
+              aria-label={`Detail of ${humanise(action)}`}
+              onClick={() => setOpen(!open)}
+            >
               Detail
             </button>
           ) : null}
@@ -132,15 +180,35 @@ function Target({ target }: { target: Entry["target"] }): ReactNode {
   if (target === null) return null;
   switch (target.__typename) {
     case "Run":
-      return <Link to="/runs/$run" params={{ run: target.id }} className="link">{target.title}</Link>;
+      return (
+        <Link to="/runs/$run" params={{ run: target.id }} className="link">
+          {target.title}
+        </Link>
+      );
     case "Pipeline":
-      return <Link to="/pipelines/$pipeline" params={{ pipeline: target.key }} className="link">{target.name}</Link>;
+      return (
+        <Link to="/pipelines/$pipeline" params={{ pipeline: target.key }} className="link">
+          {target.name}
+        </Link>
+      );
     case "Pack":
-      return <Link to="/catalog/$pack" params={{ pack: target.id }} className="link font-mono">{target.called}</Link>;
+      return (
+        <Link to="/catalog/$pack" params={{ pack: target.id }} className="link font-mono">
+          {target.called}
+        </Link>
+      );
     case "Credential":
-      return <Link to="/credentials/$credential" params={{ credential: target.id }} className="link">{target.handle}</Link>;
+      return (
+        <Link to="/credentials/$credential" params={{ credential: target.id }} className="link">
+          {target.handle}
+        </Link>
+      );
     case "Artifact":
-      return <Link to="/artifacts/$artifact" params={{ artifact: target.id }} className="link">{target.file}</Link>;
+      return (
+        <Link to="/artifacts/$artifact" params={{ artifact: target.id }} className="link">
+          {target.file}
+        </Link>
+      );
     case "ApiToken":
       return `token ${target.token}`;
     case "Caller":

@@ -16,12 +16,26 @@ export function CatalogPage(): ReactNode {
   const navigate = useNavigate({ from: "/catalog" });
   const filter = catalogFilter(search);
   const kinds = useKinds();
-  const [{ data, fetching, error }] = useQuery({ query: CatalogDocument, variables: { filter, ...pageArguments(search) } });
-  const set = (change: Partial<CatalogSearch>) => void navigate({ to: "/catalog", search: (kept: CatalogSearch) => ({ ...kept, ...change, after: undefined, before: undefined }), replace: true });
+  const [{ data, fetching, error }] = useQuery({
+    query: CatalogDocument,
+    variables: { filter, ...pageArguments(search) },
+  });
+  const set = (change: Partial<CatalogSearch>) =>
+    void navigate({
+      to: "/catalog",
+      search: (kept: CatalogSearch) => ({ ...kept, ...change, after: undefined, before: undefined }),
+      replace: true,
+    });
   return (
     <Page title="Catalog" lead="Everything that can be run by name: single packs, and pipelines made of them.">
       <FilterBar
-        search={<SearchBox label="Search the catalog" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />}
+        search={
+          <SearchBox
+            label="Search the catalog"
+            text={search.q ?? ""}
+            onSearch={(q) => set({ q: q === "" ? undefined : q })}
+          />
+        }
         chosen={[search.kind, search.accepts, search.produces, search.usable].filter((one) => one !== undefined).length}
       >
         <FilterSelect
@@ -33,15 +47,38 @@ export function CatalogPage(): ReactNode {
           ]}
           onChange={(kind) => set({ kind })}
         />
-        <FilterSelect label="I have" value={search.accepts} choices={choicesOf(kinds, search.accepts)} onChange={(accepts) => set({ accepts })} />
-        <FilterSelect label="I want" value={search.produces} choices={choicesOf(kinds, search.produces)} onChange={(produces) => set({ produces })} />
-        <FilterSelect label="Runs here" value={search.usable} choices={[["yes", "Only what can run here"]]} onChange={(usable) => set({ usable })} />
+        <FilterSelect
+          label="I have"
+          value={search.accepts}
+          choices={choicesOf(kinds, search.accepts)}
+          onChange={(accepts) => set({ accepts })}
+        />
+        <FilterSelect
+          label="I want"
+          value={search.produces}
+          choices={choicesOf(kinds, search.produces)}
+          onChange={(produces) => set({ produces })}
+        />
+        <FilterSelect
+          label="Runs here"
+          value={search.usable}
+          choices={[["yes", "Only what can run here"]]}
+          onChange={(usable) => set({ usable })}
+        />
       </FilterBar>
       {data === undefined ? (
         <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
       ) : data.catalog.nodes.length === 0 ? (
-        <Empty action={<Link to="/catalog" className="link">Everything in the catalog</Link>}>
-          {search.accepts !== undefined && search.produces !== undefined ? "Nothing makes the one from the other in one go. Two runs may: look for what lies between." : "Nothing in the catalog fits."}
+        <Empty
+          action={
+            <Link to="/catalog" className="link">
+              Everything in the catalog
+            </Link>
+          }
+        >
+          {search.accepts !== undefined && search.produces !== undefined
+            ? "Nothing makes the one from the other in one go. Two runs may: look for what lies between."
+            : "Nothing in the catalog fits."}
         </Empty>
       ) : (
         <>
@@ -80,13 +117,19 @@ function Row({ entry }: { entry: CatalogQuery["catalog"]["nodes"][number] }): Re
           )}
           <span className="min-w-0 truncate text-dense text-soft max-md:whitespace-normal">
             {entry.__typename === "Pipeline" ? "pipeline" : "pack"}
-            {entry.metadata.practice ? " · for practice" : ""} · <Kinds accepts={entry.metadata.accepts} produces={entry.metadata.produces} most={3} />
+            {entry.metadata.practice ? " · for practice" : ""} ·{" "}
+            <Kinds accepts={entry.metadata.accepts} produces={entry.metadata.produces} most={3} />
           </span>
         </p>
-        {entry.metadata.typicalUse === null ? null : <p className="truncate text-dense text-soft">{entry.metadata.typicalUse}</p>}
+        {entry.metadata.typicalUse === null ? null : (
+          <p className="truncate text-dense text-soft">{entry.metadata.typicalUse}</p>
+        )}
       </div>
       {entry.availability.usable ? null : (
-        <p className="w-64 shrink-0 truncate text-right text-dense text-warn max-md:w-full max-md:text-left" title={entry.availability.missing[0]?.message}>
+        <p
+          className="w-64 shrink-0 truncate text-right text-dense text-warn max-md:w-full max-md:text-left"
+          title={entry.availability.missing[0]?.message}
+        >
           {entry.availability.missing[0]?.message.replaceAll("`", "")}
         </p>
       )}

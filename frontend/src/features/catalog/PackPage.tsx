@@ -32,19 +32,25 @@ export function PackPage(): ReactNode {
   if (pack === null && !fetching) {
     return <UnknownPack id={id} extensions={extensions} />;
   }
-  if (pack === undefined || pack === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (pack === undefined || pack === null)
+    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return <Whole pack={pack} />;
 }
 
 function Whole({ pack }: { pack: Pack }): ReactNode {
-  const needs = [...pack.credentials.map((name) => `credential ${name}`), ...pack.services.map((name) => `service ${name}`), ...pack.modelRoles.map((role) => `a model as ${role}`)];
+  const needs = [
+    ...pack.credentials.map((name) => `credential ${name}`),
+    ...pack.services.map((name) => `service ${name}`),
+    ...pack.modelRoles.map((role) => `a model as ${role}`),
+  ];
   return (
     <Page
       title={pack.name}
       lead={
         <p className="text-dense">
           pack · version {pack.version}
-          {pack.metadata.practice ? " · for practice" : ""} · <Kinds accepts={pack.metadata.accepts} produces={pack.metadata.produces} /> · <Usage usage={pack.usage} />
+          {pack.metadata.practice ? " · for practice" : ""} ·{" "}
+          <Kinds accepts={pack.metadata.accepts} produces={pack.metadata.produces} /> · <Usage usage={pack.usage} />
         </p>
       }
     >
@@ -60,7 +66,13 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
           </div>
           <dl className="grid grid-cols-[8.5rem_minmax(0,1fr)] gap-x-4 gap-y-2 wrap-anywhere max-md:grid-cols-1 max-md:gap-y-0 [&>dt]:text-soft max-md:[&>dd]:mb-3">
             <dt>Use it when</dt>
-            <dd>{pack.metadata.typicalUse === null ? <Untold>Its author did not say.</Untold> : <Prose text={pack.metadata.typicalUse} />}</dd>
+            <dd>
+              {pack.metadata.typicalUse === null ? (
+                <Untold>Its author did not say.</Untold>
+              ) : (
+                <Prose text={pack.metadata.typicalUse} />
+              )}
+            </dd>
             {pack.metadata.exampleIntents.length === 0 ? null : (
               <>
                 <dt>For example</dt>
@@ -73,11 +85,19 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
             )}
             <dt>Takes</dt>
             <dd>
-              <KindWords kinds={pack.metadata.accepts} derived={pack.metadata.derived.includes("accepts")} way="accepts" />
+              <KindWords
+                kinds={pack.metadata.accepts}
+                derived={pack.metadata.derived.includes("accepts")}
+                way="accepts"
+              />
             </dd>
             <dt>Makes</dt>
             <dd>
-              <KindWords kinds={pack.metadata.produces} derived={pack.metadata.derived.includes("produces")} way="produces" />
+              <KindWords
+                kinds={pack.metadata.produces}
+                derived={pack.metadata.derived.includes("produces")}
+                way="produces"
+              />
             </dd>
             <dt>Outside effects</dt>
             <dd>{EFFECTS[pack.effects]}</dd>
@@ -87,7 +107,11 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
             <dd>{pack.costEstimate === null ? "nothing" : <Prose text={pack.costEstimate} />}</dd>
             <dt>Duration here</dt>
             <dd>
-              {pack.usage.medianDurationSeconds === null ? <Untold>not known: it never succeeded here in the last 30 days</Untold> : `usually ${duration(pack.usage.medianDurationSeconds)}`}
+              {pack.usage.medianDurationSeconds === null ? (
+                <Untold>not known: it never succeeded here in the last 30 days</Untold>
+              ) : (
+                `usually ${duration(pack.usage.medianDurationSeconds)}`
+              )}
             </dd>
             <dt>Longest attempt</dt>
             <dd>{duration(pack.timeoutSeconds)}</dd>
@@ -139,9 +163,11 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
             </div>
           </details>
         </div>
-        <div className="min-w-0"><Section title="Try it">
-          <TryIt key={pack.id} pack={pack} />
-        </Section></div>
+        <div className="min-w-0">
+          <Section title="Try it">
+            <TryIt key={pack.id} pack={pack} />
+          </Section>
+        </div>
       </div>
     </Page>
   );
@@ -152,13 +178,27 @@ function Untold({ children }: { children: ReactNode }): ReactNode {
   return <span className="text-soft italic">{children}</span>;
 }
 
-function KindWords({ kinds, derived, way }: { kinds: readonly string[]; derived: boolean; way: "accepts" | "produces" }): ReactNode {
+function KindWords({
+  kinds,
+  derived,
+  way,
+}: {
+  kinds: readonly string[];
+  derived: boolean;
+  way: "accepts" | "produces";
+}): ReactNode {
   if (kinds.length === 0) return <Untold>Its author did not say.</Untold>;
   return (
     <>
       {kinds.map((kind) => (
         // What makes what this takes, and what takes what this makes.
-        <Link key={kind} to="/catalog" search={way === "accepts" ? { produces: kind } : { accepts: kind }} className="link mr-3 inline-block" title={way === "accepts" ? "What makes it" : "What takes it"}>
+        <Link
+          key={kind}
+          to="/catalog"
+          search={way === "accepts" ? { produces: kind } : { accepts: kind }}
+          className="link mr-3 inline-block"
+          title={way === "accepts" ? "What makes it" : "What takes it"}
+        >
           {kind.replaceAll("_", " ")}
         </Link>
       ))}
@@ -183,5 +223,15 @@ function TryIt({ pack }: { pack: Pack }): ReactNode {
     return null;
   }
 
-  return <StartForm inputSchema={pack.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run this pack" target={{ pack: pack.id }} learned={learned} />;
+  return (
+    <StartForm
+      inputSchema={pack.inputSchema}
+      texts={texts}
+      onTexts={setTexts}
+      onStart={go}
+      word="Run this pack"
+      target={{ pack: pack.id }}
+      learned={learned}
+    />
+  );
 }

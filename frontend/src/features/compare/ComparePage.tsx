@@ -21,15 +21,33 @@ type Step = ComparedRunFragment["steps"][number];
 /** Texts longer than this, or of several lines, are compared line by line. */
 const SHORT_TEXT = 120;
 
-const onward = <Link to="/runs" className="link">All runs</Link>;
+const onward = (
+  <Link to="/runs" className="link">
+    All runs
+  </Link>
+);
 
 /** Two runs side by side: how they stand, what they were given, how long each step took, what came out. */
 export function ComparePage(): ReactNode {
   const { a, b } = useSearch({ from: "/runs/compare" });
-  const [{ data, fetching, error }] = useQuery({ query: CompareDocument, variables: { a: a ?? "", b: b ?? "" }, pause: a === undefined || b === undefined });
-  if (a === undefined || b === undefined) return <Absent title="Nothing to compare" onward={onward}>Select two runs of the list, then Compare.</Absent>;
+  const [{ data, fetching, error }] = useQuery({
+    query: CompareDocument,
+    variables: { a: a ?? "", b: b ?? "" },
+    pause: a === undefined || b === undefined,
+  });
+  if (a === undefined || b === undefined)
+    return (
+      <Absent title="Nothing to compare" onward={onward}>
+        Select two runs of the list, then Compare.
+      </Absent>
+    );
   if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
-  if (data.a === null || data.b === null) return <Absent title="There is no such run" onward={onward}>No run {data.a === null ? a : b} is kept here, or it is not yours to see.</Absent>;
+  if (data.a === null || data.b === null)
+    return (
+      <Absent title="There is no such run" onward={onward}>
+        No run {data.a === null ? a : b} is kept here, or it is not yours to see.
+      </Absent>
+    );
   return <Both a={data.a} b={data.b} />;
 }
 
@@ -38,7 +56,13 @@ function Both({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Rea
   return (
     <Page
       title="Compare two runs"
-      lead={same ? (b.rerunOf?.id === a.id ? "The second runs the first again." : undefined) : "They are not of the same pipeline, so their steps have little in common."}
+      lead={
+        same
+          ? b.rerunOf?.id === a.id
+            ? "The second runs the first again."
+            : undefined
+          : "They are not of the same pipeline, so their steps have little in common."
+      }
       actions={
         <ButtonLink to="/runs/compare" search={{ a: b.id, b: a.id }}>
           Swap
@@ -64,13 +88,28 @@ const ROW = "border-b border-line align-top [&>*]:py-1.5 [&>*]:pr-4";
 
 function Heads({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): ReactNode {
   const rows: [string, (run: ComparedRunFragment) => ReactNode][] = [
-    ["Run", (run) => <Link key="run" to="/runs/$run" params={{ run: run.id }} className="link font-medium wrap-anywhere">{run.title}</Link>],
+    [
+      "Run",
+      (run) => (
+        <Link key="run" to="/runs/$run" params={{ run: run.id }} className="link font-medium wrap-anywhere">
+          {run.title}
+        </Link>
+      ),
+    ],
     ["State", (run) => <StateMark key="state" state={run.state} />],
-    ["Of", (run) => `${run.pipeline?.name ?? run.pack?.name ?? "something that is gone"}${run.version === null ? "" : `, v${run.version.number}`}`],
+    [
+      "Of",
+      (run) =>
+        `${run.pipeline?.name ?? run.pack?.name ?? "something that is gone"}${run.version === null ? "" : `, v${run.version.number}`}`,
+    ],
     ["Started", (run) => <Moment key="at" at={run.createdAt} />],
     ["By", (run) => run.caller.name],
     ["Work", (run) => duration(run.workSeconds)],
-    ["Cost", (run) => (run.cost.amountUsd === null ? "unknown" : run.cost.amountUsd === 0 ? "nothing" : money(run.cost.amountUsd))],
+    [
+      "Cost",
+      (run) =>
+        run.cost.amountUsd === null ? "unknown" : run.cost.amountUsd === 0 ? "nothing" : money(run.cost.amountUsd),
+    ],
   ];
   return (
     <table aria-label="The runs" className="mb-8 w-full table-fixed border-collapse">
@@ -130,7 +169,8 @@ function Steps({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Re
 
 /** The versions of a step's pack, where they differ. */
 function Versions({ pair: { a, b } }: { pair: Pair<Step> }): ReactNode {
-  if (a === null || b === null || a.packVersion === null || b.packVersion === null || a.packVersion === b.packVersion) return null;
+  if (a === null || b === null || a.packVersion === null || b.packVersion === null || a.packVersion === b.packVersion)
+    return null;
   return (
     <span className="block text-meta font-normal text-soft">
       pack {a.packVersion}, then {b.packVersion}
@@ -155,7 +195,11 @@ function Side({ step, longest, runId }: { step: Step | null; longest: number; ru
       {took === null ? null : (
         <>
           <span className="ml-3 text-soft max-md:ml-0">{duration(took)}</span>
-          <span aria-hidden="true" className="mt-1 block h-1 rounded-[2px] bg-accent" style={{ width: `${Math.max(1, (took / longest) * 100)}%` }} />
+          <span
+            aria-hidden="true"
+            className="mt-1 block h-1 rounded-[2px] bg-accent"
+            style={{ width: `${Math.max(1, (took / longest) * 100)}%` }}
+          />
         </>
       )}
       {step.failure === null ? null : <span className="block text-soft wrap-anywhere">{step.failure.message}</span>}
@@ -173,24 +217,45 @@ function gap({ a, b }: Pair<Step>): string {
 
 function Outputs({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): ReactNode {
   if (a.result === null || b.result === null) {
-    const none = a.result === null && b.result === null ? "Neither has" : a.result === null ? "The first has not" : "The second has not";
+    const none =
+      a.result === null && b.result === null
+        ? "Neither has"
+        : a.result === null
+          ? "The first has not"
+          : "The second has not";
     return <p className="text-soft">{none} given anything.</p>;
   }
   if (a.result.truncated || b.result.truncated) {
     return (
       <>
         <p className="mb-2 text-soft">They are too long to be compared as a whole; these are their beginnings.</p>
-        <LineDiff label="Beginnings of the outputs" before={a.result.excerpt ?? JSON.stringify(a.result.json, null, 2)} after={b.result.excerpt ?? JSON.stringify(b.result.json, null, 2)} />
+        <LineDiff
+          label="Beginnings of the outputs"
+          before={a.result.excerpt ?? JSON.stringify(a.result.json, null, 2)}
+          after={b.result.excerpt ?? JSON.stringify(b.result.json, null, 2)}
+        />
       </>
     );
   }
-  return <Differences before={a.result.json} after={b.result.json} same="They gave the same." label="Outputs that differ" />;
+  return (
+    <Differences before={a.result.json} after={b.result.json} same="They gave the same." label="Outputs that differ" />
+  );
 }
 
 /** Differences that are drawn at once. */
 const DIFFERENCES = 100;
 
-function Differences({ before, after, same, label }: { before: unknown; after: unknown; same: string; label: string }): ReactNode {
+function Differences({
+  before,
+  after,
+  same,
+  label,
+}: {
+  before: unknown;
+  after: unknown;
+  same: string;
+  label: string;
+}): ReactNode {
   const found = useMemo(() => differences(before, after), [before, after]);
   const { shown, more } = useBatches(found, DIFFERENCES);
   if (found.length === 0) return <p className="text-soft">{same}</p>;
@@ -247,13 +312,25 @@ function LineDiff({ label, before, after }: { label: string; before: string; aft
     { value: after, removed: false, added: true },
   ];
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <pre tabIndex={0} role="region" aria-label={label} className="max-h-96 overflow-auto rounded border border-line bg-panel p-3 font-mono text-dense whitespace-pre-wrap wrap-anywhere">
+    <pre
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      className="max-h-96 overflow-auto rounded border border-line bg-panel p-3 font-mono text-dense whitespace-pre-wrap wrap-anywhere"
+    >
       {parts.map(({ value, added, removed }, index) => (
         // Parts of one text have no other name than their place.
         // oxlint-disable-next-line react/no-array-index-key
-        <span key={index} className={`block ${added ? "bg-accent-tint text-ink" : removed ? "bg-hover text-ink line-through" : "text-soft"}`}>
-          {value.replace(/\n$/, "").split("\n").map((line) => `${added ? "+ " : removed ? "- " : "  "}${line}`).join("\n")}
+        <span
+          key={index}
+          className={`block ${added ? "bg-accent-tint text-ink" : removed ? "bg-hover text-ink line-through" : "text-soft"}`}
+        >
+          {value
+            .replace(/\n$/, "")
+            .split("\n")
+            .map((line) => `${added ? "+ " : removed ? "- " : "  "}${line}`)
+            .join("\n")}
         </span>
       ))}
     </pre>

@@ -26,5 +26,8 @@ export function pairs<Step extends ComparedStep>(first: readonly Step[], second:
 /** Seconds that a step's attempts took; null when it had none, or is still at one. */
 export function tookSeconds(step: ComparedStep | null): number | null {
   if (step === null || step.attempts.length === 0 || step.attempts.some(({ endedAt }) => endedAt === null)) return null;
-  return step.attempts.reduce((sum, { startedAt, endedAt }) => sum + (Date.parse(endedAt ?? startedAt) - Date.parse(startedAt)) / 1000, 0);
+  return step.attempts.reduce(
+    (sum, { startedAt, endedAt }) => sum + (Date.parse(endedAt ?? startedAt) - Date.parse(startedAt)) / 1000,
+    0,
+  );
 }

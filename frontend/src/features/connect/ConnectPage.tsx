@@ -21,12 +21,19 @@ export function ConnectPage(): ReactNode {
   const navigate = useNavigate();
   const [tokens, setTokens] = useState<Record<string, MadeToken>>({});
   const chosenToken = key === undefined ? undefined : tokens[key];
-  const variables = { serverUrl: `${window.location.origin}${BASE}`, token: chosenToken === undefined ? null : PLACE, author: chosenToken?.author ?? false };
+  const variables = {
+    serverUrl: `${window.location.origin}${BASE}`,
+    token: chosenToken === undefined ? null : PLACE,
+    author: chosenToken?.author ?? false,
+  };
   const [{ data, fetching, error }] = useQuery({ query: AgentClientsDocument, variables });
   if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   const client = data.agentClients.find((one) => one.key === key);
   return (
-    <Page title="Connect an agent" lead="Your agent finds, runs and resumes pipelines here by itself. It takes a minute.">
+    <Page
+      title="Connect an agent"
+      lead="Your agent finds, runs and resumes pipelines here by itself. It takes a minute."
+    >
       <Section title="1. Your agent's program">
         <div role="group" aria-label="Program" className="flex flex-wrap gap-2 py-2">
           {data.agentClients.map((one) => (
@@ -49,7 +56,9 @@ export function ConnectPage(): ReactNode {
           stdio={way === "stdio"}
           token={tokens[client.key]}
           onToken={(token) => setTokens((known) => ({ ...known, [client.key]: token }))}
-          onWay={(stdio) => void navigate({ to: "/connect", search: { client: key, way: stdio ? "stdio" : undefined }, replace: true })}
+          onWay={(stdio) =>
+            void navigate({ to: "/connect", search: { client: key, way: stdio ? "stdio" : undefined }, replace: true })
+          }
         />
       )}
     </Page>
@@ -81,20 +90,24 @@ function Chosen({ client, stdio, token, onToken, onWay }: ChosenProps): ReactNod
           </span>
         </label>
         <Snippet label={setup.path} what={`the configuration of ${client.name}`} text={filled(setup.text)} />
-        {setup.command === null ? null : <Snippet label="or, in a shell" what="the command" text={filled(setup.command)} />}
+        {setup.command === null ? null : (
+          <Snippet label="or, in a shell" what="the command" text={filled(setup.command)} />
+        )}
         {token === undefined ? (
           <p className="text-dense text-soft">
             Without a token of its own, {client.name} reads one from the variable <code>PACKLINE_TOKEN</code>.
           </p>
         ) : null}
         <p className="text-dense text-soft">
-          Merge it with what is in the file, and restart {client.name}. On this server&apos;s machine, <code>packline connect {client.key} --make-token --write</code> does all of it.
+          Merge it with what is in the file, and restart {client.name}. On this server&apos;s machine,{" "}
+          <code>packline connect {client.key} --make-token --write</code> does all of it.
         </p>
       </Section>
       <Section title="4. See it work">
         {token === undefined ? (
           <p className="py-1 text-soft">
-            <code>{client.check}</code> shows whether {client.name} has reached the server. With a token made here, this page waits for the first call.
+            <code>{client.check}</code> shows whether {client.name} has reached the server. With a token made here, this
+            page waits for the first call.
           </p>
         ) : (
           <FirstCall tokenId={token.id} client={client.name} check={client.check} />
@@ -111,7 +124,9 @@ function Snippet({ label, what, text }: { label: string; what: string; text: str
         <span className="font-mono text-soft wrap-anywhere">{label}</span>
         <CopyButton text={text} what={what} />
       </figcaption>
-      <pre className="mt-1 rounded border border-line bg-panel p-3 font-mono text-dense wrap-anywhere whitespace-pre-wrap">{text}</pre>
+      <pre className="mt-1 rounded border border-line bg-panel p-3 font-mono text-dense wrap-anywhere whitespace-pre-wrap">
+        {text}
+      </pre>
     </figure>
   );
 }

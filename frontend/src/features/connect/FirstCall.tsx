@@ -10,7 +10,11 @@ const ASK_MS = 2000;
 
 /** Waits for the first call that shows a token, and tells of it. */
 export function FirstCall({ tokenId, client, check }: { tokenId: string; client: string; check: string }): ReactNode {
-  const [{ data }, again] = useQuery({ query: AgentTokenUseDocument, variables: { id: tokenId }, requestPolicy: "network-only" });
+  const [{ data }, again] = useQuery({
+    query: AgentTokenUseDocument,
+    variables: { id: tokenId },
+    requestPolicy: "network-only",
+  });
   const used = data?.node?.__typename === "ApiToken" ? data.node.lastUsedAt : null;
   useEffect(() => {
     if (used !== null) return undefined;

@@ -38,7 +38,8 @@ export function TokenForm({ subject, name, made, onMade }: TokenFormProps): Reac
     const answer = await create({ input: { name, subject, scopes: [...RIGHTS[rights][1]] } });
     const told = answer.data?.createToken;
     if (answer.error !== undefined) setProblem(lost(answer.error));
-    else if (told?.__typename === "CreateTokenSuccess") onMade({ id: told.token.id, plaintext: told.plaintext, author: rights === "author" });
+    else if (told?.__typename === "CreateTokenSuccess")
+      onMade({ id: told.token.id, plaintext: told.plaintext, author: rights === "author" });
     else setProblem(refusalOf(told ?? {}));
   }
 
@@ -60,7 +61,12 @@ export function TokenForm({ subject, name, made, onMade }: TokenFormProps): Reac
           <label htmlFor={id} className="block text-dense text-soft">
             The agent may
           </label>
-          <select id={id} value={rights} onChange={(event) => setRights(event.target.value as keyof typeof RIGHTS)} className="field !w-auto">
+          <select
+            id={id}
+            value={rights}
+            onChange={(event) => setRights(event.target.value as keyof typeof RIGHTS)}
+            className="field !w-auto"
+          >
             {Object.entries(RIGHTS).map(([key, [word]]) => (
               <option key={key} value={key}>
                 {word}
@@ -72,7 +78,9 @@ export function TokenForm({ subject, name, made, onMade }: TokenFormProps): Reac
           Make a token
         </Button>
       </div>
-      <p className="mt-2 text-dense text-soft">Its runs belong to “{subject}”; other callers&apos; runs do not exist for it.</p>
+      <p className="mt-2 text-dense text-soft">
+        Its runs belong to “{subject}”; other callers&apos; runs do not exist for it.
+      </p>
       <Notice problem={problem} />
     </div>
   );

@@ -26,20 +26,42 @@ const KINDS: CredentialKindPartsFragment[] = [
 ];
 
 function stored(neededBy: { id: string; name: string }[] = []) {
-  const credential = { id: "cred_1", key: "github", kind: "github", description: null, fieldsSet: ["token"], fingerprint: "ab12", createdAt: "", updatedAt: "", expiresAt: null, lastUsedAt: null, readable: true, lastTest: null, neededBy, grants: [] };
+  const credential = {
+    id: "cred_1",
+    key: "github",
+    kind: "github",
+    description: null,
+    fieldsSet: ["token"],
+    fingerprint: "ab12",
+    createdAt: "",
+    updatedAt: "",
+    expiresAt: null,
+    lastUsedAt: null,
+    readable: true,
+    lastTest: null,
+    neededBy,
+    grants: [],
+  };
   return { setCredential: { __typename: "CredentialSuccess", credential } };
 }
 
 async function form(answers: Answers, need?: string) {
   const [onStored, onCancel] = [vi.fn<(id: string) => void>(), vi.fn<() => void>()];
-  const shown = await show(<CredentialForm kinds={KINDS} need={need} onStored={onStored} onCancel={onCancel} />, answers);
+  const shown = await show(
+    <CredentialForm kinds={KINDS} need={need} onStored={onStored} onCancel={onCancel} />,
+    answers,
+  );
   await screen.findByRole("textbox", { name: "Name" });
-  const sent = () => shown.asked.filter(({ name }) => name === "SetCredential").map(({ variables }) => variables["input"]);
+  const sent = () =>
+    shown.asked.filter(({ name }) => name === "SetCredential").map(({ variables }) => variables["input"]);
   return { ...shown, onStored, onCancel, sent };
 }
 
 test("what is needed is filled in, secrets are never shown, and it is shared with those that ask for it", async () => {
-  const { onStored, sent } = await form({ SetCredential: stored([{ id: "github.open_pr", name: "github.open_pr" }]) }, "github");
+  const { onStored, sent } = await form(
+    { SetCredential: stored([{ id: "github.open_pr", name: "github.open_pr" }]) },
+    "github",
+  );
   expect(screen.getByRole("textbox", { name: "Name" })).toHaveValue("github");
   expect(screen.getByRole("combobox", { name: "Kind" })).toHaveDisplayValue("github");
   const token = screen.getByLabelText("Token");
@@ -54,7 +76,10 @@ test("what is needed is filled in, secrets are never shown, and it is shared wit
 });
 
 test("without the wish to share nobody is given it", async () => {
-  const { onStored, sent } = await form({ SetCredential: stored([{ id: "github.open_pr", name: "github.open_pr" }]) }, "github");
+  const { onStored, sent } = await form(
+    { SetCredential: stored([{ id: "github.open_pr", name: "github.open_pr" }]) },
+    "github",
+  );
   await userEvent.type(screen.getByLabelText("Token"), "correct-horse");
   await userEvent.click(screen.getByRole("checkbox", { name: /Share it with the packs/ }));
   await userEvent.click(screen.getByRole("button", { name: "Store the credential" }));
@@ -72,12 +97,25 @@ test("a kind of one's own has fields of one's own", async () => {
   await userEvent.type(screen.getByRole("textbox", { name: "Name of field 2" }), "key");
   await userEvent.type(screen.getByLabelText("Value of field 2"), "correct-horse");
   await userEvent.click(screen.getByRole("button", { name: "Store the credential" }));
-  await waitFor(() => expect(sent()).toEqual([{ key: "shop", kind: "generic", fields: { user: "ada-lovelace", key: "correct-horse" } }]));
+  await waitFor(() =>
+    expect(sent()).toEqual([{ key: "shop", kind: "generic", fields: { user: "ada-lovelace", key: "correct-horse" } }]),
+  );
 });
 
 test("what the server refuses stands at its field, and what was typed stays", async () => {
   const issues = [{ path: ["key"], rule: "pattern", severity: "ERROR", message: "A name has no spaces.", hint: null }];
-  const { onStored, onCancel } = await form({ SetCredential: { setCredential: { __typename: "InvalidProblem", message: "It cannot be stored.", code: "INVALID", hintParts: null, retryable: false, issues } } });
+  const { onStored, onCancel } = await form({
+    SetCredential: {
+      setCredential: {
+        __typename: "InvalidProblem",
+        message: "It cannot be stored.",
+        code: "INVALID",
+        hintParts: null,
+        retryable: false,
+        issues,
+      },
+    },
+  });
   const name = screen.getByRole("textbox", { name: "Name" });
   await userEvent.type(name, "my key");
   await userEvent.click(screen.getByRole("button", { name: "Store the credential" }));

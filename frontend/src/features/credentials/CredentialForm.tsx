@@ -32,14 +32,27 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
   const shareId = useId();
   const kind = kinds.find(({ name }) => name === kindName);
   if (kind === undefined) return null;
-  const names = ["key", "kind", "description", "expires_at", "expiresAt", ...kind.fields.map(({ name }) => name), ...(kind.freeFields ? ["fields"] : [])];
+  const names = [
+    "key",
+    "kind",
+    "description",
+    "expires_at",
+    "expiresAt",
+    ...kind.fields.map(({ name }) => name),
+    ...(kind.freeFields ? ["fields"] : []),
+  ];
 
   async function store(event: FormEvent): Promise<void> {
     event.preventDefault();
     if (kind === undefined) return;
     const until = expires === "" ? null : new Date(`${expires}T23:59:59`);
     if (until !== null && Number.isNaN(until.getTime())) {
-      setProblem({ message: "It is not stored.", hint: null, details: [], fields: { expires_at: "This is no day that a calendar has." } });
+      setProblem({
+        message: "It is not stored.",
+        hint: null,
+        details: [],
+        fields: { expires_at: "This is no day that a calendar has." },
+      });
       return;
     }
     const fields = kind.freeFields ? freeFields(entries) : filled(kind, texts);
@@ -73,7 +86,16 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
   return (
     <form noValidate onSubmit={(event) => void store(event)} className="mb-8 max-w-2xl space-y-4">
       <Labelled label="Name" about="What packs and pipelines ask for it by, such as github." problem={problems["key"]}>
-        {(given) => <input {...given} value={key} spellCheck={false} autoComplete="off" required onChange={(event) => setKey(event.target.value)} />}
+        {(given) => (
+          <input
+            {...given}
+            value={key}
+            spellCheck={false}
+            autoComplete="off"
+            required
+            onChange={(event) => setKey(event.target.value)}
+          />
+        )}
       </Labelled>
       <Labelled label="Kind" about={<Prose text={kind.description} />} problem={problems["kind"]}>
         {(given) => (
@@ -84,15 +106,36 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
           </select>
         )}
       </Labelled>
-      <SecretFields kind={kind} texts={texts} onTexts={setTexts} entries={entries} onEntries={setEntries} problems={problems} />
+      <SecretFields
+        kind={kind}
+        texts={texts}
+        onTexts={setTexts}
+        entries={entries}
+        onEntries={setEntries}
+        problems={problems}
+      />
       <Labelled label="What it is for" optional problem={problems["description"]}>
         {(given) => <input {...given} value={description} onChange={(event) => setDescription(event.target.value)} />}
       </Labelled>
       <Labelled label="Last day it works" optional problem={problems["expiresAt"] ?? problems["expires_at"]}>
-        {(given) => <input {...given} type="date" max="9999-12-31" value={expires} onChange={(event) => setExpires(event.target.value)} />}
+        {(given) => (
+          <input
+            {...given}
+            type="date"
+            max="9999-12-31"
+            value={expires}
+            onChange={(event) => setExpires(event.target.value)}
+          />
+        )}
       </Labelled>
       <div className="flex items-start gap-2">
-        <input id={shareId} type="checkbox" className="mt-1" checked={share} onChange={(event) => setShare(event.target.checked)} />
+        <input
+          id={shareId}
+          type="checkbox"
+          className="mt-1"
+          checked={share}
+          onChange={(event) => setShare(event.target.checked)}
+        />
         <label htmlFor={shareId}>
           Share it with the packs that ask for it by this name
           <span className="block text-meta text-soft">Nobody else is given it; more can be added afterwards.</span>

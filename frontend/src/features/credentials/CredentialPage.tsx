@@ -11,7 +11,14 @@ import { Absent, Page, Section } from "../../components/Page.tsx";
 import { Unmanaged } from "../../domain/administration/Unmanaged.tsx";
 import { outcomeOf } from "../../components/command.ts";
 import { humanise } from "../../lib/text/format.ts";
-import { type CredentialKindPartsFragment, CredentialPageDocument, type CredentialPageQuery, DeleteCredentialDocument, SetCredentialDocument, TestCredentialDocument } from "./credentials.generated.ts";
+import {
+  type CredentialKindPartsFragment,
+  CredentialPageDocument,
+  type CredentialPageQuery,
+  DeleteCredentialDocument,
+  SetCredentialDocument,
+  TestCredentialDocument,
+} from "./credentials.generated.ts";
 import { type Entry, filled, freeFields } from "./fields.ts";
 import { Grants } from "./Grants.tsx";
 import { Readable } from "./Readable.tsx";
@@ -25,16 +32,32 @@ export function CredentialPage(): ReactNode {
   const found = data?.node;
   if (data !== undefined && !fetching && (found === null || found === undefined || !("fingerprint" in found))) {
     return (
-      <Absent title="There is no such credential" onward={<Link to="/credentials" className="link">All credentials</Link>}>
+      <Absent
+        title="There is no such credential"
+        onward={
+          <Link to="/credentials" className="link">
+            All credentials
+          </Link>
+        }
+      >
         It was deleted, or only whoever may manage the server sees it.
       </Absent>
     );
   }
-  if (found === null || found === undefined || !("fingerprint" in found)) return <Unmanaged what="credentials" fetching={fetching} error={error} />;
-  return <Whole key={found.id} credential={found} kind={data?.credentialKinds.find(({ name }) => name === found.kind)} />;
+  if (found === null || found === undefined || !("fingerprint" in found))
+    return <Unmanaged what="credentials" fetching={fetching} error={error} />;
+  return (
+    <Whole key={found.id} credential={found} kind={data?.credentialKinds.find(({ name }) => name === found.kind)} />
+  );
 }
 
-function Whole({ credential, kind }: { credential: Credential; kind: CredentialKindPartsFragment | undefined }): ReactNode {
+function Whole({
+  credential,
+  kind,
+}: {
+  credential: Credential;
+  kind: CredentialKindPartsFragment | undefined;
+}): ReactNode {
   const search = useSearch({ from: "/credentials/$credential" });
   const [deleting, setDeleting] = useState(false);
   return (
@@ -66,7 +89,10 @@ function Whole({ credential, kind }: { credential: Credential; kind: CredentialK
       {credential.readable ? null : (
         <div className="mb-5 border-l-2 border-fail bg-fail-tint px-3 py-2">
           <p className="font-medium">Not readable: the vault key has changed since it was stored.</p>
-          <p>Start the server with the key it was stored under, in the data folder’s file vault.key or PACKLINE_VAULT_KEY, or give its values anew below.</p>
+          <p>
+            Start the server with the key it was stored under, in the data folder’s file vault.key or
+            PACKLINE_VAULT_KEY, or give its values anew below.
+          </p>
         </div>
       )}
       <div className="grid gap-x-12 lg:grid-cols-2">
@@ -78,7 +104,13 @@ function Whole({ credential, kind }: { credential: Credential; kind: CredentialK
             <Grants credential={credential} />
           </Section>
         </div>
-        <Section title="Replace its values">{kind === undefined ? <p className="text-soft">This server does not know its kind.</p> : <Replace credential={credential} kind={kind} />}</Section>
+        <Section title="Replace its values">
+          {kind === undefined ? (
+            <p className="text-soft">This server does not know its kind.</p>
+          ) : (
+            <Replace credential={credential} kind={kind} />
+          )}
+        </Section>
       </div>
       {deleting ? <DeleteDialog credential={credential} onClose={() => setDeleting(false)} /> : null}
     </Page>
@@ -86,7 +118,8 @@ function Whole({ credential, kind }: { credential: Credential; kind: CredentialK
 }
 
 function Facts({ credential }: { credential: Credential }): ReactNode {
-  const { description, fieldsSet, fingerprint, createdAt, updatedAt, expiresAt, lastUsedAt, lastTest, neededBy } = credential;
+  const { description, fieldsSet, fingerprint, createdAt, updatedAt, expiresAt, lastUsedAt, lastTest, neededBy } =
+    credential;
   return (
     <dl className="grid grid-cols-[8.5rem_1fr] gap-x-4 gap-y-2 [&>dt]:text-soft">
       {description === null || description === "" ? null : <Fact term="For">{description}</Fact>}
@@ -96,9 +129,17 @@ function Facts({ credential }: { credential: Credential }): ReactNode {
       </Fact>
       <Fact term="Stored">
         <Moment at={createdAt} />
-        {updatedAt === createdAt ? null : <>, replaced <Moment at={updatedAt} /></>}
+        {updatedAt === createdAt ? null : (
+          <>
+            , replaced <Moment at={updatedAt} />
+          </>
+        )}
       </Fact>
-      {expiresAt === null ? null : <Fact term="Expires"><Moment at={expiresAt} /></Fact>}
+      {expiresAt === null ? null : (
+        <Fact term="Expires">
+          <Moment at={expiresAt} />
+        </Fact>
+      )}
       <Fact term="Last used">{lastUsedAt === null ? "never" : <Moment at={lastUsedAt} />}</Fact>
       {lastTest === null ? null : (
         <Fact term="Last test">
@@ -109,7 +150,12 @@ function Facts({ credential }: { credential: Credential }): ReactNode {
         {neededBy.length === 0
           ? "no pack"
           : neededBy.map(({ id, name }) => (
-              <Link key={id} to="/catalog/$pack" params={{ pack: id }} className="link mr-3 inline-block font-mono text-dense">
+              <Link
+                key={id}
+                to="/catalog/$pack"
+                params={{ pack: id }}
+                className="link mr-3 inline-block font-mono text-dense"
+              >
                 {name}
               </Link>
             ))}
@@ -136,7 +182,8 @@ function TestButton({ credential }: { credential: Credential }): ReactNode {
     const { done, refusal } = outcomeOf(answer.error, answer.data?.testCredential, "CredentialSuccess");
     const result = done?.credential.lastTest;
     if (refusal !== null) setTold(refusal.message);
-    else if (result !== null && result !== undefined) setTold(`${result.accepted ? "Accepted" : "Refused"}: ${result.message}`);
+    else if (result !== null && result !== undefined)
+      setTold(`${result.accepted ? "Accepted" : "Refused"}: ${result.message}`);
   }
 
   return (
@@ -173,7 +220,15 @@ function Replace({ credential, kind }: { credential: Credential; kind: Credentia
 
   return (
     <form noValidate onSubmit={(event) => void go(event)} className="max-w-2xl space-y-4">
-      <SecretFields kind={kind} texts={texts} onTexts={setTexts} entries={entries} onEntries={setEntries} problems={problem?.fields ?? {}} set={credential.readable ? credential.fieldsSet : []} />
+      <SecretFields
+        kind={kind}
+        texts={texts}
+        onTexts={setTexts}
+        entries={entries}
+        onEntries={setEntries}
+        problems={problem?.fields ?? {}}
+        set={credential.readable ? credential.fieldsSet : []}
+      />
       <Notice problem={problem} />
       <div className="flex items-center gap-3">
         <Button type="submit" disabled={fetching || Object.keys(fields).length === 0}>
@@ -190,7 +245,14 @@ function Replace({ credential, kind }: { credential: Credential; kind: Credentia
 function DeleteDialog({ credential, onClose }: { credential: Credential; onClose: () => void }): ReactNode {
   const [, remove] = useMutation(DeleteCredentialDocument);
   const navigate = useNavigate();
-  const users = [...new Set([...credential.neededBy.map(({ name }) => name), ...credential.grants.map((grant) => ("key" in grant ? grant.title : "called" in grant ? grant.called : "name" in grant ? grant.name : grant.id))])];
+  const users = [
+    ...new Set([
+      ...credential.neededBy.map(({ name }) => name),
+      ...credential.grants.map((grant) =>
+        "key" in grant ? grant.title : "called" in grant ? grant.called : "name" in grant ? grant.name : grant.id,
+      ),
+    ]),
+  ];
 
   async function go(): Promise<Refusal | null> {
     const answer = await remove({ id: credential.id });
@@ -200,7 +262,13 @@ function DeleteDialog({ credential, onClose }: { credential: Credential; onClose
   }
 
   return (
-    <Confirm title={`Delete the credential “${credential.key}”?`} word="Delete it for good" keep="Keep it" onClose={onClose} onConfirm={go}>
+    <Confirm
+      title={`Delete the credential “${credential.key}”?`}
+      word="Delete it for good"
+      keep="Keep it"
+      onClose={onClose}
+      onConfirm={go}
+    >
       {users.length === 0 ? (
         <p>No pack asks for it, and it is shared with nobody.</p>
       ) : (

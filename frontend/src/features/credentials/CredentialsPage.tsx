@@ -24,7 +24,13 @@ export function CredentialsPage(): ReactNode {
     <Page
       title="Credentials"
       lead="Keys and passwords that packs may be given. A value that is stored is never shown again, to anybody."
-      actions={data === undefined || adding ? null : <Button kind="primary" onClick={() => setAdding(true)}>Add a credential</Button>}
+      actions={
+        data === undefined || adding ? null : (
+          <Button kind="primary" onClick={() => setAdding(true)}>
+            Add a credential
+          </Button>
+        )
+      }
     >
       <GearNav />
       {data === undefined ? (
@@ -34,7 +40,12 @@ export function CredentialsPage(): ReactNode {
           {known === undefined ? null : (
             <p className="mb-4 border-l-2 border-warn bg-warn-tint px-3 py-2">
               A credential called <code className="font-mono text-dense">{known.key}</code> is stored already.{" "}
-              <Link to="/credentials/$credential" params={{ credential: known.id }} search={{ return: search.return }} className="link">
+              <Link
+                to="/credentials/$credential"
+                params={{ credential: known.id }}
+                search={{ return: search.return }}
+                className="link"
+              >
                 See why it was not enough
               </Link>
             </p>
@@ -47,14 +58,19 @@ export function CredentialsPage(): ReactNode {
                 onCancel={() => setAdding(false)}
                 onStored={(id) => {
                   again({ requestPolicy: "network-only" });
-                  void navigate({ to: "/credentials/$credential", params: { credential: id }, search: { return: search.return } });
+                  void navigate({
+                    to: "/credentials/$credential",
+                    params: { credential: id },
+                    search: { return: search.return },
+                  });
                 }}
               />
             </Section>
           ) : null}
           {data.credentials.nodes.length === 0 ? (
             <Empty>
-              No credential is stored. Packs that need one say so; from a terminal it is <code className="font-mono text-dense text-ink">packline credential set</code>.
+              No credential is stored. Packs that need one say so; from a terminal it is{" "}
+              <code className="font-mono text-dense text-ink">packline credential set</code>.
             </Empty>
           ) : (
             <>
@@ -83,9 +99,17 @@ function Table({ rows }: { rows: readonly Row[] }): ReactNode {
       </thead>
       <tbody className="max-md:block">
         {rows.map((row) => (
-          <tr key={row.id} className="row relative border-b border-line hover:bg-hover max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 max-md:[&>td]:pr-0">
+          <tr
+            key={row.id}
+            className="row relative border-b border-line hover:bg-hover max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 max-md:[&>td]:pr-0"
+          >
             <td className="max-md:w-full">
-              <Link to="/credentials/$credential" params={{ credential: row.id }} className="block truncate font-medium text-ink after:absolute after:inset-0 hover:underline" title={row.description ?? row.key}>
+              <Link
+                to="/credentials/$credential"
+                params={{ credential: row.id }}
+                className="block truncate font-medium text-ink after:absolute after:inset-0 hover:underline"
+                title={row.description ?? row.key}
+              >
                 {row.key}
               </Link>
             </td>

@@ -7,7 +7,12 @@ import { SearchBox } from "../../components/Filters.tsx";
 import { Labelled } from "../../components/Labelled.tsx";
 import { Notice, type Refusal } from "../../components/Notice.tsx";
 import { outcomeOf } from "../../components/command.ts";
-import { type CredentialRowFragment, GrantChoicesDocument, type GrantTargetFragment, SetCredentialDocument } from "./credentials.generated.ts";
+import {
+  type CredentialRowFragment,
+  GrantChoicesDocument,
+  type GrantTargetFragment,
+  SetCredentialDocument,
+} from "./credentials.generated.ts";
 
 interface Props {
   credential: CredentialRowFragment & { grants: readonly GrantTargetFragment[] };
@@ -32,7 +37,9 @@ export function Grants({ credential }: Props): ReactNode {
       {asking.length === 0 ? null : (
         <div className="mb-3 flex flex-wrap items-center justify-between gap-3 border-l-2 border-warn bg-warn-tint px-3 py-2">
           <p>
-            {asking.length === 1 ? "A pack asks for it and may not use it yet: " : "Packs ask for it and may not use it yet: "}
+            {asking.length === 1
+              ? "A pack asks for it and may not use it yet: "
+              : "Packs ask for it and may not use it yet: "}
             {asking.map(({ name }) => name).join(", ")}.
           </p>
           <Button disabled={fetching} onClick={() => void change({ addGrants: asking.map(({ id }) => id) })}>
@@ -50,7 +57,12 @@ export function Grants({ credential }: Props): ReactNode {
               <span className="min-w-0 flex-1 truncate">
                 <Name grant={grant} />
               </span>
-              <Button kind="quiet" disabled={fetching} aria-label={`Stop sharing with ${nameOf(grant)}`} onClick={() => void change({ removeGrants: [grant.id] })}>
+              <Button
+                kind="quiet"
+                disabled={fetching}
+                aria-label={`Stop sharing with ${nameOf(grant)}`}
+                onClick={() => void change({ removeGrants: [grant.id] })}
+              >
                 Stop sharing
               </Button>
             </li>
@@ -88,7 +100,15 @@ function Name({ grant }: { grant: GrantTargetFragment }): ReactNode {
   return nameOf(grant);
 }
 
-function Add({ taken, busy, onAdd }: { taken: readonly string[]; busy: boolean; onAdd: (id: string) => Promise<boolean> }): ReactNode {
+function Add({
+  taken,
+  busy,
+  onAdd,
+}: {
+  taken: readonly string[];
+  busy: boolean;
+  onAdd: (id: string) => Promise<boolean>;
+}): ReactNode {
   const [text, setText] = useState("");
   const [{ data }] = useQuery({ query: GrantChoicesDocument, variables: { text: text === "" ? null : text } });
   const [chosen, setChosen] = useState("");
@@ -110,23 +130,29 @@ function Add({ taken, busy, onAdd }: { taken: readonly string[]; busy: boolean; 
           <select {...given} className="field !w-72" value={chosen} onChange={(event) => setChosen(event.target.value)}>
             <option value="">Choose a pack, pipeline or caller</option>
             <optgroup label="Packs">
-              {data.packs.nodes.filter(({ id }) => free(id)).map(({ id }) => (
-                <option key={id}>{id}</option>
-              ))}
+              {data.packs.nodes
+                .filter(({ id }) => free(id))
+                .map(({ id }) => (
+                  <option key={id}>{id}</option>
+                ))}
             </optgroup>
             <optgroup label="Pipelines">
-              {data.pipelines.nodes.filter(({ id }) => free(id)).map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
+              {data.pipelines.nodes
+                .filter(({ id }) => free(id))
+                .map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
             </optgroup>
             <optgroup label="Callers">
-              {data.callers.nodes.filter(({ id }) => free(id)).map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
+              {data.callers.nodes
+                .filter(({ id }) => free(id))
+                .map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
             </optgroup>
           </select>
         )}

@@ -5,10 +5,19 @@ import { useNow } from "../../lib/time/clock.ts";
 import type { CredentialRowFragment } from "./credentials.generated.ts";
 
 /** In one line, whether a credential can be used, and if not, why. */
-export function Readable({ credential }: { credential: Pick<CredentialRowFragment, "readable" | "expiresAt" | "lastTest"> }): ReactNode {
+export function Readable({
+  credential,
+}: {
+  credential: Pick<CredentialRowFragment, "readable" | "expiresAt" | "lastTest">;
+}): ReactNode {
   const now = useNow(false);
   const { readable, expiresAt, lastTest } = credential;
-  if (!readable) return <Mark tone="fail" icon="✕">Not readable: vault key changed</Mark>;
+  if (!readable)
+    return (
+      <Mark tone="fail" icon="✕">
+        Not readable: vault key changed
+      </Mark>
+    );
   if (expiresAt !== null && Date.parse(expiresAt) <= now) {
     return (
       <Mark tone="fail" icon="✕">
@@ -16,7 +25,12 @@ export function Readable({ credential }: { credential: Pick<CredentialRowFragmen
       </Mark>
     );
   }
-  if (lastTest !== null && !lastTest.accepted) return <Mark tone="fail" icon="✕">Refused by the service</Mark>;
+  if (lastTest !== null && !lastTest.accepted)
+    return (
+      <Mark tone="fail" icon="✕">
+        Refused by the service
+      </Mark>
+    );
   if (lastTest !== null) {
     return (
       <Mark tone="ok" icon="✓">

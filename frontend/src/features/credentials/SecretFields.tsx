@@ -22,7 +22,13 @@ interface Props {
 export function SecretFields({ kind, texts, onTexts, entries, onEntries, problems, set = [] }: Props): ReactNode {
   if (kind.freeFields) return <FreeFields entries={entries} onEntries={onEntries} problem={problems["fields"]} />;
   return kind.fields.map((field) => (
-    <Labelled key={field.name} label={humanise(field.name)} optional={!field.required} about={<Prose text={field.description} />} problem={problems[field.name]}>
+    <Labelled
+      key={field.name}
+      label={humanise(field.name)}
+      optional={!field.required}
+      about={<Prose text={field.description} />}
+      problem={problems[field.name]}
+    >
       {(given) => (
         <input
           {...given}
@@ -39,17 +45,35 @@ export function SecretFields({ kind, texts, onTexts, entries, onEntries, problem
   ));
 }
 
-function FreeFields({ entries, onEntries, problem }: { entries: readonly Entry[]; onEntries: (entries: Entry[]) => void; problem: string | undefined }): ReactNode {
-  const change = (at: number, part: Partial<Entry>) => onEntries(entries.map((entry, index) => (index === at ? { ...entry, ...part } : entry)));
+function FreeFields({
+  entries,
+  onEntries,
+  problem,
+}: {
+  entries: readonly Entry[];
+  onEntries: (entries: Entry[]) => void;
+  problem: string | undefined;
+}): ReactNode {
+  const change = (at: number, part: Partial<Entry>) =>
+    onEntries(entries.map((entry, index) => (index === at ? { ...entry, ...part } : entry)));
   return (
     <fieldset>
       <legend className="mb-1 font-medium">Fields</legend>
-      <p className="mb-2 text-meta text-soft">Names with small letters, digits and `_`, and a secret value of at least 8 characters each.</p>
+      <p className="mb-2 text-meta text-soft">
+        Names with small letters, digits and `_`, and a secret value of at least 8 characters each.
+      </p>
       {entries.map((entry, index) => (
         // Rows have no other name than their place.
         // oxlint-disable-next-line react/no-array-index-key
         <div key={index} className="mb-2 flex gap-2">
-          <input className="field !w-40 font-mono" aria-label={`Name of field ${index + 1}`} placeholder="token" value={entry.name} spellCheck={false} onChange={(event) => change(index, { name: event.target.value })} />
+          <input
+            className="field !w-40 font-mono"
+            aria-label={`Name of field ${index + 1}`}
+            placeholder="token"
+            value={entry.name}
+            spellCheck={false}
+            onChange={(event) => change(index, { name: event.target.value })}
+          />
           <input
             className="field"
             type="password"
@@ -59,7 +83,11 @@ function FreeFields({ entries, onEntries, problem }: { entries: readonly Entry[]
             onChange={(event) => change(index, { value: event.target.value })}
           />
           {entries.length === 1 ? null : (
-            <Button kind="quiet" aria-label={`Remove field ${index + 1}`} onClick={() => onEntries(entries.filter((_, at) => at !== index))}>
+            <Button
+              kind="quiet"
+              aria-label={`Remove field ${index + 1}`}
+              onClick={() => onEntries(entries.filter((_, at) => at !== index))}
+            >
               Remove
             </Button>
           )}

@@ -4,7 +4,13 @@ import { filled, freeFields, kindFor } from "./fields.ts";
 import { credentialsSearch } from "./search.ts";
 
 const KINDS = [
-  { name: "github", description: "", freeFields: false, testable: true, fields: [{ name: "token", description: "", secret: true, required: true }] },
+  {
+    name: "github",
+    description: "",
+    freeFields: false,
+    testable: true,
+    fields: [{ name: "token", description: "", secret: true, required: true }],
+  },
   { name: "openai", description: "", freeFields: false, testable: true, fields: [] },
   { name: "generic", description: "", freeFields: true, testable: false, fields: [] },
 ];
@@ -21,13 +27,24 @@ it.each([
 it("sends what was filled in and nothing else", () => {
   expect(KINDS[0] === undefined ? null : filled(KINDS[0], { token: "", other: "x" })).toEqual({});
   expect(KINDS[0] === undefined ? null : filled(KINDS[0], { token: "abc" })).toEqual({ token: "abc" });
-  expect(freeFields([{ name: " user ", value: "ada" }, { name: "", value: "lost" }])).toEqual({ user: "ada" });
+  expect(
+    freeFields([
+      { name: " user ", value: "ada" },
+      { name: "", value: "lost" },
+    ]),
+  ).toEqual({ user: "ada" });
 });
 
-it.each([["//evil.example"], ["https://evil.example"], ["/\\evil.example"], ["javascript:alert(1)"], [""]])("leads back to no address like %s", (given) => {
-  expect(credentialsSearch({ return: given }).return).toBeUndefined();
-});
+it.each([["//evil.example"], ["https://evil.example"], ["/\\evil.example"], ["javascript:alert(1)"], [""]])(
+  "leads back to no address like %s",
+  (given) => {
+    expect(credentialsSearch({ return: given }).return).toBeUndefined();
+  },
+);
 
 it("leads back to a run", () => {
-  expect(credentialsSearch({ need: "github", return: "/runs/run_1?step=a" })).toMatchObject({ need: "github", return: "/runs/run_1?step=a" });
+  expect(credentialsSearch({ need: "github", return: "/runs/run_1?step=a" })).toMatchObject({
+    need: "github",
+    return: "/runs/run_1?step=a",
+  });
 });

@@ -12,7 +12,12 @@ export interface CredentialsSearch {
 export type CredentialSearch = Pick<CredentialsSearch, "return">;
 
 export function credentialsSearch(given: Record<string, unknown>): CredentialsSearch {
-  return { need: textOf(given["need"]), return: localPath(given["return"]), after: textOf(given["after"]), before: textOf(given["before"]) };
+  return {
+    need: textOf(given["need"]),
+    return: localPath(given["return"]),
+    after: textOf(given["after"]),
+    before: textOf(given["before"]),
+  };
 }
 
 export function credentialSearch(given: Record<string, unknown>): CredentialSearch {

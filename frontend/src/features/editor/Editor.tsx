@@ -15,7 +15,17 @@ import { lazily } from "../../lib/server/lazily.ts";
 import { useLatest } from "../../lib/hooks/useLatest.ts";
 import { AddStepDialog } from "./dialogs/AddStepDialog.tsx";
 import { CheckPanel } from "./form/CheckPanel.tsx";
-import { addStep, duplicateStep, freeId, moveStep, type Path, removeStep, renameInput, renameStep, setAt } from "./definition/definition.ts";
+import {
+  addStep,
+  duplicateStep,
+  freeId,
+  moveStep,
+  type Path,
+  removeStep,
+  renameInput,
+  renameStep,
+  setAt,
+} from "./definition/definition.ts";
 import { type EditedPipelineFragment, EditorCreateDocument, EditorUpdateDocument } from "./editor.generated.ts";
 import { PipelineForm } from "./form/PipelineForm.tsx";
 import { ConflictDialog, SaveDialog } from "./dialogs/SaveDialog.tsx";
@@ -54,24 +64,38 @@ interface Base {
   text: string;
 }
 
-type Asking = { kind: "add" } | { kind: "save" } | { kind: "test"; index: number } | { kind: "conflict"; theirs: EditedPipelineFragment };
+type Asking =
+  | { kind: "add" }
+  | { kind: "save" }
+  | { kind: "test"; index: number }
+  | { kind: "conflict"; theirs: EditedPipelineFragment };
 
 /** One document, edited as a form and as YAML, checked all the while. */
 export function Editor({ pipeline, source, proposal, startText, search, onSearch }: Props): ReactNode {
-  const draftName = pipeline?.id ?? (source === null ? (proposal === undefined ? "new" : `new.${proposal.run}`) : `new.${source.id}`);
+  const draftName =
+    pipeline?.id ?? (source === null ? (proposal === undefined ? "new" : `new.${proposal.run}`) : `new.${source.id}`);
   const readOnly = pipeline !== null && !pipeline.actions.includes("UPDATE");
   const [draft, setDraft] = useState(() => {
     const found = readOnly ? null : readDraft(draftName);
     return found === null || found.text === startText ? null : found;
   });
-  const [base, setBase] = useState<Base>(() => ({ number: draft?.basedOn ?? pipeline?.currentVersion.number ?? null, text: startText }));
+  const [base, setBase] = useState<Base>(() => ({
+    number: draft?.basedOn ?? pipeline?.currentVersion.number ?? null,
+    text: startText,
+  }));
   const { history, definition, change, undo, redo } = useDefinition(draft?.text ?? startText);
   const { text } = history;
   const { steps } = definition;
   const checked = useCheck(text, readOnly);
   const issues = checked.check?.issues ?? [];
   // What somebody has not begun to write is not wrong yet: it only says what it will need.
-  const untouched = pipeline === null && source === null && proposal === undefined && text === startText && history.past.length === 0 && history.future.length === 0;
+  const untouched =
+    pipeline === null &&
+    source === null &&
+    proposal === undefined &&
+    text === startText &&
+    history.past.length === 0 &&
+    history.future.length === 0;
   const shownIssues = untouched ? NONE : issues;
   const packs = usePacks(definition);
   const exampleId = pipeline?.id ?? source?.id ?? null;
@@ -112,9 +136,17 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
   useEffect(() => {
     if (goal === null || yamlView) return;
     const [root, , section, name] = goal.path.map(String);
-    const names = root === "steps" ? [name, section === "pack" ? "version" : section] : [goal.path.map(String)[2], goal.path.map(String)[1], root];
+    const names =
+      root === "steps"
+        ? [name, section === "pack" ? "version" : section]
+        : [goal.path.map(String)[2], goal.path.map(String)[1], root];
     for (const wanted of names) {
-      const field = wanted === undefined ? null : middle.current?.querySelector<HTMLElement>(`[data-field="${CSS.escape(wanted)}"] :is(input, textarea, select)`);
+      const field =
+        wanted === undefined
+          ? null
+          : middle.current?.querySelector<HTMLElement>(
+              `[data-field="${CSS.escape(wanted)}"] :is(input, textarea, select)`,
+            );
       if (field == null) continue;
       field.closest("details")?.setAttribute("open", "");
       field.scrollIntoView({ block: "center" });
@@ -131,13 +163,25 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
       if (error !== undefined) return lost(error);
       if (told?.__typename !== "PipelineSuccess") return refusalOf(told ?? {});
       forget();
-      await navigate({ to: "/pipelines/$pipeline/edit", params: { pipeline: told.pipeline.key }, search: { step: search.step, view: search.view }, replace: true });
+      await navigate({
+        to: "/pipelines/$pipeline/edit",
+        params: { pipeline: told.pipeline.key },
+        search: { step: search.step, view: search.view },
+        replace: true,
+      });
       return null;
     }
-    const { data, error } = await client.mutation(EditorUpdateDocument, { pipeline: pipeline.id, yaml: text, ifVersion: ifVersion ?? 0, note: about }).toPromise();
+    const { data, error } = await client
+      .mutation(EditorUpdateDocument, { pipeline: pipeline.id, yaml: text, ifVersion: ifVersion ?? 0, note: about })
+      .toPromise();
     const told = data?.updatePipeline;
     if (error !== undefined) return lost(error);
-    if (told?.__typename === "ConflictProblem" && told.current !== null && "currentVersion" in told.current && told.current.id === pipeline.id) {
+    if (
+      told?.__typename === "ConflictProblem" &&
+      told.current !== null &&
+      "currentVersion" in told.current &&
+      told.current.id === pipeline.id
+    ) {
       setAsking({ kind: "conflict", theirs: told.current });
       return null;
     }
@@ -164,7 +208,9 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
   const canSave = !readOnly && (dirty || pipeline === null);
   const keys = useLatest((event: KeyboardEvent): void => {
     if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-    const typing = event.target instanceof HTMLElement && (event.target.matches("input, textarea, select") || event.target.shadowRoot !== null);
+    const typing =
+      event.target instanceof HTMLElement &&
+      (event.target.matches("input, textarea, select") || event.target.shadowRoot !== null);
     const key = event.key.toLowerCase();
     if (key === "s") {
       if (canSave && asking === null) setAsking({ kind: "save" });
@@ -178,11 +224,20 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
     return () => removeEventListener("keydown", pressed);
   }, [keys]);
 
-  const name = typeof definition.value["name"] === "string" && definition.value["name"] !== "" ? definition.value["name"] : null;
+  const name =
+    typeof definition.value["name"] === "string" && definition.value["name"] !== "" ? definition.value["name"] : null;
   const selected = typeof at === "number" ? steps[at] : undefined;
   return (
     <Page
-      title={pipeline === null ? (name === null ? "New pipeline" : `New pipeline: ${name}`) : readOnly ? pipeline.name : `Edit ${pipeline.name}`}
+      title={
+        pipeline === null
+          ? name === null
+            ? "New pipeline"
+            : `New pipeline: ${name}`
+          : readOnly
+            ? pipeline.name
+            : `Edit ${pipeline.name}`
+      }
       lead={
         <p className="text-dense" role="status">
           {pipeline === null ? null : (
@@ -194,13 +249,22 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
             </>
           )}
           {base.number === null ? "not saved yet" : `version ${base.number}`}
-          {readOnly ? "" : dirty ? ` · unsaved changes${kept === true ? ", kept in this browser" : kept === false ? "; this browser cannot keep them" : ""}` : saved === null ? "" : ` · saved as version ${saved}`}
+          {readOnly
+            ? ""
+            : dirty
+              ? ` · unsaved changes${kept === true ? ", kept in this browser" : kept === false ? "; this browser cannot keep them" : ""}`
+              : saved === null
+                ? ""
+                : ` · saved as version ${saved}`}
         </p>
       }
       actions={
         readOnly && pipeline !== null ? (
           <>
-            <Views view={yamlView ? "yaml" : "form"} onView={(view) => onSearch({ ...search, view: view === "yaml" ? "yaml" : undefined })} />
+            <Views
+              view={yamlView ? "yaml" : "form"}
+              onView={(view) => onSearch({ ...search, view: view === "yaml" ? "yaml" : undefined })}
+            />
             <MakeCopy pipelineId={pipeline.id} kind="primary" />
           </>
         ) : (
@@ -211,7 +275,10 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
             <Icon label="Redo" hint="Redo (Ctrl-Shift-Z)" disabled={history.future.length === 0} onClick={redo}>
               <Redo2 aria-hidden="true" className="size-4" />
             </Icon>
-            <Views view={yamlView ? "yaml" : "form"} onView={(view) => onSearch({ ...search, view: view === "yaml" ? "yaml" : undefined })} />
+            <Views
+              view={yamlView ? "yaml" : "form"}
+              onView={(view) => onSearch({ ...search, view: view === "yaml" ? "yaml" : undefined })}
+            />
             <Button kind="primary" disabled={!canSave} title="Ctrl-S" onClick={() => setAsking({ kind: "save" })}>
               Save…
             </Button>
@@ -221,7 +288,10 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
     >
       {readOnly && pipeline !== null ? (
         <Strip>
-          {pipeline.builtin ? "It ships with Packline and cannot be changed." : "It belongs to somebody else; you cannot change it."} Make a copy to change that.
+          {pipeline.builtin
+            ? "It ships with Packline and cannot be changed."
+            : "It belongs to somebody else; you cannot change it."}{" "}
+          Make a copy to change that.
         </Strip>
       ) : null}
       {proposal === undefined ? null : (
@@ -256,7 +326,9 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
           }
         >
           Your unsaved changes from <Moment at={draft.at} /> are back.
-          {pipeline !== null && draft.basedOn !== null && draft.basedOn !== pipeline.currentVersion.number ? ` They were made from version ${draft.basedOn}; it is at version ${pipeline.currentVersion.number} by now, and saving shows you both.` : ""}
+          {pipeline !== null && draft.basedOn !== null && draft.basedOn !== pipeline.currentVersion.number
+            ? ` They were made from version ${draft.basedOn}; it is at version ${pipeline.currentVersion.number} by now, and saving shows you both.`
+            : ""}
         </Strip>
       )}
       {removed === null || removed.text !== text ? null : (
@@ -305,10 +377,22 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
         <div ref={middle} className="min-w-0">
           {yamlView ? (
             <>
-              {definition.unreadable === null ? null : <p className="mb-2 text-dense text-fail">The form shows again once the YAML can be read: {definition.unreadable.message}.</p>}
+              {definition.unreadable === null ? null : (
+                <p className="mb-2 text-dense text-fail">
+                  The form shows again once the YAML can be read: {definition.unreadable.message}.
+                </p>
+              )}
               <Suspense fallback={<Waiting />}>
                 <Foreign what="The YAML editor" of={[yamlView]} source={() => text}>
-                  <YamlView text={text} onChange={(next) => change(next, "yaml")} issues={shownIssues} fresh={checked.fresh} offersFor={offers} target={goal} readOnly={readOnly} />
+                  <YamlView
+                    text={text}
+                    onChange={(next) => change(next, "yaml")}
+                    issues={shownIssues}
+                    fresh={checked.fresh}
+                    offersFor={offers}
+                    target={goal}
+                    readOnly={readOnly}
+                  />
                 </Foreign>
               </Suspense>
               <p className="mt-2 text-meta text-soft">
@@ -317,7 +401,15 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
             </>
           ) : selected === undefined || typeof at !== "number" ? (
             <Foreign what="The form of the pipeline" of={[text]} source={() => text}>
-              <PipelineForm definition={definition} issues={shownIssues} inputSchema={checked.check?.inputSchema} isNew={pipeline === null} readOnly={readOnly} onChange={edit} onRenameInput={(old, next) => change(renameInput(text, old, next))} />
+              <PipelineForm
+                definition={definition}
+                issues={shownIssues}
+                inputSchema={checked.check?.inputSchema}
+                isNew={pipeline === null}
+                readOnly={readOnly}
+                onChange={edit}
+                onRenameInput={(old, next) => change(renameInput(text, old, next))}
+              />
             </Foreign>
           ) : (
             <Foreign what="The form of this step" of={[text, at]} source={() => text}>
@@ -346,27 +438,50 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
       </div>
       {asking?.kind === "add" ? (
         <AddStepDialog
-          behind={steps.length === 0 ? null : typeof at === "number" ? humanise(steps[at]?.id ?? "") : humanise(steps.at(-1)?.id ?? "")}
+          behind={
+            steps.length === 0
+              ? null
+              : typeof at === "number"
+                ? humanise(steps[at]?.id ?? "")
+                : humanise(steps.at(-1)?.id ?? "")
+          }
           onClose={() => setAsking(null)}
           onPick={(pack) => {
             const behind = typeof at === "number" ? at : steps.length - 1;
-            const id = freeId(pack.name.split(".").at(-1) ?? pack.name, steps.map((step) => step.id));
+            const id = freeId(
+              pack.name.split(".").at(-1) ?? pack.name,
+              steps.map((step) => step.id),
+            );
             const major = pack.version.split(".")[0] ?? "";
-            change(addStep(text, behind, { id, pack: pack.name, ...(major === "" ? {} : { version: major }), input: {} }));
+            change(
+              addStep(text, behind, { id, pack: pack.name, ...(major === "" ? {} : { version: major }), input: {} }),
+            );
             setChosen(behind + 1);
             setAsking(null);
           }}
         />
       ) : null}
       {asking?.kind === "save" ? (
-        <SaveDialog before={base.number === null ? null : { text: base.text, name: `version ${base.number}` }} text={text} errors={errors} onSave={(note) => save(note)} onClose={() => setAsking(null)} />
+        <SaveDialog
+          before={base.number === null ? null : { text: base.text, name: `version ${base.number}` }}
+          text={text}
+          errors={errors}
+          onSave={(note) => save(note)}
+          onClose={() => setAsking(null)}
+        />
       ) : null}
       {asking?.kind === "conflict" ? (
         <ConflictDialog
           mine={text}
-          theirs={{ number: asking.theirs.currentVersion.number, yaml: asking.theirs.currentVersion.yaml, by: asking.theirs.currentVersion.createdBy?.name ?? null }}
+          theirs={{
+            number: asking.theirs.currentVersion.number,
+            yaml: asking.theirs.currentVersion.yaml,
+            by: asking.theirs.currentVersion.createdBy?.name ?? null,
+          }}
           basedOn={base.number ?? 0}
-          onSaveOnTop={() => save(`On top of version ${asking.theirs.currentVersion.number}`, asking.theirs.currentVersion.number)}
+          onSaveOnTop={() =>
+            save(`On top of version ${asking.theirs.currentVersion.number}`, asking.theirs.currentVersion.number)
+          }
           onReload={() => takeTheirs(asking.theirs)}
           onClose={() => setAsking(null)}
         />
@@ -376,22 +491,51 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
   );
 }
 
-function Tried({ asking, steps, packs, pipelineId, onClose }: { asking: Asking | null; steps: ReturnType<typeof useDefinition>["definition"]["steps"]; packs: ReturnType<typeof usePacks>; pipelineId: string | null; onClose: () => void }): ReactNode {
+function Tried({
+  asking,
+  steps,
+  packs,
+  pipelineId,
+  onClose,
+}: {
+  asking: Asking | null;
+  steps: ReturnType<typeof useDefinition>["definition"]["steps"];
+  packs: ReturnType<typeof usePacks>;
+  pipelineId: string | null;
+  onClose: () => void;
+}): ReactNode {
   const step = asking?.kind === "test" ? steps[asking.index] : undefined;
   const pack = step === undefined ? undefined : packs.get(step.pack);
-  return step === undefined || pack === undefined ? null : <TestStepDialog step={step} pack={pack} pipelineId={pipelineId} onClose={onClose} />;
+  return step === undefined || pack === undefined ? null : (
+    <TestStepDialog step={step} pack={pack} pipelineId={pipelineId} onClose={onClose} />
+  );
 }
 
 function Strip({ children, action }: { children: ReactNode; action?: ReactNode }): ReactNode {
   return (
-    <div role="status" className="mb-4 flex flex-wrap items-center justify-between gap-x-6 gap-y-2 border-l-2 border-accent bg-accent-tint px-3 py-2">
+    <div
+      role="status"
+      className="mb-4 flex flex-wrap items-center justify-between gap-x-6 gap-y-2 border-l-2 border-accent bg-accent-tint px-3 py-2"
+    >
       <p>{children}</p>
       {action === undefined ? null : <div className="flex gap-2">{action}</div>}
     </div>
   );
 }
 
-function Icon({ label, hint, disabled, onClick, children }: { label: string; hint: string; disabled: boolean; onClick: () => void; children: ReactNode }): ReactNode {
+function Icon({
+  label,
+  hint,
+  disabled,
+  onClick,
+  children,
+}: {
+  label: string;
+  hint: string;
+  disabled: boolean;
+  onClick: () => void;
+  children: ReactNode;
+}): ReactNode {
   return (
     <Button kind="quiet" className="!px-2" aria-label={label} title={hint} disabled={disabled} onClick={onClick}>
       {children}
@@ -404,7 +548,10 @@ function Views({ view, onView }: { view: "form" | "yaml"; onView: (view: "form" 
     <fieldset className="flex overflow-hidden rounded border border-control">
       <legend className="sr-only">Edit as</legend>
       {(["form", "yaml"] as const).map((one) => (
-        <label key={one} className={`relative flex cursor-pointer items-center px-3 py-[5px] font-medium has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent pointer-coarse:min-h-11 ${view === one ? "bg-accent-tint text-accent" : "text-soft hover:bg-hover"}`}>
+        <label
+          key={one}
+          className={`relative flex cursor-pointer items-center px-3 py-[5px] font-medium has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent pointer-coarse:min-h-11 ${view === one ? "bg-accent-tint text-accent" : "text-soft hover:bg-hover"}`}
+        >
           <input type="radio" name="view" className="sr-only" checked={view === one} onChange={() => onView(one)} />
           {one === "form" ? "Form" : "YAML"}
         </label>

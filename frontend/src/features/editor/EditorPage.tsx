@@ -7,7 +7,12 @@ import { Unread } from "../../components/Page.tsx";
 import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
 import { type Outcome, outcomeOf } from "../../components/command.ts";
 import { setAt } from "./definition/definition.ts";
-import { type EditedPipelineFragment, EditorPipelineDocument, EditorProposalDocument, type EditorProposalMutation } from "./editor.generated.ts";
+import {
+  type EditedPipelineFragment,
+  EditorPipelineDocument,
+  EditorProposalDocument,
+  type EditorProposalMutation,
+} from "./editor.generated.ts";
 import { Editor, prepare } from "./Editor.tsx";
 import type { EditorSearch } from "./search.ts";
 
@@ -18,7 +23,20 @@ export function EditorPage(): ReactNode {
   const navigate = useNavigate({ from: "/pipelines/$pipeline/edit" });
   const onSearch = (next: EditorSearch): void => void navigate({ search: next, replace: true });
   useEffect(() => prepare(search.view), [search.view]);
-  return <Loaded id={id}>{(pipeline) => <Editor key={pipeline.id} pipeline={pipeline} source={null} startText={pipeline.currentVersion.yaml} search={search} onSearch={onSearch} />}</Loaded>;
+  return (
+    <Loaded id={id}>
+      {(pipeline) => (
+        <Editor
+          key={pipeline.id}
+          pipeline={pipeline}
+          source={null}
+          startText={pipeline.currentVersion.yaml}
+          search={search}
+          onSearch={onSearch}
+        />
+      )}
+    </Loaded>
+  );
 }
 
 const BLANK = 'name: ""\nsteps: []\n';
@@ -32,14 +50,33 @@ export function NewPipelinePage(): ReactNode {
   if (run !== undefined) {
     return (
       <Proposed key={run} run={run}>
-        {({ yaml, madeFrom }) => <Editor pipeline={null} source={null} proposal={{ run, madeFrom }} startText={yaml} search={search} onSearch={onSearch} />}
+        {({ yaml, madeFrom }) => (
+          <Editor
+            pipeline={null}
+            source={null}
+            proposal={{ run, madeFrom }}
+            startText={yaml}
+            search={search}
+            onSearch={onSearch}
+          />
+        )}
       </Proposed>
     );
   }
-  if (from === undefined) return <Editor key="new" pipeline={null} source={null} startText={BLANK} search={search} onSearch={onSearch} />;
+  if (from === undefined)
+    return <Editor key="new" pipeline={null} source={null} startText={BLANK} search={search} onSearch={onSearch} />;
   return (
     <Loaded id={from}>
-      {(source) => <Editor key={source.id} pipeline={null} source={source} startText={setAt(setAt(source.currentVersion.yaml, ["key"], undefined), ["name"], `Copy of ${source.name}`)} search={search} onSearch={onSearch} />}
+      {(source) => (
+        <Editor
+          key={source.id}
+          pipeline={null}
+          source={source}
+          startText={setAt(setAt(source.currentVersion.yaml, ["key"], undefined), ["name"], `Copy of ${source.name}`)}
+          search={search}
+          onSearch={onSearch}
+        />
+      )}
     </Loaded>
   );
 }
@@ -64,14 +101,25 @@ function Proposed({ run, children }: { run: string; children: (proposal: Proposa
 }
 
 /** Reads a pipeline once; what others save later must not change what is being edited. */
-function Loaded({ id, children }: { id: string; children: (pipeline: EditedPipelineFragment) => ReactNode }): ReactNode {
-  const [{ data, fetching, error, extensions }] = useQuery({ query: EditorPipelineDocument, variables: { id }, requestPolicy: "network-only" });
+function Loaded({
+  id,
+  children,
+}: {
+  id: string;
+  children: (pipeline: EditedPipelineFragment) => ReactNode;
+}): ReactNode {
+  const [{ data, fetching, error, extensions }] = useQuery({
+    query: EditorPipelineDocument,
+    variables: { id },
+    requestPolicy: "network-only",
+  });
   const [first, setFirst] = useState<EditedPipelineFragment | null>(null);
   const pipeline = data?.pipeline;
   if (pipeline != null && !fetching && first?.id !== pipeline.id) setFirst(pipeline);
   if (pipeline === null && !fetching) {
     return <UnknownPipeline id={id} extensions={extensions} />;
   }
-  if (first === null || (pipeline != null && first.id !== pipeline.id)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (first === null || (pipeline != null && first.id !== pipeline.id))
+    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return children(first);
 }

@@ -3,8 +3,16 @@ import { expect, it } from "vitest";
 import { doneOf } from "./checklist.ts";
 
 it("crosses off what the server shows to be done", () => {
-  const none = { byAgent: { nodes: [] }, mine: { nodes: [] }, modelRoles: [{ chain: [{ kind: "TEXT", availability: { usable: false } }] }] };
+  const none = {
+    byAgent: { nodes: [] },
+    mine: { nodes: [] },
+    modelRoles: [{ chain: [{ kind: "TEXT", availability: { usable: false } }] }],
+  };
   expect(doneOf(none)).toEqual({ agent: false, model: false, pipeline: false });
-  const all = { byAgent: { nodes: [1] }, mine: { nodes: [1] }, modelRoles: [{ chain: [{ kind: "TEXT", availability: { usable: true } }] }] };
+  const all = {
+    byAgent: { nodes: [1] },
+    mine: { nodes: [1] },
+    modelRoles: [{ chain: [{ kind: "TEXT", availability: { usable: true } }] }],
+  };
   expect(doneOf(all)).toEqual({ agent: true, model: true, pipeline: true });
 });

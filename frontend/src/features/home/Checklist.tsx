@@ -15,7 +15,9 @@ export function Checklist(): ReactNode {
   return (
     <section aria-labelledby="checklist" className="mb-8 max-w-2xl rounded-lg border border-line px-5 py-4">
       <div className="flex items-center justify-between gap-4">
-        <h2 id="checklist">{done.agent && done.model && done.pipeline ? "You have done it all" : "Where to go from here"}</h2>
+        <h2 id="checklist">
+          {done.agent && done.model && done.pipeline ? "You have done it all" : "Where to go from here"}
+        </h2>
         <Button
           kind="quiet"
           onClick={() => {
@@ -27,9 +29,24 @@ export function Checklist(): ReactNode {
         </Button>
       </div>
       <ul className="mt-1">
-        <Line done={done.agent} to={{ to: "/connect" }} word="Connect an agent" more="copy one line into its settings" />
-        <Line done={done.model} to={{ to: "/credentials", search: { need: "openai", return: "/" } }} word="Add a model key" more="for packs that write or judge" />
-        <Line done={done.pipeline} to={{ to: "/pipelines/new", search: { from: "builtin.sample" } }} word="Make your own pipeline" more="from a copy of the sample" />
+        <Line
+          done={done.agent}
+          to={{ to: "/connect" }}
+          word="Connect an agent"
+          more="copy one line into its settings"
+        />
+        <Line
+          done={done.model}
+          to={{ to: "/credentials", search: { need: "openai", return: "/" } }}
+          word="Add a model key"
+          more="for packs that write or judge"
+        />
+        <Line
+          done={done.pipeline}
+          to={{ to: "/pipelines/new", search: { from: "builtin.sample" } }}
+          word="Make your own pipeline"
+          more="from a copy of the sample"
+        />
       </ul>
     </section>
   );

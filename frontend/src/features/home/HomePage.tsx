@@ -24,17 +24,42 @@ export function HomePage({ ask }: { ask: ReactNode }): ReactNode {
       {data.attention.nodes.length === 0 ? (
         <p className="mb-8 text-soft">Nothing needs your attention.</p>
       ) : (
-        <Section title="Needs attention" more={data.attention.pageInfo.hasNextPage ? <Link to="/runs" search={{ view: "attention" }} className="link text-dense">All of them</Link> : null}>
+        <Section
+          title="Needs attention"
+          more={
+            data.attention.pageInfo.hasNextPage ? (
+              <Link to="/runs" search={{ view: "attention" }} className="link text-dense">
+                All of them
+              </Link>
+            ) : null
+          }
+        >
           <RunTable runs={data.attention.nodes} label="Runs that need attention" />
         </Section>
       )}
       {data.now.nodes.length === 0 ? null : (
-        <Section title="Running now" more={data.now.pageInfo.hasNextPage ? <Link to="/runs" search={{ view: "running" }} className="link text-dense">All of them</Link> : null}>
+        <Section
+          title="Running now"
+          more={
+            data.now.pageInfo.hasNextPage ? (
+              <Link to="/runs" search={{ view: "running" }} className="link text-dense">
+                All of them
+              </Link>
+            ) : null
+          }
+        >
           <RunTable runs={data.now.nodes} label="Runs under way" />
         </Section>
       )}
       {data.recent.nodes.length === 0 ? null : (
-        <Section title="Recent" more={<Link to="/runs" className="link text-dense">All runs</Link>}>
+        <Section
+          title="Recent"
+          more={
+            <Link to="/runs" className="link text-dense">
+              All runs
+            </Link>
+          }
+        >
           <RunTable runs={data.recent.nodes} label="Recent runs" />
         </Section>
       )}
@@ -53,7 +78,8 @@ function FirstRun({ ask }: { ask: ReactNode }): ReactNode {
     const answer = await start({ idempotencyKey: key });
     const told = answer.data?.runPipeline;
     if (answer.error !== undefined) setProblem(lost(answer.error));
-    else if (told?.__typename === "StartRunSuccess" && told.run !== null) await navigate({ to: "/runs/$run", params: { run: told.run.id } });
+    else if (told?.__typename === "StartRunSuccess" && told.run !== null)
+      await navigate({ to: "/runs/$run", params: { run: told.run.id } });
     else setProblem(refusalOf(told ?? {}));
   }
 
@@ -62,7 +88,8 @@ function FirstRun({ ask }: { ask: ReactNode }): ReactNode {
       <section aria-label="First run" className="mt-6 max-w-2xl rounded-lg border border-line p-8 max-md:p-5">
         <h2 className="text-[28px] leading-9 tracking-tight">See it work</h2>
         <p className="mt-3 max-w-[60ch] text-soft">
-          The sample turns a text that ships with this installation into a PDF slide deck. No key, no network, about five seconds.
+          The sample turns a text that ships with this installation into a PDF slide deck. No key, no network, about
+          five seconds.
         </p>
         <p className="mt-2 max-w-[60ch] text-soft">
           Its third step fails the first time, on purpose: press Resume, and see that the first two steps are kept.

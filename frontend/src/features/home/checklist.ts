@@ -20,7 +20,9 @@ interface Known {
 export function doneOf(known: Known): { agent: boolean; model: boolean; pipeline: boolean } {
   return {
     agent: known.byAgent.nodes.length > 0,
-    model: known.modelRoles.some(({ chain }) => chain.some(({ kind, availability }) => kind === "TEXT" && availability.usable)),
+    model: known.modelRoles.some(({ chain }) =>
+      chain.some(({ kind, availability }) => kind === "TEXT" && availability.usable),
+    ),
     pipeline: known.mine.nodes.length > 0,
   };
 }

@@ -20,7 +20,10 @@ interface Props {
 /** What somebody usually chooses for one pack or pipeline, a row for each field. */
 export function Choices({ entry, onSettle, onForget }: Props): ReactNode {
   const name = entry.entry?.name ?? entry.target;
-  const isPipeline = entry.entry === null ? entry.target.startsWith("pipe_") || entry.target.startsWith("builtin.") : entry.entry.__typename === "Pipeline";
+  const isPipeline =
+    entry.entry === null
+      ? entry.target.startsWith("pipe_") || entry.target.startsWith("builtin.")
+      : entry.entry.__typename === "Pipeline";
   return (
     <section className={entry.values.length === 0 ? "border-b border-line py-1.5" : "mb-6"} aria-label={name}>
       <div className="flex flex-wrap items-baseline justify-between gap-x-4">
@@ -45,7 +48,12 @@ export function Choices({ entry, onSettle, onForget }: Props): ReactNode {
           {entry.uses === 0 ? null : (
             <>
               {" · "}
-              <button type="button" className="link" aria-label={`Forget ${name}`} onClick={() => onForget(`${isPipeline ? "pipeline" : "pack"}:${entry.target}`, name)}>
+              <button
+                type="button"
+                className="link"
+                aria-label={`Forget ${name}`}
+                onClick={() => onForget(`${isPipeline ? "pipeline" : "pack"}:${entry.target}`, name)}
+              >
                 Forget
               </button>
             </>
@@ -55,7 +63,13 @@ export function Choices({ entry, onSettle, onForget }: Props): ReactNode {
       {entry.values.length === 0 ? null : (
         <ul>
           {entry.values.map((value) => (
-            <Choice key={value.field} value={value} uses={entry.uses} name={name} onSettle={(rule, text) => onSettle(entry.target, value.field, rule, text)} />
+            <Choice
+              key={value.field}
+              value={value}
+              uses={entry.uses}
+              name={name}
+              onSettle={(rule, text) => onSettle(entry.target, value.field, rule, text)}
+            />
           ))}
         </ul>
       )}
@@ -74,13 +88,24 @@ function Choice({ value, uses, name, onSettle }: ChoiceProps): ReactNode {
   const [choosing, setChoosing] = useState(false);
   const field = value.field.toLowerCase().replaceAll("_", " ");
   return (
-    <li className="grid grid-cols-[8rem_minmax(8rem,1fr)_10rem_auto] items-center gap-x-4 gap-y-1 border-b border-line py-1.5 text-dense max-md:grid-cols-1" aria-label={`${field} of ${name}`}>
+    <li
+      className="grid grid-cols-[8rem_minmax(8rem,1fr)_10rem_auto] items-center gap-x-4 gap-y-1 border-b border-line py-1.5 text-dense max-md:grid-cols-1"
+      aria-label={`${field} of ${name}`}
+    >
       <span className="text-soft">{field}</span>
       <span className="min-w-0">
         <span className="font-medium wrap-anywhere">{value.excluded ? "never learned" : value.value}</span>
-        {value.others.length === 0 ? null : <span className="block truncate text-meta text-soft" title={value.others.join(", ")}>also {value.others.join(", ")}</span>}
+        {value.others.length === 0 ? null : (
+          <span className="block truncate text-meta text-soft" title={value.others.join(", ")}>
+            also {value.others.join(", ")}
+          </span>
+        )}
       </span>
-      {value.pinned || value.excluded ? <span className="text-meta text-soft">{value.source}</span> : <Share share={value.share} count={value.count} uses={uses} />}
+      {value.pinned || value.excluded ? (
+        <span className="text-meta text-soft">{value.source}</span>
+      ) : (
+        <Share share={value.share} count={value.count} uses={uses} />
+      )}
       <span className="flex flex-wrap justify-end gap-x-3 max-md:justify-start">
         <button type="button" className="link" aria-expanded={choosing} onClick={() => setChoosing(!choosing)}>
           Use another
@@ -113,7 +138,10 @@ function Choice({ value, uses, name, onSettle }: ChoiceProps): ReactNode {
 /** How much of all uses a value makes up, as a bar and in words. */
 function Share({ share, count, uses }: { share: number; count: number; uses: number }): ReactNode {
   return (
-    <span className="flex items-center gap-2 text-meta text-soft" title={`${Math.round(share * 100)} %, recent uses counting more`}>
+    <span
+      className="flex items-center gap-2 text-meta text-soft"
+      title={`${Math.round(share * 100)} %, recent uses counting more`}
+    >
       <svg viewBox="0 0 100 6" preserveAspectRatio="none" className="h-1.5 w-20 rounded" aria-hidden="true">
         <rect width="100" height="6" className="fill-line" />
         <rect width={(count / Math.max(uses, 1)) * 100} height="6" className="fill-accent" />
@@ -123,7 +151,15 @@ function Share({ share, count, uses }: { share: number; count: number; uses: num
   );
 }
 
-function Another({ field, others, onChoose }: { field: string; others: readonly string[]; onChoose: (text: string) => void }): ReactNode {
+function Another({
+  field,
+  others,
+  onChoose,
+}: {
+  field: string;
+  others: readonly string[];
+  onChoose: (text: string) => void;
+}): ReactNode {
   const [text, setText] = useState("");
   return (
     <form
@@ -138,7 +174,14 @@ function Another({ field, others, onChoose }: { field: string; others: readonly 
           {other}
         </Button>
       ))}
-      <input className="field !w-64" aria-label={`Another ${field}`} maxLength={100} value={text} onChange={(event) => setText(event.target.value)} placeholder="another value" />
+      <input
+        className="field !w-64"
+        aria-label={`Another ${field}`}
+        maxLength={100}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        placeholder="another value"
+      />
       <Button type="submit" kind="primary" disabled={text.trim() === ""}>
         Use it
       </Button>

@@ -23,11 +23,18 @@ export function Everything({ rows, whose, onClose, onForget }: Props): ReactNode
         }}
       >
         <p className="mb-2">
-          All {count(rows, "row")} {whose} go, and the choices learned from them. Runs, artifacts, caches, credentials, and what is pinned or excluded stay.
+          All {count(rows, "row")} {whose} go, and the choices learned from them. Runs, artifacts, caches, credentials,
+          and what is pinned or excluded stay.
         </p>
         <label className="block">
           Type {rows} to confirm
-          <input className="field mt-1" inputMode="numeric" value={typed} onChange={(event) => setTyped(event.target.value)} data-autofocus="" />
+          <input
+            className="field mt-1"
+            inputMode="numeric"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            data-autofocus=""
+          />
         </label>
         <div className="mt-5 flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>Keep it</Button>

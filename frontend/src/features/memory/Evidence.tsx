@@ -7,7 +7,13 @@ import { humanise } from "../../lib/text/format.ts";
 import type { EvidenceRowFragment } from "./memory.generated.ts";
 
 /** What was remembered, newest first; a row leads to its run. */
-export function Evidence({ rows, onForget }: { rows: readonly EvidenceRowFragment[]; onForget: (scope: string, what: string) => void }): ReactNode {
+export function Evidence({
+  rows,
+  onForget,
+}: {
+  rows: readonly EvidenceRowFragment[];
+  onForget: (scope: string, what: string) => void;
+}): ReactNode {
   return (
     <table className="w-full table-fixed border-collapse text-dense max-md:block" aria-label="Evidence">
       <thead className="max-md:sr-only">
@@ -23,11 +29,16 @@ export function Evidence({ rows, onForget }: { rows: readonly EvidenceRowFragmen
       </thead>
       <tbody className="max-md:block">
         {rows.map((row) => (
-          <tr key={row.id} className="row border-b border-line max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 max-md:[&>td]:pr-0">
+          <tr
+            key={row.id}
+            className="row border-b border-line max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 max-md:[&>td]:pr-0"
+          >
             <td className="text-soft">
               <span className="inline-flex items-center gap-1.5 align-middle">
                 <StateGlyph state={row.outcome} />
-                {row.failureCode === null ? humanise(row.outcome.toLowerCase()) : humanise(row.failureCode.toLowerCase())}
+                {row.failureCode === null
+                  ? humanise(row.outcome.toLowerCase())
+                  : humanise(row.failureCode.toLowerCase())}
               </span>
             </td>
             <td className="truncate font-medium" title={row.target}>
@@ -46,7 +57,12 @@ export function Evidence({ rows, onForget }: { rows: readonly EvidenceRowFragmen
                   Run
                 </Link>
               )}
-              <button type="button" className="link" aria-label={`Forget the row of ${row.entry?.name ?? row.target}`} onClick={() => onForget(`entry:${row.id}`, row.isStep ? "one row" : "that row, with its steps")}>
+              <button
+                type="button"
+                className="link"
+                aria-label={`Forget the row of ${row.entry?.name ?? row.target}`}
+                onClick={() => onForget(`entry:${row.id}`, row.isStep ? "one row" : "that row, with its steps")}
+              >
                 Forget
               </button>
             </td>

@@ -14,13 +14,22 @@ import { Choices, type Settle } from "./Choices.tsx";
 import { Evidence } from "./Evidence.tsx";
 import { Everything } from "./Everything.tsx";
 import { useForgetting } from "./forgetting.ts";
-import { ForgetMemoryDocument, MemoryCallersDocument, MemoryDocument, SetDefaultDocument, SetLearningDocument } from "./memory.generated.ts";
+import {
+  ForgetMemoryDocument,
+  MemoryCallersDocument,
+  MemoryDocument,
+  SetDefaultDocument,
+  SetLearningDocument,
+} from "./memory.generated.ts";
 
 export function MemoryPage(): ReactNode {
   const search = useSearch({ from: "/memory" });
   const navigate = useNavigate({ from: "/memory" });
   const caller = search.caller ?? null;
-  const [{ data, fetching, error }, ask] = useQuery({ query: MemoryDocument, variables: { caller, scope: "all", ...pageArguments(search) } });
+  const [{ data, fetching, error }, ask] = useQuery({
+    query: MemoryDocument,
+    variables: { caller, scope: "all", ...pageArguments(search) },
+  });
   const manages = data?.viewer.scopes.includes("MANAGE") ?? false;
   const [{ data: callers }] = useQuery({ query: MemoryCallersDocument, pause: !manages });
   const [, forget] = useMutation(ForgetMemoryDocument);
@@ -59,8 +68,14 @@ export function MemoryPage(): ReactNode {
   const { myDefaults: usual, memoryEntries: evidence, viewer } = data;
   const isOther = usual.caller.id !== viewer.id;
   const whose = isOther ? usual.caller.name : "you";
-  const groups = [...usual.pipelines, ...usual.packs].filter(({ target }) => pending === null || (pending.scope !== "all" && pending.scope !== `pipeline:${target}` && pending.scope !== `pack:${target}`));
-  const rows = evidence.nodes.filter(({ id }) => pending === null || (pending.scope !== "all" && pending.scope !== `entry:${id}`));
+  const groups = [...usual.pipelines, ...usual.packs].filter(
+    ({ target }) =>
+      pending === null ||
+      (pending.scope !== "all" && pending.scope !== `pipeline:${target}` && pending.scope !== `pack:${target}`),
+  );
+  const rows = evidence.nodes.filter(
+    ({ id }) => pending === null || (pending.scope !== "all" && pending.scope !== `entry:${id}`),
+  );
   return (
     <Page
       title="Memory"
@@ -71,7 +86,11 @@ export function MemoryPage(): ReactNode {
       }
       actions={
         <label className="flex items-center gap-2">
-          <input type="checkbox" checked={!usual.learningPaused} onChange={(event) => void pause(!event.target.checked)} />
+          <input
+            type="checkbox"
+            checked={!usual.learningPaused}
+            onChange={(event) => void pause(!event.target.checked)}
+          />
           Learn from runs
         </label>
       }
@@ -83,21 +102,36 @@ export function MemoryPage(): ReactNode {
             label="Whose"
             none="Whose: yours"
             value={search.caller}
-            choices={callers.callers.nodes.filter(({ id }) => id !== viewer.id).map(({ id, name }) => [id, name] as const)}
+            choices={callers.callers.nodes
+              .filter(({ id }) => id !== viewer.id)
+              .map(({ id, name }) => [id, name] as const)}
             onChange={(chosen) => void navigate({ search: { caller: chosen } })}
           />
         </div>
       ) : null}
       {isOther ? (
-        <div role="status" className="mb-4 flex flex-wrap items-center justify-between gap-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2">
-          <p>You are looking at the memory of {usual.caller.name}. What you do here is done for them and stands in the audit.</p>
+        <div
+          role="status"
+          className="mb-4 flex flex-wrap items-center justify-between gap-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2"
+        >
+          <p>
+            You are looking at the memory of {usual.caller.name}. What you do here is done for them and stands in the
+            audit.
+          </p>
           <Button onClick={() => void navigate({ search: {} })}>Back to my own</Button>
         </div>
       ) : null}
-      {usual.locked === null ? null : <Notice problem={{ message: "What was learned cannot be read.", hint: usual.locked, details: [], fields: {} }} />}
+      {usual.locked === null ? null : (
+        <Notice
+          problem={{ message: "What was learned cannot be read.", hint: usual.locked, details: [], fields: {} }}
+        />
+      )}
       <Notice problem={problem} />
       {pending === null ? null : (
-        <div role="status" className="mb-4 flex flex-wrap items-center justify-between gap-3 rounded border border-line bg-panel px-3 py-2">
+        <div
+          role="status"
+          className="mb-4 flex flex-wrap items-center justify-between gap-3 rounded border border-line bg-panel px-3 py-2"
+        >
           <p>Forgetting {pending.what}: done in ten seconds, or when you leave this page.</p>
           <Button onClick={undo}>Undo</Button>
         </div>
@@ -106,7 +140,16 @@ export function MemoryPage(): ReactNode {
         {groups.length === 0 ? (
           <Empty>Nothing is learned yet. A value that two successful runs share shows up here.</Empty>
         ) : (
-          [...groups].sort((one, other) => Number(one.values.length === 0) - Number(other.values.length === 0)).map((entry) => <Choices key={entry.target} entry={entry} onSettle={settle} onForget={(scope, what) => begin({ scope, what })} />)
+          [...groups]
+            .sort((one, other) => Number(one.values.length === 0) - Number(other.values.length === 0))
+            .map((entry) => (
+              <Choices
+                key={entry.target}
+                entry={entry}
+                onSettle={settle}
+                onForget={(scope, what) => begin({ scope, what })}
+              />
+            ))
         )}
       </Section>
       <Section
@@ -119,7 +162,10 @@ export function MemoryPage(): ReactNode {
           )
         }
       >
-        <p className="mb-2 text-dense text-soft">Only short fields such as persona or theme are kept, sealed, for 30 days. Forgetting touches nothing else: no runs, artifacts, caches or credentials, and nothing that is pinned or excluded.</p>
+        <p className="mb-2 text-dense text-soft">
+          Only short fields such as persona or theme are kept, sealed, for 30 days. Forgetting touches nothing else: no
+          runs, artifacts, caches or credentials, and nothing that is pinned or excluded.
+        </p>
         {rows.length === 0 ? (
           <Empty>Nothing is remembered.</Empty>
         ) : (

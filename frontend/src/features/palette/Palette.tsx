@@ -54,11 +54,13 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   const sentence = wish.split(/\s+/).length >= SENTENCE_WORDS;
   const ask = (
     <Items heading="Ask">
-      {wish === "" ? [] : [
-        <Item key="ask" value="ask" onSelect={() => go(`/?ask=${encoded(wish)}`)}>
-          <span className="min-w-0 flex-1 truncate">What to run for “{wish}”</span>
-        </Item>,
-      ]}
+      {wish === ""
+        ? []
+        : [
+            <Item key="ask" value="ask" onSelect={() => go(`/?ask=${encoded(wish)}`)}>
+              <span className="min-w-0 flex-1 truncate">What to run for “{wish}”</span>
+            </Item>,
+          ]}
     </Items>
   );
   return (
@@ -72,7 +74,13 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
       className="mx-auto mt-[12vh] w-[min(94vw,620px)] rounded-lg border border-line bg-page p-0 text-ink shadow-float"
     >
       <Command shouldFilter={false} label="Commands" loop>
-        <Command.Input ref={input} value={typed} onValueChange={setTyped} placeholder="Go to, find or do…" className="w-full border-b border-line bg-page px-4 py-3 text-body outline-none" />
+        <Command.Input
+          ref={input}
+          value={typed}
+          onValueChange={setTyped}
+          placeholder="Go to, find or do…"
+          className="w-full border-b border-line bg-page px-4 py-3 text-body outline-none"
+        />
         <Command.List className="max-h-[min(60vh,440px)] overflow-auto p-2">
           <Command.Empty className="px-3 py-4 text-soft">Nothing is called like this.</Command.Empty>
           {sentence ? ask : null}
@@ -119,14 +127,29 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   );
 }
 
-function Here({ group, typed, act }: { group: ActionGroup; typed: string; act: (what: () => void) => void }): ReactNode {
+function Here({
+  group,
+  typed,
+  act,
+}: {
+  group: ActionGroup;
+  typed: string;
+  act: (what: () => void) => void;
+}): ReactNode {
   const known = new Set<string>();
-  const actions = group.actions.filter(({ says, quiet }) => quiet !== true && matches(says, typed) && !known.has(says) && known.add(says));
+  const actions = group.actions.filter(
+    ({ says, quiet }) => quiet !== true && matches(says, typed) && !known.has(says) && known.add(says),
+  );
   if (group.name === "Go to") return null;
   return (
     <Items heading={group.name}>
       {actions.map((action: Action) => (
-        <Item key={action.says} value={`${group.name} ${action.says}`} onSelect={() => act(action.act)} keys={action.keys}>
+        <Item
+          key={action.says}
+          value={`${group.name} ${action.says}`}
+          onSelect={() => act(action.act)}
+          keys={action.keys}
+        >
           {action.says}
         </Item>
       ))}
@@ -137,15 +160,32 @@ function Here({ group, typed, act }: { group: ActionGroup; typed: string; act: (
 function Items({ heading, children }: { heading: string; children: readonly ReactNode[] }): ReactNode {
   if (children.length === 0) return null;
   return (
-    <Command.Group heading={heading} className="mb-1 [&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-meta [&_[cmdk-group-heading]]:text-soft">
+    <Command.Group
+      heading={heading}
+      className="mb-1 [&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-meta [&_[cmdk-group-heading]]:text-soft"
+    >
       {children}
     </Command.Group>
   );
 }
 
-function Item({ value, onSelect, keys = null, children }: { value: string; onSelect: () => void; keys?: string | null; children: ReactNode }): ReactNode {
+function Item({
+  value,
+  onSelect,
+  keys = null,
+  children,
+}: {
+  value: string;
+  onSelect: () => void;
+  keys?: string | null;
+  children: ReactNode;
+}): ReactNode {
   return (
-    <Command.Item value={value} onSelect={onSelect} className="row flex cursor-pointer items-center gap-2 rounded px-3 py-1.5 data-[selected=true]:bg-accent-tint">
+    <Command.Item
+      value={value}
+      onSelect={onSelect}
+      className="row flex cursor-pointer items-center gap-2 rounded px-3 py-1.5 data-[selected=true]:bg-accent-tint"
+    >
       {children}
       {keys === null ? null : (
         <span className="ml-auto">

@@ -8,7 +8,9 @@ import { Keys } from "./Keys.tsx";
 
 /** Every key that does something on the page that shows. */
 export function ShortcutSheet({ onClose }: { onClose: () => void }): ReactNode {
-  const [groups] = useState(() => offeredActions().map(({ name, actions }) => ({ name, actions: actions.filter(({ keys }) => keys !== null) })));
+  const [groups] = useState(() =>
+    offeredActions().map(({ name, actions }) => ({ name, actions: actions.filter(({ keys }) => keys !== null) })),
+  );
   const [on, setOn] = useShortcutsSetting();
   return (
     <Dialog title="Keys" onClose={onClose}>

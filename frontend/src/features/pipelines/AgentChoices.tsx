@@ -9,7 +9,9 @@ export function AgentChoices({ chosen, onChoose }: { chosen: string; onChoose: (
   const [{ data }] = useQuery({ query: AgentChoicesDocument });
   return (
     <div className="mb-6 grid max-w-[72ch] gap-1">
-      <label htmlFor={id} className="font-medium">Agent</label>
+      <label htmlFor={id} className="font-medium">
+        Agent
+      </label>
       <select id={id} className="field !w-72" value={chosen} onChange={(event) => onChoose(event.target.value)}>
         <option value="">As the steps say</option>
         {(data?.agentProfiles ?? []).map(({ key, model, availability }) => (

@@ -8,7 +8,13 @@ import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.t
 import { DeletePipelineDocument } from "./pipelines.generated.ts";
 
 /** Deleting takes the key once more, since it cannot be undone. */
-export function DeleteDialog({ pipeline, onClose }: { pipeline: { id: string; key: string; name: string }; onClose: () => void }): ReactNode {
+export function DeleteDialog({
+  pipeline,
+  onClose,
+}: {
+  pipeline: { id: string; key: string; name: string };
+  onClose: () => void;
+}): ReactNode {
   const [typed, setTyped] = useState("");
   const [problem, setProblem] = useState<Refusal | null>(null);
   const [{ fetching }, remove] = useMutation(DeletePipelineDocument);
@@ -27,11 +33,22 @@ export function DeleteDialog({ pipeline, onClose }: { pipeline: { id: string; ke
   return (
     <Dialog title={`Delete ${pipeline.name}?`} onClose={onClose}>
       <form onSubmit={(event) => void go(event)}>
-        <p className="mb-3">It can no longer be started. Runs under way finish. Its runs and what they made stay, and can be resumed and run again.</p>
+        <p className="mb-3">
+          It can no longer be started. Runs under way finish. Its runs and what they made stay, and can be resumed and
+          run again.
+        </p>
         <label htmlFor={id} className="mb-1 block font-medium">
           Type its key, <span className="font-mono text-dense">{pipeline.key}</span>, to delete it
         </label>
-        <input id={id} data-autofocus="" className="field font-mono !text-dense" autoComplete="off" spellCheck={false} value={typed} onChange={(event) => setTyped(event.target.value)} />
+        <input
+          id={id}
+          data-autofocus=""
+          className="field font-mono !text-dense"
+          autoComplete="off"
+          spellCheck={false}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
         <Notice problem={problem} />
         <div className="mt-5 flex justify-end gap-2">
           <Button onClick={onClose}>Keep it</Button>

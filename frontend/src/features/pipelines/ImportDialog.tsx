@@ -8,9 +8,16 @@ import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.t
 import { Prose } from "../../components/Prose.tsx";
 import { ImportPipelinesDocument, type ImportPipelinesMutation } from "./pipelines.generated.ts";
 
-type Change = Extract<ImportPipelinesMutation["applyPipelines"], { __typename: "ApplyPipelinesSuccess" }>["changes"][number];
+type Change = Extract<
+  ImportPipelinesMutation["applyPipelines"],
+  { __typename: "ApplyPipelinesSuccess" }
+>["changes"][number];
 
-const ACTIONS: Record<Change["action"], string> = { CREATE: "is new", UPDATE: "gets a new version", KEEP: "stays as it is" };
+const ACTIONS: Record<Change["action"], string> = {
+  CREATE: "is new",
+  UPDATE: "gets a new version",
+  KEEP: "stays as it is",
+};
 
 /** Pipelines from YAML, pasted or from a file: first what it would change, then the change. */
 export function ImportDialog({ onClose }: { onClose: () => void }): ReactNode {
@@ -37,7 +44,8 @@ export function ImportDialog({ onClose }: { onClose: () => void }): ReactNode {
       setPlanned(told.changes);
     } else {
       const [only] = told.changes;
-      if (told.changes.length === 1 && only !== undefined) await navigate({ to: "/pipelines/$pipeline", params: { pipeline: only.key } });
+      if (told.changes.length === 1 && only !== undefined)
+        await navigate({ to: "/pipelines/$pipeline", params: { pipeline: only.key } });
       else {
         await navigate({ to: "/pipelines", search: { source: "own" } });
         onClose();
@@ -51,7 +59,15 @@ export function ImportDialog({ onClose }: { onClose: () => void }): ReactNode {
       <label htmlFor={id} className="mb-1 block font-medium">
         YAML, as <code className="font-mono text-dense">packline export</code> writes it
       </label>
-      <textarea id={id} data-autofocus="" className="field font-mono !text-dense" rows={planned === null ? 12 : 5} spellCheck={false} value={yaml} onChange={(event) => change(event.target.value)} />
+      <textarea
+        id={id}
+        data-autofocus=""
+        className="field font-mono !text-dense"
+        rows={planned === null ? 12 : 5}
+        spellCheck={false}
+        value={yaml}
+        onChange={(event) => change(event.target.value)}
+      />
       <label className="mt-2 block w-fit text-dense">
         <span className="mr-2">Or a file</span>
         <input
@@ -110,8 +126,13 @@ const TINT: Record<string, string> = { "+": "bg-ok-tint", "-": "bg-fail-tint", "
 function Patch({ text, label }: { text: string; label: string }): ReactNode {
   const lines = text.split("\n").filter((line) => !line.startsWith("---") && !line.startsWith("+++"));
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- long lines scroll
-    <pre tabIndex={0} role="region" aria-label={label} className="max-h-64 overflow-auto rounded border border-line py-1 font-mono text-meta">
+    <pre
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- long lines scroll
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      className="max-h-64 overflow-auto rounded border border-line py-1 font-mono text-meta"
+    >
       {lines.map((line, index) => (
         // oxlint-disable-next-line react/no-array-index-key -- lines have no other name than their place
         <span key={index} className={`block px-2 whitespace-pre-wrap ${TINT[line[0] ?? ""] ?? ""}`}>

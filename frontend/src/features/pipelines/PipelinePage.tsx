@@ -30,14 +30,17 @@ export function PipelinePage(): ReactNode {
   if (pipeline === null && !fetching) {
     return <UnknownPipeline id={id} extensions={extensions} />;
   }
-  if (pipeline === undefined || pipeline === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (pipeline === undefined || pipeline === null)
+    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return <Whole pipeline={pipeline} />;
 }
 
 function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
   const { metadata, availability, currentVersion, actions } = pipeline;
   const [deleting, setDeleting] = useState(false);
-  const facts = [pipeline.builtin ? "ships with Packline" : null, `version ${currentVersion.number}`].filter((fact) => fact !== null).join(" · ");
+  const facts = [pipeline.builtin ? "ships with Packline" : null, `version ${currentVersion.number}`]
+    .filter((fact) => fact !== null)
+    .join(" · ");
   const [first, ...rest] = pipeline.steps.map(({ retry }) => retry.maxAttempts);
   const tries = first ?? 1;
   const alike = rest.every((other) => other === tries);
@@ -76,7 +79,9 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
     >
       <PipelineTabs pipeline={pipeline.key} />
       {availability.usable ? null : <Missing missing={availability.missing} />}
-      <p className="mb-2 max-w-[72ch]"><Prose text={pipeline.description} /></p>
+      <p className="mb-2 max-w-[72ch]">
+        <Prose text={pipeline.description} />
+      </p>
       <p className="mb-6 text-dense text-soft">
         {metadata.practice ? "for practice · " : ""}
         {metadata.accepts.length + metadata.produces.length === 0 ? null : (
@@ -99,19 +104,34 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
             <StepRow key={step.key} step={step} tries={alike ? null : step.retry.maxAttempts} />
           ))}
         </ol>
-        {alike && tries > 1 ? <p className="mt-2 text-dense text-soft">Each step is tried up to {count(tries, "time")}.</p> : null}
+        {alike && tries > 1 ? (
+          <p className="mt-2 text-dense text-soft">Each step is tried up to {count(tries, "time")}.</p>
+        ) : null}
       </Section>
       {metadata.limitations.length === 0 ? null : (
         <Section title="Limits">
           <ul className="max-w-[72ch] list-disc space-y-1 pl-5">
             {metadata.limitations.map((limit) => (
-              <li key={limit}><Prose text={limit} /></li>
+              <li key={limit}>
+                <Prose text={limit} />
+              </li>
             ))}
           </ul>
         </Section>
       )}
-      <Section title="Last runs" more={<Link to="/runs" search={{ pipeline: pipeline.key }} className="link text-dense">All its runs</Link>}>
-        {pipeline.runs.nodes.length === 0 ? <p className="text-soft">It has not been run here.</p> : <RunTable runs={pipeline.runs.nodes} label="Last runs" ofOne />}
+      <Section
+        title="Last runs"
+        more={
+          <Link to="/runs" search={{ pipeline: pipeline.key }} className="link text-dense">
+            All its runs
+          </Link>
+        }
+      >
+        {pipeline.runs.nodes.length === 0 ? (
+          <p className="text-soft">It has not been run here.</p>
+        ) : (
+          <RunTable runs={pipeline.runs.nodes} label="Last runs" ofOne />
+        )}
       </Section>
       <details>
         <summary className="link w-fit">Definition as YAML</summary>
@@ -136,7 +156,9 @@ function listed(paths: readonly string[]): ReactNode {
           <code className="font-mono text-[0.93em] text-ink">{path === "" ? "all" : path}</code>
         </span>
       ))}
-      {shown.length < paths.length ? <span title={paths.join(", ")}> and {paths.length - shown.length} more</span> : null}
+      {shown.length < paths.length ? (
+        <span title={paths.join(", ")}> and {paths.length - shown.length} more</span>
+      ) : null}
     </>
   );
 }
@@ -157,7 +179,8 @@ type Agent = Extract<Pipeline["steps"][number], { candidates: unknown }>;
 function agentWords({ outputs, stdoutTo, cache, requiredIsolation }: Agent): string {
   const files = [...new Set([...outputs, ...(stdoutTo === null ? [] : [stdoutTo])])];
   const words = [files.length === 0 ? "Proposes no files." : `Proposes ${files.join(", ")}.`];
-  if (requiredIsolation !== null) words.push(`Only in isolation ${humanise(requiredIsolation.toLowerCase()).toLowerCase()}.`);
+  if (requiredIsolation !== null)
+    words.push(`Only in isolation ${humanise(requiredIsolation.toLowerCase()).toLowerCase()}.`);
   if (cache) words.push("May be replayed from an earlier result.");
   return words.join(" ");
 }
@@ -166,7 +189,8 @@ function agentWords({ outputs, stdoutTo, cache, requiredIsolation }: Agent): str
 function StepRow({ step, tries }: { step: Pipeline["steps"][number]; tries: number | null }): ReactNode {
   const pack = "pack" in step ? step.pack : null;
   const agent = "candidates" in step ? step : null;
-  const name = "packName" in step ? step.packName : agent === null ? null : `agent ${agent.candidates.join(" or ")}`.trim();
+  const name =
+    "packName" in step ? step.packName : agent === null ? null : `agent ${agent.candidates.join(" or ")}`.trim();
   const uses = new Map<string, string[]>();
   for (const { sourceStep, sourcePath } of step.references) {
     const source = sourceStep === null ? "the inputs" : humanise(sourceStep);

@@ -1,7 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-const TAB = { className: "-mb-px border-b-2 border-transparent pb-1.5 font-medium text-soft no-underline hover:text-ink" };
+const TAB = {
+  className: "-mb-px border-b-2 border-transparent pb-1.5 font-medium text-soft no-underline hover:text-ink",
+};
 const HERE = { className: "!border-accent !text-ink", "aria-current": "page" } as const;
 const EXACT = { exact: true, includeSearch: false } as const;
 

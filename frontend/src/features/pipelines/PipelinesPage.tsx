@@ -14,7 +14,12 @@ import { humanise } from "../../lib/text/format.ts";
 import type { RequirementKind } from "../../domain/fragments.generated.ts";
 import { STATES } from "../../domain/runs/states.ts";
 import { ImportDialog } from "./ImportDialog.tsx";
-import { PipelineKindsDocument, type PipelineKindsQuery, PipelinesDocument, type PipelinesQuery } from "./pipelines.generated.ts";
+import {
+  PipelineKindsDocument,
+  type PipelineKindsQuery,
+  PipelinesDocument,
+  type PipelinesQuery,
+} from "./pipelines.generated.ts";
 import { RunBars } from "./RunBars.tsx";
 import type { PipelinesSearch } from "./search.ts";
 
@@ -30,9 +35,16 @@ export function PipelinesPage(): ReactNode {
     ...(source === undefined ? {} : { builtin: source === "starters" }),
   };
   const filtered = Object.keys(filter).length > 0;
-  const set = (change: Partial<PipelinesSearch>): void => void navigate({ search: (kept: PipelinesSearch) => ({ ...kept, ...change, after: undefined, before: undefined }), replace: true });
+  const set = (change: Partial<PipelinesSearch>): void =>
+    void navigate({
+      search: (kept: PipelinesSearch) => ({ ...kept, ...change, after: undefined, before: undefined }),
+      replace: true,
+    });
   const [{ data: kinds }] = useQuery({ query: PipelineKindsDocument, requestPolicy: "cache-first" });
-  const [{ data, fetching, error }] = useQuery({ query: PipelinesDocument, variables: { filter, ...pageArguments(search) } });
+  const [{ data, fetching, error }] = useQuery({
+    query: PipelinesDocument,
+    variables: { filter, ...pageArguments(search) },
+  });
   return (
     <Page
       title="Pipelines"
@@ -47,11 +59,27 @@ export function PipelinesPage(): ReactNode {
       }
     >
       <FilterBar
-        search={<SearchBox label="Search pipelines" text={q ?? ""} onSearch={(text) => set({ q: text === "" ? undefined : text })} />}
+        search={
+          <SearchBox
+            label="Search pipelines"
+            text={q ?? ""}
+            onSearch={(text) => set({ q: text === "" ? undefined : text })}
+          />
+        }
         chosen={[accepts, produces, source].filter((one) => one !== undefined).length}
       >
-        <FilterSelect label="Accepts" value={accepts} choices={choicesOf(kinds, "accepts", accepts)} onChange={(kind) => set({ accepts: kind })} />
-        <FilterSelect label="Produces" value={produces} choices={choicesOf(kinds, "produces", produces)} onChange={(kind) => set({ produces: kind })} />
+        <FilterSelect
+          label="Accepts"
+          value={accepts}
+          choices={choicesOf(kinds, "accepts", accepts)}
+          onChange={(kind) => set({ accepts: kind })}
+        />
+        <FilterSelect
+          label="Produces"
+          value={produces}
+          choices={choicesOf(kinds, "produces", produces)}
+          onChange={(kind) => set({ produces: kind })}
+        />
         <FilterSelect
           label="Source"
           value={source}
@@ -65,7 +93,17 @@ export function PipelinesPage(): ReactNode {
       {data === undefined ? (
         <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
       ) : data.pipelines.nodes.length === 0 ? (
-        <Empty action={filtered ? <Link to="/pipelines" search={{}} className="link">All pipelines</Link> : undefined}>{filtered ? "No pipeline fits." : "There are no pipelines yet."}</Empty>
+        <Empty
+          action={
+            filtered ? (
+              <Link to="/pipelines" search={{}} className="link">
+                All pipelines
+              </Link>
+            ) : undefined
+          }
+        >
+          {filtered ? "No pipeline fits." : "There are no pipelines yet."}
+        </Empty>
       ) : (
         <>
           <ul className="divide-y divide-line border-y border-line">
@@ -82,7 +120,11 @@ export function PipelinesPage(): ReactNode {
 }
 
 /** The kinds that some pipeline takes or makes, and the one that is chosen. */
-function choicesOf(kinds: PipelineKindsQuery | undefined, field: "accepts" | "produces", chosen: string | undefined): (readonly [string, string])[] {
+function choicesOf(
+  kinds: PipelineKindsQuery | undefined,
+  field: "accepts" | "produces",
+  chosen: string | undefined,
+): (readonly [string, string])[] {
   const found = new Set(kinds?.pipelines.nodes.flatMap(({ metadata }) => metadata[field]));
   if (chosen !== undefined) found.add(chosen);
   return [...found].sort().map((kind) => [kind, kind.replaceAll("_", " ")] as const);
@@ -97,7 +139,11 @@ function Row({ pipeline }: { pipeline: PipelinesQuery["pipelines"]["nodes"][numb
     <li className="relative flex items-center gap-4 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-2">
       <div className="min-w-0 flex-1 max-md:basis-full">
         <p className="flex items-baseline gap-x-3 max-md:flex-wrap">
-          <Link to="/pipelines/$pipeline" params={params} className="shrink-0 font-medium text-ink no-underline after:absolute max-md:shrink after:inset-0 hover:underline">
+          <Link
+            to="/pipelines/$pipeline"
+            params={params}
+            className="shrink-0 font-medium text-ink no-underline after:absolute max-md:shrink after:inset-0 hover:underline"
+          >
             {name}
           </Link>
           <span className="truncate text-dense text-soft max-md:whitespace-normal">
@@ -129,7 +175,12 @@ function Row({ pipeline }: { pipeline: PipelinesQuery["pipelines"]["nodes"][numb
             Run…
           </ButtonLink>
         ) : (
-          <Link to="/pipelines/$pipeline" params={params} className="text-right text-dense text-warn hover:underline" title={availability.missing.map(({ message }) => message).join(" ")}>
+          <Link
+            to="/pipelines/$pipeline"
+            params={params}
+            className="text-right text-dense text-warn hover:underline"
+            title={availability.missing.map(({ message }) => message).join(" ")}
+          >
             {needed(availability.missing[0])}
           </Link>
         )}

@@ -44,7 +44,13 @@ function RunForm({ id }: { id: string }): ReactNode {
   }, [texts, navigate, leaving]);
 
   async function go({ values, key, fields, fromMemory }: Start): Promise<Refusal | null> {
-    const answer = await start({ pipeline: id, inputs: values, fromMemory, idempotencyKey: agent === "" ? key : `${key}-${agent}`, agent: agent === "" ? undefined : agent });
+    const answer = await start({
+      pipeline: id,
+      inputs: values,
+      fromMemory,
+      idempotencyKey: agent === "" ? key : `${key}-${agent}`,
+      agent: agent === "" ? undefined : agent,
+    });
     const told = answer.data?.runPipeline;
     if (answer.error !== undefined) return lost(answer.error);
     if (told?.__typename !== "StartRunSuccess" || told.run === null) return refusalOf(told ?? {}, fields);
@@ -56,7 +62,8 @@ function RunForm({ id }: { id: string }): ReactNode {
   if (pipeline === null && !fetching) {
     return <UnknownPipeline id={id} extensions={extensions} />;
   }
-  if (pipeline === undefined || pipeline === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (pipeline === undefined || pipeline === null)
+    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return (
     <Page
       title={`Run ${pipeline.name}`}
@@ -71,7 +78,16 @@ function RunForm({ id }: { id: string }): ReactNode {
     >
       {pipeline.availability.usable ? null : <Missing missing={pipeline.availability.missing} />}
       {pipeline.steps.some((step) => "candidates" in step) ? <AgentChoices chosen={agent} onChoose={setAgent} /> : null}
-      <StartForm inputSchema={pipeline.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run" target={{ pipeline: pipeline.key }} agent={agent === "" ? undefined : agent} learned={learned} />
+      <StartForm
+        inputSchema={pipeline.inputSchema}
+        texts={texts}
+        onTexts={setTexts}
+        onStart={go}
+        word="Run"
+        target={{ pipeline: pipeline.key }}
+        agent={agent === "" ? undefined : agent}
+        learned={learned}
+      />
     </Page>
   );
 }

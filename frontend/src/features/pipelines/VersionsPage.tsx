@@ -11,7 +11,12 @@ import { Loading, Page, Section, Unread } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
 import { PipelineTabs } from "./PipelineTabs.tsx";
-import { PipelineVersionsDocument, type PipelineVersionsQuery, RestoreVersionDocument, VersionTextDocument } from "./pipelines.generated.ts";
+import {
+  PipelineVersionsDocument,
+  type PipelineVersionsQuery,
+  RestoreVersionDocument,
+  VersionTextDocument,
+} from "./pipelines.generated.ts";
 import type { VersionsSearch } from "./search.ts";
 
 type Pipeline = NonNullable<PipelineVersionsQuery["pipeline"]>;
@@ -20,22 +25,35 @@ type Pipeline = NonNullable<PipelineVersionsQuery["pipeline"]>;
 export function VersionsPage(): ReactNode {
   const { pipeline: id } = useParams({ from: "/pipelines/$pipeline/versions" });
   const search = useSearch({ from: "/pipelines/$pipeline/versions" });
-  const [{ data, fetching, error, extensions }, again] = useQuery({ query: PipelineVersionsDocument, variables: { id, ...pageArguments(search) } });
+  const [{ data, fetching, error, extensions }, again] = useQuery({
+    query: PipelineVersionsDocument,
+    variables: { id, ...pageArguments(search) },
+  });
   const pipeline = data?.pipeline;
   if (pipeline === null && !fetching) {
     return <UnknownPipeline id={id} extensions={extensions} />;
   }
-  if (pipeline === undefined || pipeline === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (pipeline === undefined || pipeline === null)
+    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return <Whole pipeline={pipeline} search={search} onSaved={() => again({ requestPolicy: "network-only" })} />;
 }
 
-function Whole({ pipeline, search, onSaved }: { pipeline: Pipeline; search: VersionsSearch; onSaved: () => void }): ReactNode {
+function Whole({
+  pipeline,
+  search,
+  onSaved,
+}: {
+  pipeline: Pipeline;
+  search: VersionsSearch;
+  onSaved: () => void;
+}): ReactNode {
   const navigate = useNavigate({ from: "/pipelines/$pipeline/versions" });
   const [restoring, setRestoring] = useState<number | null>(null);
   const current = pipeline.currentVersion.number;
   const b = search.b ?? current;
   const a = search.a ?? Math.max(1, b - 1);
-  const set = (change: Partial<VersionsSearch>): void => void navigate({ search: (kept: VersionsSearch) => ({ ...kept, ...change }), replace: true });
+  const set = (change: Partial<VersionsSearch>): void =>
+    void navigate({ search: (kept: VersionsSearch) => ({ ...kept, ...change }), replace: true });
   function done(number: number): void {
     onSaved();
     set({ a: number - 1, b: number, after: undefined, before: undefined });
@@ -60,12 +78,29 @@ function Whole({ pipeline, search, onSaved }: { pipeline: Pipeline; search: Vers
             </thead>
             <tbody>
               {pipeline.versions.nodes.map((version) => (
-                <tr key={version.id} className={`border-b border-line align-top [&>td]:py-2 [&>td]:pr-3 ${version.number === a || version.number === b ? "bg-accent-tint" : ""}`}>
+                <tr
+                  key={version.id}
+                  className={`border-b border-line align-top [&>td]:py-2 [&>td]:pr-3 ${version.number === a || version.number === b ? "bg-accent-tint" : ""}`}
+                >
                   <td className="!pl-2">
-                    <input type="radio" name="from" className="size-4 accent-accent" aria-label={`From version ${version.number}`} checked={version.number === a} onChange={() => set({ a: version.number, b })} />
+                    <input
+                      type="radio"
+                      name="from"
+                      className="size-4 accent-accent"
+                      aria-label={`From version ${version.number}`}
+                      checked={version.number === a}
+                      onChange={() => set({ a: version.number, b })}
+                    />
                   </td>
                   <td>
-                    <input type="radio" name="to" className="size-4 accent-accent" aria-label={`To version ${version.number}`} checked={version.number === b} onChange={() => set({ a, b: version.number })} />
+                    <input
+                      type="radio"
+                      name="to"
+                      className="size-4 accent-accent"
+                      aria-label={`To version ${version.number}`}
+                      checked={version.number === b}
+                      onChange={() => set({ a, b: version.number })}
+                    />
                   </td>
                   <td className="min-w-0">
                     <span className="font-medium">{version.number}</span>
@@ -94,7 +129,12 @@ function Whole({ pipeline, search, onSaved }: { pipeline: Pipeline; search: Vers
           title="What differs"
           more={
             <label className="flex items-center gap-2 text-dense max-lg:hidden">
-              <input type="checkbox" className="size-4 accent-accent" checked={search.view === "split"} onChange={({ target }) => set({ view: target.checked ? "split" : undefined })} />
+              <input
+                type="checkbox"
+                className="size-4 accent-accent"
+                checked={search.view === "split"}
+                onChange={({ target }) => set({ view: target.checked ? "split" : undefined })}
+              />
               Side by side
             </label>
           }
@@ -102,36 +142,80 @@ function Whole({ pipeline, search, onSaved }: { pipeline: Pipeline; search: Vers
           <Compared pipelineId={pipeline.id} a={a} b={b} split={search.view === "split"} />
         </Section>
       </div>
-      {restoring === null ? null : <RestoreDialog pipeline={pipeline} number={restoring} onClose={() => setRestoring(null)} onDone={done} />}
+      {restoring === null ? null : (
+        <RestoreDialog pipeline={pipeline} number={restoring} onClose={() => setRestoring(null)} onDone={done} />
+      )}
     </Page>
   );
 }
 
 function useText(id: string, number: number): { text: string | null; absent: boolean; problem: Refusal | null } {
-  const [{ data, fetching, error }] = useQuery({ query: VersionTextDocument, variables: { id, number }, requestPolicy: "cache-first" });
+  const [{ data, fetching, error }] = useQuery({
+    query: VersionTextDocument,
+    variables: { id, number },
+    requestPolicy: "cache-first",
+  });
   const version = data?.pipeline?.versionByNumber;
   const known = version != null && version.number === number;
-  return { text: known ? version.yaml : null, absent: !fetching && version === null, problem: error === undefined ? null : lost(error) };
+  return {
+    text: known ? version.yaml : null,
+    absent: !fetching && version === null,
+    problem: error === undefined ? null : lost(error),
+  };
 }
 
-function Compared({ pipelineId, a, b, split }: { pipelineId: string; a: number; b: number; split: boolean }): ReactNode {
+function Compared({
+  pipelineId,
+  a,
+  b,
+  split,
+}: {
+  pipelineId: string;
+  a: number;
+  b: number;
+  split: boolean;
+}): ReactNode {
   const [one, other] = [useText(pipelineId, a), useText(pipelineId, b)];
   const gone = one.absent ? a : other.absent ? b : null;
   if (gone !== null) return <p className="text-soft">There is no version {gone}.</p>;
-  if (one.text === null || other.text === null) return <Unread fetching={one.problem === null && other.problem === null} problem={one.problem ?? other.problem} />;
+  if (one.text === null || other.text === null)
+    return <Unread fetching={one.problem === null && other.problem === null} problem={one.problem ?? other.problem} />;
   if (a === b) return <p className="text-soft">That is one version. Choose another to compare it with.</p>;
-  return <DiffView key={`${a} ${b}`} before={one.text} after={other.text} names={[`version ${a}`, `version ${b}`]} split={split} />;
+  return (
+    <DiffView
+      key={`${a} ${b}`}
+      before={one.text}
+      after={other.text}
+      names={[`version ${a}`, `version ${b}`]}
+      split={split}
+    />
+  );
 }
 
 /** An old version becomes the newest: a save like any other, so nothing is lost. */
-function RestoreDialog({ pipeline, number, onClose, onDone }: { pipeline: Pipeline; number: number; onClose: () => void; onDone: (number: number) => void }): ReactNode {
+function RestoreDialog({
+  pipeline,
+  number,
+  onClose,
+  onDone,
+}: {
+  pipeline: Pipeline;
+  number: number;
+  onClose: () => void;
+  onDone: (number: number) => void;
+}): ReactNode {
   const { text, problem: unread } = useText(pipeline.id, number);
   const [{ fetching }, restore] = useMutation(RestoreVersionDocument);
   const [problem, setProblem] = useState<Refusal | null>(null);
   const current = pipeline.currentVersion;
 
   async function go(yaml: string): Promise<void> {
-    const { data, error } = await restore({ pipeline: pipeline.id, yaml, ifVersion: current.number, note: `Version ${number} restored` });
+    const { data, error } = await restore({
+      pipeline: pipeline.id,
+      yaml,
+      ifVersion: current.number,
+      note: `Version ${number} restored`,
+    });
     const told = data?.updatePipeline;
     if (error !== undefined) setProblem(lost(error));
     else if (told?.__typename !== "PipelineSuccess") setProblem(refusalOf(told ?? {}));
@@ -143,12 +227,27 @@ function RestoreDialog({ pipeline, number, onClose, onDone }: { pipeline: Pipeli
 
   return (
     <Dialog title={`Restore version ${number}`} onClose={onClose} wide>
-      <p className="mb-3">It is saved again as version {current.number + 1}. No version is lost, and runs under way keep theirs.</p>
-      {text === null ? <Loading /> : <DiffView before={current.yaml} after={text} names={[`version ${current.number}, the current one`, `version ${number}`]} />}
+      <p className="mb-3">
+        It is saved again as version {current.number + 1}. No version is lost, and runs under way keep theirs.
+      </p>
+      {text === null ? (
+        <Loading />
+      ) : (
+        <DiffView
+          before={current.yaml}
+          after={text}
+          names={[`version ${current.number}, the current one`, `version ${number}`]}
+        />
+      )}
       <Notice problem={problem ?? unread} />
       <div className="mt-5 flex justify-end gap-2">
         <Button onClick={onClose}>Leave it</Button>
-        <Button kind="primary" data-autofocus="" disabled={fetching || text === null} onClick={() => void go(text ?? "")}>
+        <Button
+          kind="primary"
+          data-autofocus=""
+          disabled={fetching || text === null}
+          onClick={() => void go(text ?? "")}
+        >
           Restore as version {current.number + 1}
         </Button>
       </div>

@@ -14,7 +14,14 @@ export interface PipelinesSearch {
 
 export function pipelinesSearch(given: Record<string, unknown>): PipelinesSearch {
   const { q, accepts, produces, source } = given;
-  return { q: textOf(q), accepts: textOf(accepts), produces: textOf(produces), source: oneOf(source, SOURCES), after: textOf(given["after"]), before: textOf(given["before"]) };
+  return {
+    q: textOf(q),
+    accepts: textOf(accepts),
+    produces: textOf(produces),
+    source: oneOf(source, SOURCES),
+    after: textOf(given["after"]),
+    before: textOf(given["before"]),
+  };
 }
 
 export interface VersionsSearch {
@@ -27,7 +34,13 @@ export interface VersionsSearch {
 }
 
 export function versionsSearch(given: Record<string, unknown>): VersionsSearch {
-  return { a: numberOf(given["a"]), b: numberOf(given["b"]), view: oneOf(given["view"], ["split"] as const), after: textOf(given["after"]), before: textOf(given["before"]) };
+  return {
+    a: numberOf(given["a"]),
+    b: numberOf(given["b"]),
+    view: oneOf(given["view"], ["split"] as const),
+    after: textOf(given["after"]),
+    before: textOf(given["before"]),
+  };
 }
 
 function numberOf(value: unknown): number | undefined {

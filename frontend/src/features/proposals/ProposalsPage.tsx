@@ -22,7 +22,11 @@ const FILING = "github.create_issue";
 
 export function ProposalsPage(): ReactNode {
   const search = useSearch({ from: "/proposals" });
-  const [{ data, fetching, error }, ask] = useQuery({ query: ProposalsDocument, variables: pageArguments(search), requestPolicy: "cache-and-network" });
+  const [{ data, fetching, error }, ask] = useQuery({
+    query: ProposalsDocument,
+    variables: pageArguments(search),
+    requestPolicy: "cache-and-network",
+  });
   const [, remove] = useMutation(DeleteProposalDocument);
   const [leaving, setLeaving] = useState<Proposal | null>(null);
   return (
@@ -31,7 +35,15 @@ export function ProposalsPage(): ReactNode {
       {data === undefined ? (
         <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
       ) : data.gapProposals.nodes.length === 0 ? (
-        <Empty action={<Link to="/" className="link">Ask what to run</Link>}>None is kept. Where nothing here fits a request, the answer proposes a pack, which can be saved.</Empty>
+        <Empty
+          action={
+            <Link to="/" className="link">
+              Ask what to run
+            </Link>
+          }
+        >
+          None is kept. Where nothing here fits a request, the answer proposes a pack, which can be saved.
+        </Empty>
       ) : (
         <>
           <ul className="divide-y divide-line border-y border-line">
@@ -56,7 +68,8 @@ export function ProposalsPage(): ReactNode {
           }}
         >
           <p>
-            <span className="font-mono text-dense">{leaving.gap.proposedPack.name}</span>, for “{leaving.userIntent}”. It cannot be brought back; an issue that was filed stays.
+            <span className="font-mono text-dense">{leaving.gap.proposedPack.name}</span>, for “{leaving.userIntent}”.
+            It cannot be brought back; an issue that was filed stays.
           </p>
         </Confirm>
       )}

@@ -14,7 +14,12 @@ import type { RunWholeFragment } from "./run.generated.ts";
 export const Head = memo(function Head({ run, actions }: { run: RunWholeFragment; actions: ReactNode }): ReactNode {
   const failed = run.failure?.stepKey ?? null;
   const place = failed === null ? null : run.steps.findIndex((step) => step.key === failed) + 1;
-  const at = run.state === "FAILED" && place !== null && place > 0 ? `at step ${place} of ${run.steps.length}` : isLive(run.state) ? doing(run) : null;
+  const at =
+    run.state === "FAILED" && place !== null && place > 0
+      ? `at step ${place} of ${run.steps.length}`
+      : isLive(run.state)
+        ? doing(run)
+        : null;
   return (
     <header className="mb-4">
       <nav aria-label="Where this is" className="mb-1 text-dense text-soft">
@@ -55,7 +60,8 @@ export const Head = memo(function Head({ run, actions }: { run: RunWholeFragment
 
 function doing(run: RunWholeFragment): string | null {
   // What waits for a moment tells which.
-  if (run.wait !== null) return run.wait.until === null ? run.wait.message : `${run.wait.message}, at ${when(run.wait.until, serverNow())}`;
+  if (run.wait !== null)
+    return run.wait.until === null ? run.wait.message : `${run.wait.message}, at ${when(run.wait.until, serverNow())}`;
   const step = currentStep(run);
   return step === null ? null : `step ${run.steps.indexOf(step) + 1} of ${run.steps.length}`;
 }
@@ -81,14 +87,20 @@ function Facts({ run }: { run: RunWholeFragment }): ReactNode {
     STARTED_BY[run.cause](run.caller.name),
     ...(run.clientName === null ? [] : [`via ${run.clientName.slice(0, 40)}`]),
     <Moment key="at" at={run.createdAt} />,
-    run.startedAt === null ? "not started" : isFinal(run.state) ? `took ${duration(work)} of work` : `${duration(work)} of work`,
+    run.startedAt === null
+      ? "not started"
+      : isFinal(run.state)
+        ? `took ${duration(work)} of work`
+        : `${duration(work)} of work`,
   ];
   if (run.cost.amountUsd !== null && run.cost.amountUsd > 0) facts.push(money(run.cost.amountUsd));
   const used = (run.cost.usage?.input ?? 0) + (run.cost.usage?.output ?? 0);
   if (used > 0) facts.push(tokens(used));
   if (run.version !== null) {
     const current = run.pipeline?.currentVersion.number;
-    facts.push(`definition v${run.version.number}${current === undefined || current === run.version.number ? "" : ` (current v${current})`}`);
+    facts.push(
+      `definition v${run.version.number}${current === undefined || current === run.version.number ? "" : ` (current v${current})`}`,
+    );
   }
   if (run.fromMemory.length > 0) {
     facts.push(

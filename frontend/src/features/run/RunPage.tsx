@@ -25,7 +25,13 @@ import { FailurePanel } from "./failure/FailurePanel.tsx";
 import { first, forward } from "./forward.ts";
 import { Head } from "./Head.tsx";
 import { reuseOf } from "./timeline/reuse.ts";
-import { AcknowledgeRunDocument, RunEventsDocument, RunPageDocument, type RunWholeFragment, type StepRowFragment } from "./run.generated.ts";
+import {
+  AcknowledgeRunDocument,
+  RunEventsDocument,
+  RunPageDocument,
+  type RunWholeFragment,
+  type StepRowFragment,
+} from "./run.generated.ts";
 import type { RunSearch } from "./search.ts";
 import { StepTabs, type Tab, tabFor } from "./step/StepTabs.tsx";
 import { type Scale, Timeline } from "./timeline/Timeline.tsx";
@@ -42,14 +48,18 @@ export function RunPage(): ReactNode {
   const [{ data, fetching, error }] = useQuery({ query: RunPageDocument, variables: { id } });
   const client = useClient();
   const run = data?.run ?? null;
-  const reread = useCallback(() => client.query(RunPageDocument, { id }, { requestPolicy: "network-only" }).toPromise(), [client, id]);
+  const reread = useCallback(
+    () => client.query(RunPageDocument, { id }, { requestPolicy: "network-only" }).toPromise(),
+    [client, id],
+  );
 
   // Followed until the stream itself ends: that the run has ended may be known earlier than how. A run that was resumed
   // goes on after its last event: the stream is opened anew.
   const heard = useRef<{ id: string; cursor: string } | null>(null);
   useFollow(RunEventsDocument, (cursor) => ({ id, after: cursor }), {
     key: run === null ? null : `${id} ${run.resumeCount}`,
-    after: () => (heard.current !== null && heard.current.id === id ? heard.current.cursor : (run?.eventCursor ?? null)),
+    after: () =>
+      heard.current !== null && heard.current.id === id ? heard.current.cursor : (run?.eventCursor ?? null),
     cursorOf: ({ runEvents }) => runEvents.cursor,
     isEnd: ({ runEvents }) => runEvents.__typename === "RunEventsEnd",
     onMessage: ({ runEvents }) => {
@@ -67,7 +77,18 @@ export function RunPage(): ReactNode {
 
   if (run === null) {
     if (data !== undefined && !fetching) {
-      return <Absent title="There is no such run" onward={<Link to="/runs" className="link">All runs</Link>}>No run {id} is kept here, or it is not yours to see.</Absent>;
+      return (
+        <Absent
+          title="There is no such run"
+          onward={
+            <Link to="/runs" className="link">
+              All runs
+            </Link>
+          }
+        >
+          No run {id} is kept here, or it is not yours to see.
+        </Absent>
+      );
     }
     return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   }
@@ -100,38 +121,78 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
   const failed = run.failure === null ? null : (run.steps.find((step) => step.key === run.failure?.stepKey) ?? null);
   const current = currentOf(run);
   const followed = usePaced(current?.key, FOLLOWED_MS);
-  const step = run.steps.find(({ key }) => key === search.step) ?? failed ?? (isLive(run.state) ? run.steps.find(({ key }) => key === followed) : null) ?? current;
+  const step =
+    run.steps.find(({ key }) => key === search.step) ??
+    failed ??
+    (isLive(run.state) ? run.steps.find(({ key }) => key === followed) : null) ??
+    current;
   const tab = search.tab ?? (step === null ? "output" : tabFor(step));
   const advice = adviceFor(run);
 
-  const show = useCallback((change: RunSearch) => void navigate({ to: "/runs/$run", params: { run: run.id }, search: (kept: RunSearch) => ({ ...kept, ...change }), replace: true }), [navigate, run.id]);
+  const show = useCallback(
+    (change: RunSearch) =>
+      void navigate({
+        to: "/runs/$run",
+        params: { run: run.id },
+        search: (kept: RunSearch) => ({ ...kept, ...change }),
+        replace: true,
+      }),
+    [navigate, run.id],
+  );
   const select = useCallback((key: string) => show({ step: key, tab: undefined, attempt: undefined }), [show]);
   const onScale = useCallback((scale: Scale) => show({ scale: scale === "fit" ? undefined : scale }), [show]);
   const choose = (attempt: number | undefined) => show({ step: step?.key, attempt });
   const turnTo = (chosen: Tab) => show({ step: step?.key, tab: chosen });
-  useRunKeys({ run, step, attempt: search.attempt, onSelect: select, onAttempt: choose, onTab: turnTo, onAsk: setAsked });
+  useRunKeys({
+    run,
+    step,
+    attempt: search.attempt,
+    onSelect: select,
+    onAttempt: choose,
+    onTab: turnTo,
+    onAsk: setAsked,
+  });
 
   const primary = advice === "resume" || advice === "rerun" || advice === "report";
   const actions = useMemo(() => <Actions run={run} primary={primary} onAsk={setAsked} />, [run, primary]);
-  const shownFailure = isFinal(run.state) && run.failure !== null && (step === failed || step === null) ? run.failure : null;
+  const shownFailure =
+    isFinal(run.state) && run.failure !== null && (step === failed || step === null) ? run.failure : null;
   return (
     <>
       <Foreign what="The head of the run" of={[run]}>
         <Head run={run} actions={actions} />
       </Foreign>
       <Foreign what="The dialog" of={[asked]} beside={<Button onClick={close}>Close</Button>}>
-        <Suspense fallback={<WaitingDialog onClose={close} />}>{asked === null ? null : <RunDialog asked={asked} run={run} onClose={close} />}</Suspense>
+        <Suspense fallback={<WaitingDialog onClose={close} />}>
+          {asked === null ? null : <RunDialog asked={asked} run={run} onClose={close} />}
+        </Suspense>
       </Foreign>
       <div className="flex flex-col">
         <div className={shownFailure === null ? "" : "max-md:order-2 max-md:mt-5"}>
           <Foreign what="The steps of the run" of={[run]}>
-            <Timeline run={run} selected={step?.key ?? null} scale={search.scale ?? "fit"} onSelect={select} onScale={onScale} />
+            <Timeline
+              run={run}
+              selected={step?.key ?? null}
+              scale={search.scale ?? "fit"}
+              onSelect={select}
+              onScale={onScale}
+            />
           </Foreign>
         </div>
-        <div className={`mt-5 grid items-start gap-x-8 gap-y-6 max-md:contents ${shownFailure === null ? "" : "lg:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)]"}`}>
+        <div
+          className={`mt-5 grid items-start gap-x-8 gap-y-6 max-md:contents ${shownFailure === null ? "" : "lg:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)]"}`}
+        >
           {shownFailure === null ? null : (
             <Foreign what="What went wrong" of={[run]} source={() => jsonOf(run.failure)}>
-              <FailurePanel run={run} step={failed} failure={shownFailure} advice={advice} attempt={search.attempt} onAttempt={choose} onChange={() => setAsked("change")}>
+              <FailurePanel
+                run={run}
+                step={failed}
+                failure={shownFailure}
+                advice={advice}
+                attempt={search.attempt}
+                onAttempt={choose}
+                onChange={() => setAsked("change")}
+              >
                 {run.actions.includes("ACKNOWLEDGE") ? <Acknowledge run={run} /> : null}
               </FailurePanel>
             </Foreign>
@@ -153,7 +214,15 @@ function currentOf(run: RunWholeFragment): StepRowFragment | null {
 }
 
 /** What can be done, as the server lists it, best first. The first is primary unless the failure has a better remedy. */
-function Actions({ run, primary, onAsk }: { run: RunWholeFragment; primary: boolean; onAsk: (what: Asked) => void }): ReactNode {
+function Actions({
+  run,
+  primary,
+  onAsk,
+}: {
+  run: RunWholeFragment;
+  primary: boolean;
+  onAsk: (what: Asked) => void;
+}): ReactNode {
   const next = currentStep(run);
   const words: Partial<Record<RunWholeFragment["actions"][number], { word: string; ask: Asked }>> = {
     RESUME: { word: next === null ? "Resume" : `Resume from step ${run.steps.indexOf(next) + 1}`, ask: "resume" },
@@ -163,7 +232,12 @@ function Actions({ run, primary, onAsk }: { run: RunWholeFragment; primary: bool
   const offered = run.actions.flatMap((action) => words[action] ?? []);
   const buttons = offered
     .map(({ word, ask }, index) => (
-      <Button key={word} kind={index === 0 && primary && ask !== "cancel" ? "primary" : "plain"} onPointerEnter={() => void loadDialogs()} onClick={() => onAsk(ask)}>
+      <Button
+        key={word}
+        kind={index === 0 && primary && ask !== "cancel" ? "primary" : "plain"}
+        onPointerEnter={() => void loadDialogs()}
+        onClick={() => onAsk(ask)}
+      >
         {word}
       </Button>
     ))
@@ -190,7 +264,15 @@ function Acknowledge({ run }: { run: RunWholeFragment }): ReactNode {
   );
 }
 
-function StepHead({ step, attempt, onAttempt }: { step: StepRowFragment; attempt: number | undefined; onAttempt: (attempt: number | undefined) => void }): ReactNode {
+function StepHead({
+  step,
+  attempt,
+  onAttempt,
+}: {
+  step: StepRowFragment;
+  attempt: number | undefined;
+  onAttempt: (attempt: number | undefined) => void;
+}): ReactNode {
   return (
     <div className="mb-3">
       <div className="flex flex-wrap items-center gap-x-3">
@@ -233,7 +315,9 @@ function Announcer({ run }: { run: RunWholeFragment }): ReactNode {
   return (
     <>
       <p role="status" className="sr-only">
-        {failed ? "" : `${STATES[run.state].word}${step === null || !isLive(run.state) ? "" : `, ${humanise(step.key)}`}`}
+        {failed
+          ? ""
+          : `${STATES[run.state].word}${step === null || !isLive(run.state) ? "" : `, ${humanise(step.key)}`}`}
       </p>
       <p role="alert" className="sr-only">
         {failed ? `Failed. ${run.failure?.message ?? ""}` : ""}

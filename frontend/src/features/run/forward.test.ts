@@ -2,7 +2,12 @@ import { expect, test } from "vitest";
 
 import { first, forward } from "./forward.ts";
 
-const at = (eventCursor: string, state = eventCursor, endedAt: string | null = null, resumeCount = 0) => ({ eventCursor, state, endedAt, resumeCount });
+const at = (eventCursor: string, state = eventCursor, endedAt: string | null = null, resumeCount = 0) => ({
+  eventCursor,
+  state,
+  endedAt,
+  resumeCount,
+});
 
 test("what is shown goes on with every change, and not back with a late answer", () => {
   let known = first(at("1"));

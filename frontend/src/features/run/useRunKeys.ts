@@ -55,13 +55,30 @@ export function useRunKeys({ run, step, attempt, onSelect, onAttempt, onTab, onA
     { keys: "Escape", says: "Back to the list", act: () => router.history.push(listHref() ?? served("/runs")) },
     ...TABS.map((tab, index) => ({ keys: String(index + 1), says: humanise(tab), quiet: true, act: () => onTab(tab) })),
   ];
-  if (run.actions.includes("RESUME")) actions.unshift({ keys: "r", says: "Resume this run…", act: () => onAsk("resume") });
+  if (run.actions.includes("RESUME"))
+    actions.unshift({ keys: "r", says: "Resume this run…", act: () => onAsk("resume") });
   else if (run.actions.includes("RERUN")) actions.unshift({ keys: "r", says: "Run again…", act: () => onAsk("rerun") });
-  if (run.actions.includes("RESUME") && run.actions.includes("RERUN")) actions.push({ keys: null, says: "Run again…", act: () => onAsk("rerun") });
+  if (run.actions.includes("RESUME") && run.actions.includes("RERUN"))
+    actions.push({ keys: null, says: "Run again…", act: () => onAsk("rerun") });
   if (run.actions.includes("CANCEL")) actions.push({ keys: "x", says: "Cancel this run…", act: () => onAsk("cancel") });
-  if (run.actions.includes("PROMOTE")) actions.push({ keys: null, says: "Save as a pipeline…", act: () => void navigate({ to: "/pipelines/new", search: { run: run.id } }) });
+  if (run.actions.includes("PROMOTE"))
+    actions.push({
+      keys: null,
+      says: "Save as a pipeline…",
+      act: () => void navigate({ to: "/pipelines/new", search: { run: run.id } }),
+    });
   const { pipeline, rerunOf } = run;
-  if (pipeline !== null) actions.push({ keys: "e", says: "Edit the pipeline", act: () => void navigate({ to: "/pipelines/$pipeline/edit", params: { pipeline: pipeline.key } }) });
-  if (rerunOf !== null) actions.push({ keys: null, says: "Compare with the run before", act: () => void navigate({ to: "/runs/compare", search: { a: rerunOf.id, b: run.id } }) });
+  if (pipeline !== null)
+    actions.push({
+      keys: "e",
+      says: "Edit the pipeline",
+      act: () => void navigate({ to: "/pipelines/$pipeline/edit", params: { pipeline: pipeline.key } }),
+    });
+  if (rerunOf !== null)
+    actions.push({
+      keys: null,
+      says: "Compare with the run before",
+      act: () => void navigate({ to: "/runs/compare", search: { a: rerunOf.id, b: run.id } }),
+    });
   useActions("This run", actions);
 }

@@ -8,7 +8,13 @@ import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.t
 import { Loading } from "../../components/Page.tsx";
 import { count } from "../../lib/text/format.ts";
 import { type Act, ACTS, dryRun, eachOf, type Planned } from "./bulk.ts";
-import { BulkAcknowledgeDocument, BulkCancelDocument, BulkPlanDocument, BulkRerunDocument, BulkResumeDocument } from "./runs.generated.ts";
+import {
+  BulkAcknowledgeDocument,
+  BulkCancelDocument,
+  BulkPlanDocument,
+  BulkRerunDocument,
+  BulkResumeDocument,
+} from "./runs.generated.ts";
 
 interface Props {
   act: Act;
@@ -100,7 +106,12 @@ export function BulkDialog({ act, ids, onClose, onDone }: Props): ReactNode {
       <div className="mt-5 flex justify-end gap-2">
         <Button onClick={onClose}>Close</Button>
         {dry === null ? null : (
-          <Button kind={act === "cancel" ? "danger" : "primary"} data-autofocus="" disabled={busy || dry.ready.length === 0} onClick={() => void go()}>
+          <Button
+            kind={act === "cancel" ? "danger" : "primary"}
+            data-autofocus=""
+            disabled={busy || dry.ready.length === 0}
+            onClick={() => void go()}
+          >
             {ACTS[act].word} {count(dry.ready.length, "run")}
           </Button>
         )}
@@ -119,7 +130,10 @@ function Results({ act, results, onClose }: { act: Act; results: readonly Result
             <Link to="/runs/$run" params={{ run: made ?? id }} className="link">
               {title}
             </Link>
-            <span className={refused === null ? "text-soft" : "text-fail"}> · {refused === null ? ACTS[act].done.toLowerCase() : `${refused.message} ${refused.hint ?? ""}`}</span>
+            <span className={refused === null ? "text-soft" : "text-fail"}>
+              {" "}
+              · {refused === null ? ACTS[act].done.toLowerCase() : `${refused.message} ${refused.hint ?? ""}`}
+            </span>
           </li>
         ))}
       </ul>
@@ -136,7 +150,9 @@ async function readPlans(client: Client, act: Act, ids: readonly string[]): Prom
   let problem: Refusal | null = null;
   const found = await eachOf(ids, AT_ONCE, async (id): Promise<Planned[]> => {
     const variables = { id, runs: { rerunOf: id }, resume: act === "resume", rerun: act === "rerun" };
-    const { data, error } = await client.query(BulkPlanDocument, variables, { requestPolicy: "network-only" }).toPromise();
+    const { data, error } = await client
+      .query(BulkPlanDocument, variables, { requestPolicy: "network-only" })
+      .toPromise();
     if (error !== undefined) problem = lost(error);
     return data?.run === null || data?.run === undefined ? [] : [{ ...data.run, again: data.runs.nodes.length }];
   });
@@ -146,7 +162,8 @@ async function readPlans(client: Client, act: Act, ids: readonly string[]): Prom
 async function done(client: Client, act: Act, id: string, title: string, idempotencyKey: string): Promise<Result> {
   const { told, error } = await sent(client, act, id, idempotencyKey);
   if (error !== undefined) return { id, title, made: null, refused: lost(error) };
-  if (told !== undefined && "run" in told) return { id, title, made: act === "rerun" ? (told.run?.id ?? null) : null, refused: null };
+  if (told !== undefined && "run" in told)
+    return { id, title, made: act === "rerun" ? (told.run?.id ?? null) : null, refused: null };
   return { id, title, made: null, refused: refusalOf(told ?? {}) };
 }
 

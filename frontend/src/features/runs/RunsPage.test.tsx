@@ -16,25 +16,56 @@ afterEach(() => {
 });
 
 const ROWS = [
-  aRow({ id: "run_1", title: "Tea deck", state: "FAILED", actions: ["RESUME", "RERUN", "ACKNOWLEDGE"], failure: aFailure() }),
+  aRow({
+    id: "run_1",
+    title: "Tea deck",
+    state: "FAILED",
+    actions: ["RESUME", "RERUN", "ACKNOWLEDGE"],
+    failure: aFailure(),
+  }),
   aRow({ id: "run_2", title: "Coffee deck", actions: ["RERUN"] }),
   aRow({ id: "run_3", title: "Milk deck", state: "RUNNING", actions: ["CANCEL"] }),
 ];
 
 function planOf(id: string) {
   const row = ROWS.find((one) => one.id === id);
-  const resumePreview = { allowed: true, issues: [], steps: [{ key: "render", action: "RUN", effects: "EXTERNAL", mayRepeatEffects: false }] };
-  return { run: { id, title: row?.title, state: row?.state, actions: row?.actions, acknowledgedAt: null, resumePreview, rerunPreview: resumePreview }, runs: { nodes: [] } };
+  const resumePreview = {
+    allowed: true,
+    issues: [],
+    steps: [{ key: "render", action: "RUN", effects: "EXTERNAL", mayRepeatEffects: false }],
+  };
+  return {
+    run: {
+      id,
+      title: row?.title,
+      state: row?.state,
+      actions: row?.actions,
+      acknowledgedAt: null,
+      resumePreview,
+      rerunPreview: resumePreview,
+    },
+    runs: { nodes: [] },
+  };
 }
 
 async function page(at = "/runs", answers: Answers = {}) {
   const shown = await show(
     <RunsPage />,
     {
-      Runs: { runs: { nodes: ROWS, pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null } } },
-      RunFilters: { viewer: { id: "caller_1", name: "Ada", scopes: ["READ", "RUN"] }, pipelines: { nodes: [{ id: "pipe_1", key: "deck", name: "Deck" }] } },
+      Runs: {
+        runs: {
+          nodes: ROWS,
+          pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null },
+        },
+      },
+      RunFilters: {
+        viewer: { id: "caller_1", name: "Ada", scopes: ["READ", "RUN"] },
+        pipelines: { nodes: [{ id: "pipe_1", key: "deck", name: "Deck" }] },
+      },
       BulkPlan: ({ id }: { id: string }) => planOf(id),
-      BulkResume: ({ id }: { id: string }) => ({ resumeRun: { __typename: "RunSuccess", run: ROWS.find((one) => one.id === id) } }),
+      BulkResume: ({ id }: { id: string }) => ({
+        resumeRun: { __typename: "RunSuccess", run: ROWS.find((one) => one.id === id) },
+      }),
       ...answers,
     },
     { path: "/runs", at, search: runsSearch },
@@ -47,7 +78,11 @@ test("a filter stands in the address, is asked of the server, and is taken off b
   const { asked, history } = await page();
   await userEvent.selectOptions(await screen.findByRole("combobox", { name: "State" }), "Failed");
   await waitFor(() => expect(history.location.search).toContain("status=FAILED"));
-  await waitFor(() => expect(asked.filter(({ name }) => name === "Runs").at(-1)?.variables).toMatchObject({ filter: { states: ["FAILED"] } }));
+  await waitFor(() =>
+    expect(asked.filter(({ name }) => name === "Runs").at(-1)?.variables).toMatchObject({
+      filter: { states: ["FAILED"] },
+    }),
+  );
   await userEvent.click(screen.getByRole("button", { name: "Take off: Failed" }));
   await waitFor(() => expect(history.location.search).not.toContain("status"));
 });
@@ -69,7 +104,11 @@ test("words that are searched for are asked once somebody pauses", async () => {
 });
 
 test("what nothing fits says so", async () => {
-  await page("/runs?status=CANCELLED", { Runs: { runs: { nodes: [], pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null } } } });
+  await page("/runs?status=CANCELLED", {
+    Runs: {
+      runs: { nodes: [], pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null } },
+    },
+  });
   expect(await screen.findByRole("link", { name: "Choose a pipeline to run" })).toBeVisible();
 });
 
@@ -101,5 +140,7 @@ test("an act on many says first what it would do with each, then how each went",
   expect(asked.some(({ name }) => name === "BulkResume")).toBe(false);
   await userEvent.click(within(dialog).getByRole("button", { name: "Resume 1 run" }));
   expect(await screen.findByRole("dialog", { name: "Resumed: 1 of 1 run" })).toBeVisible();
-  expect(asked.filter(({ name }) => name === "BulkResume").map(({ variables }) => variables)).toEqual([{ id: "run_1" }]);
+  expect(asked.filter(({ name }) => name === "BulkResume").map(({ variables }) => variables)).toEqual([
+    { id: "run_1" },
+  ]);
 });

@@ -17,7 +17,17 @@ import { useRunChanges } from "../../domain/runs/runChanges.ts";
 import { useActions } from "../../lib/browser/shortcuts.ts";
 import { CAUSES, STATES } from "../../domain/runs/states.ts";
 import { type Act, ACTS } from "./bulk.ts";
-import { emptySentence, FILTERS, type Filters, filterOf, filtersOf, RUN_STATES, type RunsSearch, type Since, SINCE } from "./filter.ts";
+import {
+  emptySentence,
+  FILTERS,
+  type Filters,
+  filterOf,
+  filtersOf,
+  RUN_STATES,
+  type RunsSearch,
+  type Since,
+  SINCE,
+} from "./filter.ts";
 import { RunActorsDocument, type RunCause, RunFiltersDocument, RunsDocument } from "./runs.generated.ts";
 import { useKeptViews } from "./views.ts";
 import { Views } from "./Views.tsx";
@@ -39,7 +49,10 @@ export function RunsPage(): ReactNode {
   const own = views.find(({ name }) => name === given.view);
   // A view of one's own brings its filters; those in the address count before them.
   const search: RunsSearch = { ...given, ...own?.filters, ...filtersOf(given) };
-  const [{ data, fetching, error, stale }, again] = useQuery({ query: RunsDocument, variables: { filter: filterOf(search, serverNow()), ...pageArguments(search) } });
+  const [{ data, fetching, error, stale }, again] = useQuery({
+    query: RunsDocument,
+    variables: { filter: filterOf(search, serverNow()), ...pageArguments(search) },
+  });
   const [unseen, setUnseen] = useState<ReadonlySet<string>>(new Set());
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const [act, setAct] = useState<Act | null>(null);
@@ -64,8 +77,29 @@ export function RunsPage(): ReactNode {
 
   // Filters that differ from those of a view of one's own are no longer that view.
   const set = (change: Partial<RunsSearch>) =>
-    void navigate({ to: "/runs", search: (kept: RunsSearch) => ({ ...kept, ...own?.filters, ...filtersOf(kept), ...(own === undefined ? {} : { view: undefined }), ...change, after: undefined, before: undefined }), replace: true });
-  const pick = (chosen: readonly string[], on: boolean) => setPicked((known) => new Set([...known].filter((id) => !chosen.includes(id)).concat(on ? chosen : []).slice(0, MOST_PICKED)));
+    void navigate({
+      to: "/runs",
+      search: (kept: RunsSearch) => ({
+        ...kept,
+        ...own?.filters,
+        ...filtersOf(kept),
+        ...(own === undefined ? {} : { view: undefined }),
+        ...change,
+        after: undefined,
+        before: undefined,
+      }),
+      replace: true,
+    });
+  const pick = (chosen: readonly string[], on: boolean) =>
+    setPicked(
+      (known) =>
+        new Set(
+          [...known]
+            .filter((id) => !chosen.includes(id))
+            .concat(on ? chosen : [])
+            .slice(0, MOST_PICKED),
+        ),
+    );
   return (
     <Page title="Runs">
       <Views chosen={search.view} kept={views} filters={filtersOf(search)} />
@@ -87,14 +121,26 @@ export function RunsPage(): ReactNode {
       {data === undefined ? (
         <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
       ) : runs.length === 0 && !stale ? (
-        <Empty action={<Link to="/pipelines" className="link">Choose a pipeline to run</Link>}>{emptySentence(search)}</Empty>
+        <Empty
+          action={
+            <Link to="/pipelines" className="link">
+              Choose a pipeline to run
+            </Link>
+          }
+        >
+          {emptySentence(search)}
+        </Empty>
       ) : (
         <>
           <RunTable runs={runs} label="Runs" picked={picked} onPick={pick} />
           <Pager info={data.runs.pageInfo} place={search} />
         </>
       )}
-      <Suspense fallback={<WaitingDialog onClose={() => setAct(null)} />}>{act === null ? null : <BulkDialog act={act} ids={[...picked]} onClose={() => setAct(null)} onDone={() => setPicked(new Set())} />}</Suspense>
+      <Suspense fallback={<WaitingDialog onClose={() => setAct(null)} />}>
+        {act === null ? null : (
+          <BulkDialog act={act} ids={[...picked]} onClose={() => setAct(null)} onDone={() => setPicked(new Set())} />
+        )}
+      </Suspense>
     </Page>
   );
 }
@@ -123,8 +169,16 @@ function Filtering({ search, set }: { search: RunsSearch; set: (change: Partial<
   const actors = known.map(({ id, name }) => [id, name] as const);
   const chips = [
     chip("status", search.status === undefined ? undefined : STATES[search.status].word),
-    chip("pipeline", search.pipeline === undefined ? undefined : (pipelines.find(([key]) => key === search.pipeline)?.[1] ?? search.pipeline)),
-    chip("actor", search.actor === undefined ? undefined : `by ${actors.find(([id]) => id === search.actor)?.[1] ?? search.actor}`),
+    chip(
+      "pipeline",
+      search.pipeline === undefined
+        ? undefined
+        : (pipelines.find(([key]) => key === search.pipeline)?.[1] ?? search.pipeline),
+    ),
+    chip(
+      "actor",
+      search.actor === undefined ? undefined : `by ${actors.find(([id]) => id === search.actor)?.[1] ?? search.actor}`,
+    ),
     chip("cause", search.cause === undefined ? undefined : `started by ${CAUSES[search.cause]}`),
     chip("since", search.since === undefined ? undefined : `in ${SINCE[search.since].word}`),
     chip("q", search.q === undefined ? undefined : `“${search.q}”`),
@@ -138,14 +192,44 @@ function Filtering({ search, set }: { search: RunsSearch; set: (change: Partial<
     <>
       <div id="filters">
         <FilterBar
-          search={<SearchBox label="Search runs" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />}
-          chosen={[search.status, search.pipeline, search.actor, search.cause, search.since].filter((one) => one !== undefined).length}
+          search={
+            <SearchBox
+              label="Search runs"
+              text={search.q ?? ""}
+              onSearch={(q) => set({ q: q === "" ? undefined : q })}
+            />
+          }
+          chosen={
+            [search.status, search.pipeline, search.actor, search.cause, search.since].filter(
+              (one) => one !== undefined,
+            ).length
+          }
         >
-          <FilterSelect label="State" value={search.status} choices={RUN_STATES.map((state) => [state, STATES[state].word] as const)} onChange={(status) => set({ status })} />
-          <FilterSelect label="Pipeline" value={search.pipeline} choices={pipelines} onChange={(pipeline) => set({ pipeline })} />
+          <FilterSelect
+            label="State"
+            value={search.status}
+            choices={RUN_STATES.map((state) => [state, STATES[state].word] as const)}
+            onChange={(status) => set({ status })}
+          />
+          <FilterSelect
+            label="Pipeline"
+            value={search.pipeline}
+            choices={pipelines}
+            onChange={(pipeline) => set({ pipeline })}
+          />
           <FilterSelect label="By" value={search.actor} choices={actors} onChange={(actor) => set({ actor })} />
-          <FilterSelect label="Started by" value={search.cause} choices={Object.entries(CAUSES) as [RunCause, string][]} onChange={(cause) => set({ cause })} />
-          <FilterSelect label="Since" value={search.since} choices={Object.entries(SINCE).map(([since, { word }]) => [since as Since, word] as const)} onChange={(since) => set({ since })} />
+          <FilterSelect
+            label="Started by"
+            value={search.cause}
+            choices={Object.entries(CAUSES) as [RunCause, string][]}
+            onChange={(cause) => set({ cause })}
+          />
+          <FilterSelect
+            label="Since"
+            value={search.since}
+            choices={Object.entries(SINCE).map(([since, { word }]) => [since as Since, word] as const)}
+            onChange={(since) => set({ since })}
+          />
         </FilterBar>
       </div>
       <Chips chips={chips} onClear={() => set({ ...NO_FILTERS, view: undefined })} />
@@ -154,10 +238,22 @@ function Filtering({ search, set }: { search: RunsSearch; set: (change: Partial<
 }
 
 /** What can be done with the runs that are picked; two can be compared. */
-function Picked({ picked, onAct, onClear }: { picked: ReadonlySet<string>; onAct: (act: Act) => void; onClear: () => void }): ReactNode {
+function Picked({
+  picked,
+  onAct,
+  onClear,
+}: {
+  picked: ReadonlySet<string>;
+  onAct: (act: Act) => void;
+  onClear: () => void;
+}): ReactNode {
   const [a, b] = [...picked];
   return (
-    <div role="region" aria-label="Selected runs" className="sticky top-0 z-[2] mb-2 flex flex-wrap items-center gap-2 rounded border border-line bg-panel px-3 py-2">
+    <div
+      role="region"
+      aria-label="Selected runs"
+      className="sticky top-0 z-[2] mb-2 flex flex-wrap items-center gap-2 rounded border border-line bg-panel px-3 py-2"
+    >
       <span role="status" className="mr-2 font-medium">
         {picked.size} selected
       </span>

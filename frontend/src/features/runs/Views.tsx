@@ -83,9 +83,19 @@ function NameView({ filters, given, onClose }: { filters: Filters; given: string
       <form onSubmit={save}>
         <label className="block">
           <span className="mb-1 block font-medium">Name</span>
-          <input data-autofocus="" className="field" value={name} maxLength={40} onChange={(event) => setName(event.target.value)} />
+          <input
+            data-autofocus=""
+            className="field"
+            value={name}
+            maxLength={40}
+            onChange={(event) => setName(event.target.value)}
+          />
         </label>
-        <p className="mt-1 min-h-5 text-meta text-soft">{name.trim() !== "" && !free ? "A view that comes with the page is called so." : "It is kept in this browser. A view of the same name is replaced."}</p>
+        <p className="mt-1 min-h-5 text-meta text-soft">
+          {name.trim() !== "" && !free
+            ? "A view that comes with the page is called so."
+            : "It is kept in this browser. A view of the same name is replaced."}
+        </p>
         <div className="mt-5 flex justify-end gap-2">
           <Button onClick={onClose}>Close</Button>
           <Button type="submit" kind="primary" disabled={!free}>

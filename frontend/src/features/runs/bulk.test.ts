@@ -3,14 +3,47 @@ import { expect, test } from "vitest";
 import { dryRun, eachOf, type Planned } from "./bulk.ts";
 
 function run(id: string, change: Partial<Planned> = {}): Planned {
-  const plan = { allowed: true, issues: [], steps: [{ key: "a", action: "RUN" as const, effects: "NONE" as const, mayRepeatEffects: false }] };
-  return { id, title: id, state: "FAILED", acknowledgedAt: null, actions: ["RESUME", "RERUN", "ACKNOWLEDGE"], resumePreview: plan, rerunPreview: plan, again: 0, ...change };
+  const plan = {
+    allowed: true,
+    issues: [],
+    steps: [{ key: "a", action: "RUN" as const, effects: "NONE" as const, mayRepeatEffects: false }],
+  };
+  return {
+    id,
+    title: id,
+    state: "FAILED",
+    acknowledgedAt: null,
+    actions: ["RESUME", "RERUN", "ACKNOWLEDGE"],
+    resumePreview: plan,
+    rerunPreview: plan,
+    again: 0,
+    ...change,
+  };
 }
 
-const outside = { allowed: true, issues: [], definitionChanged: false, steps: [{ key: "a", action: "RUN" as const, reason: "", effects: "EXTERNAL" as const, mayRepeatEffects: false, runStep: null }] };
+const outside = {
+  allowed: true,
+  issues: [],
+  definitionChanged: false,
+  steps: [
+    {
+      key: "a",
+      action: "RUN" as const,
+      reason: "",
+      effects: "EXTERNAL" as const,
+      mayRepeatEffects: false,
+      runStep: null,
+    },
+  ],
+};
 
 test("the line counts what resumes, what has outside effects and what was run again", () => {
-  const runs = [run("1"), run("2", { resumePreview: outside }), run("3", { again: 1 }), run("4", { actions: ["RERUN"] })];
+  const runs = [
+    run("1"),
+    run("2", { resumePreview: outside }),
+    run("3", { again: 1 }),
+    run("4", { actions: ["RERUN"] }),
+  ];
   const dry = dryRun("resume", 4, runs);
   expect(dry.line).toBe("4 runs selected: 3 resume, 1 has outside effects, 1 was already run again, 1 cannot.");
   expect(dry.ready).toEqual(["1", "2", "3"]);
@@ -18,9 +51,17 @@ test("the line counts what resumes, what has outside effects and what was run ag
 });
 
 test("what the server would refuse is not ready, and says why", () => {
-  const refused = { allowed: false, issues: [{ message: "The session is gone.", severity: "ERROR" as const }], steps: [] };
+  const refused = {
+    allowed: false,
+    issues: [{ message: "The session is gone.", severity: "ERROR" as const }],
+    steps: [],
+  };
   const dry = dryRun("resume", 1, [run("1", { resumePreview: refused })]);
-  expect(dry).toMatchObject({ ready: [], not: { 1: "The session is gone." }, line: "1 run selected: 0 resume, 1 cannot." });
+  expect(dry).toMatchObject({
+    ready: [],
+    not: { 1: "The session is gone." },
+    line: "1 run selected: 0 resume, 1 cannot.",
+  });
 });
 
 test("an effect of a step that is reused counts for nothing", () => {

@@ -42,7 +42,8 @@ export function dryRun(act: Act, selected: number, runs: readonly Planned[]): Dr
       not[run.id] = plan.issues.find(({ severity }) => severity === "ERROR")?.message ?? "The server would refuse it.";
     } else {
       ready.push(run.id);
-      if (plan?.steps.some(({ action, effects }) => action !== "REUSE" && effects === "EXTERNAL") === true) outside += 1;
+      if (plan?.steps.some(({ action, effects }) => action !== "REUSE" && effects === "EXTERNAL") === true)
+        outside += 1;
     }
   }
   const again = act === "resume" || act === "rerun" ? runs.filter((run) => run.again > 0).length : 0;
@@ -67,7 +68,11 @@ const REASONS: Record<Act, string> = {
 };
 
 /** Does something with each, a few at a time, in order of their beginning. */
-export async function eachOf<Item, Result>(items: readonly Item[], atOnce: number, act: (item: Item) => Promise<Result>): Promise<Result[]> {
+export async function eachOf<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  act: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
   const results: Result[] = [];
   let next = 0;
   async function work(): Promise<void> {

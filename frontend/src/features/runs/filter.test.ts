@@ -9,9 +9,25 @@ const NOW = Date.parse("2026-03-01T12:00:30Z");
 beforeEach(() => localStorage.clear());
 
 test("the address becomes a filter, and what it does not know is left out", () => {
-  const search = runsSearch({ view: "attention", status: "BROKEN", cause: "AGENT", pipeline: "sample", actor: "call_1", since: "24h", q: 12, other: "x" });
+  const search = runsSearch({
+    view: "attention",
+    status: "BROKEN",
+    cause: "AGENT",
+    pipeline: "sample",
+    actor: "call_1",
+    since: "24h",
+    q: 12,
+    other: "x",
+  });
   expect(search).toMatchObject({ view: "attention", status: undefined, cause: "AGENT", pipeline: "sample", q: "12" });
-  expect(filterOf(search, NOW)).toEqual({ needsAttention: true, causes: ["AGENT"], pipelines: ["sample"], callers: ["call_1"], createdFrom: "2026-02-28T12:00:00.000Z", text: "12" });
+  expect(filterOf(search, NOW)).toEqual({
+    needsAttention: true,
+    causes: ["AGENT"],
+    pipelines: ["sample"],
+    callers: ["call_1"],
+    createdFrom: "2026-02-28T12:00:00.000Z",
+    text: "12",
+  });
 });
 
 test("an empty address asks for everything", () => {
@@ -25,13 +41,21 @@ test("a view of one's own is kept, replaced and dropped", () => {
   keepView({ name: "Broken decks", filters: filtersOf(runsSearch({ status: "FAILED", q: "deck", view: "x" })) });
   keepView({ name: "Mine", filters: { actor: "call_1" } });
   keepView({ name: "Broken decks", filters: { status: "CANCELLED" } });
-  expect(keptViews()).toEqual([{ name: "Mine", filters: { actor: "call_1" } }, { name: "Broken decks", filters: { status: "CANCELLED" } }]);
+  expect(keptViews()).toEqual([
+    { name: "Mine", filters: { actor: "call_1" } },
+    { name: "Broken decks", filters: { status: "CANCELLED" } },
+  ]);
   dropView("Mine");
   expect(keptViews().map(({ name }) => name)).toEqual(["Broken decks"]);
 });
 
 test("names that come with the page are taken, and rubbish in the browser's store is no view", () => {
-  expect([isFree("running"), isFree("Needs Attention"), isFree(" "), isFree("Mine")]).toEqual([false, false, false, true]);
+  expect([isFree("running"), isFree("Needs Attention"), isFree(" "), isFree("Mine")]).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ]);
   localStorage.setItem("packline.runs.views", '{"a": 1}');
   expect(keptViews()).toEqual([]);
   localStorage.setItem("packline.runs.views", "[");

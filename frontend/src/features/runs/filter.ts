@@ -18,7 +18,14 @@ export interface RunsSearch {
 }
 
 /** What a view of one's own keeps. */
-export const FILTERS = ["status", "pipeline", "actor", "cause", "since", "q"] as const satisfies readonly (keyof RunsSearch)[];
+export const FILTERS = [
+  "status",
+  "pipeline",
+  "actor",
+  "cause",
+  "since",
+  "q",
+] as const satisfies readonly (keyof RunsSearch)[];
 export type Filters = Pick<RunsSearch, (typeof FILTERS)[number]>;
 
 export const VIEWS: readonly { view: string | undefined; word: string }[] = [
@@ -28,7 +35,15 @@ export const VIEWS: readonly { view: string | undefined; word: string }[] = [
   { view: "agents", word: "By agents" },
 ];
 
-export const RUN_STATES: readonly RunState[] = ["QUEUED", "RUNNING", "WAITING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"];
+export const RUN_STATES: readonly RunState[] = [
+  "QUEUED",
+  "RUNNING",
+  "WAITING",
+  "CANCELLING",
+  "SUCCEEDED",
+  "FAILED",
+  "CANCELLED",
+];
 
 export type Since = "1h" | "24h" | "7d" | "30d";
 export const SINCE: Record<Since, { word: string; hours: number }> = {
@@ -69,7 +84,10 @@ export function filterOf(search: RunsSearch, now: number): Filter {
   if (search.cause !== undefined) filter.causes = [search.cause];
   if (search.pipeline !== undefined) filter.pipelines = [search.pipeline];
   if (search.actor !== undefined) filter.callers = [search.actor];
-  if (search.since !== undefined) filter.createdFrom = new Date(Math.floor(now / 60_000) * 60_000 - SINCE[search.since].hours * 3_600_000).toISOString();
+  if (search.since !== undefined)
+    filter.createdFrom = new Date(
+      Math.floor(now / 60_000) * 60_000 - SINCE[search.since].hours * 3_600_000,
+    ).toISOString();
   if (search.q !== undefined) filter.text = search.q;
   return filter;
 }
@@ -79,7 +97,8 @@ export function emptySentence(search: RunsSearch): string {
   const filters = Object.keys(filtersOf(search));
   if (filters.length === 0 && search.view === "attention") return "Nothing needs your attention.";
   if (filters.length === 0 && search.view === "running") return "Nothing runs now.";
-  if (filters.length === 1 && search.status !== undefined) return `No run is ${STATES[search.status].word.toLowerCase()}.`;
+  if (filters.length === 1 && search.status !== undefined)
+    return `No run is ${STATES[search.status].word.toLowerCase()}.`;
   if (filters.length > 0 || search.view !== undefined) return "No run fits these filters.";
   return "There are no runs yet.";
 }

@@ -27,7 +27,9 @@ function parsed(text: string | null): View[] {
     const found = JSON.parse(text ?? "[]") as unknown;
     if (!Array.isArray(found)) return [];
     return found.flatMap((view: { name?: unknown; filters?: unknown }) =>
-      typeof view.name === "string" && view.filters !== null && typeof view.filters === "object" ? [{ name: view.name, filters: filtersOf(runsSearch(view.filters as Record<string, unknown>)) }] : [],
+      typeof view.name === "string" && view.filters !== null && typeof view.filters === "object"
+        ? [{ name: view.name, filters: filtersOf(runsSearch(view.filters as Record<string, unknown>)) }]
+        : [],
     );
   } catch {
     return [];

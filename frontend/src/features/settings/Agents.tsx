@@ -31,7 +31,8 @@ function Listed({ agentProfiles }: AgentsQuery): ReactNode {
     <Section title="Agents">
       {agentProfiles.length === 0 ? (
         <p className="text-soft">
-          No agent profile is declared. <code className="font-mono text-dense">PACKLINE_AGENTS</code> of the server declares them.
+          No agent profile is declared. <code className="font-mono text-dense">PACKLINE_AGENTS</code> of the server
+          declares them.
         </p>
       ) : (
         <ul className="divide-y divide-line border-y border-line text-dense">
@@ -86,7 +87,12 @@ function Usable({ profile: { key, availability } }: { profile: Profile }): React
       </span>{" "}
       <Prose text={`${message} ${hint ?? ""}`} />{" "}
       {kind === "CREDENTIAL" ? (
-        <Link to="/credentials" search={{ need: name, return: "/settings" }} className="link underline" aria-label={`Give ${name} for ${key}`}>
+        <Link
+          to="/credentials"
+          search={{ need: name, return: "/settings" }}
+          className="link underline"
+          aria-label={`Give ${name} for ${key}`}
+        >
           Give it
         </Link>
       ) : null}

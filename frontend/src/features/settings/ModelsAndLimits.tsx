@@ -21,7 +21,11 @@ export function ModelsAndLimits({ data, agents }: { data: ModelsAndLimitsQuery; 
               <li key={role} className="flex min-h-9 gap-4 py-2 max-md:flex-col max-md:gap-1">
                 <span className="w-32 shrink-0 font-medium">{humanise(role)}</span>
                 <span className="min-w-0 flex-1 space-y-1">
-                  {chain.length === 0 ? <span className="text-soft">none is set</span> : chain.map((model) => <ModelLine key={model.key} model={model} />)}
+                  {chain.length === 0 ? (
+                    <span className="text-soft">none is set</span>
+                  ) : (
+                    chain.map((model) => <ModelLine key={model.key} model={model} />)
+                  )}
                 </span>
               </li>
             ))}

@@ -13,7 +13,14 @@ import { Agents } from "./Agents.tsx";
 import { Appearance } from "./Appearance.tsx";
 import { ModelsAndLimits } from "./ModelsAndLimits.tsx";
 import { Notifications } from "./Notifications.tsx";
-import { AgentsDocument, HealthDocument, type HealthQuery, ModelsAndLimitsDocument, SettingsDocument, type SettingsQuery } from "./settings.generated.ts";
+import {
+  AgentsDocument,
+  HealthDocument,
+  type HealthQuery,
+  ModelsAndLimitsDocument,
+  SettingsDocument,
+  type SettingsQuery,
+} from "./settings.generated.ts";
 import { Shortcuts } from "./Shortcuts.tsx";
 
 export function SettingsPage(): ReactNode {
@@ -44,17 +51,33 @@ function Server(): ReactNode {
   const [agents] = useQuery({ query: AgentsDocument });
   const [health] = useQuery({ query: HealthDocument });
   const [values] = useQuery({ query: SettingsDocument });
-  if (limits.data === undefined || agents.data === undefined || health.data === undefined || (values.data === undefined && values.fetching)) {
+  if (
+    limits.data === undefined ||
+    agents.data === undefined ||
+    health.data === undefined ||
+    (values.data === undefined && values.fetching)
+  ) {
     const error = limits.error ?? agents.error ?? health.error;
-    return <Unread fetching={limits.fetching || agents.fetching || health.fetching || values.fetching} problem={error === undefined ? null : lost(error)} />;
+    return (
+      <Unread
+        fetching={limits.fetching || agents.fetching || health.fetching || values.fetching}
+        problem={error === undefined ? null : lost(error)}
+      />
+    );
   }
   return (
     <>
       <ModelsAndLimits data={limits.data} agents={<Agents agentProfiles={agents.data.agentProfiles} />} />
       <Health server={health.data.server} />
       <Section title="How the server was set">
-        <p className="mb-2 text-soft">These are changed where it is started: by variables, its settings file or the command line.</p>
-        {values.data === undefined ? <Unmanaged what="its settings" fetching={false} error={values.error} /> : <Values settings={values.data.settings} />}
+        <p className="mb-2 text-soft">
+          These are changed where it is started: by variables, its settings file or the command line.
+        </p>
+        {values.data === undefined ? (
+          <Unmanaged what="its settings" fetching={false} error={values.error} />
+        ) : (
+          <Values settings={values.data.settings} />
+        )}
       </Section>
     </>
   );
@@ -66,7 +89,9 @@ function Health({ server }: HealthQuery): ReactNode {
       <Section title="About this server">
         <p className="mb-2 text-soft">
           Packline {server.version}
-          {server.version === VERSION ? "" : `, this page ${VERSION}`} · {server.accepting ? "takes runs" : "takes no runs now"} · {server.runningRuns} running · {server.queuedRuns} queued
+          {server.version === VERSION ? "" : `, this page ${VERSION}`} ·{" "}
+          {server.accepting ? "takes runs" : "takes no runs now"} · {server.runningRuns} running · {server.queuedRuns}{" "}
+          queued
         </p>
         <ul className="divide-y divide-line border-y border-line">
           {server.health.map(({ name, ok, message }) => (
@@ -76,7 +101,9 @@ function Health({ server }: HealthQuery): ReactNode {
                 {name}
                 <span className="sr-only">{ok ? ": fine" : ": wrong"}</span>
               </span>
-              <span className="text-soft wrap-anywhere"><Prose text={message} /></span>
+              <span className="text-soft wrap-anywhere">
+                <Prose text={message} />
+              </span>
             </li>
           ))}
         </ul>
@@ -85,7 +112,8 @@ function Health({ server }: HealthQuery): ReactNode {
         <ul className="divide-y divide-line border-y border-line">
           {server.packSources.map((source) => (
             <li key={source.location} className="py-2 text-dense">
-              <span className="font-mono wrap-anywhere">{source.location}</span> <span className="text-soft">{count(source.packCount, "pack")}</span>
+              <span className="font-mono wrap-anywhere">{source.location}</span>{" "}
+              <span className="text-soft">{count(source.packCount, "pack")}</span>
               {source.loadErrors.map(({ origin, message }) => (
                 <p key={origin} className="mt-1 border-l-2 border-fail bg-fail-tint px-3 py-1 wrap-anywhere">
                   {origin}: {message}
@@ -105,12 +133,17 @@ function Values({ settings }: SettingsQuery): ReactNode {
       {settings.map((setting) => {
         const standard = setting.source === "default";
         return (
-          <li key={setting.name} className="grid grid-cols-[minmax(12rem,18rem)_minmax(8rem,16rem)_1fr] gap-x-4 py-2 max-md:grid-cols-1">
+          <li
+            key={setting.name}
+            className="grid grid-cols-[minmax(12rem,18rem)_minmax(8rem,16rem)_1fr] gap-x-4 py-2 max-md:grid-cols-1"
+          >
             <span className="font-mono wrap-anywhere">{setting.name}</span>
             <span className="wrap-anywhere">
               {shown(setting.value)} <span className="text-soft">{standard ? "" : `from the ${setting.source}`}</span>
             </span>
-            <span className="text-soft"><Prose text={setting.description} /></span>
+            <span className="text-soft">
+              <Prose text={setting.description} />
+            </span>
           </li>
         );
       })}

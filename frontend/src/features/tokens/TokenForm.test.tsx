@@ -11,11 +11,33 @@ import type { Scope } from "./tokens.generated.ts";
 
 afterEach(cleanup);
 
-const MADE = { createToken: { __typename: "CreateTokenSuccess", plaintext: "pkl_once", token: { id: "token_1", name: "Laptop", beginning: "pkl_on", scopes: ["READ"], createdAt: "", expiresAt: null, lastUsedAt: null, revokedAt: null, caller: { id: "caller_1", name: "Ada" } } } };
+const MADE = {
+  createToken: {
+    __typename: "CreateTokenSuccess",
+    plaintext: "pkl_once",
+    token: {
+      id: "token_1",
+      name: "Laptop",
+      beginning: "pkl_on",
+      scopes: ["READ"],
+      createdAt: "",
+      expiresAt: null,
+      lastUsedAt: null,
+      revokedAt: null,
+      caller: { id: "caller_1", name: "Ada" },
+    },
+  },
+};
 
-async function form(answers: Answers = { CreateToken: MADE }, scopes: readonly Scope[] = ["READ", "OBSERVE", "RUN", "WRITE", "MANAGE"]) {
+async function form(
+  answers: Answers = { CreateToken: MADE },
+  scopes: readonly Scope[] = ["READ", "OBSERVE", "RUN", "WRITE", "MANAGE"],
+) {
   const [onMade, onCancel] = [vi.fn<(made: Made) => void>(), vi.fn<() => void>()];
-  const shown = await show(<TokenForm viewer={{ name: "Ada", subject: "ada", scopes }} onMade={onMade} onCancel={onCancel} />, answers);
+  const shown = await show(
+    <TokenForm viewer={{ name: "Ada", subject: "ada", scopes }} onMade={onMade} onCancel={onCancel} />,
+    answers,
+  );
   await screen.findByRole("textbox", { name: "Name" });
   return { ...shown, onMade, onCancel };
 }
@@ -27,7 +49,11 @@ test("a token is made with what it may do and for how long, and told once", asyn
   await userEvent.click(screen.getByRole("checkbox", { name: /^observe/ }));
   await userEvent.click(screen.getByRole("button", { name: "Create the token" }));
   await waitFor(() => expect(onMade).toHaveBeenCalledWith({ name: "Laptop", plaintext: "pkl_once" }));
-  expect(asked.at(-1)?.variables["input"]).toMatchObject({ name: "Laptop", scopes: ["READ", "OBSERVE"], subject: null });
+  expect(asked.at(-1)?.variables["input"]).toMatchObject({
+    name: "Laptop",
+    scopes: ["READ", "OBSERVE"],
+    subject: null,
+  });
 });
 
 test("nobody gives away more than they have", async () => {
@@ -38,7 +64,18 @@ test("nobody gives away more than they have", async () => {
 
 test("what the server refuses stands at its field", async () => {
   const issues = [{ path: ["name"], rule: "required", severity: "ERROR", message: "Give it a name.", hint: null }];
-  const { onMade, onCancel } = await form({ CreateToken: { createToken: { __typename: "InvalidProblem", message: "It cannot be made.", code: "INVALID", hintParts: null, retryable: false, issues } } });
+  const { onMade, onCancel } = await form({
+    CreateToken: {
+      createToken: {
+        __typename: "InvalidProblem",
+        message: "It cannot be made.",
+        code: "INVALID",
+        hintParts: null,
+        retryable: false,
+        issues,
+      },
+    },
+  });
   await userEvent.click(screen.getByRole("button", { name: "Create the token" }));
   const name = screen.getByRole("textbox", { name: "Name" });
   await waitFor(() => expect(name).toBeInvalid());

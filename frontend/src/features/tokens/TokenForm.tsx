@@ -38,8 +38,19 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
 
   async function make(event: FormEvent): Promise<void> {
     event.preventDefault();
-    const answer = await create({ input: { name, scopes: [...scopes], subject: subject.trim() === "" ? null : subject.trim(), expiresAt: expiryOf(days, serverNow()) } });
-    const { done, refusal } = outcomeOf(answer.error, answer.data?.createToken, "CreateTokenSuccess", ["name", "subject", "scopes"]);
+    const answer = await create({
+      input: {
+        name,
+        scopes: [...scopes],
+        subject: subject.trim() === "" ? null : subject.trim(),
+        expiresAt: expiryOf(days, serverNow()),
+      },
+    });
+    const { done, refusal } = outcomeOf(answer.error, answer.data?.createToken, "CreateTokenSuccess", [
+      "name",
+      "subject",
+      "scopes",
+    ]);
     setProblem(refusal);
     if (done !== null) onMade({ name: done.token.name, plaintext: done.plaintext });
   }
@@ -47,11 +58,36 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
   const problems = problem?.fields ?? {};
   return (
     <form noValidate onSubmit={(event) => void make(event)} className="mb-8 max-w-2xl space-y-4">
-      <Labelled label="Name" about="What holds it, such as a laptop or a script: it tells tokens apart." problem={problems["name"]}>
-        {(given) => <input {...given} value={name} required autoComplete="off" onChange={(event) => setName(event.target.value)} />}
+      <Labelled
+        label="Name"
+        about="What holds it, such as a laptop or a script: it tells tokens apart."
+        problem={problems["name"]}
+      >
+        {(given) => (
+          <input
+            {...given}
+            value={name}
+            required
+            autoComplete="off"
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
       </Labelled>
-      <Labelled label="Caller" optional about={`Whose runs it starts. Left empty they are yours, ${viewer.name}; tokens with the same name here are one caller.`} problem={problems["subject"]}>
-        {(given) => <input {...given} value={subject} autoComplete="off" spellCheck={false} onChange={(event) => setSubject(event.target.value)} />}
+      <Labelled
+        label="Caller"
+        optional
+        about={`Whose runs it starts. Left empty they are yours, ${viewer.name}; tokens with the same name here are one caller.`}
+        problem={problems["subject"]}
+      >
+        {(given) => (
+          <input
+            {...given}
+            value={subject}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => setSubject(event.target.value)}
+          />
+        )}
       </Labelled>
       <fieldset>
         <legend className="mb-1 font-medium">It may</legend>
@@ -64,10 +100,13 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
                 type="checkbox"
                 checked={scopes.includes(scope)}
                 disabled={!mine}
-                onChange={(event) => setScopes(event.target.checked ? [...scopes, scope] : scopes.filter((one) => one !== scope))}
+                onChange={(event) =>
+                  setScopes(event.target.checked ? [...scopes, scope] : scopes.filter((one) => one !== scope))
+                }
               />
               <label htmlFor={`scope-${scope}`}>
-                <span className="font-mono text-dense">{scope.toLowerCase()}</span> <span className="text-soft">{meaning}</span>
+                <span className="font-mono text-dense">{scope.toLowerCase()}</span>{" "}
+                <span className="text-soft">{meaning}</span>
               </label>
             </div>
           );

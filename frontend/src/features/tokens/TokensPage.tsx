@@ -24,14 +24,23 @@ const CALLERS = 20;
 export function TokensPage(): ReactNode {
   const search = useSearch({ from: "/tokens" });
   const navigate = useNavigate({ from: "/tokens" });
-  const [{ data, fetching, error }, again] = useQuery({ query: TokensDocument, variables: { text: search.q ?? null, ...pageArguments(search, CALLERS) } });
+  const [{ data, fetching, error }, again] = useQuery({
+    query: TokensDocument,
+    variables: { text: search.q ?? null, ...pageArguments(search, CALLERS) },
+  });
   const [making, setMaking] = useState(false);
   const [made, setMade] = useState<Made | null>(null);
   return (
     <Page
       title="Tokens"
       lead="Who may call this server, and the bearer tokens agents and scripts call with."
-      actions={data === undefined || making ? null : <Button kind="primary" onClick={() => setMaking(true)}>Create a token</Button>}
+      actions={
+        data === undefined || making ? null : (
+          <Button kind="primary" onClick={() => setMaking(true)}>
+            Create a token
+          </Button>
+        )
+      }
     >
       <GearNav />
       {data === undefined ? (
@@ -53,7 +62,11 @@ export function TokensPage(): ReactNode {
             </Section>
           ) : null}
           <div className="mb-3">
-            <SearchBox label="Search callers" text={search.q ?? ""} onSearch={(q) => void navigate({ search: { q: q === "" ? undefined : q }, replace: true })} />
+            <SearchBox
+              label="Search callers"
+              text={search.q ?? ""}
+              onSearch={(q) => void navigate({ search: { q: q === "" ? undefined : q }, replace: true })}
+            />
           </div>
           {data.callers.nodes.length === 0 ? (
             <Empty>No caller is called so.</Empty>
@@ -77,7 +90,9 @@ function Once({ made, onDone }: { made: Made; onDone: () => void }): ReactNode {
     <section aria-label="New token" className="mb-6 rounded border border-ok bg-ok-tint px-4 py-3">
       <p className="font-medium">The token “{made.name}” is made. Copy it now: it is not shown again.</p>
       <div className="my-2 flex flex-wrap items-center gap-2">
-        <code className="rounded border border-line bg-page px-2 py-1 font-mono text-dense wrap-anywhere">{made.plaintext}</code>
+        <code className="rounded border border-line bg-page px-2 py-1 font-mono text-dense wrap-anywhere">
+          {made.plaintext}
+        </code>
         <CopyButton text={made.plaintext} what="token" />
       </div>
       <Button onClick={onDone}>I have it</Button>
@@ -95,7 +110,13 @@ function CallerTokens({ caller, isMe }: { caller: CallerRow; isMe: boolean }): R
         <p className="text-dense text-soft">
           {isMe ? "you · " : ""}
           {caller.subject === caller.name ? "" : `${caller.subject} · `}
-          {caller.lastSeenAt === null ? "never called" : <>last called <Moment at={caller.lastSeenAt} relative /></>}
+          {caller.lastSeenAt === null ? (
+            "never called"
+          ) : (
+            <>
+              last called <Moment at={caller.lastSeenAt} relative />
+            </>
+          )}
           {caller.scopes.length === 0 ? "" : ` · may ${words(caller.scopes)}`}
         </p>
       </div>
@@ -104,7 +125,9 @@ function CallerTokens({ caller, isMe }: { caller: CallerRow; isMe: boolean }): R
       ) : (
         <Table tokens={caller.tokens.nodes} label={`Tokens of ${caller.name}`} />
       )}
-      {caller.tokens.pageInfo.hasNextPage ? <p className="mt-1 text-dense text-soft">The 20 newest. Older ones: packline token list.</p> : null}
+      {caller.tokens.pageInfo.hasNextPage ? (
+        <p className="mt-1 text-dense text-soft">The 20 newest. Older ones: packline token list.</p>
+      ) : null}
     </section>
   );
 }
@@ -142,20 +165,25 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
           {tokens.map((token) => {
             const standing = standingOf(token, now);
             return (
-              <tr key={token.id} className={`row border-b border-line max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 max-md:[&>td]:pr-0 ${standing === "works" ? "" : "text-soft"}`}>
+              <tr
+                key={token.id}
+                className={`row border-b border-line max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 max-md:[&>td]:pr-0 ${standing === "works" ? "" : "text-soft"}`}
+              >
                 <td className="truncate font-medium max-md:w-full" title={token.name}>
                   {token.name}
                 </td>
                 <td className="truncate font-mono text-meta text-soft">{token.beginning}…</td>
                 <td className="truncate text-soft">{words(token.scopes)}</td>
-                <td className="text-soft">{token.lastUsedAt === null ? (
+                <td className="text-soft">
+                  {token.lastUsedAt === null ? (
                     "never used"
                   ) : (
                     <>
                       <span className="md:hidden">used </span>
                       <Moment at={token.lastUsedAt} relative />
                     </>
-                  )}</td>
+                  )}
+                </td>
                 <td className="text-soft">
                   {token.revokedAt !== null ? (
                     <>
@@ -174,7 +202,12 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
                 </td>
                 <td className="text-right max-md:ml-auto">
                   {standing === "works" ? (
-                    <button type="button" className="link" aria-label={`Revoke ${token.name}`} onClick={() => setEnding(token)}>
+                    <button
+                      type="button"
+                      className="link"
+                      aria-label={`Revoke ${token.name}`}
+                      onClick={() => setEnding(token)}
+                    >
                       Revoke…
                     </button>
                   ) : null}
@@ -185,7 +218,13 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
         </tbody>
       </table>
       {ending === null ? null : (
-        <Confirm title={`Revoke the token “${ending.name}”?`} word="Revoke it" keep="Keep it" onClose={() => setEnding(null)} onConfirm={() => end(ending)}>
+        <Confirm
+          title={`Revoke the token “${ending.name}”?`}
+          word="Revoke it"
+          keep="Keep it"
+          onClose={() => setEnding(null)}
+          onConfirm={() => end(ending)}
+        >
           <p>It stops working at once, and connections that were made with it end. Runs it has started go on.</p>
           <p className="text-soft">It cannot be made to work again; a new one has another text.</p>
         </Confirm>

@@ -44,7 +44,15 @@ beforeEach(() => {
 });
 
 function failed(change: object = {}) {
-  return { id: `run_${number}`, title: "Deck", state: "FAILED", endedAt: "2026-11-22T11:59:58Z", caller: { id: "me" }, failure: { message: "No paper." }, ...change };
+  return {
+    id: `run_${number}`,
+    title: "Deck",
+    state: "FAILED",
+    endedAt: "2026-11-22T11:59:58Z",
+    caller: { id: "me" },
+    failure: { message: "No paper." },
+    ...change,
+  };
 }
 
 it("tells once of a run of mine that fails while nobody looks, and opens it", () => {

@@ -44,7 +44,8 @@ export function tellOfFailures(runs: readonly Failed[], me: string, now: number,
     if (run.state !== "FAILED" || run.caller.id !== me || run.endedAt === null) continue;
     const isNews = told.get(run.id) !== run.endedAt && now - Date.parse(run.endedAt) < 60_000;
     told.set(run.id, run.endedAt);
-    if (isNews && document.hidden && permission() === "on") void inOneTab(`packline.failed.${run.id}.${run.endedAt}`, () => show(run, open));
+    if (isNews && document.hidden && permission() === "on")
+      void inOneTab(`packline.failed.${run.id}.${run.endedAt}`, () => show(run, open));
   }
 }
 

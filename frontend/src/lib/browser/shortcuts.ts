@@ -51,7 +51,10 @@ export function offeredActions(): ActionGroup[] {
 export function isBusy(target: EventTarget | null): boolean {
   if (document.querySelector("dialog[open]") !== null) return true;
   if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || target.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=submit])");
+  return (
+    target.isContentEditable ||
+    target.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=submit])")
+  );
 }
 
 /** Acts on keys until the returned function is called. */
@@ -66,7 +69,10 @@ export function listenForKeys(): () => void {
     const all = offeredActions().flatMap(({ actions }) => actions);
     const whole = first !== null && Date.now() - first.at < SEQUENCE_MS ? `${first.key} ${event.key}` : null;
     const found = all.find(({ keys }) => keys !== null && keys === whole) ?? all.find(({ keys }) => keys === event.key);
-    first = found === undefined && all.some(({ keys }) => keys?.startsWith(`${event.key} `)) ? { key: event.key, at: Date.now() } : null;
+    first =
+      found === undefined && all.some(({ keys }) => keys?.startsWith(`${event.key} `))
+        ? { key: event.key, at: Date.now() }
+        : null;
     if (found === undefined) return;
     event.preventDefault();
     found.act();

@@ -35,16 +35,37 @@ test("parts of addresses survive what has no encoding", () => {
 const THROWING: Record<string, { call: RegExp; in: readonly string[] }> = {
   "JSON.parse": {
     call: /\bJSON\.parse\(/,
-    in: ["lib/json/foreign.ts", "lib/server/ahead.ts", "lib/server/client.ts", "domain/runs/listed.ts", "lib/server/sse.ts", "lib/hooks/useSettled.ts", "features/ask/useRoute.ts", "features/audit/actions.ts", "features/editor/definition/useDraft.ts", "features/runs/views.ts"],
+    in: [
+      "lib/json/foreign.ts",
+      "lib/server/ahead.ts",
+      "lib/server/client.ts",
+      "domain/runs/listed.ts",
+      "lib/server/sse.ts",
+      "lib/hooks/useSettled.ts",
+      "features/ask/useRoute.ts",
+      "features/audit/actions.ts",
+      "features/editor/definition/useDraft.ts",
+      "features/runs/views.ts",
+    ],
   },
-  "decodeURIComponent": { call: /\bdecodeURI(Component)?\(/, in: ["lib/json/foreign.ts"] },
-  "encodeURIComponent": { call: /\bencodeURI(Component)?\(/, in: ["lib/json/foreign.ts", "domain/runs/useFavicon.ts"] },
+  decodeURIComponent: { call: /\bdecodeURI(Component)?\(/, in: ["lib/json/foreign.ts"] },
+  encodeURIComponent: { call: /\bencodeURI(Component)?\(/, in: ["lib/json/foreign.ts", "domain/runs/useFavicon.ts"] },
   "a date formatter": { call: /\bnew Intl\.DateTimeFormat\(/, in: ["lib/text/format.ts", "lib/time/zone.ts"] },
-  "toISOString": { call: /\.toISOString\(/, in: ["features/audit/search.ts", "features/credentials/CredentialForm.tsx", "features/editor/definition/useDraft.ts", "features/runs/filter.ts", "features/settings/Appearance.tsx", "features/tokens/expiry.ts"] },
+  toISOString: {
+    call: /\.toISOString\(/,
+    in: [
+      "features/audit/search.ts",
+      "features/credentials/CredentialForm.tsx",
+      "features/editor/definition/useDraft.ts",
+      "features/runs/filter.ts",
+      "features/settings/Appearance.tsx",
+      "features/tokens/expiry.ts",
+    ],
+  },
   "new URL": { call: /\bnew URL\(/, in: ["lib/server/ahead.ts", "lib/server/client.ts"] },
   "a pattern made from text": { call: /\bnew RegExp\(/, in: [] },
-  "structuredClone": { call: /\bstructuredClone\(/, in: [] },
-  "BigInt": { call: /\bBigInt\(/, in: [] },
+  structuredClone: { call: /\bstructuredClone\(/, in: [] },
+  BigInt: { call: /\bBigInt\(/, in: [] },
   "HTML made from text": { call: /dangerouslySetInnerHTML=|\.innerHTML\b/, in: ["features/artifacts/Markdown.tsx"] },
 };
 

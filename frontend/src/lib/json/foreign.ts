@@ -1,7 +1,10 @@
 // Reading what others wrote with what throws at it: each of these answers whatever it is given.
 
 /** What a record holds under a name that somebody chose, such as `constructor`: never what every object has. */
-export function own<Value>(record: Readonly<Record<string, Value>> | null | undefined, name: string): Value | undefined {
+export function own<Value>(
+  record: Readonly<Record<string, Value>> | null | undefined,
+  name: string,
+): Value | undefined {
   return record !== undefined && record !== null && Object.hasOwn(record, name) ? record[name] : undefined;
 }
 

@@ -10,7 +10,10 @@ function body(operationName: string, variables?: object): string {
 }
 
 test("an answer goes to the first who asks the same, and to nobody else", async () => {
-  vi.stubGlobal("fetch", vi.fn(async () => new Response("one")));
+  vi.stubGlobal(
+    "fetch",
+    vi.fn(async () => new Response("one")),
+  );
   askAhead("RunPage", "query", { id: "run_1" });
   askAhead("Viewer", "query", {});
   expect(askedAhead(body("RunPage", { id: "run_2" }))).toBeUndefined();
@@ -22,7 +25,10 @@ test("an answer goes to the first who asks the same, and to nobody else", async 
 });
 
 test("that it failed is told to who takes it", async () => {
-  vi.stubGlobal("fetch", vi.fn(async () => Promise.reject(new TypeError("away"))));
+  vi.stubGlobal(
+    "fetch",
+    vi.fn(async () => Promise.reject(new TypeError("away"))),
+  );
   askAhead("Viewer", "query", {});
   await expect(askedAhead(body("Viewer"))).rejects.toThrow("away");
 });

@@ -54,7 +54,12 @@ interface Sink {
   complete: () => void;
 }
 
-function overSocket(socket: Socket): (operation: SubscriptionOperation, opened: () => void) => { subscribe: (sink: Sink) => { unsubscribe: () => void } } {
+function overSocket(
+  socket: Socket,
+): (
+  operation: SubscriptionOperation,
+  opened: () => void,
+) => { subscribe: (sink: Sink) => { unsubscribe: () => void } } {
   let connected = false;
   socket.on("connected", () => (connected = true));
   socket.on("closed", () => (connected = false));
@@ -63,7 +68,11 @@ function overSocket(socket: Socket): (operation: SubscriptionOperation, opened: 
       const forget = socket.on("connected", opened);
       const stop = socket.subscribe(
         { query: operation.query ?? "", variables: operation.variables ?? {} },
-        { next: (value) => sink.next(value as never), error: (failure) => sink.error(failure), complete: () => sink.complete() },
+        {
+          next: (value) => sink.next(value as never),
+          error: (failure) => sink.error(failure),
+          complete: () => sink.complete(),
+        },
       );
       if (connected) opened();
       return {
@@ -88,7 +97,10 @@ function overEvents(operation: SubscriptionOperation, opened: () => void) {
         signal: stop.signal,
       })
         .then((answer) => readEvents(answer, opened, (value) => sink.next(value as never)))
-        .then(() => sink.complete(), (failure: unknown) => (stop.signal.aborted ? undefined : sink.error(failure)));
+        .then(
+          () => sink.complete(),
+          (failure: unknown) => (stop.signal.aborted ? undefined : sink.error(failure)),
+        );
       return { unsubscribe: () => stop.abort() };
     },
   };
@@ -106,10 +118,15 @@ export function createGraphQL(): Client {
     exchanges: [
       persevere,
       // An answer that is refused as a whole has the data null, which the types know nothing of.
-      mapExchange({ onResult: (result) => ((result.data as unknown) === null ? { ...result, data: undefined } : result) }),
+      mapExchange({
+        onResult: (result) => ((result.data as unknown) === null ? { ...result, data: undefined } : result),
+      }),
       cacheExchange({ schema: JSON.parse(SCHEMA_JSON) as never, keys }),
       // Before anything is kept or shown, so that no line, label or title can be forgotten.
-      mapExchange({ onResult: (result) => (result.data === undefined ? result : { ...result, data: plainAnswer(result.data as unknown) }) }),
+      mapExchange({
+        onResult: (result) =>
+          result.data === undefined ? result : { ...result, data: plainAnswer(result.data as unknown) },
+      }),
       fetchExchange,
       subscriptionExchange({
         forwardSubscription: (request, { context }) => {

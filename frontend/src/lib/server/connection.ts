@@ -59,7 +59,9 @@ export function report(stream: symbol, state: LiveState | null): void {
 }
 
 /** What is picked of it, a value that is compared; renders again when that changes, not whenever a stream opens. */
-export function useConnection<Value extends string | number | boolean | null>(pick: (connection: Connection) => Value): Value {
+export function useConnection<Value extends string | number | boolean | null>(
+  pick: (connection: Connection) => Value,
+): Value {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener);

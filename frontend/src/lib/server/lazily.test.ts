@@ -13,7 +13,9 @@ afterEach(() => {
 });
 
 function server(answers: () => boolean): void {
-  vi.stubGlobal("fetch", () => (answers() ? Promise.resolve(new Response("ok")) : Promise.reject(new TypeError("Failed to fetch"))));
+  vi.stubGlobal("fetch", () =>
+    answers() ? Promise.resolve(new Response("ok")) : Promise.reject(new TypeError("Failed to fetch")),
+  );
 }
 
 test("a part is loaded once, however often it is wanted", async () => {

@@ -21,7 +21,14 @@ test("a query keeps what it showed while the server is away, and is asked again 
     },
   });
   const seen: unknown[] = [];
-  const request = createRequest(gql`query { asked }`, {});
+  const request = createRequest(
+    gql`
+      query {
+        asked
+      }
+    `,
+    {},
+  );
   const showing = pipe(
     client.executeQuery(request),
     subscribe(({ data, error }) => seen.push([data, error === undefined])),

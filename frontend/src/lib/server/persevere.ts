@@ -34,7 +34,10 @@ export const persevere: Exchange =
         }
         clearTimeout(timers.get(operation.key));
         const again = { ...operation, context: { ...operation.context, requestPolicy: "network-only" as const } };
-        timers.set(operation.key, setTimeout(() => client.reexecuteOperation(again), ASK_AGAIN_MS));
+        timers.set(
+          operation.key,
+          setTimeout(() => client.reexecuteOperation(again), ASK_AGAIN_MS),
+        );
         return data === undefined ? { ...result, data: known.get(operation.key) } : result;
       }),
     );

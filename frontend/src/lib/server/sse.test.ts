@@ -14,14 +14,30 @@ function answer(...parts: string[]): Response {
 
 test("events come through whole, however the network cuts them", async () => {
   const seen: unknown[] = [];
-  await readEvents(answer(':\n\nevent: ne', 'xt\ndata: {"a"', ":1}\n\nevent: next\ndata: 2\n\nevent: complete\ndata:\n\n"), () => {}, (value) => seen.push(value));
+  await readEvents(
+    answer(":\n\nevent: ne", 'xt\ndata: {"a"', ":1}\n\nevent: next\ndata: 2\n\nevent: complete\ndata:\n\n"),
+    () => {},
+    (value) => seen.push(value),
+  );
   expect(seen).toEqual([{ a: 1 }, 2]);
 });
 
 test("a stream that ends without saying so has broken off", async () => {
-  await expect(readEvents(answer("event: next\ndata: 1\n\n"), () => {}, () => undefined)).rejects.toThrow("broke off");
+  await expect(
+    readEvents(
+      answer("event: next\ndata: 1\n\n"),
+      () => {},
+      () => undefined,
+    ),
+  ).rejects.toThrow("broke off");
 });
 
 test("a refusal is no stream", async () => {
-  await expect(readEvents(new Response("no", { status: 401 }), () => {}, () => undefined)).rejects.toThrow("401");
+  await expect(
+    readEvents(
+      new Response("no", { status: 401 }),
+      () => {},
+      () => undefined,
+    ),
+  ).rejects.toThrow("401");
 });

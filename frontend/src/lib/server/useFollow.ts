@@ -38,7 +38,10 @@ export function useFollow<Data, Variables extends AnyVariables>(
       after: latest.current.options.after(),
       open: (way, after, sink) => {
         const subscription = pipe(
-          client.executeSubscription<Data, Variables>(createRequest(document, latest.current.variables(after)), { way, opened: sink.opened }),
+          client.executeSubscription<Data, Variables>(createRequest(document, latest.current.variables(after)), {
+            way,
+            opened: sink.opened,
+          }),
           onEnd(() => sink.done(false)),
           subscribe((result) => {
             if (result.error !== undefined) sink.done(true);

@@ -3,12 +3,28 @@ import { expect, test } from "vitest";
 import { ago, bytes, clockTime, count, duration, exact, humanise, money, tokens, when } from "./format.ts";
 
 test.each([
-  [0, "0 ms"], [0.0123, "12 ms"], [0.096, "0.1 s"], [0.44, "0.4 s"], [12.3, "12 s"], [59.4, "59 s"], [60, "1 min"], [185, "3 min 5 s"], [7800, "2 h 10 min"], [90_000, "1 d 1 h"], [-1, "0 ms"],
+  [0, "0 ms"],
+  [0.0123, "12 ms"],
+  [0.096, "0.1 s"],
+  [0.44, "0.4 s"],
+  [12.3, "12 s"],
+  [59.4, "59 s"],
+  [60, "1 min"],
+  [185, "3 min 5 s"],
+  [7800, "2 h 10 min"],
+  [90_000, "1 d 1 h"],
+  [-1, "0 ms"],
 ])("%d seconds are %s", (seconds, text) => {
   expect(duration(seconds)).toBe(text);
 });
 
-test.each([[0, "0 B"], [999, "999 B"], [1500, "1.5 kB"], [52_200, "52.2 kB"], [10_000_000, "10.0 MB"]])("%d bytes are %s", (size, text) => {
+test.each([
+  [0, "0 B"],
+  [999, "999 B"],
+  [1500, "1.5 kB"],
+  [52_200, "52.2 kB"],
+  [10_000_000, "10.0 MB"],
+])("%d bytes are %s", (size, text) => {
   expect(bytes(size)).toBe(text);
 });
 

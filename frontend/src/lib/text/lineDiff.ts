@@ -34,7 +34,12 @@ export function lineDiff(before: string, after: string): Line[] {
       const kind = added ? "added" : removed ? "removed" : "same";
       if (kind !== "added") old += 1;
       if (kind !== "removed") now += 1;
-      lines.push({ kind, old: kind === "added" ? null : old, now: kind === "removed" ? null : now, parts: [{ text, changed: false }] });
+      lines.push({
+        kind,
+        old: kind === "added" ? null : old,
+        now: kind === "removed" ? null : now,
+        parts: [{ text, changed: false }],
+      });
     }
   }
   markWords(lines);
@@ -61,7 +66,7 @@ function linesOf(text: string): string[] {
 /** Where as many lines went as came, they are read as the same lines, changed. */
 function markWords(lines: Line[]): void {
   let left = MOST_COMPARED;
-  for (let at = 0; at < lines.length; ) {
+  for (let at = 0; at < lines.length;) {
     const kind = lines[at]?.kind;
     let end = at;
     while (lines[end]?.kind === "removed") end += 1;
@@ -89,7 +94,11 @@ function compare(one: Line, other: Line): void {
 }
 
 export function folded(lines: readonly Line[]): Shown[] {
-  const near = new Set(lines.flatMap(({ kind }, at) => (kind === "same" ? [] : Array.from({ length: 2 * AROUND + 1 }, (_, step) => at - AROUND + step))));
+  const near = new Set(
+    lines.flatMap(({ kind }, at) =>
+      kind === "same" ? [] : Array.from({ length: 2 * AROUND + 1 }, (_, step) => at - AROUND + step),
+    ),
+  );
   const shown: Shown[] = [];
   for (const [at, line] of lines.entries()) {
     const last = shown.at(-1);
@@ -126,5 +135,8 @@ function isTaken(row: readonly [Line | null, Line | null] | number | undefined):
 }
 
 export function countChanges(lines: readonly Line[]): { added: number; removed: number } {
-  return { added: lines.filter(({ kind }) => kind === "added").length, removed: lines.filter(({ kind }) => kind === "removed").length };
+  return {
+    added: lines.filter(({ kind }) => kind === "added").length,
+    removed: lines.filter(({ kind }) => kind === "removed").length,
+  };
 }

@@ -22,7 +22,10 @@ function editsBetween(one: string, other: string): number {
     const next = [index + 1];
     for (let place = 0; place < other.length; place += 1) {
       const changed = (row[place] ?? 0) + (one[index] === other[place] ? 0 : 1);
-      const swapped = index > 0 && place > 0 && one[index] === other[place - 1] && one[index - 1] === other[place] ? (before[place - 1] ?? 0) + 1 : Infinity;
+      const swapped =
+        index > 0 && place > 0 && one[index] === other[place - 1] && one[index - 1] === other[place]
+          ? (before[place - 1] ?? 0) + 1
+          : Infinity;
       next.push(Math.min((row[place + 1] ?? 0) + 1, (next[place] ?? 0) + 1, changed, swapped));
     }
     [before, row] = [row, next];

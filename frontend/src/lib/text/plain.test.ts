@@ -16,7 +16,14 @@ test("where every character matters the signs are written out", () => {
 
 test("texts of an answer are made plain at any depth; what users gave and what is sent back stay", () => {
   const inputs = { title: TURNED };
-  const run = { __typename: "Run", id: "run_1", title: TURNED, inputs, steps: [{ __typename: "RunStep", warnings: [TURNED, "tea"], yaml: TURNED }], failure: null };
+  const run = {
+    __typename: "Run",
+    id: "run_1",
+    title: TURNED,
+    inputs,
+    steps: [{ __typename: "RunStep", warnings: [TURNED, "tea"], yaml: TURNED }],
+    failure: null,
+  };
   const found = plainAnswer({ run });
   expect(found.run.title).toBe(plain(TURNED));
   expect(found.run.inputs).toBe(inputs);

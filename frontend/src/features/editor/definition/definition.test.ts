@@ -1,6 +1,19 @@
 import { describe, expect, test } from "vitest";
 
-import { addStep, duplicateStep, freeId, moveStep, rangeOf, readDefinition, removeStep, renameInput, renameStep, setAt, stepAt, stepText } from "./definition.ts";
+import {
+  addStep,
+  duplicateStep,
+  freeId,
+  moveStep,
+  rangeOf,
+  readDefinition,
+  removeStep,
+  renameInput,
+  renameStep,
+  setAt,
+  stepAt,
+  stepText,
+} from "./definition.ts";
 
 const TEXT = `# Ours, do not touch
 key: deck
@@ -30,7 +43,10 @@ function changes(before: string, after: string): { gone: string[]; come: string[
 
 describe("an edit changes its own lines alone", () => {
   test("a value", () => {
-    expect(changes(TEXT, setAt(TEXT, ["name"], "Slides"))).toEqual({ gone: ["name: Deck   # shown to people"], come: ["name: Slides # shown to people"] });
+    expect(changes(TEXT, setAt(TEXT, ["name"], "Slides"))).toEqual({
+      gone: ["name: Deck   # shown to people"],
+      come: ["name: Slides # shown to people"],
+    });
   });
 
   test("a reference keeps its quotes", () => {
@@ -42,7 +58,9 @@ describe("an edit changes its own lines alone", () => {
     const after = setAt(TEXT, ["steps", 0, "timeout_seconds"], 30);
     expect(changes(TEXT, after)).toEqual({ gone: [], come: ["    timeout_seconds: 30"] });
     const version = setAt(TEXT, ["steps", 1, "version"], "1");
-    expect(version.split("\n").indexOf('    version: "1"')).toBe(version.split("\n").indexOf("    pack: slides.render") + 1);
+    expect(version.split("\n").indexOf('    version: "1"')).toBe(
+      version.split("\n").indexOf("    pack: slides.render") + 1,
+    );
   });
 
   test("a value in a list that is not there yet", () => {

@@ -1,7 +1,19 @@
 // A pipeline definition as one YAML text that a form and a text editor both change. The text is the truth; comments and
 // the way it is written stay wherever an edit does not touch them.
 
-import { type Document, isMap, isNode, isScalar, isSeq, type Pair, parseDocument, Scalar, YAMLMap, YAMLParseError, YAMLSeq } from "yaml";
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type Pair,
+  parseDocument,
+  Scalar,
+  YAMLMap,
+  YAMLParseError,
+  YAMLSeq,
+} from "yaml";
 
 import { mapReferences } from "./templates.ts";
 import { weave } from "./weave.ts";
@@ -43,15 +55,25 @@ export interface StepEntry {
 export function readDefinition(text: string): Definition {
   const document = parse(text);
   const [refused] = document.errors;
-  if (refused !== undefined) return { value: {}, steps: [], unreadable: { message: told(refused.message), at: refused.pos[0] } };
+  if (refused !== undefined)
+    return { value: {}, steps: [], unreadable: { message: told(refused.message), at: refused.pos[0] } };
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: 0 });
   } catch (failure) {
-    return { value: {}, steps: [], unreadable: { message: failure instanceof Error ? failure.message : String(failure), at: 0 } };
+    return {
+      value: {},
+      steps: [],
+      unreadable: { message: failure instanceof Error ? failure.message : String(failure), at: 0 },
+    };
   }
   if (value === null && text.trim() === "") return { value: {}, steps: [], unreadable: null };
-  if (!isObject(value)) return { value: {}, steps: [], unreadable: { message: "A definition is a list of keys with values, such as `name: …`.", at: 0 } };
+  if (!isObject(value))
+    return {
+      value: {},
+      steps: [],
+      unreadable: { message: "A definition is a list of keys with values, such as `name: …`.", at: 0 },
+    };
   const steps = Array.isArray(value["steps"]) ? value["steps"] : [];
   return { value, steps: steps.map(entry), unreadable: null };
 }
@@ -65,7 +87,11 @@ function entry(given: unknown): StepEntry {
     id: typeof value["id"] === "string" ? value["id"] : "",
     pack: typeof pack === "string" ? pack : "",
     value,
-    plain: isObject(given) && known && typeof pack === "string" && (input === undefined || input === null || isObject(input)),
+    plain:
+      isObject(given) &&
+      known &&
+      typeof pack === "string" &&
+      (input === undefined || input === null || isObject(input)),
   };
 }
 
@@ -137,7 +163,14 @@ function removeAt(text: string, path: Path): string {
     // An object that is left empty says nothing, except for the input of a step, which is usual.
     const holder = path.slice(0, -1);
     const left = document.getIn(holder);
-    if (holder.length > 0 && holder.at(-1) !== "input" && holder[0] !== "inputs" && isMap(left) && left.items.length === 0 && typeof holder.at(-1) === "string") {
+    if (
+      holder.length > 0 &&
+      holder.at(-1) !== "input" &&
+      holder[0] !== "inputs" &&
+      isMap(left) &&
+      left.items.length === 0 &&
+      typeof holder.at(-1) === "string"
+    ) {
       document.deleteIn(holder);
     }
     if (root.items.length === 0) root.flow = false;
@@ -153,7 +186,8 @@ function made(document: Document, value: unknown, before: unknown): unknown {
     if (before.spaceBefore === true) node.spaceBefore = true;
     const quotes = before.type === Scalar.QUOTE_DOUBLE || before.type === Scalar.QUOTE_SINGLE;
     const block = before.type === Scalar.BLOCK_FOLDED || before.type === Scalar.BLOCK_LITERAL;
-    if (typeof value === "string" && before.type !== undefined && (quotes || (block && value !== ""))) node.type = before.type;
+    if (typeof value === "string" && before.type !== undefined && (quotes || (block && value !== "")))
+      node.type = before.type;
   }
   quoteReferences(node);
   return node;
@@ -234,7 +268,10 @@ export function moveStep(text: string, from: number, to: number): string {
 /** A copy behind the step itself, with an id of its own. */
 export function duplicateStep(text: string, index: number): string {
   const { steps } = readDefinition(text);
-  const id = freeId(steps[index]?.id ?? "step", steps.map((step) => step.id));
+  const id = freeId(
+    steps[index]?.id ?? "step",
+    steps.map((step) => step.id),
+  );
   return changedSteps(text, (list) => {
     const step = list.items[index];
     if (!isNode(step)) return;
@@ -256,7 +293,10 @@ export function renameStep(text: string, index: number, id: string): string {
 }
 
 function renameIn(node: unknown, root: "steps" | "inputs", old: string, name: string): void {
-  if (isScalar(node) && typeof node.value === "string") node.value = mapReferences(node.value, (path) => (path[0] === root && path[1] === old ? [root, name, ...path.slice(2)] : path));
+  if (isScalar(node) && typeof node.value === "string")
+    node.value = mapReferences(node.value, (path) =>
+      path[0] === root && path[1] === old ? [root, name, ...path.slice(2)] : path,
+    );
   else if (isMap(node)) for (const pair of node.items) renameIn(pair.value, root, old, name);
   else if (isSeq(node)) for (const item of node.items) renameIn(item, root, old, name);
 }
@@ -276,7 +316,12 @@ export function renameInput(text: string, old: string, name: string): string {
 
 /** An id like the one wanted that no step has: `scrape`, `scrape_2`, … */
 export function freeId(wanted: string, taken: readonly string[]): string {
-  const base = wanted.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, "_").replace(/^[^a-z]+/, "").slice(0, 60) || "step";
+  const base =
+    wanted
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9_-]+/g, "_")
+      .replace(/^[^a-z]+/, "")
+      .slice(0, 60) || "step";
   if (!taken.includes(base)) return base;
   const stem = base.replace(/_\d+$/, "");
   for (let number = 2; ; number += 1) if (!taken.includes(`${stem}_${number}`)) return `${stem}_${number}`;
@@ -309,7 +354,9 @@ export function stepAt(text: string, position: number): number {
   const contents = parse(text).contents;
   const steps = isMap(contents) ? contents.get("steps", true) : null;
   if (!isSeq(steps)) return -1;
-  return steps.items.findLastIndex((step) => isNode(step) && step.range != null && step.range[0] <= position && position <= step.range[2]);
+  return steps.items.findLastIndex(
+    (step) => isNode(step) && step.range != null && step.range[0] <= position && position <= step.range[2],
+  );
 }
 
 /** One step as YAML of its own, and back. */
@@ -321,4 +368,3 @@ export function stepText(text: string, index: number): string {
   alone.contents = step as never;
   return alone.toString(WRITE);
 }
-

@@ -21,15 +21,24 @@ export function step(now: History, change: Change): History {
     case "change": {
       if (change.text === now.text) return now;
       const together = change.at !== null && change.at === now.at;
-      return { text: change.text, past: together ? now.past : [...now.past.slice(-KEPT), now.text], future: [], at: change.at };
+      return {
+        text: change.text,
+        past: together ? now.past : [...now.past.slice(-KEPT), now.text],
+        future: [],
+        at: change.at,
+      };
     }
     case "undo": {
       const before = now.past.at(-1);
-      return before === undefined ? now : { text: before, past: now.past.slice(0, -1), future: [now.text, ...now.future], at: null };
+      return before === undefined
+        ? now
+        : { text: before, past: now.past.slice(0, -1), future: [now.text, ...now.future], at: null };
     }
     case "redo": {
       const [after] = now.future;
-      return after === undefined ? now : { text: after, past: [...now.past, now.text], future: now.future.slice(1), at: null };
+      return after === undefined
+        ? now
+        : { text: after, past: [...now.past, now.text], future: now.future.slice(1), at: null };
     }
     default:
       return change satisfies never;

@@ -5,6 +5,8 @@ type LastRun = NonNullable<EditorLastRunQuery["pipeline"]>["runs"]["nodes"][numb
 
 /** What a run was given and what its steps gave; outputs too long to send are left out. */
 export function knownFrom(run: LastRun): Known {
-  const outputs = run.steps.flatMap(({ key, output }) => (output === null || output.json === null ? [] : [[key, output.json] as const]));
+  const outputs = run.steps.flatMap(({ key, output }) =>
+    output === null || output.json === null ? [] : [[key, output.json] as const],
+  );
   return { inputs: run.inputs, outputs: Object.fromEntries(outputs) };
 }

@@ -21,7 +21,13 @@ export interface Offer {
 const DEEPEST = 3;
 const EXAMPLE_LENGTH = 72;
 
-export function offersFor(index: number, steps: readonly StepEntry[], inputSchema: unknown, outputs: ReadonlyMap<string, unknown>, known: Known): Offer[] {
+export function offersFor(
+  index: number,
+  steps: readonly StepEntry[],
+  inputSchema: unknown,
+  outputs: ReadonlyMap<string, unknown>,
+  known: Known,
+): Offer[] {
   const offers: Offer[] = [];
   for (const step of steps.slice(0, Math.max(0, index)).toReversed()) {
     if (step.id === "") continue;
@@ -52,10 +58,25 @@ function fields(base: Segment[], given: unknown, from: string, known: Known): Of
 }
 
 function offer(path: Segment[], schema: Schema, from: string, known: Known, given: Schema = schema): Offer {
-  return { text: written(path), path: dotted(path), from, type: typeWord(schema), description: given.description ?? schema.description ?? "", example: shortened(valueAt(path, known)) };
+  return {
+    text: written(path),
+    path: dotted(path),
+    from,
+    type: typeWord(schema),
+    description: given.description ?? schema.description ?? "",
+    example: shortened(valueAt(path, known)),
+  };
 }
 
-const WORDS: Record<string, string> = { string: "text", integer: "whole number", number: "number", boolean: "yes or no", array: "list", object: "object", null: "nothing" };
+const WORDS: Record<string, string> = {
+  string: "text",
+  integer: "whole number",
+  number: "number",
+  boolean: "yes or no",
+  array: "list",
+  object: "object",
+  null: "nothing",
+};
 
 export function typeWord(schema: Schema): string {
   if (schema.enum !== undefined) return "one of a few";

@@ -81,7 +81,13 @@ function referenceOf(text: string, span: Span): Reference | null {
   if (tail === null || !complete) return null;
   const fallback = tail[2] === undefined ? null : readJson(tail[2]);
   if (tail[2] !== undefined && fallback === null) return null;
-  return { start: span.start, end: span.end, path, optional: tail[1] !== undefined, fallback: fallback === null ? null : { value: fallback.json } };
+  return {
+    start: span.start,
+    end: span.end,
+    path,
+    optional: tail[1] !== undefined,
+    fallback: fallback === null ? null : { value: fallback.json },
+  };
 }
 
 export function referencesIn(text: string): Reference[] {
@@ -96,7 +102,17 @@ export function written(path: readonly Segment[]): string {
 }
 
 export function dotted(path: readonly Segment[]): string {
-  return path.map((part, index) => (typeof part === "number" ? `[${part}]` : /^[\p{L}\p{N}_-]+$/u.test(part) ? (index === 0 ? part : `.${part}`) : `[${JSON.stringify(part)}]`)).join("");
+  return path
+    .map((part, index) =>
+      typeof part === "number"
+        ? `[${part}]`
+        : /^[\p{L}\p{N}_-]+$/u.test(part)
+          ? index === 0
+            ? part
+            : `.${part}`
+          : `[${JSON.stringify(part)}]`,
+    )
+    .join("");
 }
 
 /** The text with the path of every reference mapped; all else stays as it is written. */
@@ -112,7 +128,9 @@ export function mapReferences(text: string, change: (path: Segment[]) => Segment
 
 /** The reference somebody is typing at a place of a text: where it begins and what it says so far. */
 export function typedAt(text: string, caret: number): { from: number; to: number; typed: string } | null {
-  const span = spansOf(text).find(({ start, end, closed }) => start + OPEN.length <= caret && (closed ? caret <= end - CLOSE.length : caret <= end));
+  const span = spansOf(text).find(
+    ({ start, end, closed }) => start + OPEN.length <= caret && (closed ? caret <= end - CLOSE.length : caret <= end),
+  );
   if (span === undefined) return null;
   const typed = text.slice(span.start + OPEN.length, caret).trimStart();
   // Behind a space stands no path any more: `?` or `| default(…)`.
@@ -132,7 +150,12 @@ const ABSENT = Symbol("absent");
 
 function look(path: readonly Segment[], known: Known): unknown {
   const [root, step] = path;
-  let value: unknown = root === "inputs" ? known.inputs : Object.hasOwn(known.outputs, String(step)) ? known.outputs[String(step)] : ABSENT;
+  let value: unknown =
+    root === "inputs"
+      ? known.inputs
+      : Object.hasOwn(known.outputs, String(step))
+        ? known.outputs[String(step)]
+        : ABSENT;
   for (const part of path.slice(root === "inputs" ? 1 : 3)) {
     if (value === null || typeof value !== "object" || !Object.hasOwn(value, part)) return ABSENT;
     value = (value as Record<Segment, unknown>)[part];
@@ -155,7 +178,8 @@ export function resolved(value: unknown, known: Known): { value: unknown; missin
 
 function fill(value: unknown, known: Known, missing: string[]): unknown {
   if (typeof value === "string") return fillText(value, known, missing);
-  if (Array.isArray(value)) return value.map((item) => fill(item, known, missing)).map((item) => (item === ABSENT ? null : item));
+  if (Array.isArray(value))
+    return value.map((item) => fill(item, known, missing)).map((item) => (item === ABSENT ? null : item));
   if (value === null || typeof value !== "object") return value;
   const entries = Object.entries(value).map(([key, item]) => [key, fill(item, known, missing)] as const);
   return Object.fromEntries(entries.filter(([, item]) => item !== ABSENT));
@@ -177,7 +201,8 @@ function fillText(text: string, known: Known, missing: string[]): unknown {
   let at = 0;
   for (const [index, { start, end }] of references.entries()) {
     const value = yields[index];
-    result += text.slice(at, start) + (value === ABSENT ? "" : typeof value === "string" ? value : JSON.stringify(value));
+    result +=
+      text.slice(at, start) + (value === ABSENT ? "" : typeof value === "string" ? value : JSON.stringify(value));
     at = end;
   }
   return (result + text.slice(at)).replaceAll("$" + OPEN, OPEN);

@@ -30,7 +30,11 @@ export function useCheck(text: string, readOnly: boolean): Checked {
         .toPromise()
         .then(({ data, error }) => {
           if (!current) return;
-          setKnown((before) => ({ text, check: data?.checkPipeline ?? before?.check ?? null, problem: data === undefined ? (error?.message ?? "The server did not answer.") : null }));
+          setKnown((before) => ({
+            text,
+            check: data?.checkPipeline ?? before?.check ?? null,
+            problem: data === undefined ? (error?.message ?? "The server did not answer.") : null,
+          }));
         });
     }, PAUSE_MS);
     return () => {
@@ -39,7 +43,13 @@ export function useCheck(text: string, readOnly: boolean): Checked {
     };
   }, [client, text]);
   const check = known?.check ?? null;
-  const shown = useMemo(() => (check === null || !readOnly ? check : { ...check, issues: check.issues.filter(({ rule }) => rule !== "key_taken") }), [check, readOnly]);
+  const shown = useMemo(
+    () =>
+      check === null || !readOnly
+        ? check
+        : { ...check, issues: check.issues.filter(({ rule }) => rule !== "key_taken") },
+    [check, readOnly],
+  );
   return { check: shown, fresh: known?.text === text, problem: known?.problem ?? null };
 }
 

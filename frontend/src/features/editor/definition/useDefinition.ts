@@ -34,12 +34,29 @@ export function useDefinition(startText: string): Edited {
 export function usePacks(definition: Definition): ReadonlyMap<string, Pack> {
   const names = [...new Set(definition.steps.map(({ pack }) => pack))].filter((name) => name !== "").sort();
   const [{ data }] = useQuery({ query: EditorPacksDocument, variables: { names }, pause: names.length === 0 });
-  return useMemo(() => new Map((data?.nodes ?? []).flatMap((node) => (node !== null && "inputSchema" in node ? [[node.name, node] as const] : []))), [data]);
+  return useMemo(
+    () =>
+      new Map(
+        (data?.nodes ?? []).flatMap((node) =>
+          node !== null && "inputSchema" in node ? [[node.name, node] as const] : [],
+        ),
+      ),
+    [data],
+  );
 }
 
 /** What a step may take, with values of the last run as examples. */
-export function useOffers(definition: Definition, packs: ReadonlyMap<string, Pack>, inputSchema: unknown, pipelineId: string | null): (index: number) => readonly Offer[] {
-  const [{ data }] = useQuery({ query: EditorLastRunDocument, variables: { id: pipelineId ?? "", limitBytes: LONGEST_EXAMPLE }, pause: pipelineId === null });
+export function useOffers(
+  definition: Definition,
+  packs: ReadonlyMap<string, Pack>,
+  inputSchema: unknown,
+  pipelineId: string | null,
+): (index: number) => readonly Offer[] {
+  const [{ data }] = useQuery({
+    query: EditorLastRunDocument,
+    variables: { id: pipelineId ?? "", limitBytes: LONGEST_EXAMPLE },
+    pause: pipelineId === null,
+  });
   const last = data?.pipeline?.runs.nodes[0];
   const known = useMemo(() => (last === undefined ? { inputs: {}, outputs: {} } : knownFrom(last)), [last]);
   const { steps, value } = definition;

@@ -48,7 +48,11 @@ function keepDraft(name: string, draft: Draft): boolean {
  *
  * Returns whether the browser keeps it, null before the first time; and how to forget it for good.
  */
-export function useDraft(name: string, text: string | null, basedOn: number | null): { kept: boolean | null; forget: () => void } {
+export function useDraft(
+  name: string,
+  text: string | null,
+  basedOn: number | null,
+): { kept: boolean | null; forget: () => void } {
   const [kept, setKept] = useState<boolean | null>(null);
   const latest = useLatest({ name, text, basedOn });
   /** What is kept already, or was forgotten on purpose. */

@@ -12,10 +12,21 @@ import { EditorCatalogDocument, type EditorCatalogQuery } from "../editor.genera
 type Found = Extract<EditorCatalogQuery["catalog"]["nodes"][number], { version: string }>;
 
 /** The packs there are, searched by what they are for. */
-export function AddStepDialog({ behind, onPick, onClose }: { behind: string | null; onPick: (pack: { name: string; version: string }) => void; onClose: () => void }): ReactNode {
+export function AddStepDialog({
+  behind,
+  onPick,
+  onClose,
+}: {
+  behind: string | null;
+  onPick: (pack: { name: string; version: string }) => void;
+  onClose: () => void;
+}): ReactNode {
   const [text, setText] = useState("");
   const asked = useDeferredValue(text.trim());
-  const [{ data, fetching, error }] = useQuery({ query: EditorCatalogDocument, variables: { text: asked === "" ? null : asked } });
+  const [{ data, fetching, error }] = useQuery({
+    query: EditorCatalogDocument,
+    variables: { text: asked === "" ? null : asked },
+  });
   const id = useId();
   const found = data?.catalog.nodes.filter((node): node is Found => "version" in node) ?? [];
   return (
@@ -42,21 +53,34 @@ export function AddStepDialog({ behind, onPick, onClose }: { behind: string | nu
       ) : found.length === 0 ? (
         <p className="py-4 text-soft">No pack fits “{asked}”.</p>
       ) : (
-        <ul aria-label="Packs" className="mt-3 h-[26rem] max-h-[50vh] divide-y divide-line overflow-y-auto border-y border-line">
+        <ul
+          aria-label="Packs"
+          className="mt-3 h-[26rem] max-h-[50vh] divide-y divide-line overflow-y-auto border-y border-line"
+        >
           {found.map((pack) => (
             <li key={pack.id}>
-              <button type="button" className="block w-full px-2 py-2 text-left hover:bg-hover focus-visible:-outline-offset-2" onClick={() => onPick(pack)}>
+              <button
+                type="button"
+                className="block w-full px-2 py-2 text-left hover:bg-hover focus-visible:-outline-offset-2"
+                onClick={() => onPick(pack)}
+              >
                 <span className="flex flex-wrap items-baseline gap-x-3">
                   <span className="font-mono text-dense font-medium">{pack.name}</span>
                   <span className="text-meta text-soft">
                     <Kinds accepts={pack.metadata.accepts} produces={pack.metadata.produces} />
                   </span>
-                  {pack.effects === "NONE" ? null : <span className="text-meta text-warn">changes something outside</span>}
+                  {pack.effects === "NONE" ? null : (
+                    <span className="text-meta text-warn">changes something outside</span>
+                  )}
                 </span>
                 <span className="line-clamp-2 text-dense text-soft">
                   <Prose text={pack.metadata.typicalUse ?? pack.description.split(/\n\s*\n/)[0] ?? ""} />
                 </span>
-                {pack.availability.usable ? null : <span className="block truncate text-meta text-warn"><Prose text={pack.availability.missing[0]?.message ?? "It cannot run here."} /></span>}
+                {pack.availability.usable ? null : (
+                  <span className="block truncate text-meta text-warn">
+                    <Prose text={pack.availability.missing[0]?.message ?? "It cannot run here."} />
+                  </span>
+                )}
               </button>
             </li>
           ))}

@@ -36,14 +36,29 @@ export function SaveDialog({ before, text, errors, onSave, onClose }: Props): Re
         <label htmlFor={id} className="mb-1 block font-medium">
           Note <span className="font-normal text-soft">· optional</span>
         </label>
-        <input id={id} data-autofocus="" className="field" value={note} placeholder="What is this change for?" onChange={(event) => setNote(event.target.value)} autoComplete="off" />
+        <input
+          id={id}
+          data-autofocus=""
+          className="field"
+          value={note}
+          placeholder="What is this change for?"
+          onChange={(event) => setNote(event.target.value)}
+          autoComplete="off"
+        />
         {before === null ? null : (
           <div className="mt-4">
             <DiffView before={before.text} after={text} names={[before.name, "what you save"]} />
           </div>
         )}
-        {errors === 0 ? null : <p className="mt-3 text-dense text-warn">The check has {count(errors, "thing")} against it, so it cannot be saved yet. Until then it is kept in this browser.</p>}
-        {before === null ? null : <p className="mt-3 text-dense text-soft">Runs under way keep the version they started with.</p>}
+        {errors === 0 ? null : (
+          <p className="mt-3 text-dense text-warn">
+            The check has {count(errors, "thing")} against it, so it cannot be saved yet. Until then it is kept in this
+            browser.
+          </p>
+        )}
+        {before === null ? null : (
+          <p className="mt-3 text-dense text-soft">Runs under way keep the version they started with.</p>
+        )}
         <Notice problem={refusal} />
         <div className="mt-5 flex justify-end gap-2">
           <Button onClick={onClose}>Go on editing</Button>
@@ -73,7 +88,8 @@ export function ConflictDialog({ mine, theirs, basedOn, onSaveOnTop, onReload, o
     <Dialog wide title={`Version ${theirs.number} was saved meanwhile`} onClose={onClose}>
       <p className="mb-3">
         You started from version {basedOn}
-        {theirs.by === null ? "" : `; ${theirs.by} has saved version ${theirs.number}`}. Nothing of yours is lost. Below is what saving yours on top would change in it.
+        {theirs.by === null ? "" : `; ${theirs.by} has saved version ${theirs.number}`}. Nothing of yours is lost. Below
+        is what saving yours on top would change in it.
       </p>
       <DiffView before={theirs.yaml} after={mine} names={[`version ${theirs.number}`, "yours"]} />
       <Notice problem={refusal} />

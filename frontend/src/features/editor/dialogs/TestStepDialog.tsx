@@ -103,8 +103,19 @@ function Trial({ step, pack, known, onClose }: Props & { known: Known }): ReactN
       <label htmlFor={id} className="mb-1 block font-medium">
         Input of the step
       </label>
-      <textarea id={id} data-autofocus="" className={`field font-mono !text-dense ${input === undefined ? "!border-fail" : ""}`} rows={Math.min(14, Math.max(4, text.split("\n").length))} value={text} spellCheck={false} aria-invalid={input === undefined} onChange={(event) => setText(event.target.value)} />
-      {input === undefined ? <p className="mt-1 text-dense text-fail">This is no JSON. Texts need quotes: "text".</p> : null}
+      <textarea
+        id={id}
+        data-autofocus=""
+        className={`field font-mono !text-dense ${input === undefined ? "!border-fail" : ""}`}
+        rows={Math.min(14, Math.max(4, text.split("\n").length))}
+        value={text}
+        spellCheck={false}
+        aria-invalid={input === undefined}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {input === undefined ? (
+        <p className="mt-1 text-dense text-fail">This is no JSON. Texts need quotes: "text".</p>
+      ) : null}
       {pack.effects === "NONE" ? null : (
         <p className="mt-2 text-warn">
           <span className="font-mono text-dense">{pack.name}</span> changes something outside, in a test as in a run.
@@ -126,7 +137,11 @@ function Trial({ step, pack, known, onClose }: Props & { known: Known }): ReactN
 const ASK_MS = 2000;
 
 function Outcome({ id }: { id: string }): ReactNode {
-  const [{ data, error }, again] = useQuery({ query: EditorTestRunDocument, variables: { id }, requestPolicy: "network-only" });
+  const [{ data, error }, again] = useQuery({
+    query: EditorTestRunDocument,
+    variables: { id },
+    requestPolicy: "network-only",
+  });
   useRunChanges(({ runs, more }) => {
     if (more || runs.some((run) => run.id === id)) again({ requestPolicy: "network-only" });
   });
@@ -150,8 +165,14 @@ function Outcome({ id }: { id: string }): ReactNode {
       </p>
       {run.failure === null ? null : (
         <div className="mb-3 border-l-2 border-fail bg-fail-tint px-3 py-2">
-          <p className="font-medium wrap-anywhere"><Prose text={run.failure.message} /></p>
-          {run.failure.hint === null ? null : <p className="text-soft wrap-anywhere"><Prose text={run.failure.hint} /></p>}
+          <p className="font-medium wrap-anywhere">
+            <Prose text={run.failure.message} />
+          </p>
+          {run.failure.hint === null ? null : (
+            <p className="text-soft wrap-anywhere">
+              <Prose text={run.failure.hint} />
+            </p>
+          )}
         </div>
       )}
       {step?.warnings.map((warning) => (

@@ -21,13 +21,24 @@ export function Offers({ id, offers, active, any, onPick, onActive }: Props): Re
   }, [active]);
   if (offers.length === 0) {
     return (
-      <p role="status" className="absolute inset-x-0 top-full z-20 mt-1 rounded-lg border border-line bg-page p-3 text-soft shadow-float">
-        {any ? "Nothing of that name comes before this step." : "There is nothing to take yet: no input is declared, and no step comes before this one."}
+      <p
+        role="status"
+        className="absolute inset-x-0 top-full z-20 mt-1 rounded-lg border border-line bg-page p-3 text-soft shadow-float"
+      >
+        {any
+          ? "Nothing of that name comes before this step."
+          : "There is nothing to take yet: no input is declared, and no step comes before this one."}
       </p>
     );
   }
   return (
-    <div ref={list} id={id} role="listbox" aria-label="Values to take" className="absolute inset-x-0 top-full z-20 mt-1 max-h-72 overflow-y-auto rounded-lg border border-line bg-page py-1 shadow-float">
+    <div
+      ref={list}
+      id={id}
+      role="listbox"
+      aria-label="Values to take"
+      className="absolute inset-x-0 top-full z-20 mt-1 max-h-72 overflow-y-auto rounded-lg border border-line bg-page py-1 shadow-float"
+    >
       {offers.map((offer, index) => (
         <div
           key={offer.path}
@@ -49,7 +60,9 @@ export function Offers({ id, offers, active, any, onPick, onActive }: Props): Re
               {offer.from === "input" ? "input" : humanise(offer.from)} · {offer.type}
             </span>
           </span>
-          <span className="block truncate text-meta text-soft">{offer.example === "" ? offer.description : `Last time: ${offer.example}`}</span>
+          <span className="block truncate text-meta text-soft">
+            {offer.example === "" ? offer.description : `Last time: ${offer.example}`}
+          </span>
         </div>
       ))}
     </div>

@@ -21,7 +21,20 @@ interface Props {
 }
 
 /** A field that holds no references. */
-export function PlainField({ label, name, text, onChange, issues, readOnly, about, placeholder, mono = false, number = false, rows = 1, settle = false }: Props): ReactNode {
+export function PlainField({
+  label,
+  name,
+  text,
+  onChange,
+  issues,
+  readOnly,
+  about,
+  placeholder,
+  mono = false,
+  number = false,
+  rows = 1,
+  settle = false,
+}: Props): ReactNode {
   const id = useId();
   const [typed, setTyped] = useState(text);
   const [known, setKnown] = useState(text);
@@ -30,7 +43,9 @@ export function PlainField({ label, name, text, onChange, issues, readOnly, abou
     setTyped(text);
   }
   const wrong = issues.some(({ severity }) => severity === "ERROR");
-  const described = [about === undefined ? null : `${id}-about`, issues.length === 0 ? null : `${id}-told`].filter((part) => part !== null).join(" ");
+  const described = [about === undefined ? null : `${id}-about`, issues.length === 0 ? null : `${id}-told`]
+    .filter((part) => part !== null)
+    .join(" ");
   const done = (): void => {
     if (settle && typed !== text) onChange(typed.trim());
   };
@@ -68,7 +83,11 @@ export function PlainField({ label, name, text, onChange, issues, readOnly, abou
         />
       )}
       {issues.map(({ message, hint, severity }) => (
-        <p key={message} id={`${id}-told`} className={`mt-1 text-dense wrap-anywhere ${severity === "ERROR" ? "text-fail" : "text-warn"}`}>
+        <p
+          key={message}
+          id={`${id}-told`}
+          className={`mt-1 text-dense wrap-anywhere ${severity === "ERROR" ? "text-fail" : "text-warn"}`}
+        >
           <Prose text={`${message} ${hint ?? ""}`} />
         </p>
       ))}

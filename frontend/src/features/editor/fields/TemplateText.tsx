@@ -34,7 +34,20 @@ interface Open {
  *
  * The text stands twice, one over the other: below, unseen, with the underlines; it also gives the box its height.
  */
-export function TemplateText({ id, text, onChange, offers, issues, placeholder, describedBy, rows = 1, mono = false, readOnly, required, box }: Props): ReactNode {
+export function TemplateText({
+  id,
+  text,
+  onChange,
+  offers,
+  issues,
+  placeholder,
+  describedBy,
+  rows = 1,
+  mono = false,
+  readOnly,
+  required,
+  box,
+}: Props): ReactNode {
   const [open, setOpen] = useState<Open | null>(null);
   const [active, setActive] = useState(0);
   const list = useId();
@@ -78,7 +91,10 @@ export function TemplateText({ id, text, onChange, offers, issues, placeholder, 
     const field = box.current;
     if (field === null) return;
     field.focus();
-    const [from, to] = document.activeElement === field && open === null ? [field.selectionStart, field.selectionEnd] : [text.length, text.length];
+    const [from, to] =
+      document.activeElement === field && open === null
+        ? [field.selectionStart, field.selectionEnd]
+        : [text.length, text.length];
     setOpen(open === null ? { from, to, typed: "" } : null);
     setActive(0);
   }
@@ -92,7 +108,10 @@ export function TemplateText({ id, text, onChange, offers, issues, placeholder, 
       }}
     >
       <div className={`grid ${mono ? "font-mono" : ""}`}>
-        <div aria-hidden="true" className={`field pointer-events-none col-start-1 row-start-1 !border-transparent !bg-transparent !pr-9 whitespace-pre-wrap text-transparent select-none wrap-anywhere ${mono ? "!text-dense" : ""}`}>
+        <div
+          aria-hidden="true"
+          className={`field pointer-events-none col-start-1 row-start-1 !border-transparent !bg-transparent !pr-9 whitespace-pre-wrap text-transparent select-none wrap-anywhere ${mono ? "!text-dense" : ""}`}
+        >
           <Marked text={text} issues={issues} />
           {"\n".repeat(Math.max(0, rows - text.split("\n").length))}
           {"\u200b"}
@@ -125,11 +144,20 @@ export function TemplateText({ id, text, onChange, offers, issues, placeholder, 
         />
       </div>
       {readOnly ? null : (
-        <button type="button" className="absolute top-1 right-1 rounded p-1 text-soft hover:bg-hover hover:text-ink" title="Take a value from an input or an earlier step; or type ${{" aria-label="Take a value from an input or an earlier step" aria-expanded={open !== null} onClick={take}>
+        <button
+          type="button"
+          className="absolute top-1 right-1 rounded p-1 text-soft hover:bg-hover hover:text-ink"
+          title="Take a value from an input or an earlier step; or type ${{"
+          aria-label="Take a value from an input or an earlier step"
+          aria-expanded={open !== null}
+          onClick={take}
+        >
           <Braces aria-hidden="true" className="size-4" />
         </button>
       )}
-      {open === null ? null : <Offers id={list} offers={shown} active={at} any={offers.length > 0} onPick={pick} onActive={setActive} />}
+      {open === null ? null : (
+        <Offers id={list} offers={shown} active={at} any={offers.length > 0} onPick={pick} onActive={setActive} />
+      )}
     </div>
   );
 }
@@ -146,7 +174,10 @@ function Marked({ text, issues }: { text: string; issues: readonly Issue[] }): R
     const error = issues.some(({ severity }) => severity === "ERROR");
     parts.push(
       text.slice(at, start),
-      <span key={start} className={`underline decoration-wavy decoration-1 underline-offset-3 ${error ? "decoration-fail" : "decoration-warn"}`}>
+      <span
+        key={start}
+        className={`underline decoration-wavy decoration-1 underline-offset-3 ${error ? "decoration-fail" : "decoration-warn"}`}
+      >
         {text.slice(start, end)}
       </span>,
     );

@@ -26,7 +26,12 @@ export function ValueField(props: Props): ReactNode {
   const id = useId();
   const wrong = issues.filter(({ severity }) => severity === "ERROR");
   const [unread, setUnread] = useState<string | null>(null);
-  const described = [field.description === "" ? null : `${id}-about`, issues.length > 0 || unread !== null ? `${id}-told` : null].filter((part) => part !== null).join(" ");
+  const described = [
+    field.description === "" ? null : `${id}-about`,
+    issues.length > 0 || unread !== null ? `${id}-told` : null,
+  ]
+    .filter((part) => part !== null)
+    .join(" ");
   return (
     <div data-field={field.name}>
       <div className="mb-1 flex flex-wrap items-baseline gap-x-2">
@@ -34,11 +39,16 @@ export function ValueField(props: Props): ReactNode {
           {field.label}
         </label>
         <span className="font-mono text-meta text-soft">{field.name}</span>
-        <span className="text-meta text-soft">{field.required ? "required" : value === undefined ? "not set" : ""}</span>
+        <span className="text-meta text-soft">
+          {field.required ? "required" : value === undefined ? "not set" : ""}
+        </span>
       </div>
       <Control {...props} id={id} describedBy={described === "" ? undefined : described} onUnread={setUnread} />
       {issues.length === 0 && unread === null ? null : (
-        <div id={`${id}-told`} className={`mt-1 text-dense ${wrong.length > 0 || unread !== null ? "text-fail" : "text-warn"}`}>
+        <div
+          id={`${id}-told`}
+          className={`mt-1 text-dense ${wrong.length > 0 || unread !== null ? "text-fail" : "text-warn"}`}
+        >
           {unread === null ? null : <p>{unread}</p>}
           {issues.map((issue) => (
             <p key={issue.rule + issue.message} className="wrap-anywhere">
@@ -71,7 +81,12 @@ function Control(props: ControlProps): ReactNode {
   // A choice has no place to type `${{`; asked for, it becomes a text until it is given up.
   const [asked, setAsked] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
-  const hint = field.standard === "" ? (field.placeholder === "" ? "" : `For example ${field.placeholder.split("\n")[0] ?? ""}`) : `Default: ${field.standard}`;
+  const hint =
+    field.standard === ""
+      ? field.placeholder === ""
+        ? ""
+        : `For example ${field.placeholder.split("\n")[0] ?? ""}`
+      : `Default: ${field.standard}`;
   if (TEXTS.has(field.kind) && (typeof value === "string" || value === undefined || value === null)) {
     return (
       <TemplateText
@@ -118,7 +133,18 @@ function wordOf(choice: unknown): string {
 
 const TAKE = "\u0000take";
 
-function Choice({ field, choices: listed, value, onChange, id, readOnly, describedBy, issues, hint, onTake }: ControlProps & { hint: string; onTake: () => void }): ReactNode {
+function Choice({
+  field,
+  choices: listed,
+  value,
+  onChange,
+  id,
+  readOnly,
+  describedBy,
+  issues,
+  hint,
+  onTake,
+}: ControlProps & { hint: string; onTake: () => void }): ReactNode {
   const choices = field.kind === "yes-no" ? [true, false] : listed;
   const known = choices.some((choice) => choice === value);
   return (
@@ -153,7 +179,20 @@ interface ReadProps extends ControlProps {
 }
 
 /** A number, list or JSON as text: kept as it is typed, given on when it can be read. */
-function ReadText({ field, value, onChange, id, offers, issues, describedBy, readOnly, box, hint, onUnread, onGiveUp }: ReadProps): ReactNode {
+function ReadText({
+  field,
+  value,
+  onChange,
+  id,
+  offers,
+  issues,
+  describedBy,
+  readOnly,
+  box,
+  hint,
+  onUnread,
+  onGiveUp,
+}: ReadProps): ReactNode {
   const [typed, setTyped] = useState(() => textOf(value, field.kind));
   const [given, setGiven] = useState(() => JSON.stringify(value));
   if (JSON.stringify(value) !== given) {
@@ -178,7 +217,9 @@ function ReadText({ field, value, onChange, id, offers, issues, describedBy, rea
         onChange={change}
         offers={offers}
         issues={issues}
-        placeholder={hint === "" ? (field.kind === "list" ? "One on each line" : field.kind === "json" ? "As JSON" : "") : hint}
+        placeholder={
+          hint === "" ? (field.kind === "list" ? "One on each line" : field.kind === "json" ? "As JSON" : "") : hint
+        }
         describedBy={describedBy}
         rows={many ? 2 : 1}
         mono={field.kind === "json"}
@@ -198,7 +239,13 @@ function ReadText({ field, value, onChange, id, offers, issues, describedBy, rea
 function textOf(value: unknown, kind: FieldKind): string {
   if (value === undefined) return "";
   if (isTemplate(value)) return value;
-  if (kind === "list" && Array.isArray(value) && value.every((item) => typeof item === "string" && !item.includes("\n")) && !(value.length === 1 && isTemplate(value[0]))) return value.join("\n");
+  if (
+    kind === "list" &&
+    Array.isArray(value) &&
+    value.every((item) => typeof item === "string" && !item.includes("\n")) &&
+    !(value.length === 1 && isTemplate(value[0]))
+  )
+    return value.join("\n");
   if (typeof value === "string" && kind !== "json") return value;
   return asText(value, "json");
 }
@@ -216,7 +263,10 @@ export function valueOf(text: string, kind: FieldKind): { value: unknown; wrong:
     }
     case "list": {
       if (trimmed.startsWith("[")) return fromJson(trimmed);
-      const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+      const lines = text
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line !== "");
       return { value: lines.length === 1 && /^\$\{\{[^{}]*\}\}$/.test(trimmed) ? trimmed : lines, wrong: null };
     }
     case "yes-no":
@@ -236,5 +286,7 @@ export function valueOf(text: string, kind: FieldKind): { value: unknown; wrong:
 
 function fromJson(text: string): { value: unknown; wrong: string | null } {
   const read = readJson(text);
-  return read === null ? { value: undefined, wrong: 'This is no JSON. Texts need quotes: "text". What it was before stays.' } : { value: read.json, wrong: null };
+  return read === null
+    ? { value: undefined, wrong: 'This is no JSON. Texts need quotes: "text". What it was before stays.' }
+    : { value: read.json, wrong: null };
 }

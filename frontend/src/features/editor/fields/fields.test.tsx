@@ -17,13 +17,48 @@ import { ValueField, valueOf } from "./ValueField.tsx";
 afterEach(cleanup);
 
 const OFFERS: Offer[] = [
-  { text: "${{ steps.fetch.output.text }}", path: "steps.fetch.output.text", from: "fetch", type: "text", description: "", example: "Hello" },
-  { text: "${{ inputs.url }}", path: "inputs.url", from: "input", type: "text", description: "Where from.", example: "" },
+  {
+    text: "${{ steps.fetch.output.text }}",
+    path: "steps.fetch.output.text",
+    from: "fetch",
+    type: "text",
+    description: "",
+    example: "Hello",
+  },
+  {
+    text: "${{ inputs.url }}",
+    path: "inputs.url",
+    from: "input",
+    type: "text",
+    description: "Where from.",
+    example: "",
+  },
 ];
 
-function Held({ kind, start, issues = [], choices = [], told }: { kind: Field["kind"]; start?: unknown; issues?: Issue[]; choices?: unknown[]; told: (value: unknown) => void }): ReactNode {
+function Held({
+  kind,
+  start,
+  issues = [],
+  choices = [],
+  told,
+}: {
+  kind: Field["kind"];
+  start?: unknown;
+  issues?: Issue[];
+  choices?: unknown[];
+  told: (value: unknown) => void;
+}): ReactNode {
   const [value, setValue] = useState(start);
-  const field: Field = { name: "f", label: "Field", kind, required: false, description: "About it.", placeholder: "", choices: [], standard: "" };
+  const field: Field = {
+    name: "f",
+    label: "Field",
+    kind,
+    required: false,
+    description: "About it.",
+    placeholder: "",
+    choices: [],
+    standard: "",
+  };
   return (
     <ValueField
       field={field}
@@ -47,7 +82,9 @@ describe("a field of a step", () => {
     const box = screen.getByLabelText("Field");
     await userEvent.click(box);
     await userEvent.keyboard("{End}${{{{ in");
-    expect(screen.getAllByRole("option").map((option) => option.textContent)).toEqual([expect.stringContaining("inputs.url")]);
+    expect(screen.getAllByRole("option").map((option) => option.textContent)).toEqual([
+      expect.stringContaining("inputs.url"),
+    ]);
     await userEvent.keyboard("{Enter}");
     expect(told).toHaveBeenLastCalledWith("See ${{ inputs.url }}");
     expect(screen.queryByRole("listbox")).toBeNull();
@@ -64,9 +101,24 @@ describe("a field of a step", () => {
   });
 
   test("underlines the reference the check speaks of, and says what was meant", () => {
-    const issue: Issue = { path: ["steps", "0", "input", "f"], rule: "unknown_step", severity: "ERROR", message: "${{ steps.x.output.y }} reads the step `x`, which does not exist.", hint: "Did you mean `z`?" };
-    const { container } = render(<Held kind="text" start="a ${{ inputs.url }} b ${{ steps.x.output.y }}" issues={[issue]} told={vi.fn<(value: unknown) => void>()} />);
-    expect([...container.querySelectorAll(".decoration-wavy")].map((mark) => mark.textContent)).toEqual(["${{ steps.x.output.y }}"]);
+    const issue: Issue = {
+      path: ["steps", "0", "input", "f"],
+      rule: "unknown_step",
+      severity: "ERROR",
+      message: "${{ steps.x.output.y }} reads the step `x`, which does not exist.",
+      hint: "Did you mean `z`?",
+    };
+    const { container } = render(
+      <Held
+        kind="text"
+        start="a ${{ inputs.url }} b ${{ steps.x.output.y }}"
+        issues={[issue]}
+        told={vi.fn<(value: unknown) => void>()}
+      />,
+    );
+    expect([...container.querySelectorAll(".decoration-wavy")].map((mark) => mark.textContent)).toEqual([
+      "${{ steps.x.output.y }}",
+    ]);
     expect(screen.getByLabelText("Field")).toBeInvalid();
     expect(screen.getByLabelText("Field")).toHaveAccessibleDescription(/Did you mean z \?/);
   });
@@ -116,10 +168,29 @@ test("a typed text becomes the value its kind asks for", () => {
 describe("the list of steps", () => {
   const STEPS = ["one", "two", "three"].map((id) => ({ id, pack: "test.echo", value: {}, plain: true }));
 
-  function list(at: At, readOnly = false): { onMove: ReturnType<typeof vi.fn>; onRemove: ReturnType<typeof vi.fn>; onSelect: ReturnType<typeof vi.fn> } {
-    const [onMove, onRemove, onSelect] = [vi.fn<(from: number, to: number) => void>(), vi.fn<(index: number) => void>(), vi.fn<(at: At) => void>()];
+  function list(
+    at: At,
+    readOnly = false,
+  ): { onMove: ReturnType<typeof vi.fn>; onRemove: ReturnType<typeof vi.fn>; onSelect: ReturnType<typeof vi.fn> } {
+    const [onMove, onRemove, onSelect] = [
+      vi.fn<(from: number, to: number) => void>(),
+      vi.fn<(index: number) => void>(),
+      vi.fn<(at: At) => void>(),
+    ];
     const issue: Issue = { path: ["steps", "1", "input"], rule: "r", severity: "ERROR", message: "m", hint: null };
-    render(<StepList steps={STEPS} at={at} issues={[issue]} readOnly={readOnly} onSelect={onSelect} onMove={onMove} onDuplicate={vi.fn<(index: number) => void>()} onRemove={onRemove} onAdd={vi.fn<() => void>()} />);
+    render(
+      <StepList
+        steps={STEPS}
+        at={at}
+        issues={[issue]}
+        readOnly={readOnly}
+        onSelect={onSelect}
+        onMove={onMove}
+        onDuplicate={vi.fn<(index: number) => void>()}
+        onRemove={onRemove}
+        onAdd={vi.fn<() => void>()}
+      />,
+    );
     return { onMove, onRemove, onSelect };
   }
 
@@ -147,10 +218,33 @@ describe("the list of steps", () => {
 });
 
 test("a field that is typed in stays the same when its pack gets known", async () => {
-  const known = { id: "test.echo", name: "test.echo", version: "1.0.0", effects: "NONE", timeoutSeconds: 60, metadata: { typicalUse: null }, inputSchema: { type: "object", required: ["text"], properties: { text: { type: "string" } } }, outputSchema: {} } as unknown as Pack;
+  const known = {
+    id: "test.echo",
+    name: "test.echo",
+    version: "1.0.0",
+    effects: "NONE",
+    timeoutSeconds: 60,
+    metadata: { typicalUse: null },
+    inputSchema: { type: "object", required: ["text"], properties: { text: { type: "string" } } },
+    outputSchema: {},
+  } as unknown as Pack;
   function Arriving(): ReactNode {
     const [pack, setPack] = useState<Pack | null>(null);
-    return <StepForm index={0} step={{ id: "say", pack: "test.echo", value: { input: { text: "Hello" } }, plain: true }} pack={pack} text="" issues={[]} offers={[]} readOnly={false} onChange={() => setPack(known)} onRename={vi.fn<(id: string) => void>()} onTest={vi.fn<() => void>()} onYaml={vi.fn<() => void>()} />;
+    return (
+      <StepForm
+        index={0}
+        step={{ id: "say", pack: "test.echo", value: { input: { text: "Hello" } }, plain: true }}
+        pack={pack}
+        text=""
+        issues={[]}
+        offers={[]}
+        readOnly={false}
+        onChange={() => setPack(known)}
+        onRename={vi.fn<(id: string) => void>()}
+        onTest={vi.fn<() => void>()}
+        onYaml={vi.fn<() => void>()}
+      />
+    );
   }
   await show(<Arriving />);
   const box = screen.getByDisplayValue("Hello");

@@ -35,13 +35,21 @@ export function CheckPanel({ checked, quiet, steps, onGo }: Props): ReactNode {
         ) : (
           <p className="flex gap-2 text-dense font-medium text-ok">
             <CircleCheck aria-hidden="true" className="mt-0.5 size-4 shrink-0" />
-            {warnings.length === 0 ? "Nothing wrong with it." : `It can be saved. ${count(warnings.length, "thing")} worth knowing:`}
+            {warnings.length === 0
+              ? "Nothing wrong with it."
+              : `It can be saved. ${count(warnings.length, "thing")} worth knowing:`}
           </p>
         )}
       </div>
       <ul className="mt-2 space-y-1">
         {[...errors, ...warnings].map((issue) => (
-          <Row key={`${issue.path.join("/")} ${issue.rule} ${issue.message}`} issue={issue} quiet={quiet} steps={steps} onGo={onGo} />
+          <Row
+            key={`${issue.path.join("/")} ${issue.rule} ${issue.message}`}
+            issue={issue}
+            quiet={quiet}
+            steps={steps}
+            onGo={onGo}
+          />
         ))}
       </ul>
       {check === null || check.preflight.usable ? null : (
@@ -60,13 +68,30 @@ export function CheckPanel({ checked, quiet, steps, onGo }: Props): ReactNode {
   );
 }
 
-function Row({ issue, quiet, steps, onGo }: { issue: Issue; quiet: boolean; steps: readonly StepEntry[]; onGo: (path: readonly string[]) => void }): ReactNode {
+function Row({
+  issue,
+  quiet,
+  steps,
+  onGo,
+}: {
+  issue: Issue;
+  quiet: boolean;
+  steps: readonly StepEntry[];
+  onGo: (path: readonly string[]) => void;
+}): ReactNode {
   const bad = issue.severity === "ERROR";
   const Icon = quiet ? Circle : bad ? CircleAlert : TriangleAlert;
   return (
     <li>
-      <button type="button" className="-mx-1.5 flex w-[calc(100%+0.75rem)] gap-2 rounded px-1.5 py-1.5 text-left text-dense hover:bg-hover" onClick={() => onGo(issue.path)}>
-        <Icon aria-hidden="true" className={`mt-0.5 size-4 shrink-0 ${quiet ? "text-soft" : bad ? "text-fail" : "text-warn"}`} />
+      <button
+        type="button"
+        className="-mx-1.5 flex w-[calc(100%+0.75rem)] gap-2 rounded px-1.5 py-1.5 text-left text-dense hover:bg-hover"
+        onClick={() => onGo(issue.path)}
+      >
+        <Icon
+          aria-hidden="true"
+          className={`mt-0.5 size-4 shrink-0 ${quiet ? "text-soft" : bad ? "text-fail" : "text-warn"}`}
+        />
         <span className="min-w-0 wrap-anywhere">
           <span className="block text-meta text-soft">
             {quiet ? null : <span className="sr-only">{bad ? "Error: " : "Warning: "}</span>}

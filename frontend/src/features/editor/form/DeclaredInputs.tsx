@@ -31,7 +31,8 @@ type Kind = keyof typeof KINDS;
 const KIND_KEYWORDS = ["type", "enum", "items"];
 
 export function kindOf(schema: Json): Kind | null {
-  if (Array.isArray(schema["enum"])) return schema["enum"].every((choice) => typeof choice === "string") ? "choice" : null;
+  if (Array.isArray(schema["enum"]))
+    return schema["enum"].every((choice) => typeof choice === "string") ? "choice" : null;
   switch (schema["type"]) {
     case "string":
       return "text";
@@ -43,7 +44,12 @@ export function kindOf(schema: Json): Kind | null {
     case "array":
       return isObject(schema["items"]) && schema["items"]["type"] === "string" ? "texts" : null;
     default:
-      return schema["type"] === undefined && schema["$ref"] === undefined && schema["anyOf"] === undefined && schema["oneOf"] === undefined ? "anything" : null;
+      return schema["type"] === undefined &&
+        schema["$ref"] === undefined &&
+        schema["anyOf"] === undefined &&
+        schema["oneOf"] === undefined
+        ? "anything"
+        : null;
   }
 }
 
@@ -121,13 +127,32 @@ interface DeclaredProps {
   onRemove: () => void;
 }
 
-function Declared({ name, schema, required, issues, readOnly, onChange, onRename, onRequire, onRemove }: DeclaredProps): ReactNode {
+function Declared({
+  name,
+  schema,
+  required,
+  issues,
+  readOnly,
+  onChange,
+  onRename,
+  onRequire,
+  onRemove,
+}: DeclaredProps): ReactNode {
   const kind = kindOf(schema);
   const standard = schema["default"];
   return (
     <li className="space-y-3 py-3" data-field={name}>
       <div className="grid grid-cols-[minmax(8rem,1fr)_8.5rem_auto_auto] items-end gap-3 max-md:grid-cols-[1fr_1fr]">
-        <PlainField label="Name" name={`${name}-name`} text={name} issues={issues} readOnly={readOnly} mono settle onChange={onRename} />
+        <PlainField
+          label="Name"
+          name={`${name}-name`}
+          text={name}
+          issues={issues}
+          readOnly={readOnly}
+          mono
+          settle
+          onChange={onRename}
+        />
         <label className="block">
           <span className="mb-1 block font-medium">Kind</span>
           <select
@@ -149,17 +174,36 @@ function Declared({ name, schema, required, issues, readOnly, onChange, onRename
           </select>
         </label>
         <label className="flex items-center gap-2 pb-1.5">
-          <input type="checkbox" className="size-4 accent-accent" checked={required} disabled={readOnly} onChange={({ target }) => onRequire(target.checked)} />
+          <input
+            type="checkbox"
+            className="size-4 accent-accent"
+            checked={required}
+            disabled={readOnly}
+            onChange={({ target }) => onRequire(target.checked)}
+          />
           Required
         </label>
         {readOnly ? null : (
-          <button type="button" aria-label={`Remove the input ${name}`} title="Remove" className="mb-0.5 rounded p-1.5 text-soft hover:bg-hover hover:text-ink pointer-coarse:p-3" onClick={onRemove}>
+          <button
+            type="button"
+            aria-label={`Remove the input ${name}`}
+            title="Remove"
+            className="mb-0.5 rounded p-1.5 text-soft hover:bg-hover hover:text-ink pointer-coarse:p-3"
+            onClick={onRemove}
+          >
             <Trash2 aria-hidden="true" className="mx-auto size-4" />
           </button>
         )}
       </div>
       <div className="grid grid-cols-[1fr_10rem] gap-3 max-md:grid-cols-1">
-        <PlainField label="Description" name={`${name}-description`} text={typeof schema["description"] === "string" ? schema["description"] : ""} issues={[]} readOnly={readOnly} onChange={(given) => onChange(["description"], given === "" ? undefined : given)} />
+        <PlainField
+          label="Description"
+          name={`${name}-description`}
+          text={typeof schema["description"] === "string" ? schema["description"] : ""}
+          issues={[]}
+          readOnly={readOnly}
+          onChange={(given) => onChange(["description"], given === "" ? undefined : given)}
+        />
         {kind === "choice" ? (
           <PlainField
             label="Choices"
@@ -169,7 +213,10 @@ function Declared({ name, schema, required, issues, readOnly, onChange, onRename
             readOnly={readOnly}
             settle
             onChange={(given) => {
-              const choices = given.split(",").map((choice) => choice.trim()).filter((choice) => choice !== "");
+              const choices = given
+                .split(",")
+                .map((choice) => choice.trim())
+                .filter((choice) => choice !== "");
               if (choices.length > 0) onChange(["enum"], [...new Set(choices)]);
             }}
           />

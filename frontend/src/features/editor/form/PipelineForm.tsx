@@ -27,14 +27,30 @@ const LISTS = [
 ] as const;
 
 /** What the pipeline is called, what it is given, what it is for. */
-export function PipelineForm({ definition, issues, inputSchema, isNew, readOnly, onChange, onRenameInput }: Props): ReactNode {
+export function PipelineForm({
+  definition,
+  issues,
+  inputSchema,
+  isNew,
+  readOnly,
+  onChange,
+  onRenameInput,
+}: Props): ReactNode {
   const { value } = definition;
   const metadata = isObject(value["metadata"]) ? value["metadata"] : {};
   const declared = isObject(value["inputs"]) ? value["inputs"] : null;
   return (
     <section aria-label="The pipeline" className="space-y-6">
       <div className="space-y-4">
-        <PlainField label="Name" name="name" text={plainText(value["name"])} issues={issuesAt(issues, ["name"])} readOnly={readOnly} placeholder="What people call it" onChange={(name) => onChange(["name"], name)} />
+        <PlainField
+          label="Name"
+          name="name"
+          text={plainText(value["name"])}
+          issues={issuesAt(issues, ["name"])}
+          readOnly={readOnly}
+          placeholder="What people call it"
+          onChange={(name) => onChange(["name"], name)}
+        />
         <div className="grid grid-cols-[1fr_12rem] gap-4 max-md:grid-cols-1">
           <PlainField
             label="Key"
@@ -56,23 +72,46 @@ export function PipelineForm({ definition, issues, inputSchema, isNew, readOnly,
             number
             placeholder="the server's"
             about="For a whole run."
-            onChange={(given) => onChange(["deadline_seconds"], given.trim() === "" ? undefined : Number.isNaN(Number(given)) ? given : Number(given))}
+            onChange={(given) =>
+              onChange(
+                ["deadline_seconds"],
+                given.trim() === "" ? undefined : Number.isNaN(Number(given)) ? given : Number(given),
+              )
+            }
           />
         </div>
-        <PlainField label="Description" name="description" text={plainText(value["description"])} issues={issuesAt(issues, ["description"])} readOnly={readOnly} rows={4} onChange={(given) => onChange(["description"], given === "" ? undefined : given)} />
+        <PlainField
+          label="Description"
+          name="description"
+          text={plainText(value["description"])}
+          issues={issuesAt(issues, ["description"])}
+          readOnly={readOnly}
+          rows={4}
+          onChange={(given) => onChange(["description"], given === "" ? undefined : given)}
+        />
       </div>
       <section aria-label="Inputs" data-field="inputs">
         <h2>Inputs</h2>
-        <p className="mb-3 max-w-[72ch] text-soft">What a run is given. Its form, its command flags and its tool parameters come from here.</p>
+        <p className="mb-3 max-w-[72ch] text-soft">
+          What a run is given. Its form, its command flags and its tool parameters come from here.
+        </p>
         {declared === null ? (
           <Undeclared schema={inputSchema} readOnly={readOnly} onDeclare={(schema) => onChange(["inputs"], schema)} />
         ) : (
-          <DeclaredInputs schema={declared} issues={issuesAt(issues, ["inputs"])} readOnly={readOnly} onChange={(path, given) => onChange(["inputs", ...path], given)} onRename={onRenameInput} />
+          <DeclaredInputs
+            schema={declared}
+            issues={issuesAt(issues, ["inputs"])}
+            readOnly={readOnly}
+            onChange={(path, given) => onChange(["inputs", ...path], given)}
+            onRename={onRenameInput}
+          />
         )}
       </section>
       <section aria-label="Metadata" data-field="metadata">
         <h2>What it is for</h2>
-        <p className="mb-3 max-w-[72ch] text-soft">Read by search and by agents who look for a fitting pipeline. What is left out is derived from the packs.</p>
+        <p className="mb-3 max-w-[72ch] text-soft">
+          Read by search and by agents who look for a fitting pipeline. What is left out is derived from the packs.
+        </p>
         <div className="space-y-4">
           <PlainField
             label="Use it when"
@@ -106,13 +145,23 @@ export function PipelineForm({ definition, issues, inputSchema, isNew, readOnly,
   );
 }
 
-function Undeclared({ schema, readOnly, onDeclare }: { schema: unknown; readOnly: boolean; onDeclare: (schema: Json) => void }): ReactNode {
+function Undeclared({
+  schema,
+  readOnly,
+  onDeclare,
+}: {
+  schema: unknown;
+  readOnly: boolean;
+  onDeclare: (schema: Json) => void;
+}): ReactNode {
   const derived = isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {};
   const names = Object.keys(derived);
   return (
     <div className="border-l-2 border-line pl-3">
       <p>
-        {names.length === 0 ? "None is declared, and no step reads one." : "None is declared; they are derived from what the steps read: "}
+        {names.length === 0
+          ? "None is declared, and no step reads one."
+          : "None is declared; they are derived from what the steps read: "}
         {names.map((name, index) => (
           <span key={name}>
             {index === 0 ? "" : ", "}
@@ -123,7 +172,15 @@ function Undeclared({ schema, readOnly, onDeclare }: { schema: unknown; readOnly
       </p>
       {readOnly ? null : (
         <div className="mt-2">
-          <Button onClick={() => onDeclare(names.length === 0 ? { type: "object", properties: { text: { type: "string" } } } : (schema as Json))}>{names.length === 0 ? "Declare an input" : "Declare them"}</Button>
+          <Button
+            onClick={() =>
+              onDeclare(
+                names.length === 0 ? { type: "object", properties: { text: { type: "string" } } } : (schema as Json),
+              )
+            }
+          >
+            {names.length === 0 ? "Declare an input" : "Declare them"}
+          </Button>
         </div>
       )}
     </div>
@@ -135,6 +192,9 @@ function lines(value: unknown): string {
 }
 
 function listed(value: string): string[] | undefined {
-  const items = value.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const items = value
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
   return items.length === 0 ? undefined : items;
 }

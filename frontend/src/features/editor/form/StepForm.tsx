@@ -62,7 +62,19 @@ export function StepForm(props: Props): ReactNode {
                 {pack.name}
               </Link>
             )}
-            {pack === null ? null : <> · {pack.effects === "EXTERNAL" ? <span className="text-warn">changes something outside</span> : pack.effects === "IDEMPOTENT" ? "changes something outside, once" : "changes nothing outside"}</>}
+            {pack === null ? null : (
+              <>
+                {" "}
+                ·{" "}
+                {pack.effects === "EXTERNAL" ? (
+                  <span className="text-warn">changes something outside</span>
+                ) : pack.effects === "IDEMPOTENT" ? (
+                  "changes something outside, once"
+                ) : (
+                  "changes nothing outside"
+                )}
+              </>
+            )}
           </p>
         </div>
         {readOnly || pack === null ? null : <Button onClick={props.onTest}>Test this step…</Button>}
@@ -125,7 +137,9 @@ export function StepForm(props: Props): ReactNode {
         </div>
         <p className="mt-2 text-meta text-soft">
           Only passing failures are tried again, and only within the run's deadline.
-          {pack === null ? "" : ` This pack gives an attempt ${duration(pack.timeoutSeconds)} unless you say otherwise.`}
+          {pack === null
+            ? ""
+            : ` This pack gives an attempt ${duration(pack.timeoutSeconds)} unless you say otherwise.`}
         </p>
       </details>
     </section>
@@ -149,11 +163,23 @@ function Inputs({ index, step, pack, issues, offers, readOnly, onChange }: Props
   const [first] = useState(() => new Set(Object.keys(given)));
   const known = new Set(fields.map(({ name }) => name));
   const others = Object.keys(given).filter((name) => !known.has(name));
-  const shows = (name: string): boolean => first.has(name) || own(given, name) !== undefined || issuesAt(issues, [...at, name]).length > 0;
-  const upFront = fields.filter(({ name, required }, place) => required || shows(name) || (place < 3 && fields.length <= 4));
+  const shows = (name: string): boolean =>
+    first.has(name) || own(given, name) !== undefined || issuesAt(issues, [...at, name]).length > 0;
+  const upFront = fields.filter(
+    ({ name, required }, place) => required || shows(name) || (place < 3 && fields.length <= 4),
+  );
   const rest = fields.filter((field) => !upFront.includes(field));
   const whole = issues.filter(({ path }) => path.length === 3 && path[2] === "input");
-  const stranger = (name: string): (typeof fields)[number] => ({ name, label: humanise(name), kind: isTemplate(own(given, name)) || typeof own(given, name) === "string" ? "text" : "json", required: false, description: pack === null ? "" : `${pack.name} has no input of this name.`, placeholder: "", choices: [], standard: "" });
+  const stranger = (name: string): (typeof fields)[number] => ({
+    name,
+    label: humanise(name),
+    kind: isTemplate(own(given, name)) || typeof own(given, name) === "string" ? "text" : "json",
+    required: false,
+    description: pack === null ? "" : `${pack.name} has no input of this name.`,
+    placeholder: "",
+    choices: [],
+    standard: "",
+  });
   // One list for both: a field that is being typed in stays the same one when its pack gets known.
   const row = (field: (typeof fields)[number]): ReactNode => (
     <div key={field.name}>
@@ -181,13 +207,15 @@ function Inputs({ index, step, pack, issues, offers, readOnly, onChange }: Props
         </p>
       ))}
       {pack !== null && fields.length === 0 ? <p className="text-soft">It takes no input.</p> : null}
-      <div className="space-y-5">
-        {[...upFront, ...others.map(stranger)].map(row)}
-      </div>
+      <div className="space-y-5">{[...upFront, ...others.map(stranger)].map(row)}</div>
       {rest.length === 0 ? null : (
         <details className="mt-5">
           <summary className="link w-fit">
-            {rest.length} more {rest.length === 1 ? "input" : "inputs"}: {rest.slice(0, 4).map(({ name }) => name).join(", ")}
+            {rest.length} more {rest.length === 1 ? "input" : "inputs"}:{" "}
+            {rest
+              .slice(0, 4)
+              .map(({ name }) => name)
+              .join(", ")}
             {rest.length > 4 ? "…" : ""}
           </summary>
           <div className="mt-4 space-y-5">{rest.map(row)}</div>
@@ -204,7 +232,9 @@ function OtherKind({ index, step, text, issues, onYaml }: Props): ReactNode {
       <h2>
         {index + 1} · {humanise(step.id === "" ? "step" : step.id)}
       </h2>
-      <p className="mt-1 mb-3 max-w-[72ch] text-soft">This form cannot show all of this step, so it is edited as YAML. Nothing of it is lost here.</p>
+      <p className="mt-1 mb-3 max-w-[72ch] text-soft">
+        This form cannot show all of this step, so it is edited as YAML. Nothing of it is lost here.
+      </p>
       {issuesAt(issues, ["steps", index]).map(({ message, hint }) => (
         <p key={message} className="mb-2 text-dense text-fail">
           <Prose text={`${message} ${hint ?? ""}`} />

@@ -24,7 +24,17 @@ interface Props {
 const ROW = "flex w-full items-center gap-2 rounded px-2 py-1.5 text-left hover:bg-hover pointer-coarse:min-h-11";
 
 /** The steps in order. Arrows walk them, Alt with an arrow moves one, Delete takes one away. */
-export function StepList({ steps, at, issues, readOnly, onSelect, onMove, onDuplicate, onRemove, onAdd }: Props): ReactNode {
+export function StepList({
+  steps,
+  at,
+  issues,
+  readOnly,
+  onSelect,
+  onMove,
+  onDuplicate,
+  onRemove,
+  onAdd,
+}: Props): ReactNode {
   const list = useRef<HTMLOListElement>(null);
   const [dragged, setDragged] = useState<number | null>(null);
   const [over, setOver] = useState<number | null>(null);
@@ -71,7 +81,12 @@ export function StepList({ steps, at, issues, readOnly, onSelect, onMove, onDupl
   const general = issues.filter(({ path, severity }) => path[0] !== "steps" && severity === "ERROR").length;
   return (
     <nav aria-label="Parts of the pipeline">
-      <button type="button" aria-current={at === "pipeline" ? "true" : undefined} className={`${ROW} mb-2 ${at === "pipeline" ? "bg-accent-tint font-medium text-accent" : ""}`} onClick={() => onSelect("pipeline")}>
+      <button
+        type="button"
+        aria-current={at === "pipeline" ? "true" : undefined}
+        className={`${ROW} mb-2 ${at === "pipeline" ? "bg-accent-tint font-medium text-accent" : ""}`}
+        onClick={() => onSelect("pipeline")}
+      >
         <span className="flex-1">Name, inputs, metadata</span>
         <Mark errors={general} />
       </button>
@@ -101,7 +116,12 @@ export function StepList({ steps, at, issues, readOnly, onSelect, onMove, onDupl
             }}
             onDrop={(event) => drop(event, index)}
           >
-            {readOnly ? null : <GripVertical aria-hidden="true" className="ml-0.5 size-3.5 shrink-0 cursor-grab text-control max-md:hidden" />}
+            {readOnly ? null : (
+              <GripVertical
+                aria-hidden="true"
+                className="ml-0.5 size-3.5 shrink-0 cursor-grab text-control max-md:hidden"
+              />
+            )}
             <button
               type="button"
               data-step={step.id}
@@ -113,8 +133,12 @@ export function StepList({ steps, at, issues, readOnly, onSelect, onMove, onDupl
             >
               <span className="w-4 shrink-0 text-right text-soft">{index + 1}</span>
               <span className="min-w-0 flex-1">
-                <span className={`block truncate ${at === index ? "font-medium text-accent" : ""}`}>{humanise(step.id === "" ? "step" : step.id)}</span>
-                <span className="block truncate font-mono text-meta text-soft">{step.pack !== "" ? step.pack : "agent" in step.value ? "agent" : "another kind of step"}</span>
+                <span className={`block truncate ${at === index ? "font-medium text-accent" : ""}`}>
+                  {humanise(step.id === "" ? "step" : step.id)}
+                </span>
+                <span className="block truncate font-mono text-meta text-soft">
+                  {step.pack !== "" ? step.pack : "agent" in step.value ? "agent" : "another kind of step"}
+                </span>
               </span>
               <Mark errors={issuesAt(issues, ["steps", index]).filter(({ severity }) => severity === "ERROR").length} />
             </button>
@@ -138,7 +162,9 @@ export function StepList({ steps, at, issues, readOnly, onSelect, onMove, onDupl
             <Plus aria-hidden="true" className="size-4" />
             Add a step
           </Button>
-          {steps.length < 2 ? null : <p className="mt-2 text-meta text-soft max-md:hidden">Drag to move, or Alt with ↑ and ↓.</p>}
+          {steps.length < 2 ? null : (
+            <p className="mt-2 text-meta text-soft max-md:hidden">Drag to move, or Alt with ↑ and ↓.</p>
+          )}
         </div>
       )}
       <p role="status" className="sr-only">
@@ -150,7 +176,13 @@ export function StepList({ steps, at, issues, readOnly, onSelect, onMove, onDupl
 
 function Small({ label, onClick, children }: { label: string; onClick: () => void; children: ReactNode }): ReactNode {
   return (
-    <button type="button" aria-label={label} title={label} className="rounded p-1.5 text-soft hover:bg-page hover:text-ink pointer-coarse:p-3" onClick={onClick}>
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      className="rounded p-1.5 text-soft hover:bg-page hover:text-ink pointer-coarse:p-3"
+      onClick={onClick}
+    >
       {children}
     </button>
   );

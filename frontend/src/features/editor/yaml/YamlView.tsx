@@ -4,7 +4,16 @@ import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, foldGutter, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { Annotation, Compartment, EditorState } from "@codemirror/state";
-import { Decoration, drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, MatchDecorator, ViewPlugin } from "@codemirror/view";
+import {
+  Decoration,
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  keymap,
+  lineNumbers,
+  MatchDecorator,
+  ViewPlugin,
+} from "@codemirror/view";
 import { type ReactNode, useEffect, useRef } from "react";
 
 import { useLatest } from "../../../lib/hooks/useLatest.ts";
@@ -29,8 +38,19 @@ interface Props {
 
 const FROM_OUTSIDE = Annotation.define<boolean>();
 
-const references = new MatchDecorator({ regexp: /(?<!\$)\$\{\{[^}]*\}\}/g, decoration: Decoration.mark({ class: "cm-reference" }) });
-const markReferences = ViewPlugin.define((view) => ({ decorations: references.createDeco(view), update(change) { this.decorations = references.updateDeco(change, this.decorations); } }), { decorations: (plugin) => plugin.decorations });
+const references = new MatchDecorator({
+  regexp: /(?<!\$)\$\{\{[^}]*\}\}/g,
+  decoration: Decoration.mark({ class: "cm-reference" }),
+});
+const markReferences = ViewPlugin.define(
+  (view) => ({
+    decorations: references.createDeco(view),
+    update(change) {
+      this.decorations = references.updateDeco(change, this.decorations);
+    },
+  }),
+  { decorations: (plugin) => plugin.decorations },
+);
 
 /**
  * The definition as text. CodeMirror lives in a shadow root: there its styles are sheets of the script's own, which the
@@ -46,7 +66,8 @@ export default function YamlView({ text, onChange, issues, fresh, offersFor, tar
     const place = host.current;
     if (place === null) return undefined;
     const root = place.shadowRoot ?? place.attachShadow({ mode: "open" });
-    const complete = (context: CompletionContext): CompletionResult | null => completions(context, latest.current.offersFor);
+    const complete = (context: CompletionContext): CompletionResult | null =>
+      completions(context, latest.current.offersFor);
     const made = new EditorView({
       root,
       parent: root,
@@ -75,7 +96,11 @@ export default function YamlView({ text, onChange, issues, fresh, offersFor, tar
           EditorView.contentAttributes.of({ "aria-label": "Definition as YAML", spellcheck: "false", tabindex: "0" }),
           reading.of(EditorState.readOnly.of(first.current.readOnly)),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged && !update.transactions.some((transaction) => transaction.annotation(FROM_OUTSIDE) === true)) latest.current.onChange(update.state.doc.toString());
+            if (
+              update.docChanged &&
+              !update.transactions.some((transaction) => transaction.annotation(FROM_OUTSIDE) === true)
+            )
+              latest.current.onChange(update.state.doc.toString());
           }),
         ],
       }),
@@ -100,7 +125,12 @@ export default function YamlView({ text, onChange, issues, fresh, offersFor, tar
   useEffect(() => {
     const now = view.current;
     if (now === null || !fresh) return;
-    now.dispatch(setDiagnostics(now.state, issues.map((issue) => diagnostic(now.state.doc.toString(), issue))));
+    now.dispatch(
+      setDiagnostics(
+        now.state,
+        issues.map((issue) => diagnostic(now.state.doc.toString(), issue)),
+      ),
+    );
   }, [issues, fresh]);
 
   useEffect(() => {
@@ -128,7 +158,12 @@ const reading = new Compartment();
 
 function diagnostic(text: string, issue: Issue): Diagnostic {
   const [from, to] = issue.path.length === 0 ? lineIn(text, issue.message) : rangeOf(text, issue.path);
-  return { from: Math.min(from, text.length), to: Math.min(to, text.length), severity: issue.severity === "ERROR" ? "error" : "warning", message: issue.hint === null ? issue.message : `${issue.message} ${issue.hint}` };
+  return {
+    from: Math.min(from, text.length),
+    to: Math.min(to, text.length),
+    severity: issue.severity === "ERROR" ? "error" : "warning",
+    message: issue.hint === null ? issue.message : `${issue.message} ${issue.hint}`,
+  };
 }
 
 /** A text that cannot be read names its line in words. */
@@ -150,6 +185,13 @@ function completions(context: CompletionContext, offersAt: Props["offersFor"]): 
     from: line.from + typed.from,
     to: Math.max(line.from + typed.to, context.pos + behind),
     filter: false,
-    options: offers.map((offer) => ({ label: offer.path, detail: offer.type, info: [offer.description, offer.example === "" ? "" : `Last time: ${offer.example}`].filter((part) => part !== "").join("\n"), apply: offer.text })),
+    options: offers.map((offer) => ({
+      label: offer.path,
+      detail: offer.type,
+      info: [offer.description, offer.example === "" ? "" : `Last time: ${offer.example}`]
+        .filter((part) => part !== "")
+        .join("\n"),
+      apply: offer.text,
+    })),
   };
 }

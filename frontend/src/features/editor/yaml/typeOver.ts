@@ -7,8 +7,22 @@ export const typeOver = EditorView.domEventHandlers({
   beforeinput(event, view) {
     const { from, to } = view.state.selection.main;
     const text = event.data;
-    if (event.inputType !== "insertText" || text === null || from === to || view.composing || view.state.readOnly || view.state.selection.ranges.length > 1) return false;
-    const insert = () => view.state.update({ changes: { from, to, insert: text }, selection: { anchor: from + text.length }, userEvent: "input.type", scrollIntoView: true });
+    if (
+      event.inputType !== "insertText" ||
+      text === null ||
+      from === to ||
+      view.composing ||
+      view.state.readOnly ||
+      view.state.selection.ranges.length > 1
+    )
+      return false;
+    const insert = () =>
+      view.state.update({
+        changes: { from, to, insert: text },
+        selection: { anchor: from + text.length },
+        userEvent: "input.type",
+        scrollIntoView: true,
+      });
     // What would be asked if the browser had put it in: brackets close here, too.
     const handled = view.state.facet(EditorView.inputHandler).some((handler) => handler(view, from, to, text, insert));
     if (!handled) view.dispatch(insert());

@@ -18,7 +18,9 @@ export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
   const kept = plan.steps.filter((step) => step.action === "REUSE");
   const running = plan.steps.filter((step) => step.action !== "REUSE");
   const entry = running.find((step) => step.action === "RUN");
-  const inputs = running.filter((step) => step.inputSource !== null && (step === entry || step.inputSource !== "DEFINITION"));
+  const inputs = running.filter(
+    (step) => step.inputSource !== null && (step === entry || step.inputSource !== "DEFINITION"),
+  );
   const outside = running.filter((step) => step.effects === "EXTERNAL");
   // Told once, by its steps together.
   const issues = plan.issues.filter(({ rule }) => rule !== "may_repeat_effects");
@@ -61,7 +63,9 @@ export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
       </dl>
       {twice.length === 0 && issues.length === 0 ? null : (
         <ul className="mt-4 space-y-2">
-          {twice.length === 0 ? null : <Note>{names(twice)} may already have done its work outside; going on may do it a second time.</Note>}
+          {twice.length === 0 ? null : (
+            <Note>{names(twice)} may already have done its work outside; going on may do it a second time.</Note>
+          )}
           {issues.map(({ rule, path, severity, message, hint }) => (
             <Note key={rule + path.join(".")} bad={severity === "ERROR"}>
               <Prose text={message} />
@@ -87,7 +91,9 @@ export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
 function Note({ bad = false, children }: { bad?: boolean; children: ReactNode }): ReactNode {
   const Icon = bad ? CircleAlert : TriangleAlert;
   return (
-    <li className={`flex gap-2.5 rounded-r border-l-2 px-3 py-2 text-dense ${bad ? "border-fail bg-fail-tint" : "border-warn bg-warn-tint"}`}>
+    <li
+      className={`flex gap-2.5 rounded-r border-l-2 px-3 py-2 text-dense ${bad ? "border-fail bg-fail-tint" : "border-warn bg-warn-tint"}`}
+    >
       <Icon aria-hidden="true" className={`mt-0.5 size-4 shrink-0 ${bad ? "text-fail" : "text-warn"}`} />
       <span className="min-w-0 wrap-anywhere">
         <span className="sr-only">{bad ? "Error: " : "Warning: "}</span>

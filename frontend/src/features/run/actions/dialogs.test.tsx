@@ -17,13 +17,50 @@ const PLAN: PreviewPartsFragment = {
   definitionChanged: false,
   issues: [],
   steps: [
-    { key: "outline", action: "REUSE", reason: "It succeeded.", effects: "NONE", mayRepeatEffects: false, inputSource: null, input: null },
-    { key: "render", action: "RUN", reason: "It failed.", effects: "NONE", mayRepeatEffects: false, inputSource: "DEFINITION", input: null },
-    { key: "publish", action: "RUN", reason: "It was not reached.", effects: "EXTERNAL", mayRepeatEffects: false, inputSource: "DEFINITION", input: null },
+    {
+      key: "outline",
+      action: "REUSE",
+      reason: "It succeeded.",
+      effects: "NONE",
+      mayRepeatEffects: false,
+      inputSource: null,
+      input: null,
+    },
+    {
+      key: "render",
+      action: "RUN",
+      reason: "It failed.",
+      effects: "NONE",
+      mayRepeatEffects: false,
+      inputSource: "DEFINITION",
+      input: null,
+    },
+    {
+      key: "publish",
+      action: "RUN",
+      reason: "It was not reached.",
+      effects: "EXTERNAL",
+      mayRepeatEffects: false,
+      inputSource: "DEFINITION",
+      input: null,
+    },
   ],
 };
-const SCHEMA = { type: "object", required: ["title"], properties: { title: { type: "string" }, slides: { type: "integer" } } };
-const STEP = { run: { id: "run_1", step: { id: "step_render", whole: { json: { title: "Tea" }, truncated: false }, step: { key: "render", pack: { id: "test.render", inputSchema: SCHEMA } } } } };
+const SCHEMA = {
+  type: "object",
+  required: ["title"],
+  properties: { title: { type: "string" }, slides: { type: "integer" } },
+};
+const STEP = {
+  run: {
+    id: "run_1",
+    step: {
+      id: "step_render",
+      whole: { json: { title: "Tea" }, truncated: false },
+      step: { key: "render", pack: { id: "test.render", inputSchema: SCHEMA } },
+    },
+  },
+};
 const DONE = { resumeRun: { __typename: "RunSuccess", run: aFailedRun() } };
 
 async function dialog(asked: Asked, answers: Answers = {}, plan: Partial<PreviewPartsFragment> = {}) {
@@ -54,25 +91,54 @@ test("resuming says what is kept, what runs and what has effects, and names its 
 test("an input given in an earlier resume is shown and can be dropped", async () => {
   const [outline, render, publish] = PLAN.steps;
   const given = { json: { title: "Coffee" }, excerpt: null, truncated: false, sizeBytes: 18 };
-  const { sent } = await dialog("resume", {}, { steps: [outline!, { ...render!, inputSource: "EARLIER_STEP_INPUT", input: given }, publish!] });
+  const { sent } = await dialog(
+    "resume",
+    {},
+    { steps: [outline!, { ...render!, inputSource: "EARLIER_STEP_INPUT", input: given }, publish!] },
+  );
   expect(await screen.findByText("Render: given in an earlier resume")).toBeVisible();
   await userEvent.click(screen.getByText("Render: given in an earlier resume"));
   expect(screen.getByText(/Coffee/)).toBeVisible();
   await userEvent.click(screen.getByRole("checkbox", { name: /Use the input from the definition/ }));
-  await waitFor(() => expect(sent("ResumePlan").at(-1)).toEqual({ id: "run_1", stepInput: null, inputs: null, definition: "OF_RUN" }));
+  await waitFor(() =>
+    expect(sent("ResumePlan").at(-1)).toEqual({ id: "run_1", stepInput: null, inputs: null, definition: "OF_RUN" }),
+  );
   await waitFor(() => expect(screen.getByRole("button", { name: "Resume from step 2" })).toBeEnabled());
   await userEvent.click(screen.getByRole("button", { name: "Resume from step 2" }));
   await waitFor(() => expect(sent("ResumeRun")).toMatchObject([{ stepInput: null }]));
 });
 
 test("what the server would refuse cannot be pressed, and says why", async () => {
-  await dialog("resume", {}, { allowed: false, issues: [{ path: ["run"], rule: "pack_gone", severity: "ERROR", message: "The pack is no longer installed.", hint: null }] });
+  await dialog(
+    "resume",
+    {},
+    {
+      allowed: false,
+      issues: [
+        {
+          path: ["run"],
+          rule: "pack_gone",
+          severity: "ERROR",
+          message: "The pack is no longer installed.",
+          hint: null,
+        },
+      ],
+    },
+  );
   expect(await screen.findByText("The pack is no longer installed.")).toBeVisible();
   expect(screen.getByRole("button", { name: "Resume from step 2" })).toBeDisabled();
 });
 
 test("a refusal keeps the dialog open and says what was answered", async () => {
-  const refused = { resumeRun: { __typename: "WrongStateProblem", message: "The run is running.", code: "WRONG_STATE", hintParts: { text: "Wait for its end.", closest: "run_2" }, retryable: false } };
+  const refused = {
+    resumeRun: {
+      __typename: "WrongStateProblem",
+      message: "The run is running.",
+      code: "WRONG_STATE",
+      hintParts: { text: "Wait for its end.", closest: "run_2" },
+      retryable: false,
+    },
+  };
   const { onClose } = await dialog("resume", { ResumeRun: refused });
   await screen.findByText("1 step: Outline");
   await userEvent.click(screen.getByRole("button", { name: "Resume from step 2" }));
@@ -104,13 +170,17 @@ test("a changed input is what the server is asked about and gets", async () => {
 });
 
 test("an input that is too long to be shown whole is not offered for change", async () => {
-  await dialog("change", { ChangeableStep: { run: { id: "run_1", step: { ...STEP.run.step, whole: { json: null, truncated: true } } } } });
+  await dialog("change", {
+    ChangeableStep: { run: { id: "run_1", step: { ...STEP.run.step, whole: { json: null, truncated: true } } } },
+  });
   expect(await screen.findByText("Its input is too long to be changed here.")).toBeVisible();
   expect(screen.queryByRole("button", { name: /^Resume/ })).toBeNull();
 });
 
 test("running again starts at a chosen step and leads to the new run", async () => {
-  const { sent, history } = await dialog("rerun", { RerunRun: { rerunRun: { __typename: "StartRunSuccess", run: { id: "run_2" } } } });
+  const { sent, history } = await dialog("rerun", {
+    RerunRun: { rerunRun: { __typename: "StartRunSuccess", run: { id: "run_2" } } },
+  });
   await userEvent.selectOptions(await screen.findByRole("combobox", { name: "From" }), "step 2, Render");
   // What was not reached cannot be reused.
   expect(screen.getByRole("option", { name: "step 3, Publish" })).toBeDisabled();
@@ -122,7 +192,9 @@ test("running again starts at a chosen step and leads to the new run", async () 
 });
 
 test("cancelling is asked before it happens", async () => {
-  const { onClose, sent } = await dialog("cancel", { CancelRun: { cancelRun: { __typename: "RunSuccess", run: aFailedRun() } } });
+  const { onClose, sent } = await dialog("cancel", {
+    CancelRun: { cancelRun: { __typename: "RunSuccess", run: aFailedRun() } },
+  });
   expect(await screen.findByRole("dialog", { name: "Cancel this run?" })).toBeVisible();
   await userEvent.click(screen.getByRole("button", { name: "Let it run" }));
   expect(onClose).toHaveBeenCalledOnce();

@@ -59,13 +59,21 @@ export function RunDialog({ asked, ...props }: Props & { asked: Asked }): ReactN
 /** Reads the failed step's input first: it may be long, and only this dialog wants all of it. */
 function ChangeDialog(props: Props): ReactNode {
   const key = currentStep(props.run)?.key ?? "";
-  const [{ data, fetching, error }] = useQuery({ query: ChangeableStepDocument, variables: { id: props.run.id, key }, requestPolicy: "network-only" });
+  const [{ data, fetching, error }] = useQuery({
+    query: ChangeableStepDocument,
+    variables: { id: props.run.id, key },
+    requestPolicy: "network-only",
+  });
   const found = data?.run?.step;
   // Half an answer would be sent back as if it were the whole input.
   if (found === undefined || found === null || error !== undefined || found.whole?.truncated === true) {
     return (
       <Dialog title={`Change the input of ${humanise(key)}`} onClose={props.onClose}>
-        {found?.whole?.truncated === true ? <p>Its input is too long to be changed here.</p> : <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />}
+        {found?.whole?.truncated === true ? (
+          <p>Its input is too long to be changed here.</p>
+        ) : (
+          <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+        )}
       </Dialog>
     );
   }
@@ -73,18 +81,32 @@ function ChangeDialog(props: Props): ReactNode {
   return <ResumeDialog {...props} step={{ input: found.whole?.json ?? {}, schema, resolved: found.whole !== null }} />;
 }
 
-function ResumeDialog({ run, onClose, step: changing }: Props & { step?: { input: unknown; schema: unknown; resolved: boolean } }): ReactNode {
+function ResumeDialog({
+  run,
+  onClose,
+  step: changing,
+}: Props & { step?: { input: unknown; schema: unknown; resolved: boolean } }): ReactNode {
   const [draft, setDraft] = useState<Draft>({ value: undefined, changed: false, unreadable: false });
   const [definition, setDefinition] = useState<DefinitionChoice>("OF_RUN");
   const [dropped, setDropped] = useState(false);
   // Left out, an input given in an earlier resume stays; null drops it.
   const choice = draft.changed ? { stepInput: draft.value } : dropped ? { stepInput: null } : {};
   const [inputsDraft, setInputsDraft] = useState<Draft>(draft);
-  const [{ data: told }] = useQuery({ query: UnreadInputsDocument, variables: { id: run.id }, requestPolicy: "network-only", pause: run.pipeline === null });
+  const [{ data: told }] = useQuery({
+    query: UnreadInputsDocument,
+    variables: { id: run.id },
+    requestPolicy: "network-only",
+    pause: run.pipeline === null,
+  });
   const unread = useMemo(() => (told?.run === null || told?.run === undefined ? null : unreadInputs(told.run)), [told]);
-  const inputs = inputsDraft.changed && unread !== null ? difference(shownOf(run.inputs, unread), inputsDraft.value) : null;
+  const inputs =
+    inputsDraft.changed && unread !== null ? difference(shownOf(run.inputs, unread), inputsDraft.value) : null;
   const asked = useSettled({ id: run.id, ...choice, inputs, definition }, SETTLE_MS);
-  const [{ data, error, stale, fetching: planning }] = useQuery({ query: ResumePlanDocument, variables: asked.value, requestPolicy: "network-only" });
+  const [{ data, error, stale, fetching: planning }] = useQuery({
+    query: ResumePlanDocument,
+    variables: asked.value,
+    requestPolicy: "network-only",
+  });
   const [{ fetching }, resume] = useMutation(ResumeRunDocument);
   const [problem, setProblem] = useState<Refusal | null>(null);
   const plan = data?.run?.resumePreview ?? null;
@@ -99,26 +121,60 @@ function ResumeDialog({ run, onClose, step: changing }: Props & { step?: { input
   }
 
   const place = step === null ? "" : ` from step ${run.steps.indexOf(step) + 1}`;
-  const notes = { ...(field === undefined || draft.changed ? {} : { [field]: run.failure?.message ?? "" }), ...issuesOf(plan, "step_input") };
+  const notes = {
+    ...(field === undefined || draft.changed ? {} : { [field]: run.failure?.message ?? "" }),
+    ...issuesOf(plan, "step_input"),
+  };
   return (
-    <Dialog title={changing === undefined ? `Resume${place}` : `Change the input of ${humanise(step?.key ?? "the step")}`} onClose={onClose}>
+    <Dialog
+      title={changing === undefined ? `Resume${place}` : `Change the input of ${humanise(step?.key ?? "the step")}`}
+      onClose={onClose}
+    >
       {changing === undefined ? null : (
         <>
-          {changing.resolved ? null : <p className="mb-3 text-soft">Its input was never put together: what you give here is all it gets.</p>}
-          <ValueForm label="Input of the step" schema={changing.schema} before={changing.input} notes={notes} focus={field ?? ""} onDraft={setDraft} />
+          {changing.resolved ? null : (
+            <p className="mb-3 text-soft">Its input was never put together: what you give here is all it gets.</p>
+          )}
+          <ValueForm
+            label="Input of the step"
+            schema={changing.schema}
+            before={changing.input}
+            notes={notes}
+            focus={field ?? ""}
+            onDraft={setDraft}
+          />
         </>
       )}
       {unread === null ? null : (
         <details className="mb-4">
           <summary className="link w-fit">Change inputs of the run</summary>
           <p className="my-2 text-meta text-soft">Those that no step which has succeeded has read.</p>
-          <ValueForm label="Inputs of the run" schema={unread} before={shownOf(run.inputs, unread)} notes={issuesOf(plan, "inputs")} onDraft={setInputsDraft} />
+          <ValueForm
+            label="Inputs of the run"
+            schema={unread}
+            before={shownOf(run.inputs, unread)}
+            notes={issuesOf(plan, "inputs")}
+            onDraft={setInputsDraft}
+          />
         </details>
       )}
-      <Definition run={run} chosen={definition} newer={plan?.definitionChanged === true || definition === "CURRENT"} onChoose={setDefinition} />
-      {!draft.changed && (dropped || plan?.steps.some(({ action, inputSource }) => action === "RUN" && inputSource === "EARLIER_STEP_INPUT") === true) ? (
+      <Definition
+        run={run}
+        chosen={definition}
+        newer={plan?.definitionChanged === true || definition === "CURRENT"}
+        onChoose={setDefinition}
+      />
+      {!draft.changed &&
+      (dropped ||
+        plan?.steps.some(({ action, inputSource }) => action === "RUN" && inputSource === "EARLIER_STEP_INPUT") ===
+          true) ? (
         <label className="mb-4 flex items-start gap-2">
-          <input type="checkbox" className="mt-1" checked={dropped} onChange={(event) => setDropped(event.target.checked)} />
+          <input
+            type="checkbox"
+            className="mt-1"
+            checked={dropped}
+            onChange={(event) => setDropped(event.target.checked)}
+          />
           <span>
             Use the input from the definition
             <span className="block text-meta text-soft">Drops the input that an earlier resume gave this step.</span>
@@ -131,10 +187,22 @@ function ResumeDialog({ run, onClose, step: changing }: Props & { step?: { input
         <Button
           kind="primary"
           data-autofocus={changing === undefined ? "" : undefined}
-          disabled={fetching || planning || stale || asked.waiting || plan?.allowed !== true || draft.unreadable || inputsDraft.unreadable}
+          disabled={
+            fetching ||
+            planning ||
+            stale ||
+            asked.waiting ||
+            plan?.allowed !== true ||
+            draft.unreadable ||
+            inputsDraft.unreadable
+          }
           onClick={() => void go()}
         >
-          {draft.changed ? `Resume${place} with this input` : inputsDraft.changed ? `Resume${place} with changed inputs` : `Resume${place}`}
+          {draft.changed
+            ? `Resume${place} with this input`
+            : inputsDraft.changed
+              ? `Resume${place} with changed inputs`
+              : `Resume${place}`}
         </Button>
       </Foot>
     </Dialog>
@@ -152,13 +220,24 @@ function RerunDialog({ run, onClose }: Props): ReactNode {
   const [base] = useState(() => crypto.getRandomValues(new Uint32Array(4)).join("-"));
   const key = `${base}-${hash(JSON.stringify([inputs, fromStep, definition, force]))}`;
   const asked = useSettled({ id: run.id, inputs, fromStep, definition }, SETTLE_MS);
-  const [{ data, error, stale, fetching: planning }] = useQuery({ query: RerunPlanDocument, variables: asked.value, requestPolicy: "network-only" });
-  const [{ data: schemas }] = useQuery({ query: RunSchemasDocument, variables: { id: run.id }, requestPolicy: "network-only" });
+  const [{ data, error, stale, fetching: planning }] = useQuery({
+    query: RerunPlanDocument,
+    variables: asked.value,
+    requestPolicy: "network-only",
+  });
+  const [{ data: schemas }] = useQuery({
+    query: RunSchemasDocument,
+    variables: { id: run.id },
+    requestPolicy: "network-only",
+  });
   const [{ fetching }, rerun] = useMutation(RerunRunDocument);
   const [problem, setProblem] = useState<Refusal | null>(null);
   const navigate = useNavigate();
   const plan = data?.run?.rerunPreview ?? null;
-  const schema = definition === "CURRENT" ? schemas?.run?.pipeline?.inputSchema : (schemas?.run?.version?.inputSchema ?? schemas?.run?.pack?.inputSchema);
+  const schema =
+    definition === "CURRENT"
+      ? schemas?.run?.pipeline?.inputSchema
+      : (schemas?.run?.version?.inputSchema ?? schemas?.run?.pack?.inputSchema);
 
   async function go(): Promise<void> {
     const answer = await rerun({ id: run.id, inputs, fromStep, definition, force, idempotencyKey: key });
@@ -180,7 +259,11 @@ function RerunDialog({ run, onClose }: Props): ReactNode {
           <select className="field" value={from} onChange={(event) => setFrom(event.target.value)}>
             <option value="">the first step</option>
             {run.steps.slice(1).map((step, index) => (
-              <option key={step.key} value={step.key} disabled={run.steps.slice(0, index + 1).some((before) => before.state !== "SUCCEEDED")}>
+              <option
+                key={step.key}
+                value={step.key}
+                disabled={run.steps.slice(0, index + 1).some((before) => before.state !== "SUCCEEDED")}
+              >
                 step {index + 2}, {humanise(step.key)}
               </option>
             ))}
@@ -190,21 +273,42 @@ function RerunDialog({ run, onClose }: Props): ReactNode {
       <details className="mb-4">
         <summary className="link w-fit">Change the inputs</summary>
         <div className="mt-3">
-          {schemas === undefined ? null : <ValueForm key={definition} label="Inputs" schema={schema ?? null} before={run.inputs} notes={issuesOf(plan, "inputs")} onDraft={setDraft} />}
+          {schemas === undefined ? null : (
+            <ValueForm
+              key={definition}
+              label="Inputs"
+              schema={schema ?? null}
+              before={run.inputs}
+              notes={issuesOf(plan, "inputs")}
+              onDraft={setDraft}
+            />
+          )}
         </div>
       </details>
-      <Definition run={run} chosen={definition} newer={plan?.definitionChanged === true || definition === "CURRENT"} onChoose={setDefinition} />
+      <Definition
+        run={run}
+        chosen={definition}
+        newer={plan?.definitionChanged === true || definition === "CURRENT"}
+        onChoose={setDefinition}
+      />
       <label className="mb-4 flex items-start gap-2">
         <input type="checkbox" className="mt-1" checked={force} onChange={(event) => setForce(event.target.checked)} />
         <span>
           Do everything anew
-          <span className="block text-meta text-soft">Packs fetch and compute again what they would take from their cache.</span>
+          <span className="block text-meta text-soft">
+            Packs fetch and compute again what they would take from their cache.
+          </span>
         </span>
       </label>
       {plan === null ? null : <Plan plan={plan} />}
       <Notice problem={problem ?? (error === undefined ? null : lost(error))} />
       <Foot onClose={onClose}>
-        <Button kind="primary" data-autofocus="" disabled={fetching || planning || stale || asked.waiting || plan?.allowed !== true || draft.unreadable} onClick={() => void go()}>
+        <Button
+          kind="primary"
+          data-autofocus=""
+          disabled={fetching || planning || stale || asked.waiting || plan?.allowed !== true || draft.unreadable}
+          onClick={() => void go()}
+        >
           Run again{start}
           {draft.changed ? " with changes" : ""}
         </Button>
@@ -214,12 +318,27 @@ function RerunDialog({ run, onClose }: Props): ReactNode {
 }
 
 /** A newer definition may be taken; the run's own is what is taken otherwise. */
-function Definition({ run, chosen, newer, onChoose }: { run: RunWholeFragment; chosen: DefinitionChoice; newer: boolean; onChoose: (choice: DefinitionChoice) => void }): ReactNode {
+function Definition({
+  run,
+  chosen,
+  newer,
+  onChoose,
+}: {
+  run: RunWholeFragment;
+  chosen: DefinitionChoice;
+  newer: boolean;
+  onChoose: (choice: DefinitionChoice) => void;
+}): ReactNode {
   const current = run.pipeline?.currentVersion.number;
   if (!newer || current === undefined) return null;
   return (
     <label className="mb-4 flex items-start gap-2">
-      <input type="checkbox" className="mt-1" checked={chosen === "CURRENT"} onChange={(event) => onChoose(event.target.checked ? "CURRENT" : "OF_RUN")} />
+      <input
+        type="checkbox"
+        className="mt-1"
+        checked={chosen === "CURRENT"}
+        onChange={(event) => onChoose(event.target.checked ? "CURRENT" : "OF_RUN")}
+      />
       <span>
         Use the current definition, v{current}
         <span className="block text-meta text-soft">This run was made with v{run.version?.number}.</span>
@@ -243,7 +362,8 @@ function CancelDialog({ run, onClose }: Props): ReactNode {
   return (
     <Dialog title="Cancel this run?" onClose={onClose}>
       <p>
-        {step === null ? "It stops before its first step." : `It stops at ${humanise(step.key)}.`} Steps that have succeeded are kept, and it can be resumed later.
+        {step === null ? "It stops before its first step." : `It stops at ${humanise(step.key)}.`} Steps that have
+        succeeded are kept, and it can be resumed later.
       </p>
       <Notice problem={problem} />
       <Foot onClose={onClose} away="Let it run">
@@ -255,7 +375,15 @@ function CancelDialog({ run, onClose }: Props): ReactNode {
   );
 }
 
-function Foot({ onClose, away = "Close", children }: { onClose: () => void; away?: string; children: ReactNode }): ReactNode {
+function Foot({
+  onClose,
+  away = "Close",
+  children,
+}: {
+  onClose: () => void;
+  away?: string;
+  children: ReactNode;
+}): ReactNode {
   return (
     <div className="mt-5 flex justify-end gap-2">
       <Button onClick={onClose}>{away}</Button>
@@ -266,7 +394,11 @@ function Foot({ onClose, away = "Close", children }: { onClose: () => void; away
 
 /** What the server says of single fields below `root`. */
 function issuesOf(plan: PreviewPartsFragment | null, root: string): Record<string, string> {
-  return Object.fromEntries((plan?.issues ?? []).flatMap(({ path, severity, message }) => (severity === "ERROR" && path[0] === root && path[1] !== undefined ? [[path[1], message]] : [])));
+  return Object.fromEntries(
+    (plan?.issues ?? []).flatMap(({ path, severity, message }) =>
+      severity === "ERROR" && path[0] === root && path[1] !== undefined ? [[path[1], message]] : [],
+    ),
+  );
 }
 
 /** A short name of a text; equal texts have equal names. */

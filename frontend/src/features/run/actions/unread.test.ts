@@ -10,19 +10,45 @@ function step(key: string, state: Step["state"], ...paths: string[]): Step {
 }
 
 const version = (schema: unknown) => ({ id: "v", inputSchema: schema });
-const SCHEMA = { type: "object", properties: { text: {}, data: {}, "odd name": {}, tone: {} }, required: ["text", "tone"], additionalProperties: false };
+const SCHEMA = {
+  type: "object",
+  properties: { text: {}, data: {}, "odd name": {}, tone: {} },
+  required: ["text", "tone"],
+  additionalProperties: false,
+};
 
 test("an input is offered unless a step that has succeeded read it", () => {
-  const steps = [step("one", "SUCCEEDED", "data.rows[0]", '["odd name"].x', "text"), step("two", "FAILED", "tone", "text")];
-  expect(unreadInputs({ version: version(SCHEMA), steps })).toEqual({ type: "object", properties: { tone: {} }, required: ["tone"], additionalProperties: false });
+  const steps = [
+    step("one", "SUCCEEDED", "data.rows[0]", '["odd name"].x', "text"),
+    step("two", "FAILED", "tone", "text"),
+  ];
+  expect(unreadInputs({ version: version(SCHEMA), steps })).toEqual({
+    type: "object",
+    properties: { tone: {} },
+    required: ["tone"],
+    additionalProperties: false,
+  });
 });
 
 test("what another step gave is no input", () => {
-  const other = { ...step("one", "SUCCEEDED"), step: { key: "one", references: [{ sourceStep: "zero", sourcePath: "text" }] } };
-  expect(Object.keys(unreadInputs({ version: version(SCHEMA), steps: [other] })?.properties ?? {})).toEqual(["text", "data", "odd name", "tone"]);
+  const other = {
+    ...step("one", "SUCCEEDED"),
+    step: { key: "one", references: [{ sourceStep: "zero", sourcePath: "text" }] },
+  };
+  expect(Object.keys(unreadInputs({ version: version(SCHEMA), steps: [other] })?.properties ?? {})).toEqual([
+    "text",
+    "data",
+    "odd name",
+    "tone",
+  ]);
 });
 
 test("nothing is offered when all were read, or there are none", () => {
-  expect(unreadInputs({ version: version({ type: "object", properties: { text: {} } }), steps: [step("one", "SUCCEEDED", "text")] })).toBeNull();
+  expect(
+    unreadInputs({
+      version: version({ type: "object", properties: { text: {} } }),
+      steps: [step("one", "SUCCEEDED", "text")],
+    }),
+  ).toBeNull();
   expect(unreadInputs({ version: null, steps: [] })).toBeNull();
 });

@@ -14,13 +14,23 @@ interface Narrow {
 export function unreadInputs({ version, steps }: Pick<Told, "version" | "steps">): Narrow | null {
   const schema = version?.inputSchema as (Narrow & Record<string, unknown>) | null | undefined;
   const read = new Set(
-    steps.filter(({ state }) => state === "SUCCEEDED").flatMap(({ step }) => (step?.references ?? []).flatMap(({ sourceStep, sourcePath }) => (sourceStep === null ? [rootOf(sourcePath)] : []))),
+    steps
+      .filter(({ state }) => state === "SUCCEEDED")
+      .flatMap(({ step }) =>
+        (step?.references ?? []).flatMap(({ sourceStep, sourcePath }) =>
+          sourceStep === null ? [rootOf(sourcePath)] : [],
+        ),
+      ),
   );
   const left = Object.entries(schema?.properties ?? {}).filter(([name]) => !read.has(name));
   if (schema === null || schema === undefined || left.length === 0) return null;
   // What is required of those that are not shown is met already.
   const { anyOf: _any, oneOf: _one, allOf: _all, dependentRequired: _dependent, ...whole } = schema;
-  return { ...whole, properties: Object.fromEntries(left), required: (schema.required ?? []).filter((name) => !read.has(name)) };
+  return {
+    ...whole,
+    properties: Object.fromEntries(left),
+    required: (schema.required ?? []).filter((name) => !read.has(name)),
+  };
 }
 
 /** The input of a path such as `text`, `data.rows[0]` or `["odd name"].x`. */
@@ -33,5 +43,7 @@ function rootOf(path: string): string {
 
 /** Those of a run's inputs that such a schema names. */
 export function shownOf(inputs: unknown, { properties = {} }: Narrow): Record<string, unknown> {
-  return Object.fromEntries(Object.entries((inputs ?? {}) as Record<string, unknown>).filter(([name]) => Object.hasOwn(properties, name)));
+  return Object.fromEntries(
+    Object.entries((inputs ?? {}) as Record<string, unknown>).filter(([name]) => Object.hasOwn(properties, name)),
+  );
 }

@@ -21,10 +21,38 @@ async function panel(failure: FailurePartsFragment, change: Partial<RunWholeFrag
   const onChange = vi.fn<() => void>();
   const onAttempt = vi.fn<(attempt: number | undefined) => void>();
   const shown = await show(
-    <FailurePanel run={run} step={step} failure={failure} advice={adviceFor(run)} attempt={undefined} onAttempt={onAttempt} onChange={onChange}>
+    <FailurePanel
+      run={run}
+      step={step}
+      failure={failure}
+      advice={adviceFor(run)}
+      attempt={undefined}
+      onAttempt={onAttempt}
+      onChange={onChange}
+    >
       <button type="button">Resume</button>
     </FailurePanel>,
-    { ResumePlan: { run: { id: "run_1", resumePreview: { allowed: true, definitionChanged: false, issues: [], steps: [{ key: "outline", action: "RUN_AGAIN", reason: "Its session has ended.", effects: "NONE", mayRepeatEffects: false }] } } } },
+    {
+      ResumePlan: {
+        run: {
+          id: "run_1",
+          resumePreview: {
+            allowed: true,
+            definitionChanged: false,
+            issues: [],
+            steps: [
+              {
+                key: "outline",
+                action: "RUN_AGAIN",
+                reason: "Its session has ended.",
+                effects: "NONE",
+                mayRepeatEffects: false,
+              },
+            ],
+          },
+        },
+      },
+    },
   );
   return { ...shown, onChange, onAttempt, region: await screen.findByRole("region", { name: "What went wrong" }) };
 }
@@ -50,7 +78,9 @@ test.each(EACH)("a failure of the class %s says what it is, in four facts", asyn
   expect(fact("Safe to repeat")).toHaveTextContent(/^Yes/);
   // A fault of the pack is reported, and only its raw error tells more.
   expect(within(region).queryByRole("button", { name: /Copy a report/ }) !== null).toBe(kind === "PACK_BUG");
-  expect(within(region).getByText("Raw error", { selector: "summary" }).closest("details")?.open).toBe(kind === "PACK_BUG");
+  expect(within(region).getByText("Raw error", { selector: "summary" }).closest("details")?.open).toBe(
+    kind === "PACK_BUG",
+  );
 });
 
 test("a run that was stopped is nobody's failure, and its input is not to be changed", async () => {
@@ -73,7 +103,19 @@ test("what somebody may not resume offers no change", async () => {
 test("a refused credential leads to where it is set, and back", async () => {
   const failure = aFailure({ class: "CALLER_FIXABLE", code: "CREDENTIAL_INVALID" });
   const run = aFailedRun(failure);
-  const steps = run.steps.map((step) => (step.key === "render" ? { ...step, step: { key: "render", position: 1, packName: "test.render", pack: { id: "test.render", credentials: ["github"] } } } : step));
+  const steps = run.steps.map((step) =>
+    step.key === "render"
+      ? {
+          ...step,
+          step: {
+            key: "render",
+            position: 1,
+            packName: "test.render",
+            pack: { id: "test.render", credentials: ["github"] },
+          },
+        }
+      : step,
+  );
   await panel(failure, { steps });
   const link = screen.getByRole("link", { name: "Set the credential github…" });
   expect(link.getAttribute("href")).toMatch(/^\/credentials\?need=github&return=.*run_1/);

@@ -34,7 +34,10 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
   const kind = CLASSES[failure.class];
   const changeable = run.actions.includes("RESUME") && step !== null && !cancelled;
   return (
-    <section aria-label="What went wrong" className={`rounded-lg border p-4 ${cancelled ? "border-line bg-panel" : "border-fail/40 bg-fail-tint"}`}>
+    <section
+      aria-label="What went wrong"
+      className={`rounded-lg border p-4 ${cancelled ? "border-line bg-panel" : "border-fail/40 bg-fail-tint"}`}
+    >
       <h2 className="flex items-start gap-2">
         <span className="mt-1">
           <StateGlyph state={cancelled ? "CANCELLED" : "FAILED"} />
@@ -55,7 +58,11 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
           <strong className="font-medium">{kind.word}.</strong> {kind.sentence}
         </dd>
         <dt>Safe to repeat</dt>
-        <dd>{failure.safeToRepeat ? "Yes: repeating the step changes nothing outside a second time." : "Not for sure: the step may have changed something outside already."}</dd>
+        <dd>
+          {failure.safeToRepeat
+            ? "Yes: repeating the step changes nothing outside a second time."
+            : "Not for sure: the step may have changed something outside already."}
+        </dd>
       </dl>
       {failure.code === "SESSION_UNAVAILABLE" && run.actions.includes("RESUME") ? <NewSession run={run} /> : null}
       <div className="mt-4 flex flex-wrap items-center gap-2">
@@ -67,7 +74,9 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
         ) : null}
         {children}
         <span className="ml-auto flex gap-1">
-          {failure.class === "PACK_BUG" ? <CopyButton text={report(run, step, failure)} what="of this fault" label="Copy a report" /> : null}
+          {failure.class === "PACK_BUG" ? (
+            <CopyButton text={report(run, step, failure)} what="of this fault" label="Copy a report" />
+          ) : null}
           <CopyButton text={forAgent(run, step, failure)} what="what failed" label="Copy for agent" />
         </span>
       </div>
@@ -111,7 +120,12 @@ function NewSession({ run }: { run: RunWholeFragment }): ReactNode {
   if (again.length === 0) return null;
   return (
     <p className="mt-3">
-      To get a new session, {again.map(({ key }) => humanise(key)).join(", ")} {again.length === 1 ? "runs" : "run"} again; {kept.length === 0 ? "nothing is reused" : `${count(kept.length, "step")} ${kept.length === 1 ? "is" : "are"} reused`}.
+      To get a new session, {again.map(({ key }) => humanise(key)).join(", ")} {again.length === 1 ? "runs" : "run"}{" "}
+      again;{" "}
+      {kept.length === 0
+        ? "nothing is reused"
+        : `${count(kept.length, "step")} ${kept.length === 1 ? "is" : "are"} reused`}
+      .
     </p>
   );
 }
@@ -131,6 +145,21 @@ function forAgent(run: RunWholeFragment, step: StepRowFragment | null, failure: 
 }
 
 function report(run: RunWholeFragment, step: StepRowFragment | null, failure: FailurePartsFragment): string {
-  const pack = step?.step !== null && step?.step !== undefined && "packName" in step.step ? `${step.step.packName} ${step.packVersion ?? ""}`.trim() : step?.agent != null ? `agent ${step.agent}` : "unknown";
-  return [`### ${pack}: ${failure.message}`, "", `Pack: ${pack}`, `Code: ${failure.code}`, `Run: ${run.id}, step ${step?.key ?? "none"}, attempt ${step?.attempts.length ?? 0}`, "", "```json", JSON.stringify(failure.detail, null, 2), "```"].join("\n");
+  const pack =
+    step?.step !== null && step?.step !== undefined && "packName" in step.step
+      ? `${step.step.packName} ${step.packVersion ?? ""}`.trim()
+      : step?.agent != null
+        ? `agent ${step.agent}`
+        : "unknown";
+  return [
+    `### ${pack}: ${failure.message}`,
+    "",
+    `Pack: ${pack}`,
+    `Code: ${failure.code}`,
+    `Run: ${run.id}, step ${step?.key ?? "none"}, attempt ${step?.attempts.length ?? 0}`,
+    "",
+    "```json",
+    JSON.stringify(failure.detail, null, 2),
+    "```",
+  ].join("\n");
 }

@@ -8,9 +8,14 @@ function failed(code: FailureCode, kind: string, stepKey: string | null = "send"
 }
 
 test.each([
-  ["RATE_LIMITED", "TRANSIENT", "resume"], ["SESSION_UNAVAILABLE", "TRANSIENT", "resume"], ["INVALID_INPUT", "CALLER_FIXABLE", "change"],
-  ["QUOTA_EXCEEDED", "CALLER_FIXABLE", "resume"], ["CREDENTIAL_INVALID", "CALLER_FIXABLE", "credential"], ["HANDLER_FAILED", "PACK_BUG", "report"],
-  ["SCHEMA_MISMATCH", "STATE_CHANGED", "resume"], ["CANCELLED", "CANCELLED", "resume"],
+  ["RATE_LIMITED", "TRANSIENT", "resume"],
+  ["SESSION_UNAVAILABLE", "TRANSIENT", "resume"],
+  ["INVALID_INPUT", "CALLER_FIXABLE", "change"],
+  ["QUOTA_EXCEEDED", "CALLER_FIXABLE", "resume"],
+  ["CREDENTIAL_INVALID", "CALLER_FIXABLE", "credential"],
+  ["HANDLER_FAILED", "PACK_BUG", "report"],
+  ["SCHEMA_MISMATCH", "STATE_CHANGED", "resume"],
+  ["CANCELLED", "CANCELLED", "resume"],
 ] as const)("%s asks to %s", (code, kind, advice) => {
   expect(failed(code, kind)).toBe(advice);
 });

@@ -6,9 +6,19 @@ import type { RunWholeFragment } from "../run.generated.ts";
 export type Advice = "resume" | "change" | "credential" | "report" | "rerun" | null;
 
 /** Failures of the caller's making that another input of the step cures. */
-const CURED_BY_INPUT: ReadonlySet<FailureCode> = new Set<FailureCode>(["INVALID_INPUT", "NOT_FOUND", "RESOURCE_EXHAUSTED", "POLICY_DENIED"]);
+const CURED_BY_INPUT: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  "INVALID_INPUT",
+  "NOT_FOUND",
+  "RESOURCE_EXHAUSTED",
+  "POLICY_DENIED",
+]);
 /** Failures of which only the raw error tells more. */
-const RAW: ReadonlySet<FailureCode> = new Set<FailureCode>(["INTERNAL", "HANDLER_FAILED", "INVALID_OUTPUT", "OUTCOME_UNKNOWN"]);
+const RAW: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  "INTERNAL",
+  "HANDLER_FAILED",
+  "INVALID_OUTPUT",
+  "OUTCOME_UNKNOWN",
+]);
 
 /** The one thing to do; null when there is nothing, as while it runs. */
 export function adviceFor(run: Pick<RunWholeFragment, "actions" | "failure">): Advice {

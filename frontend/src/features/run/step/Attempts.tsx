@@ -33,8 +33,12 @@ export function Attempts({ step, chosen, onChoose }: Props): ReactNode {
               <span className="sr-only">{STATES[state].word}</span>
               <Moment at={startedAt} />
               {reuse === null ? null : <span className="text-soft">reused</span>}
-              {endedAt === null || reuse !== null ? null : <span className="text-soft">{duration(secondsBetween(startedAt, endedAt))}</span>}
-              {failure === null ? null : <span className="text-soft">{failure.code.toLowerCase().replaceAll("_", " ")}</span>}
+              {endedAt === null || reuse !== null ? null : (
+                <span className="text-soft">{duration(secondsBetween(startedAt, endedAt))}</span>
+              )}
+              {failure === null ? null : (
+                <span className="text-soft">{failure.code.toLowerCase().replaceAll("_", " ")}</span>
+              )}
             </button>
           </li>
         ))}

@@ -9,7 +9,12 @@ import { Unread } from "../../../components/Page.tsx";
 import { useBatches } from "../../../components/useBatches.tsx";
 import { humanise } from "../../../lib/text/format.ts";
 import { escaped } from "../../../lib/text/plain.ts";
-import { type RunWholeFragment, StepDetailDocument, type StepDetailQuery, type StepRowFragment } from "../run.generated.ts";
+import {
+  type RunWholeFragment,
+  StepDetailDocument,
+  type StepDetailQuery,
+  type StepRowFragment,
+} from "../run.generated.ts";
 import { useMoved } from "./useMoved.ts";
 
 /** Fields that are drawn at once. */
@@ -17,20 +22,30 @@ const FIELDS = 100;
 
 /** What a step got: for each field what its author wrote, what became of it, and where that came from. */
 export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFragment }): ReactNode {
-  const [{ data, fetching, error, stale }] = useQuery({ query: StepDetailDocument, variables: { id: run.id, key: step.key }, context: useMoved(step) });
+  const [{ data, fetching, error, stale }] = useQuery({
+    query: StepDetailDocument,
+    variables: { id: run.id, key: step.key },
+    context: useMoved(step),
+  });
   const found = data?.run?.step;
   const names = useMemo(() => namesOf(found), [found]);
   const { shown, more } = useBatches(names, FIELDS);
   // Of what is known before the answer, the input may be missing.
-  if (found === undefined || found === null || (stale && found.input === null)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (found === undefined || found === null || (stale && found.input === null))
+    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   const written = found.step !== null && "input" in found.step ? fieldsOf(found.step.input) : null;
   const resolved = found.input === null || found.input.truncated ? null : fieldsOf(found.input.json);
   const references = found.step?.references ?? [];
-  if (references.length === 0 || written === null) return <PayloadView payload={found.input} empty="It has not started, so its input is not known yet." />;
+  if (references.length === 0 || written === null)
+    return <PayloadView payload={found.input} empty="It has not started, so its input is not known yet." />;
   return (
     <>
       <div className="flex items-baseline justify-between">
-        {found.input?.truncated === true ? <p className="text-soft">The input is too long to be shown field by field.</p> : <span />}
+        {found.input?.truncated === true ? (
+          <p className="text-soft">The input is too long to be shown field by field.</p>
+        ) : (
+          <span />
+        )}
         {resolved === null ? null : <CopyButton text={JSON.stringify(resolved, null, 2)} what="input" />}
       </div>
       <table className="w-full table-fixed border-collapse text-dense max-md:block">
@@ -43,7 +58,10 @@ export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFr
         </thead>
         <tbody className="max-md:block">
           {shown.map((name) => (
-            <tr key={name} className="border-b border-line align-top max-md:block max-md:py-2 [&>*]:py-1.5 [&>*]:pr-4 max-md:[&>*]:block max-md:[&>*]:py-0.5">
+            <tr
+              key={name}
+              className="border-b border-line align-top max-md:block max-md:py-2 [&>*]:py-1.5 [&>*]:pr-4 max-md:[&>*]:block max-md:[&>*]:py-0.5"
+            >
               <th scope="row" className="text-left font-mono font-medium wrap-anywhere">
                 {name}
               </th>
@@ -51,13 +69,23 @@ export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFr
                 {Object.hasOwn(written, name) ? <Written value={written[name]} /> : "added by the run"}
                 <Sources run={run} references={references.filter(({ path }) => path[0] === name)} />
               </td>
-              <td className="font-mono wrap-anywhere">{resolved === null ? <span className="font-sans text-soft">{found.input === null ? "not known yet" : ""}</span> : Object.hasOwn(resolved, name) ? <Value value={resolved[name]} /> : <span className="font-sans text-soft">left out</span>}</td>
+              <td className="font-mono wrap-anywhere">
+                {resolved === null ? (
+                  <span className="font-sans text-soft">{found.input === null ? "not known yet" : ""}</span>
+                ) : Object.hasOwn(resolved, name) ? (
+                  <Value value={resolved[name]} />
+                ) : (
+                  <span className="font-sans text-soft">left out</span>
+                )}
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
       {more}
-      {found.input?.truncated === true ? <Code text={found.input.excerpt ?? ""} label="Beginning of the input" /> : null}
+      {found.input?.truncated === true ? (
+        <Code text={found.input.excerpt ?? ""} label="Beginning of the input" />
+      ) : null}
     </>
   );
 }

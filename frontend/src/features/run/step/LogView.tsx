@@ -7,7 +7,12 @@ import { clockTime, count, humanise } from "../../../lib/text/format.ts";
 import { reachable } from "../../../lib/server/connection.ts";
 import { useFollow } from "../../../lib/server/useFollow.ts";
 import { added, isCut, type Line, type Log, matching, withEarlier } from "./log.ts";
-import { AttemptLogDocument, AttemptOutputDocument, EarlierLogDocument, type StepRowFragment } from "../run.generated.ts";
+import {
+  AttemptLogDocument,
+  AttemptOutputDocument,
+  EarlierLogDocument,
+  type StepRowFragment,
+} from "../run.generated.ts";
 
 const INK: Record<string, string> = { ERROR: "text-fail", WARNING: "text-warn", DEBUG: "text-soft" };
 /** This far from the end still counts as being there. */
@@ -21,12 +26,29 @@ export function LogView({ step, attempt: number }: { step: StepRowFragment; atte
 }
 
 function AttemptLog({ id, live }: { id: string; live: boolean }): ReactNode {
-  const [{ data, fetching, error }, again] = useQuery({ query: AttemptLogDocument, variables: { id }, requestPolicy: "network-only" });
+  const [{ data, fetching, error }, again] = useQuery({
+    query: AttemptLogDocument,
+    variables: { id },
+    requestPolicy: "network-only",
+  });
   const read = data?.node !== null && data?.node !== undefined && "log" in data.node ? data.node.log : null;
   if (read === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   const { endCursor, startCursor, hasPreviousPage } = read.pageInfo;
-  const first = { lines: read.nodes, cursor: endCursor, before: hasPreviousPage ? startCursor : null, total: read.nodes.length };
-  return <Followed key={`${id} ${first.cursor}`} id={id} live={live} first={first} again={() => again({ requestPolicy: "network-only" })} />;
+  const first = {
+    lines: read.nodes,
+    cursor: endCursor,
+    before: hasPreviousPage ? startCursor : null,
+    total: read.nodes.length,
+  };
+  return (
+    <Followed
+      key={`${id} ${first.cursor}`}
+      id={id}
+      live={live}
+      first={first}
+      again={() => again({ requestPolicy: "network-only" })}
+    />
+  );
 }
 
 function Followed({ id, live, first, again }: { id: string; live: boolean; first: Log; again: () => void }): ReactNode {
@@ -55,10 +77,13 @@ function Followed({ id, live, first, again }: { id: string; live: boolean; first
     const { data } = await client.query(EarlierLogDocument, { id, before: log.before }).toPromise();
     const found = data?.node !== null && data?.node !== undefined && "earlier" in data.node ? data.node.earlier : null;
     if (found === null) return;
-    setLog((known) => withEarlier(known, found.nodes, found.pageInfo.hasPreviousPage ? found.pageInfo.startCursor : null));
+    setLog((known) =>
+      withEarlier(known, found.nodes, found.pageInfo.hasPreviousPage ? found.pageInfo.startCursor : null),
+    );
   }
 
-  if (log.lines.length === 0) return <p className="py-4 text-soft">{live ? "Nothing logged yet." : "It logged nothing."}</p>;
+  if (log.lines.length === 0)
+    return <p className="py-4 text-soft">{live ? "Nothing logged yet." : "It logged nothing."}</p>;
   return <Lines log={log} cut={cut} onEarlier={log.before === null || cut ? null : () => void earlier()} />;
 }
 
@@ -86,7 +111,14 @@ function Lines({ log, cut, onEarlier }: { log: Log; cut: boolean; onEarlier: (()
   return (
     <>
       <div className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-dense">
-        <input type="search" aria-label="Search the log" placeholder="Search the log" value={wanted} onChange={(event) => setWanted(event.target.value)} className="field !w-56" />
+        <input
+          type="search"
+          aria-label="Search the log"
+          placeholder="Search the log"
+          value={wanted}
+          onChange={(event) => setWanted(event.target.value)}
+          className="field !w-56"
+        />
         <label className="inline-flex items-center gap-1.5">
           <input type="checkbox" checked={wrap} onChange={(event) => setWrap(event.target.checked)} />
           Wrap
@@ -117,7 +149,9 @@ function Lines({ log, cut, onEarlier }: { log: Log; cut: boolean; onEarlier: (()
             Earlier lines
           </button>
         )}
-        {cut ? <p className="mb-1 font-sans text-soft">Older lines are kept on the server; reload to see them.</p> : null}
+        {cut ? (
+          <p className="mb-1 font-sans text-soft">Older lines are kept on the server; reload to see them.</p>
+        ) : null}
         {shown.map((line, index) => (
           // Lines have no name of their own and are only ever added at the end.
           // oxlint-disable-next-line react/no-array-index-key
@@ -150,7 +184,10 @@ function Row({ line, wrap }: { line: Line; wrap: boolean }): ReactNode {
       <time dateTime={line.at} className="shrink-0 text-soft">
         {clockTime(line.at)}
       </time>
-      <span className={`${wrap ? "whitespace-pre-wrap wrap-anywhere" : "whitespace-pre"} ${INK[line.level] ?? ""}`} dir="auto">
+      <span
+        className={`${wrap ? "whitespace-pre-wrap wrap-anywhere" : "whitespace-pre"} ${INK[line.level] ?? ""}`}
+        dir="auto"
+      >
         {line.level === "ERROR" || line.level === "WARNING" ? `${humanise(line.level.toLowerCase())}: ` : ""}
         <LineText text={line.text} />
       </span>

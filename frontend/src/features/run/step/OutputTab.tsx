@@ -15,26 +15,40 @@ const LONGEST_BYTES = 1_048_576;
 /** What a step gave: a tree of at most 64 kB, and the whole of it as a file. */
 export function OutputTab({ runId, step }: { runId: string; step: StepRowFragment }): ReactNode {
   // Read again whenever the step has moved on: what it gave may be new.
-  const [{ data, fetching, error, stale }] = useQuery({ query: StepDetailDocument, variables: { id: runId, key: step.key }, context: useMoved(step) });
+  const [{ data, fetching, error, stale }] = useQuery({
+    query: StepDetailDocument,
+    variables: { id: runId, key: step.key },
+    context: useMoved(step),
+  });
   const client = useClient();
   const [problem, setProblem] = useState<Refusal | null>(null);
   const found = data?.run?.step;
   // Of what is known before the answer, the output may be missing.
-  if (found === undefined || found === null || (stale && found.output === null)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (found === undefined || found === null || (stale && found.output === null))
+    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
 
   async function keep(): Promise<void> {
-    const answer = await client.query(WholeOutputDocument, { id: runId, key: step.key }, { requestPolicy: "network-only" }).toPromise();
+    const answer = await client
+      .query(WholeOutputDocument, { id: runId, key: step.key }, { requestPolicy: "network-only" })
+      .toPromise();
     const whole = answer.data?.run?.step?.whole;
     if (answer.error !== undefined) setProblem(lost(answer.error));
-    else if (whole === undefined || whole === null || whole.truncated) setProblem({ message: "The output cannot be read as a whole.", hint: null, details: [], fields: {} });
+    else if (whole === undefined || whole === null || whole.truncated)
+      setProblem({ message: "The output cannot be read as a whole.", hint: null, details: [], fields: {} });
     else saveText(`${step.key}-output.json`, `${JSON.stringify(whole.json, null, 2)}\n`, "application/json");
   }
 
   return (
     <>
-      <PayloadView payload={found.output} empty={step.state === "FAILED" ? "It failed before it gave anything." : "It has not given anything yet."} />
+      <PayloadView
+        payload={found.output}
+        empty={step.state === "FAILED" ? "It failed before it gave anything." : "It has not given anything yet."}
+      />
       {found.output === null ? null : found.output.sizeBytes > LONGEST_BYTES ? (
-        <p className="mt-3 max-w-[72ch] text-dense text-soft">It is longer than the {bytes(LONGEST_BYTES)} that can be read at once. A pack that gives this much had better make a file of it.</p>
+        <p className="mt-3 max-w-[72ch] text-dense text-soft">
+          It is longer than the {bytes(LONGEST_BYTES)} that can be read at once. A pack that gives this much had better
+          make a file of it.
+        </p>
       ) : (
         <p className="mt-3 text-dense">
           <button type="button" className="link" onClick={() => void keep()}>

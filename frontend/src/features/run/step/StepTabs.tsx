@@ -10,7 +10,12 @@ import { humanise } from "../../../lib/text/format.ts";
 import { InputTab } from "./InputTab.tsx";
 import { LogView } from "./LogView.tsx";
 import { OutputTab } from "./OutputTab.tsx";
-import { AttemptDetailDocument, type RunWholeFragment, StepArtifactsDocument, type StepRowFragment } from "../run.generated.ts";
+import {
+  AttemptDetailDocument,
+  type RunWholeFragment,
+  StepArtifactsDocument,
+  type StepRowFragment,
+} from "../run.generated.ts";
 import { Transcript } from "./Transcript.tsx";
 import { useMoved } from "./useMoved.ts";
 
@@ -32,7 +37,9 @@ export function isAgent(step: StepRowFragment): boolean {
 }
 
 function tabsOf(step: StepRowFragment): readonly Tab[] {
-  return isAgent(step) ? ["transcript", "input", "output", "log", "artifacts"] : TABS.filter((tab) => tab !== "transcript");
+  return isAgent(step)
+    ? ["transcript", "input", "output", "log", "artifacts"]
+    : TABS.filter((tab) => tab !== "transcript");
 }
 
 /** The tab that matters when none was chosen. */
@@ -72,7 +79,9 @@ export function StepTabs({ run, step, tab: asked, attempt, onTab }: Props): Reac
             className={`-mb-px border-b-2 pb-1.5 font-medium ${tab === name ? "border-accent text-ink" : "border-transparent text-soft hover:text-ink"}`}
           >
             {humanise(name)}
-            {name === "artifacts" && step.artifacts.length > 0 ? <span className="ml-1 text-soft">{step.artifacts.length}</span> : null}
+            {name === "artifacts" && step.artifacts.length > 0 ? (
+              <span className="ml-1 text-soft">{step.artifacts.length}</span>
+            ) : null}
           </button>
         ))}
       </div>
@@ -90,7 +99,10 @@ function Panel({ run, step, tab, attempt }: Omit<Props, "onTab">): ReactNode {
   if (tab === "transcript") return <Transcript step={step} attempt={attempt} />;
   if (tab === "log") return <LogView step={step} attempt={attempt} />;
   // The last attempt is the step's own; an earlier one is looked at by itself.
-  const earlier = attempt === undefined ? undefined : step.attempts.find(({ number, id }) => number === attempt && id !== step.attempts.at(-1)?.id);
+  const earlier =
+    attempt === undefined
+      ? undefined
+      : step.attempts.find(({ number, id }) => number === attempt && id !== step.attempts.at(-1)?.id);
   if (earlier !== undefined) return <OfAttempt id={earlier.id} number={earlier.number} tab={tab} />;
   switch (tab) {
     case "input":
@@ -105,17 +117,31 @@ function Panel({ run, step, tab, attempt }: Omit<Props, "onTab">): ReactNode {
 }
 
 function Artifacts({ step }: { step: StepRowFragment }): ReactNode {
-  const [{ data, fetching, error }] = useQuery({ query: StepArtifactsDocument, variables: { id: step.id }, context: useMoved(step) });
+  const [{ data, fetching, error }] = useQuery({
+    query: StepArtifactsDocument,
+    variables: { id: step.id },
+    context: useMoved(step),
+  });
   const found = data?.node;
-  if (found === undefined || found === null || !("artifacts" in found)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (found === undefined || found === null || !("artifacts" in found))
+    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   if (found.artifacts.length === 0) return <p className="py-4 text-soft">It has made no files.</p>;
   return <ArtifactRows artifacts={found.artifacts} />;
 }
 
-function OfAttempt({ id, number, tab }: { id: string; number: number; tab: Exclude<Tab, "log" | "transcript"> }): ReactNode {
+function OfAttempt({
+  id,
+  number,
+  tab,
+}: {
+  id: string;
+  number: number;
+  tab: Exclude<Tab, "log" | "transcript">;
+}): ReactNode {
   const [{ data, fetching, error }] = useQuery({ query: AttemptDetailDocument, variables: { id } });
   const found = data?.node;
-  if (found === undefined || found === null || !("input" in found)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (found === undefined || found === null || !("input" in found))
+    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   const value = tab === "input" ? found.input : found.output;
   return (
     <>

@@ -11,7 +11,13 @@ import { jsonOf } from "../../../lib/json/foreign.ts";
 import { count, duration, humanise, money } from "../../../lib/text/format.ts";
 import { ISOLATION } from "../../../domain/runs/isolation.ts";
 import { useFollow } from "../../../lib/server/useFollow.ts";
-import { AttemptEntriesDocument, AttemptTranscriptDocument, type AttemptTranscriptQuery, EarlierTranscriptDocument, type StepRowFragment } from "../run.generated.ts";
+import {
+  AttemptEntriesDocument,
+  AttemptTranscriptDocument,
+  type AttemptTranscriptQuery,
+  EarlierTranscriptDocument,
+  type StepRowFragment,
+} from "../run.generated.ts";
 import { type Entry, merged, type Outcome, type Part, partsOf, piecesOf } from "./transcript.ts";
 
 type Read = Extract<NonNullable<AttemptTranscriptQuery["node"]>, { transcript: unknown }>;
@@ -23,14 +29,24 @@ const SHOWN_CHARACTERS = 20_000;
 const NOTHING: readonly Entry[] = [];
 
 /** What the agent of one attempt read, said and did; of the last one unless another is looked at. */
-export function Transcript({ step, attempt: number }: { step: StepRowFragment; attempt: number | undefined }): ReactNode {
+export function Transcript({
+  step,
+  attempt: number,
+}: {
+  step: StepRowFragment;
+  attempt: number | undefined;
+}): ReactNode {
   const attempt = step.attempts.find((one) => one.number === number) ?? step.attempts.at(-1);
   if (attempt === undefined) return <p className="py-4 text-soft">It has not started.</p>;
   return <OfAttempt key={attempt.id} id={attempt.id} live={attempt.endedAt === null} />;
 }
 
 function OfAttempt({ id, live }: { id: string; live: boolean }): ReactNode {
-  const [{ data, fetching, error }, again] = useQuery({ query: AttemptTranscriptDocument, variables: { id }, requestPolicy: "network-only" });
+  const [{ data, fetching, error }, again] = useQuery({
+    query: AttemptTranscriptDocument,
+    variables: { id },
+    requestPolicy: "network-only",
+  });
   const read = data?.node !== null && data?.node !== undefined && "transcript" in data.node ? data.node : null;
   if (read === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return <Followed id={id} live={live} read={read} again={() => again({ requestPolicy: "network-only" })} />;
@@ -106,8 +122,14 @@ function About({ read, empty, live }: { read: Read; empty: boolean; live: boolea
           {receipt.madeBy === null ? (
             "an attempt that is gone"
           ) : (
-            <Link to="/runs/$run" params={{ run: receipt.madeBy.runStep.run.id }} search={{ step: receipt.madeBy.runStep.key, attempt: receipt.madeBy.number }} className="link">
-              attempt {receipt.madeBy.number} of {humanise(receipt.madeBy.runStep.key)} in {receipt.madeBy.runStep.run.title}
+            <Link
+              to="/runs/$run"
+              params={{ run: receipt.madeBy.runStep.run.id }}
+              search={{ step: receipt.madeBy.runStep.key, attempt: receipt.madeBy.number }}
+              className="link"
+            >
+              attempt {receipt.madeBy.number} of {humanise(receipt.madeBy.runStep.key)} in{" "}
+              {receipt.madeBy.runStep.run.title}
             </Link>
           )}
           , <Moment at={receipt.madeAt} />.
@@ -136,7 +158,8 @@ function Shown({ part, live }: { part: Part; live: boolean }): ReactNode {
         <p className="flex items-center gap-2 border-l-2 border-fail bg-fail-tint px-3 py-1.5 text-dense wrap-anywhere">
           <Ban aria-hidden="true" className="size-4 shrink-0 text-fail" />
           <span>
-            Denied{part.by === null ? "" : ` by ${part.by}`}: {count(part.calls.length, "call")} (<Masked text={part.calls.join(", ")} />)
+            Denied{part.by === null ? "" : ` by ${part.by}`}: {count(part.calls.length, "call")} (
+            <Masked text={part.calls.join(", ")} />)
           </span>
         </p>
       );
@@ -149,7 +172,11 @@ function Shown({ part, live }: { part: Part; live: boolean }): ReactNode {
         </p>
       );
     case "gap":
-      return <p className="border-y border-dashed border-line py-1 text-meta text-soft">{count(part.entries, "entry", "entries")} left out: more than is kept.</p>;
+      return (
+        <p className="border-y border-dashed border-line py-1 text-meta text-soft">
+          {count(part.entries, "entry", "entries")} left out: more than is kept.
+        </p>
+      );
     default:
       return part satisfies never;
   }
@@ -183,7 +210,9 @@ function Said({ by, text }: { by: Extract<Part, { kind: "said" }>["by"]; text: s
   const { word, ink } = SAID[by];
   return (
     <div className={ink}>
-      {word === null ? null : <span className="block font-sans text-meta font-medium text-soft not-italic">{word}</span>}
+      {word === null ? null : (
+        <span className="block font-sans text-meta font-medium text-soft not-italic">{word}</span>
+      )}
       <Text text={text.trimEnd()} />
     </div>
   );
@@ -206,7 +235,12 @@ function Call({ part, live }: { part: Extract<Part, { kind: "call" }>; live: boo
   const given = !open || part.arguments === null ? "" : (jsonOf(part.arguments) ?? "They are too deep to be written.");
   return (
     <div className="rounded border border-line">
-      <button type="button" aria-expanded={open} className="flex w-full items-center gap-2 px-3 py-1.5 text-left text-dense hover:bg-hover" onClick={() => setChosen(!open)}>
+      <button
+        type="button"
+        aria-expanded={open}
+        className="flex w-full items-center gap-2 px-3 py-1.5 text-left text-dense hover:bg-hover"
+        onClick={() => setChosen(!open)}
+      >
         <Icon aria-hidden="true" className={`size-4 shrink-0 ${ink}`} />
         <span className="min-w-0 flex-1 truncate font-mono">
           <Masked text={part.title} />
@@ -220,7 +254,9 @@ function Call({ part, live }: { part: Extract<Part, { kind: "call" }>; live: boo
         <div className="space-y-2 border-t border-line px-3 py-2 font-mono text-dense">
           {given === "" ? null : <Text text={given} />}
           {part.result === "" ? (
-            <p className="font-sans text-soft">{part.outcome === "open" ? "Nothing came back." : "It answered nothing."}</p>
+            <p className="font-sans text-soft">
+              {part.outcome === "open" ? "Nothing came back." : "It answered nothing."}
+            </p>
           ) : (
             <div className={given === "" ? "" : "border-t border-line pt-2"}>
               <Text text={part.result} />

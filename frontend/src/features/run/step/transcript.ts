@@ -9,7 +9,16 @@ export type Outcome = "ok" | "failed" | "denied" | "open";
 export type Part =
   | { kind: "prompt"; key: number; text: string }
   | { kind: "said"; key: number; by: "agent" | "thinking" | "output" | "error"; text: string }
-  | { kind: "call"; key: number; title: string; tool: string; arguments: unknown; result: string; seconds: number | null; outcome: Outcome }
+  | {
+      kind: "call";
+      key: number;
+      title: string;
+      tool: string;
+      arguments: unknown;
+      result: string;
+      seconds: number | null;
+      outcome: Outcome;
+    }
   | { kind: "denial"; key: number; calls: readonly string[]; by: string | null }
   | { kind: "usage"; key: number; input: number; output: number; usd: number | null; total: boolean }
   | { kind: "gap"; key: number; entries: number };
@@ -39,13 +48,19 @@ export function partsOf(entries: readonly Entry[]): readonly Part[] {
   for (const entry of entries) {
     const told = objectOf(entry.data);
     const key = entry.sequence;
-    if (entry.kind !== "CUT" && before !== null && before.kind !== "CUT" && key > before.sequence + 1) parts.push({ kind: "gap", key: key - 0.5, entries: key - before.sequence - 1 });
+    if (entry.kind !== "CUT" && before !== null && before.kind !== "CUT" && key > before.sequence + 1)
+      parts.push({ kind: "gap", key: key - 0.5, entries: key - before.sequence - 1 });
     switch (entry.kind) {
       case "PROMPT":
         said(parts, entry, before, { kind: "prompt", key, text: "" });
         break;
       case "MESSAGE":
-        said(parts, entry, before, { kind: "said", key, by: told["thinking"] === true ? "thinking" : "agent", text: "" });
+        said(parts, entry, before, {
+          kind: "said",
+          key,
+          by: told["thinking"] === true ? "thinking" : "agent",
+          text: "",
+        });
         break;
       case "OUTPUT":
         said(parts, entry, before, { kind: "said", key, by: "output", text: "" });
@@ -54,7 +69,16 @@ export function partsOf(entries: readonly Entry[]): readonly Part[] {
         said(parts, entry, before, { kind: "said", key, by: "error", text: "" });
         break;
       case "TOOL_CALL": {
-        const call: Call = { kind: "call", key, title: titleOf(entry, told), tool: textOf(told["tool"]) ?? entry.text ?? "tool", arguments: told["arguments"] ?? told["changes"] ?? null, result: "", seconds: null, outcome: "open" };
+        const call: Call = {
+          kind: "call",
+          key,
+          title: titleOf(entry, told),
+          tool: textOf(told["tool"]) ?? entry.text ?? "tool",
+          arguments: told["arguments"] ?? told["changes"] ?? null,
+          result: "",
+          seconds: null,
+          outcome: "open",
+        };
         parts.push(call);
         calls.set(textOf(told["id"]) ?? `#${key}`, { call, at: entry.at });
         break;
@@ -66,8 +90,19 @@ export function partsOf(entries: readonly Entry[]): readonly Part[] {
         denied(parts, calls.get(textOf(told["tool_use_id"]) ?? "")?.call, entry, told);
         break;
       case "USAGE": {
-        const now = { input: numberOf(told["input_tokens"]), output: numberOf(told["output_tokens"]), usd: numberOf(told["cost_usd"]) };
-        parts.push({ kind: "usage", key, input: now.input - used.input, output: now.output - used.output, usd: now.usd > used.usd ? now.usd - used.usd : null, total: used.input + used.output === 0 });
+        const now = {
+          input: numberOf(told["input_tokens"]),
+          output: numberOf(told["output_tokens"]),
+          usd: numberOf(told["cost_usd"]),
+        };
+        parts.push({
+          kind: "usage",
+          key,
+          input: now.input - used.input,
+          output: now.output - used.output,
+          usd: now.usd > used.usd ? now.usd - used.usd : null,
+          total: used.input + used.output === 0,
+        });
         used = now;
         break;
       }
@@ -83,28 +118,60 @@ export function partsOf(entries: readonly Entry[]): readonly Part[] {
 }
 
 /** Adds text to the part before when it goes on there, else as a new part. */
-function said(parts: Part[], entry: Entry, before: Entry | null, fresh: Extract<Part, { kind: "prompt" | "said" }>): void {
+function said(
+  parts: Part[],
+  entry: Entry,
+  before: Entry | null,
+  fresh: Extract<Part, { kind: "prompt" | "said" }>,
+): void {
   const last = parts.at(-1);
-  const same = last !== undefined && last.kind === fresh.kind && (last.kind === "prompt" || (fresh.kind === "said" && last.kind === "said" && last.by === fresh.by));
-  const goesOn = fresh.kind === "said" && (fresh.by === "output" || fresh.by === "error") ? true : isSplit(before, entry);
+  const same =
+    last !== undefined &&
+    last.kind === fresh.kind &&
+    (last.kind === "prompt" || (fresh.kind === "said" && last.kind === "said" && last.by === fresh.by));
+  const goesOn =
+    fresh.kind === "said" && (fresh.by === "output" || fresh.by === "error") ? true : isSplit(before, entry);
   if (same && goesOn && (last.kind === "prompt" || last.kind === "said")) last.text += entry.text ?? "";
   else if ((entry.text ?? "") !== "" || fresh.kind === "prompt") parts.push({ ...fresh, text: entry.text ?? "" });
 }
 
 function isSplit(before: Entry | null, entry: Entry): boolean {
-  return before !== null && before.kind === entry.kind && (entry.data ?? null) === null && (before.text?.length ?? 0) >= SPLIT_AT;
+  return (
+    before !== null &&
+    before.kind === entry.kind &&
+    (entry.data ?? null) === null &&
+    (before.text?.length ?? 0) >= SPLIT_AT
+  );
 }
 
-function answered(parts: Part[], asked: { call: Call; at: string | null } | undefined, entry: Entry, told: Told, before: Entry | null): void {
+function answered(
+  parts: Part[],
+  asked: { call: Call; at: string | null } | undefined,
+  entry: Entry,
+  told: Told,
+  before: Entry | null,
+): void {
   const last = parts.at(-1);
   if (asked === undefined && isSplit(before, entry) && last?.kind === "call") {
     last.result += entry.text ?? "";
     return;
   }
-  const failed = told["is_error"] === true || (typeof told["exit_code"] === "number" && told["exit_code"] !== 0) || told["status"] === "failed";
+  const failed =
+    told["is_error"] === true ||
+    (typeof told["exit_code"] === "number" && told["exit_code"] !== 0) ||
+    told["status"] === "failed";
   const outcome = failed ? "failed" : "ok";
   if (asked === undefined) {
-    parts.push({ kind: "call", key: entry.sequence, title: "A result", tool: "", arguments: null, result: entry.text ?? "", seconds: null, outcome });
+    parts.push({
+      kind: "call",
+      key: entry.sequence,
+      title: "A result",
+      tool: "",
+      arguments: null,
+      result: entry.text ?? "",
+      seconds: null,
+      outcome,
+    });
     return;
   }
   asked.call.result += entry.text ?? "";
@@ -139,7 +206,9 @@ export type Piece = { text: string } | { secret: string };
 /** A text with its masks apart: each names what stood there. */
 export function piecesOf(text: string): readonly Piece[] {
   const parts = text.split(/\[redacted:([^\]\n]{1,200})\]/);
-  return parts.flatMap((part, index): Piece[] => (index % 2 === 1 ? [{ secret: part }] : part === "" ? [] : [{ text: part }]));
+  return parts.flatMap((part, index): Piece[] =>
+    index % 2 === 1 ? [{ secret: part }] : part === "" ? [] : [{ text: part }],
+  );
 }
 
 function objectOf(value: unknown): Told {

@@ -6,9 +6,25 @@ import { count, duration, humanise, tokens } from "../../../lib/text/format.ts";
 import { isFinal, STATES, type Tone } from "../../../domain/runs/states.ts";
 import { isReused } from "./reuse.ts";
 import type { RunWholeFragment, StepRowFragment } from "../run.generated.ts";
-import { axisOf, isUneven, latestOf, queueSegment, reachOf, sameSegments, type Segment, segmentsOf, workSeconds } from "./axis.ts";
+import {
+  axisOf,
+  isUneven,
+  latestOf,
+  queueSegment,
+  reachOf,
+  sameSegments,
+  type Segment,
+  segmentsOf,
+  workSeconds,
+} from "./axis.ts";
 
-const FILL: Record<Tone, string> = { ok: "bg-ok", run: "bg-run stripes", warn: "bg-warn", fail: "bg-fail", idle: "bg-idle" };
+const FILL: Record<Tone, string> = {
+  ok: "bg-ok",
+  run: "bg-run stripes",
+  warn: "bg-warn",
+  fail: "bg-fail",
+  idle: "bg-idle",
+};
 
 export type Scale = "fit" | "even";
 
@@ -35,7 +51,11 @@ export const Timeline = memo(function Timeline({ run, selected, scale, onSelect,
     const workMs = times.reduce((sum, time) => sum + time, 0) * 1000;
     const axis = axisOf(run.steps, moving && !even ? reachOf(queuedAt, workMs, now) : now, { queuedAt, even });
     const queue = queueSegment(queuedAt, run.steps, axis, now);
-    const lines = run.steps.map((step, index) => ({ step, seconds: times[index] ?? 0, segments: [...(index === 0 && queue !== null ? [queue] : []), ...segmentsOf(step, axis, now)] }));
+    const lines = run.steps.map((step, index) => ({
+      step,
+      seconds: times[index] ?? 0,
+      segments: [...(index === 0 && queue !== null ? [queue] : []), ...segmentsOf(step, axis, now)],
+    }));
     return { lines, breaks: axis.breaks };
   }, [run.steps, now, moving, queuedAt, even]);
 
@@ -63,7 +83,11 @@ export const Timeline = memo(function Timeline({ run, selected, scale, onSelect,
         <fieldset className="mb-1 flex justify-end gap-3 text-meta text-soft max-md:hidden">
           <legend className="sr-only">Scale of the timeline</legend>
           {(["fit", "even"] as const).map((one) => (
-            <label key={one} className="inline-flex items-center gap-1" title={one === "fit" ? "As long as it took" : "Every attempt as wide as the next"}>
+            <label
+              key={one}
+              className="inline-flex items-center gap-1"
+              title={one === "fit" ? "As long as it took" : "Every attempt as wide as the next"}
+            >
               <input type="radio" name="scale" checked={scale === one} onChange={() => onScale(one)} />
               {one === "fit" ? "Fit" : "Even"}
             </label>
@@ -75,7 +99,16 @@ export const Timeline = memo(function Timeline({ run, selected, scale, onSelect,
         {drawn.lines.map(({ step, seconds, segments }, index) => (
           // Rows out of sight are neither laid out nor painted: of 200, forty are seen.
           <li key={step.id} className="[contain-intrinsic-size:auto_36px] [content-visibility:auto]">
-            <StepLine step={step} number={index + 1} segments={segments} breaks={drawn.breaks} seconds={seconds} selected={step.key === selected} ended={isFinal(run.state)} onSelect={onSelect} />
+            <StepLine
+              step={step}
+              number={index + 1}
+              segments={segments}
+              breaks={drawn.breaks}
+              seconds={seconds}
+              selected={step.key === selected}
+              ended={isFinal(run.state)}
+              onSelect={onSelect}
+            />
           </li>
         ))}
       </ol>
@@ -113,10 +146,24 @@ function sameLine(one: LineProps, other: LineProps): boolean {
   );
 }
 
-const StepLine = memo(function StepLine({ step, number, segments, breaks, seconds, selected, ended, onSelect }: LineProps): ReactNode {
+const StepLine = memo(function StepLine({
+  step,
+  number,
+  segments,
+  breaks,
+  seconds,
+  selected,
+  ended,
+  onSelect,
+}: LineProps): ReactNode {
   const live = step.state === "RUNNING";
   const { word } = STATES[step.state];
-  const pack = step.step !== null && "packName" in step.step ? step.step.packName : step.agent === null ? null : `agent ${step.agent}`;
+  const pack =
+    step.step !== null && "packName" in step.step
+      ? step.step.packName
+      : step.agent === null
+        ? null
+        : `agent ${step.agent}`;
   return (
     <button
       type="button"
@@ -140,7 +187,12 @@ const StepLine = memo(function StepLine({ step, number, segments, breaks, second
       </span>
       <span className="relative h-4 max-md:hidden" aria-hidden="true">
         {breaks.map((place) => (
-          <span key={place} className="absolute inset-y-[-10px] w-0 border-l border-dotted border-control" style={{ left: `${place}%` }} title="A pause, drawn short" />
+          <span
+            key={place}
+            className="absolute inset-y-[-10px] w-0 border-l border-dotted border-control"
+            style={{ left: `${place}%` }}
+            title="A pause, drawn short"
+          />
         ))}
         {segments.map((segment, index) => (
           // Bars have no name of their own and are only ever added at the end.
@@ -148,7 +200,9 @@ const StepLine = memo(function StepLine({ step, number, segments, breaks, second
           <Bar key={`${segment.kind} ${index}`} segment={segment} />
         ))}
       </span>
-      <span className="text-right text-soft">{step.attempts.length === 0 || isReused(step) ? "" : duration(seconds)}</span>
+      <span className="text-right text-soft">
+        {step.attempts.length === 0 || isReused(step) ? "" : duration(seconds)}
+      </span>
       <span className="truncate text-soft max-md:hidden">{live ? progressOf(step) : resultOf(step, ended)}</span>
     </button>
   );
@@ -163,10 +217,22 @@ function Bar({ segment }: { segment: Segment }): ReactNode {
   const place = { left: `${segment.left}%`, width: `${segment.width}%` };
   if (segment.kind === "attempt" && segment.state !== null) {
     const { word, tone } = STATES[segment.state];
-    return <span title={`${word}, ${duration(segment.seconds)}`} className={`absolute inset-y-[3px] rounded-[2px] ${FILL[tone]} ${tone === "fail" ? "crossed" : ""}`} style={place} />;
+    return (
+      <span
+        title={`${word}, ${duration(segment.seconds)}`}
+        className={`absolute inset-y-[3px] rounded-[2px] ${FILL[tone]} ${tone === "fail" ? "crossed" : ""}`}
+        style={place}
+      />
+    );
   }
   const { says, border } = HOLLOW[segment.kind === "queue" ? "queue" : "wait"];
-  return <span title={`${says} ${duration(segment.seconds)}`} className={`absolute inset-y-[6px] rounded-[2px] border ${border}`} style={place} />;
+  return (
+    <span
+      title={`${says} ${duration(segment.seconds)}`}
+      className={`absolute inset-y-[6px] rounded-[2px] border ${border}`}
+      style={place}
+    />
+  );
 }
 
 function progressOf(step: StepRowFragment): string {

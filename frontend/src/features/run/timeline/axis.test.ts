@@ -1,6 +1,15 @@
 import { expect, test } from "vitest";
 
-import { axisOf, isUneven, queueSegment, reachOf, sameSegments, segmentsOf, type TimedStep, workSeconds } from "./axis.ts";
+import {
+  axisOf,
+  isUneven,
+  queueSegment,
+  reachOf,
+  sameSegments,
+  segmentsOf,
+  type TimedStep,
+  workSeconds,
+} from "./axis.ts";
 
 const ZERO = Date.parse("2026-01-01T00:00:00Z");
 const at = (second: number) => new Date(ZERO + second * 1000).toISOString();
@@ -46,7 +55,9 @@ test("a pause of hours before a resume is cut short and marked", () => {
 test("a running attempt ends now", () => {
   const one = step([0, null]);
   expect(workSeconds(one, ZERO + 3000)).toBe(3);
-  expect(segmentsOf(one, axisOf([one], ZERO + 3000), ZERO + 3000)).toMatchObject([{ left: 0, width: 100, state: "RUNNING" }]);
+  expect(segmentsOf(one, axisOf([one], ZERO + 3000), ZERO + 3000)).toMatchObject([
+    { left: 0, width: 100, state: "RUNNING" },
+  ]);
 });
 
 test("nothing has started: there is nothing to draw", () => {
@@ -70,7 +81,11 @@ test("the time in the queue stands before the first attempt, hollow", () => {
 
 test("a run that has not begun has waited until now", () => {
   const now = ZERO + 5000;
-  expect(queueSegment(ZERO, [step()], axisOf([step()], now, { queuedAt: ZERO }), now)).toMatchObject({ left: 0, width: 100, seconds: 5 });
+  expect(queueSegment(ZERO, [step()], axisOf([step()], now, { queuedAt: ZERO }), now)).toMatchObject({
+    left: 0,
+    width: 100,
+    seconds: 5,
+  });
 });
 
 test("a wait for the next attempt grows until now", () => {

@@ -3,7 +3,9 @@
 import type { StepRowFragment } from "../run.generated.ts";
 
 type Attempt = StepRowFragment["attempts"][number];
-export type TimedStep = Pick<StepRowFragment, "state" | "wait"> & { attempts: (Pick<Attempt, "number" | "state" | "startedAt" | "endedAt"> & { reuse?: unknown })[] };
+export type TimedStep = Pick<StepRowFragment, "state" | "wait"> & {
+  attempts: (Pick<Attempt, "number" | "state" | "startedAt" | "endedAt"> & { reuse?: unknown })[];
+};
 
 export interface Segment {
   kind: "attempt" | "wait" | "queue";
@@ -58,7 +60,11 @@ export function isUneven(steps: readonly TimedStep[], now: number): boolean {
  *
  * With `queuedAt`, the axis begins there. With `even`, every attempt has the same width.
  */
-export function axisOf(steps: readonly TimedStep[], now: number, { queuedAt, even = false }: { queuedAt?: number | null; even?: boolean } = {}): Axis {
+export function axisOf(
+  steps: readonly TimedStep[],
+  now: number,
+  { queuedAt, even = false }: { queuedAt?: number | null; even?: boolean } = {},
+): Axis {
   const attempts = steps.flatMap((step) => ranOf(step).map((attempt) => stretch(attempt, now)));
   const begun = attempts.reduce((least, { from }) => Math.min(least, from), now);
   // Queueing is a pause before the first attempt: a stretch without length to begin at.
@@ -68,7 +74,10 @@ export function axisOf(steps: readonly TimedStep[], now: number, { queuedAt, eve
   if (steps.some((step) => step.wait !== null) || (attempts.length === 0 && all.length > 0)) all.push(instant(now));
   if (even) return evenAxis(all);
   const busy = merged(all);
-  const work = Math.max(1, busy.reduce((sum, { from, to }) => sum + to - from, 0));
+  const work = Math.max(
+    1,
+    busy.reduce((sum, { from, to }) => sum + to - from, 0),
+  );
   const points: { moment: number; place: number }[] = [];
   const cuts: { from: number; to: number }[] = [];
   let place = 0;
@@ -88,7 +97,7 @@ export function axisOf(steps: readonly TimedStep[], now: number, { queuedAt, eve
   const whole = Math.max(place, 1);
   return {
     at: (moment) => (interpolated(points, moment) / whole) * 100,
-    breaks: cuts.map(({ from, to }) => (((from + to) / 2) / whole) * 100),
+    breaks: cuts.map(({ from, to }) => ((from + to) / 2 / whole) * 100),
   };
 }
 
@@ -108,7 +117,9 @@ export function reachOf(origin: number, workMs: number, now: number): number {
 
 /** The latest moment an attempt is known to have begun or ended at. */
 export function latestOf(steps: readonly TimedStep[]): number {
-  return steps.flatMap(ranOf).reduce((latest, { startedAt, endedAt }) => Math.max(latest, Date.parse(endedAt ?? startedAt)), -Infinity);
+  return steps
+    .flatMap(ranOf)
+    .reduce((latest, { startedAt, endedAt }) => Math.max(latest, Date.parse(endedAt ?? startedAt)), -Infinity);
 }
 
 export function sameSegments(some: readonly Segment[], others: readonly Segment[]): boolean {
@@ -116,7 +127,13 @@ export function sameSegments(some: readonly Segment[], others: readonly Segment[
 }
 
 function sameSegment(one: Segment, other: Segment | undefined): boolean {
-  return one.kind === other?.kind && one.left === other.left && one.width === other.width && one.state === other.state && one.seconds === other.seconds;
+  return (
+    one.kind === other?.kind &&
+    one.left === other.left &&
+    one.width === other.width &&
+    one.state === other.state &&
+    one.seconds === other.seconds
+  );
 }
 
 function evenAxis(stretches: Stretch[]): Axis {
@@ -136,7 +153,9 @@ function evenAxis(stretches: Stretch[]): Axis {
 
 /** Where the run stood in the queue before its first attempt; null when that cannot be seen. */
 export function queueSegment(queuedAt: number, steps: readonly TimedStep[], axis: Axis, now: number): Segment | null {
-  const begun = steps.flatMap(ranOf).reduce<number | null>((least, { startedAt }) => Math.min(least ?? Infinity, Date.parse(startedAt)), null);
+  const begun = steps
+    .flatMap(ranOf)
+    .reduce<number | null>((least, { startedAt }) => Math.min(least ?? Infinity, Date.parse(startedAt)), null);
   const to = begun ?? now;
   return axis.at(to) - axis.at(queuedAt) < NARROWEST ? null : placed("queue", null, axis, queuedAt, to);
 }

@@ -7,7 +7,12 @@ import { isReused } from "./reuse.ts";
 const AT = Date.parse("2026-11-20T10:00:00.000Z");
 const [attempt] = aStep("make").attempts;
 const reused = aStep("make", { attempts: attempt === undefined ? [] : [{ ...attempt, reuse: { madeBy: null } }] });
-const ran = aStep("send", { attempts: attempt === undefined ? [] : [{ ...attempt, startedAt: "2026-11-20T10:00:04.000Z", endedAt: "2026-11-20T10:00:06.000Z" }] });
+const ran = aStep("send", {
+  attempts:
+    attempt === undefined
+      ? []
+      : [{ ...attempt, startedAt: "2026-11-20T10:00:04.000Z", endedAt: "2026-11-20T10:00:06.000Z" }],
+});
 
 test("a reused output takes no time and has no bar", () => {
   expect(isReused(reused)).toBe(true);

@@ -52,6 +52,7 @@ test-llm: dev ## the model gateway against a real small model; installs it first
 fix: dev ## let the tools repair what they can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	@$(PYTHON) scripts/frontend.py format --optional
 
 bench: dev ## measure; prints medians beside their goals (ARGS="step latency" picks rows)
 	$(BIN)/python -m tests.bench $(ARGS)

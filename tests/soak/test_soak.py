@@ -1,0 +1,43 @@
+"""A soak of some seconds with a kill or two finds nothing; `make soak` runs it for minutes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.soak import __main__ as command
+from tests.soak.journal import Journal
+from tests.soak.soak import Soak
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.slow
+async def test_a_short_soak_finds_nothing(tmp_path: Path):
+    told: list[str] = []
+    soak = Soak("sqlite", 4, seed=1, callers=2, between_faults=(1, 2), kinds=("kill",), tell=told.append)
+    journal = await soak.run(tmp_path)
+    assert journal.faults == []
+    assert journal.counts["servers: kill"] >= 1
+    assert journal.counts["ended: succeeded"] >= 1
+    assert told
+
+
+@pytest.mark.parametrize(("faults", "status"), [([], 0), (["run_1: it is lost"], 1)])
+def test_the_command_tells_the_seed_and_each_fault(monkeypatch, capsys, faults, status):
+    soaked: list[Soak] = []
+
+    async def run(self: Soak, folder: Path) -> Journal:
+        soaked.append(self)
+        return Journal(faults=[f"{fault} ({self.database})" for fault in faults])
+
+    monkeypatch.setattr(Soak, "run", run)
+    assert command.main(["--minutes", "2", "--seed", "7"]) == status
+    told = capsys.readouterr().out
+    assert "seed 7" in told
+    assert [(soak.database, soak.seconds, soak.seed) for soak in soaked] == [("sqlite", 120, 7), ("postgresql", 120, 7)]
+    for soak in soaked:
+        assert f"{soak.database}: {len(faults)} faults found" in told
+        assert all(f"FAULT {fault} ({soak.database})" in told for fault in faults)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tests.soak.journal import Journal
+
+#: As shells report what Ctrl-C ended.
+INTERRUPTED = 130
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -45,7 +49,10 @@ def main(words: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory(prefix="packline-soak-", ignore_cleanup_errors=True) as temporary:
             folder = Path(temporary) if arguments.keep is None else arguments.keep / database
             folder.mkdir(parents=True, exist_ok=arguments.keep is None)
-            journal = asyncio.run(soak.run(folder))
+            try:
+                journal = asyncio.run(soak.run(folder))
+            except KeyboardInterrupt:
+                return INTERRUPTED
         found += len(journal.faults)
         _show(database, seed, journal)
     return 1 if found else 0
@@ -63,4 +70,7 @@ def _show(database: str, seed: int, journal: Journal) -> None:
 
 
 if __name__ == "__main__":
+    # As Ctrl-C, which background jobs of shells ignore, so that no server outlives the soak.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     sys.exit(main())

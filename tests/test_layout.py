@@ -138,6 +138,7 @@ def test_every_test_folder_mirrors_a_package():
         "browser",
         "llm",
         "scripts",
+        "soak",
         "__pycache__",
     }
     folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()}

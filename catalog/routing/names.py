@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
     from catalog.search import Entry, RefT
 
-#: Words next to a handle of one word, such as `run` or `pipeline`, with which the request still asks for just that.
-_WORDS_BESIDE = 1
-
 
 def named_exactly(request: str, entries: Sequence[Entry[RefT]]) -> list[int]:
     """Places of the entries that a request names whole: `deck` is no name of `deck-2`, nor the other way round."""
@@ -36,5 +33,5 @@ def _holds(text: str, handle: str) -> bool:
         return True
     if re.search(rf"(?<![\w./-]){re.escape(handle)}(?![\w/-]|\.\w)", text) is None:
         return False
-    # A handle of one word is also a word of English.
-    return not handle.isalnum() or len(set(telling_words(text)) - set(telling_words(handle))) <= _WORDS_BESIDE
+    # A handle of one word is also a word of English: `brew tea` asks for tea.
+    return not handle.isalnum() or set(telling_words(text)) <= set(telling_words(handle))

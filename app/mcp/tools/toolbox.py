@@ -140,7 +140,7 @@ class Toolbox:
 
     def _meant(self, session: Session, name: str, shown: Mapping[str, Tool]) -> str:
         """What to do about the name of a tool that there is not: the nearest of all tools, and how to be shown it."""
-        near = nearest(to_snake_case(name[:NAME_CHARACTERS]), {**self._tools, **shown})
+        near = nearest(to_snake_case(excerpt(name, NAME_CHARACTERS)), {**self._tools, **shown})
         if near is None:
             return "Call tools/list to see the tools."
         meant = f"Did you mean `{near}`?"

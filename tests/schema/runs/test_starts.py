@@ -294,7 +294,7 @@ async def test_arguments_out_of_range_are_all_told(it: Product) -> None:
     await save(it, "echo", step("only", "test.echo", text="x"))
     refused = await start(it, "echo", wait=51, deadlineSeconds=0.0, title=" ", idempotencyKey="x" * 201)
     paths = {issue["path"][0] for issue in refused["issues"]}
-    assert paths == {"wait_seconds", "deadline_seconds", "title", "idempotency_key"}
+    assert paths == {"waitSeconds", "deadlineSeconds", "title", "idempotencyKey"}
     assert await _count(it) == 0
 
 

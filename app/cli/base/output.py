@@ -165,9 +165,10 @@ def _message(problem: JSON) -> str:
 def place_words(issue: Mapping[str, Any]) -> str:
     """Where an issue is: the option and the path inside its value; empty for the whole of what was given."""
     argument, path = issue.get("argument"), list(issue["path"])
-    if argument is not None:
-        path[0] = _GIVEN_AS.get(argument, f"--{argument.replace('_', '-')}")
-    return ".".join(path)
+    if argument is None:
+        return ".".join(path)
+    option = _GIVEN_AS.get(argument, f"--{argument.replace('_', '-')}")
+    return " ".join(filter(None, (option, ".".join(path[1:]))))
 
 
 def hint_words(problem: Mapping[str, Any]) -> str:

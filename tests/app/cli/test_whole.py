@@ -133,8 +133,8 @@ def test_a_refusal_says_nothing_twice(machine):
     two = machine.run("run", "scrape-deck", "-i", "url=5", "-i", "max_slides=900")
     assert two.stderr.splitlines() == [
         "packline: The inputs do not fit pipeline scrape-deck:",
-        "  error: inputs.max_slides: `max_slides` is 900; it must be at most 40.",
-        '  error: inputs.url: `url` is "5"; it must be a URL such as https://example.org/page.',
+        "  error: --input max_slides: `max_slides` is 900; it must be at most 40.",
+        '  error: --input url: `url` is "5"; it must be a URL such as https://example.org/page.',
     ]
     unknown = machine.run("run", "scrape-deck", "-i", "urls=x", "-i", "url=http://example.org").stderr
     assert unknown.count("Did you mean `url`?") == 1

@@ -112,7 +112,7 @@ async def test_people_read_the_option_of_their_command(it: Product) -> None:
     (field,) = (await _refused(it, 'runPipeline(pipeline: "brew", inputs: {txt: 1})'))["issues"]
     assert issue_line(deadline).startswith("error: --deadline: The deadline is -1 s")
     assert issue_line(key).startswith("error: --idempotency-key: ")
-    assert issue_line(field).startswith("error: --input.txt: ")
+    assert issue_line(field).startswith("error: --input txt: ")
 
 
 async def test_a_missing_scope_is_told_as_the_schema_has_it(it: Product) -> None:

@@ -1,1 +1,4 @@
-"""The GraphQL schema: one file per noun; fields are one-line calls to resolvers."""
+"""The GraphQL schema: one room per noun; fields are one-line calls to resolvers.
+
+Begin with `build`. `base` is what every type builds on, `guard` the limits before execution.
+"""

@@ -1,6 +1,6 @@
 """Kinds of values a setting may have: how each is read from text, and what is refused.
 
-A message begins in lower case and stands behind the setting's name and value (`settings_telling.explain`).
+A message begins in lower case and stands behind the setting's name and value (`messages.explain`).
 """
 
 from __future__ import annotations

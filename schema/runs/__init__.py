@@ -1,1 +1,4 @@
-"""Runs, steps, attempts, events and transcripts, and the commands on them."""
+"""Runs, steps, attempts, events and transcripts, and the commands on them.
+
+Begin with `runs`. `lists` holds the filter of runs; `previews` are of resumes and re-runs.
+"""

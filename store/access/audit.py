@@ -1,4 +1,4 @@
-"""The audit trail: one append-only row for every command, sign-in, credential use and trigger firing."""
+"""The audit trail: one append-only row for every command, sign-in and credential use."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Writes the draft of a new revision from what the models have and the newest revision lacks.
 
-    python -m store.migrations.draft 0002 "Add the schedule tables"
+    python -m store.migrations.draft 0011 "Add a priority to pipelines"
     ruff format store/migrations/versions
 
 Read it and correct it; tests fail until all agree.

@@ -1,4 +1,7 @@
-"""The units of work that move a run: submit, claim, settle, wait, cancel, resume, release.
+"""Runs: the units of work that move one, and the reads of what was recorded.
+
+Begin with `values` (what units take and return), then `submit`, `claim`, `settle` and `ending`; `commands` are of
+people and agents, `claimed_run` of the worker that holds it. `reads`, `step_reads` and `events` only read.
 
 Every unit of a worker starts with the fenced UPDATE of its run (`epoch` must still be its own) and writes the change
 and its events in the same transaction. Zero rows changed by the fence means that somebody else owns the run now:

@@ -1,1 +1,4 @@
-"""Commands that start, watch, show and change runs."""
+"""Commands that start, watch, show and change runs.
+
+Begin with `runs` (run, watch, resume, rerun, cancel) and `history` (`packline runs` and `show`).
+"""

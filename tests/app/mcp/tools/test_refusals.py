@@ -84,7 +84,7 @@ async def test_an_argument_is_called_near_only_where_it_is(house):
     ("document", "message", "hint"),
     [
         ("query A { server { version } } query B { server { version } }", "`query` takes one", "once for each"),
-        ("", "`query` is missing", "such as `{ server { version } }`"),
+        ("", "`query` is empty", "such as `{ server { version } }`"),
         ("fragment F on Query { server { version } }", "holds no operation", "such as `{ server { version } }`"),
         ("mutation { cancelRun(id: 1) { __typename } }", "Only queries", "call the tool that does it"),
         ("{ ", "Syntax Error", "`variables`"),

@@ -39,10 +39,10 @@ def test_the_tests_against_a_real_model_load() -> None:
 
 
 def test_weights_of_routing_are_fitted_and_written(tmp_path: Path) -> None:
-    (tmp_path / "catalog").mkdir()
+    (tmp_path / "catalog" / "routing").mkdir(parents=True)
     told = run("-m", "tests.bench.routing.fit", "--write", "--misses", folder=tmp_path)
     assert "training     top-1" in told
-    written = runpy.run_path(str(tmp_path / "catalog" / "routing_weights.py"))
+    written = runpy.run_path(str(tmp_path / "catalog" / "routing" / "weights.py"))
     for name in ("RANKING", "SERVED", "RIGHT"):
         assert written[name].keys() == getattr(routing_weights, name).keys(), name
 

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
-from store.upkeep.retention import prune_blobs
 
 from store.database.engine import open_store
 from store.database.schema import libpq_url
 from store.files.blobs import BlobStore
+from store.maintenance.retention import prune_blobs
 from store.runs.events import ROW, EventRecord, events_of
 from store.states import FINAL_RUN_STATES, RUN_TRANSITIONS, RunState
 from tests.soak.pipelines import PIPELINES

@@ -27,7 +27,7 @@ from app.http.uploads import Uploads
 from app.mcp.resources.agent_files import agent_file_routes
 from app.mcp.transport.mount import METADATA_PATHS, McpMount
 from app.mcp.transport.mount import PATH as MCP_PATH
-from app.resources import resources_of
+from app.run_resources import resources_of
 from app.settings.mounts import mount_specs
 from catalog.memory.audit_memory import Memory
 from catalog.memory.defaults import DefaultsCache

@@ -12,7 +12,7 @@ from app.cli.base.exits import EXIT_STATUSES
 from app.cli.credentials.files import credentials
 from app.cli.memory.memory import memory
 from app.cli.pipelines import pipelines
-from app.cli.runs import history, runs
+from app.cli.runs import commands, listing
 from app.cli.runs.promote import promote
 from app.cli.runs.route import route
 from app.cli.runs.transcript import transcript
@@ -49,13 +49,13 @@ def root(
 
 
 cli.command()(machine.up)
-cli.command()(runs.run)
-cli.command()(runs.watch)
-cli.command()(runs.resume)
-cli.command()(runs.rerun)
-cli.command()(runs.cancel)
-cli.command()(history.runs)
-cli.command()(history.show)
+cli.command()(commands.run)
+cli.command()(commands.watch)
+cli.command()(commands.resume)
+cli.command()(commands.rerun)
+cli.command()(commands.cancel)
+cli.command()(listing.runs)
+cli.command()(listing.show)
 cli.command()(transcript)
 cli.command()(pipelines.check)
 cli.command()(pipelines.apply)

@@ -35,7 +35,7 @@ from app.graphql.wire import (
     read_query_string,
     result_response,
 )
-from app.http.watched import NoLongerAllowedError, while_allowed
+from app.http.while_allowed import NoLongerAllowedError, while_allowed
 from schema.base.masking import internal_error, report
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from graphql import GraphQLError, GraphQLSyntaxError, VariableDefinitionNode
 from strawberry.schema.exceptions import InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
-from app.http.watched import NoLongerAllowedError, while_allowed
+from app.http.while_allowed import NoLongerAllowedError, while_allowed
 from app.mcp.answers import Advice, CallError
 from runner.excerpts import excerpt
 from runner.issues import did_you_mean, nearest

@@ -21,8 +21,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 
 from app.settings.values import Table
 from runner.agents.isolation import best_isolation
+from runner.agents.parsing import RESERVED_VARIABLES
 from runner.agents.profiles import PRESETS, AgentProfile, Agents, from_preset
-from runner.agents.reading import RESERVED_VARIABLES
 from runner.packs.registry import builtins_folder
 from runner.secrets.forms import MIN_SECRET_LENGTH
 

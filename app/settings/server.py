@@ -3,7 +3,7 @@
 A setting is a field of `Settings`. It is read from the command line, else from the environment variable
 `PACKLINE_<FIELD>`, else from a TOML file (`PACKLINE_CONFIG`, or `packline.toml` in the data folder), else it has its
 default. Adding a field is all it takes to be read and listed: the API and the documentation list fields as they are
-declared here. `app.resources` and `app.main` hand values on. Types say what a value may be: `values`, and `agents`,
+declared here. `app.run_resources` and `app.main` hand values on. Types say what a value may be: `values`, and `agents`,
 `models` and `mounts` for tables.
 """
 

@@ -19,7 +19,7 @@ from runner.issues import MAX_TOLD, Issue, argument_error, did_you_mean, error, 
 from runner.json_values import canonical_json, forbidden_text
 from runner.packs.schemas import input_checker
 from runner.schemas.pydantic_messages import needed
-from store.runs.values import NewStep
+from store.runs.unit_types import NewStep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

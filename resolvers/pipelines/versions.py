@@ -14,7 +14,7 @@ from resolvers.not_found import no_pipeline
 from resolvers.problems import NotFound
 from runner.definitions.background_compile import in_background_once, is_large
 from runner.definitions.compatibility import misfits
-from runner.definitions.compiling import definitions
+from runner.definitions.definition_cache import definitions
 from store.pipelines.reads import (
     PipelineRecord,
     VersionBody,

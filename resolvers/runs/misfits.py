@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runner.packs.pack import Pack
     from runner.resuming.plan import ResumePlan
     from store.runs.claim import Snapshot
-    from store.runs.values import ClaimedStep
+    from store.runs.unit_types import ClaimedStep
 
 
 def pack_of(context: Context, pipeline: CompiledPipeline, found: Snapshot, step: ClaimedStep) -> Pack | None:

@@ -42,7 +42,7 @@ from runner.definitions.preflight import preflight
 from runner.issues import Hint, Issue, argument_error, error, has_errors
 from runner.json_values import canonical_json, digest
 from runner.resuming.plan import UNCHANGED, StepInputChange
-from store.runs.values import LostLeaseError, NewRun, NewStep, QueueFullError, Resume, ResumeStep, WrongStateError
+from store.runs.unit_types import LostLeaseError, NewRun, NewStep, QueueFullError, Resume, ResumeStep, WrongStateError
 from store.states import RunCause, RunState, Scope
 
 if TYPE_CHECKING:

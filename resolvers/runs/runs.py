@@ -20,7 +20,7 @@ from store.pipelines.reads import find_pipelines
 from store.runs.commands import acknowledge, delete_run, request_cancel
 from store.runs.events import events_after
 from store.runs.reads import RunFilter, RunRecord, count_runs, list_runs
-from store.runs.values import WrongStateError
+from store.runs.unit_types import WrongStateError
 from store.states import FINAL_RUN_STATES, RunCause, RunState, Scope
 
 if TYPE_CHECKING:

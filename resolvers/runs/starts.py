@@ -34,7 +34,7 @@ from runner.definitions.preflight import StandaloneStep, preflight
 from runner.issues import Issue, has_errors
 from runner.json_values import canonical_json, comparable_json, digest
 from store.runs.reads import FOUND_BY_WORDS, read_run
-from store.runs.values import IdempotencyClashError, NewRun, NewStep, QueueFullError, SpentKeyError
+from store.runs.unit_types import IdempotencyClashError, NewRun, NewStep, QueueFullError, SpentKeyError
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from store.database.dialects import Connection
     from store.runs.reads import RunRecord
-    from store.runs.values import Submitted
+    from store.runs.unit_types import Submitted
 
 #: Characters of a run's inputs that can be searched.
 SEARCHED_CHARACTERS = 4_000

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.agents.definition import AgentStep, Choice, CommandPolicy
-from runner.agents.exchange import AgentInput
+from runner.agents.input_output import AgentInput
 from runner.agents.profiles import ANY_AGENT
 from runner.agents.step import work
 from runner.failures import FailureCode, PackError

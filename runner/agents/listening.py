@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from io import FileIO
     from pathlib import Path
 
-    from runner.agents.work import AgentAttempt
+    from runner.agents.agent_attempt import AgentAttempt
     from runner.running.attempt_context import AttemptContext
 
 #: End of a program's standard error that a failure tells.

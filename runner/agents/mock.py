@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from runner.agents.reading import workspace_path
+from runner.agents.parsing import workspace_path
 from runner.agents.workspace import WorkspaceError, put_file, read_file
 from runner.failures import FailureCode, PackError
 from runner.json_values import DocumentError

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from runner.agents.definition import AGENT, AgentStep
-from runner.agents.exchange import AgentInput, AgentOutput
+from runner.agents.input_output import AgentInput, AgentOutput
 from runner.json_values import canonical_json
 from runner.packs.metadata import Metadata
 from runner.packs.needs import CredentialNeed

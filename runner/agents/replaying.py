@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import orjson
 
 from runner.agents.caching import Receipt
-from runner.agents.exchange import AgentOutput
+from runner.agents.input_output import AgentOutput
 from runner.failures import PackError
 from store.database.engine import StoreError
 from store.memory.agent_results import CachedFile, find_result, put_result
 from store.states import ArtifactStatus
 
 if TYPE_CHECKING:
-    from runner.agents.work import AgentAttempt
+    from runner.agents.agent_attempt import AgentAttempt
 
 
 async def replayed_result(current: AgentAttempt, key: str) -> AgentOutput | None:

@@ -21,8 +21,8 @@ from store.states import ArtifactStatus
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from runner.agents.agent_attempt import AgentAttempt
     from runner.agents.listening import OutputListener
-    from runner.agents.work import AgentAttempt
     from runner.packs.context import ArtifactRef
 
 #: Room in a step's output for each artifact, and once for what is around the answer.

@@ -30,8 +30,8 @@ from runner.processes.processes import ProcessLimits, run_command
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from runner.agents.agent_attempt import AgentAttempt
     from runner.agents.listening import OutputListener
-    from runner.agents.work import AgentAttempt
 
 #: How often the size of a workspace is looked at, and how much longer than that took the next look waits.
 WATCH_SECONDS, WATCH_SHARE = 1.0, 10

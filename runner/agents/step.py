@@ -10,19 +10,19 @@ import asyncio
 import hashlib
 from typing import TYPE_CHECKING
 
+from runner.agents.agent_attempt import AgentAttempt
 from runner.agents.behaviour import Behaviour
 from runner.agents.caching import named_digests, result_key
-from runner.agents.exchange import AgentFile, AgentOutput
+from runner.agents.input_output import AgentFile, AgentOutput
 from runner.agents.listening import OutputListener
 from runner.agents.mock import MockAgent
+from runner.agents.parsing import workspace_path
 from runner.agents.policy import decide
 from runner.agents.profiles import Selection, find_program
-from runner.agents.reading import workspace_path
 from runner.agents.replaying import keep_result, replayed_result
 from runner.agents.results import answer_of, failed, proposed_artifacts
 from runner.agents.spawning import spawn
 from runner.agents.transcript import Transcript
-from runner.agents.work import AgentAttempt
 from runner.agents.workspace import WorkspaceError, is_full, put_file, remove_folder
 from runner.failures import FailureCode, JSONValue, PackError
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.agents.definition import AgentStep
-    from runner.agents.exchange import AgentInput
+    from runner.agents.input_output import AgentInput
     from runner.packs.context import ArtifactRef
     from runner.running.attempt_context import AttemptContext
 

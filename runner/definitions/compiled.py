@@ -114,7 +114,7 @@ def pack_call_document(pack: str, version: str) -> dict[str, JSONValue]:
 
 
 def compile_document(document: str, input_schema: str | None = None) -> CompiledPipeline:
-    """Compile a stored definition; `runner.definitions.compiling` keeps what comes of it.
+    """Compile a stored definition; `runner.definitions.definition_cache` keeps what comes of it.
 
     Args:
         document: Canonical JSON, as `store.models` keeps it.

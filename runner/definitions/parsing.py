@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from runner.agents.definition import AGENT
-from runner.agents.reading import read_agent
+from runner.agents.parsing import read_agent
 from runner.definitions.models import (
     Definition,
     RetryPolicy,

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from runner.egress.client import Egress
     from runner.gateway.keys import KeySource
     from runner.gateway.providers import ModelRef, Provider, ProviderKind
+    from runner.gateway.text_models import ModelConnection, ModelRequest
     from runner.gateway.uses import ModelUse
-    from runner.gateway.wire import ModelConnection, ModelRequest
     from runner.packs.models import Models, Picture, SpeechAnswer
 
 _Output = TypeVar("_Output", bound="BaseModel")
@@ -116,14 +116,14 @@ class Gateway:
             self._client.follow_redirects = False
         return self._client
 
-    async def wire(self, provider: Provider) -> ModuleType:
-        """`runner.gateway.wire`, ready for a provider of this kind; made ready in a thread, once.
+    async def text_models(self, provider: Provider) -> ModuleType:
+        """`runner.gateway.text_models`, ready for a provider of this kind; made ready in a thread, once.
 
         Raises:
             PackError: `not_found` when the extra is not installed.
         """
         if provider.kind in self._ready:
-            return importlib.import_module("runner.gateway.wire")
+            return importlib.import_module("runner.gateway.text_models")
         if not has_module("pydantic_ai"):
             missing = not_installed()
             raise PackError(FailureCode.NOT_FOUND, missing.message, hint=missing.hint)
@@ -131,7 +131,7 @@ class Gateway:
             if provider.kind not in self._ready:
                 await asyncio.to_thread(_make_ready, provider.kind)
                 self._ready.add(provider.kind)
-        return importlib.import_module("runner.gateway.wire")
+        return importlib.import_module("runner.gateway.text_models")
 
 
 class AttemptModels:
@@ -160,9 +160,9 @@ class AttemptModels:
         """Write a text with a model."""
 
         async def ask(candidate: Candidate, provider: Provider) -> TextAnswer:
-            wire = await self._gateway.wire(provider)
-            question: ModelRequest = wire.ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
-            text = await wire.ask_text(self._line(wire, candidate, provider, role), question)
+            text_models = await self._gateway.text_models(provider)
+            question: ModelRequest = text_models.ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
+            text = await text_models.ask_text(self._line(text_models, candidate, provider, role), question)
             return TextAnswer(text, str(candidate.ref))
 
         return await self._first(role, model, ask)
@@ -182,9 +182,10 @@ class AttemptModels:
         """Fill in `output` with a model; what does not fit is sent back once for repair."""
 
         async def ask(candidate: Candidate, provider: Provider) -> StructuredAnswer[_Output]:
-            wire = await self._gateway.wire(provider)
-            question: ModelRequest = wire.ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
-            value = await wire.ask_structured(self._line(wire, candidate, provider, role), question, output)
+            text_models = await self._gateway.text_models(provider)
+            question: ModelRequest = text_models.ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
+            line = self._line(text_models, candidate, provider, role)
+            value = await text_models.ask_structured(line, question, output)
             return StructuredAnswer(value, str(candidate.ref))
 
         return await self._first(role, model, ask)
@@ -255,11 +256,11 @@ class AttemptModels:
                     self._warn(f"{error.failure.message} The next model of the role `{role}` was asked.")
         raise most_useful(role, errors)
 
-    def _line(self, wire: ModuleType, candidate: Candidate, provider: Provider, role: str) -> ModelConnection:
+    def _line(self, text_models: ModuleType, candidate: Candidate, provider: Provider, role: str) -> ModelConnection:
         def answered(use: ModelUse) -> None:
             self._record(replace(use, role=role))
 
-        line: ModelConnection = wire.ModelConnection(
+        line: ModelConnection = text_models.ModelConnection(
             provider=provider,
             key=self._gateway.roles.key(provider),
             ref=candidate.ref,

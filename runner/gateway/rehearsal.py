@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from runner.egress.transport import tls_context
 from runner.failures import PackError
-from runner.gateway import wire
+from runner.gateway import text_models
 from runner.gateway.providers import DEFAULT_URLS, ModelRef, Provider
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ async def _ask_once(kind: ProviderKind) -> None:
         return httpx2.Response(200, json=_answer(kind, json.loads(request.content)))
 
     provider = Provider(_MODEL, kind, DEFAULT_URLS[kind], _MODEL)
-    question = wire.ModelRequest("?", instructions="?")
+    question = text_models.ModelRequest("?", instructions="?")
     async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as client:
-        line = wire.ModelConnection(provider, _MODEL, ModelRef(_MODEL, _MODEL), client, _SECONDS, lambda _: None)
-        await wire.ask_text(line, question)
-        await wire.ask_structured(line, question, _Form)
+        line = text_models.ModelConnection(provider, _MODEL, ModelRef(_MODEL, _MODEL), client, _SECONDS, lambda _: None)
+        await text_models.ask_text(line, question)
+        await text_models.ask_structured(line, question, _Form)
 
 
 def _answer(kind: ProviderKind, body: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from store.runs.values import Spent
+from store.runs.unit_types import Spent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from runner.definitions.compiled import CompiledStep
     from runner.failures import JSONValue
     from runner.packs.pack import Effects, Pack
-    from store.runs.values import ClaimedStep
+    from store.runs.unit_types import ClaimedStep
 
 _SESSION_ID = re.compile(r"sess_[0-9A-HJKMNP-TV-Z]{26}")
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.packs.pack import Pack
     from runner.packs.registry import LoadError, Registry
     from runner.templates.references import Reference
-    from store.runs.values import ClaimedStep
+    from store.runs.unit_types import ClaimedStep
 
 
 def find_pack(

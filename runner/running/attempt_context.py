@@ -26,7 +26,7 @@ from store.files.artifacts import find_artifact, use_upload
 from store.files.blob_port import NOT_HERE, BlobError, BlobsUnavailableError, QuotaExceededError
 from store.memory.pack_cache import get_cached, put_cached
 from store.runs.sessions import start_session
-from store.runs.values import NewArtifact
+from store.runs.unit_types import NewArtifact
 from store.states import ArtifactStatus
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from runner.packs.pack import Pack
     from runner.running.resources import Resources
     from store.memory.agent_results import CachedFile
-    from store.runs.values import Fence
+    from store.runs.unit_types import Fence
 
 _Result = TypeVar("_Result")
 log = structlog.get_logger(__name__)

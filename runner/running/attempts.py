@@ -12,7 +12,7 @@ from runner.processes.processes import work_for
 from runner.running.attempt_context import AttemptContext
 from runner.running.executor import Attempt, Outcome
 from runner.running.outcome import failure_json, unknown_outcome
-from store.runs.values import AttemptEnd
+from store.runs.unit_types import AttemptEnd
 from store.states import AttemptState, StepState
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runner.packs.context import PackSession
     from runner.packs.pack import Pack
     from runner.running.executor import Attempt
-    from store.runs.values import AttemptStart, Claim, ClaimedStep, Fence
+    from store.runs.unit_types import AttemptStart, Claim, ClaimedStep, Fence
 
 
 class PreparedStep(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from runner.definitions.compiling import definitions
+from runner.definitions.definition_cache import definitions
 from runner.running.claimed_run import ClaimedRun, PreparedStep
 from store.runs.claim import claim
 from store.runs.settle import start_attempt
-from store.runs.values import Claim, Fence, NotClaimed, Settled
+from store.runs.unit_types import Claim, Fence, NotClaimed, Settled
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import structlog
 
 from store.database.wakes import EVERYTHING, Topic
-from store.runs.values import NotClaimed, Refusal
+from store.runs.unit_types import NotClaimed, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from runner.running.resources import Resources
     from store.database.dialects import Connection
-    from store.runs.values import NewRun, NotClaimed, Resume, Submitted
+    from store.runs.unit_types import NewRun, NotClaimed, Resume, Submitted
 
 #: A waiter looks at the store this often even when no wake-up comes.
 POLL_SECONDS = 1.0

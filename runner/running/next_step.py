@@ -16,7 +16,7 @@ from runner.running.claimed_run import ClaimedRun, PreparedStep, RefusedStep
 from runner.running.executor import storable_failure
 from runner.templates.templating import TemplateError
 from store.database.ids import new_id, with_prefix
-from store.runs.values import AttemptStart
+from store.runs.unit_types import AttemptStart
 from store.states import StepState
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.packs.pack import Pack
     from runner.running.resources import Resources
-    from store.runs.values import ClaimedStep
+    from store.runs.unit_types import ClaimedStep
 
 
 class StepPreparer:

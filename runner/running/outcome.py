@@ -11,7 +11,7 @@ from runner.json_values import canonical_json
 from runner.resuming.substitute_packs import find_pack
 from runner.running.claimed_run import ClaimedRun, PreparedStep, RefusedStep
 from runner.running.retry import TooLate, next_attempt_in
-from store.runs.values import Fail, FailNext, GoOn, Pause, Succeed, Wait
+from store.runs.unit_types import Fail, FailNext, GoOn, Pause, Succeed, Wait
 from store.states import StepState
 
 if TYPE_CHECKING:

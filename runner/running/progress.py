@@ -15,13 +15,13 @@ from runner.watching.bus import wait_flag
 from store.database.engine import StoreError
 from store.runs.claimed_run import record_progress
 from store.runs.logs import MAX_BYTES, MAX_LINES, append_log_lines
-from store.runs.values import LostLeaseError
+from store.runs.unit_types import LostLeaseError
 
 if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.packs.context import LogLevel
     from runner.running.resources import Resources
-    from store.runs.values import Fence
+    from store.runs.unit_types import Fence
 
 log = structlog.get_logger(__name__)
 

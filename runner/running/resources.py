@@ -1,4 +1,4 @@
-"""Dependencies and limits of the runner, created once by `app.resources`."""
+"""Dependencies and limits of the runner, created once by `app.run_resources`."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import structlog
 
 from runner.definitions.compiled import CompileError
-from runner.definitions.compiling import definitions
+from runner.definitions.definition_cache import definitions
 from runner.failures import Failure, FailureCode
 from runner.resuming.sessions import Sessions
 from runner.running.attempts import STOPPED, run_attempt
@@ -29,7 +29,7 @@ from store.database.wakes import Topic
 from store.runs.claimed_run import fail_run, release
 from store.runs.sessions import end_sessions_of_run
 from store.runs.settle import fail_step, finish_run, settle, start_attempt
-from store.runs.values import Fail, Fence, LostLeaseError, NotClaimed, Refusal, Settled
+from store.runs.unit_types import Fail, Fence, LostLeaseError, NotClaimed, Refusal, Settled
 from store.states import RunState
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from runner.running.dispatcher import Dispatcher
     from runner.running.resources import Resources
     from store.database.dialects import Connection
-    from store.runs.values import Claim, Spent
+    from store.runs.unit_types import Claim, Spent
 
 P = ParamSpec("P")
 T = TypeVar("T")

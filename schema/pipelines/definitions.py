@@ -7,7 +7,7 @@ import orjson
 import strawberry
 
 from resolvers.pipelines.definitions import DefinitionText
-from runner.definitions.compiling import DefinitionCache
+from runner.definitions.definition_cache import DefinitionCache
 from runner.definitions.parsing import parse_stored
 from runner.json_values import canonical_json
 from runner.templates.templating import compile_template

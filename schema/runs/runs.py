@@ -24,7 +24,7 @@ from schema.base.scalars import JSON, Cursor, Key
 from schema.runs.arguments import FromStep, RerunDefinition, ResumeDefinition, StepInput, step_input_change
 from schema.runs.events import RunEventConnection, event_page
 from schema.runs.failures import Failure
-from schema.runs.previews import ResumePreview
+from schema.runs.resume_previews import ResumePreview
 from schema.runs.spending import SpendingCost
 from schema.runs.states import RunCause, RunState
 from schema.runs.steps import RunStep, retry_wait

@@ -1,6 +1,6 @@
 """Runs: the units of work that move one, and the reads of what was recorded.
 
-Begin with `values` (what units take and return), then `submit`, `claim`, `settle` and `ending`; `commands` are of
+Begin with `unit_types` (what units take and return), then `submit`, `claim`, `settle` and `ending`; `commands` are of
 people and agents, `claimed_run` of the worker that holds it. `reads`, `step_reads` and `events` only read.
 
 Every unit of a worker starts with the fenced UPDATE of its run (`epoch` must still be its own) and writes the change

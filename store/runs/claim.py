@@ -10,7 +10,7 @@ from store.database.dialects import Sql, by_name, instant
 from store.runs.claimed_run import UNCOUNT_ATTEMPT
 from store.runs.ending import LEAVE_ATTEMPT, LOCK_RUN, RUNNING_ATTEMPT, end_cancelled
 from store.runs.ledger import Ledger
-from store.runs.values import Claim, ClaimedStep, NotClaimed, Refusal
+from store.runs.unit_types import Claim, ClaimedStep, NotClaimed, Refusal
 from store.states import FINAL_RUN_STATES, AttemptState, RunState, StepState, require_run_transition
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from store.database.dialects import Sql
 from store.database.wakes import Topic
 from store.runs.ending import END_ATTEMPT, SET_STEP, close_steps, end_early, end_run, record_spent
 from store.runs.fence import fenced
-from store.runs.values import Fail, Fence, Settled
+from store.runs.unit_types import Fail, Fence, Settled
 from store.states import AttemptState, EventType, RunState, StepState, require_step_transition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from store.database.dialects import Connection
-    from store.runs.values import Spent
+    from store.runs.unit_types import Spent
 
 _STEP_STATE = Sql("SELECT state FROM run_step WHERE id = :id")
 # Its session is gone: a step that leaves none next time must not keep the old id.

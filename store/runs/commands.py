@@ -11,7 +11,7 @@ from store.runs.ending import LOCK_RUN, end_cancelled
 from store.runs.idempotency_keys import keep_keys
 from store.runs.ledger import Ledger
 from store.runs.submit import INSERT_STEP, refuse_full
-from store.runs.values import Resume, WrongStateError
+from store.runs.unit_types import Resume, WrongStateError
 from store.states import FINAL_RUN_STATES, RUN_TRANSITIONS, RunState, StepState, require_step_transition
 
 if TYPE_CHECKING:

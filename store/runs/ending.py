@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from store.database.dialects import Sql
 from store.database.wakes import Topic
 from store.runs.ledger import Ledger
-from store.runs.values import Settled
+from store.runs.unit_types import Settled
 from store.states import AttemptState, RunState, StepState, require_run_transition, require_step_transition
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from store.database.dialects import Connection
     from store.runs.fence import FencedRun
-    from store.runs.values import Fence, Spent
+    from store.runs.unit_types import Fence, Spent
 
 LOCK_RUN = Sql(
     """

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from store.database.dialects import Sql, instant
 from store.runs.ledger import Ledger
-from store.runs.values import Fence, LostLeaseError
+from store.runs.unit_types import Fence, LostLeaseError
 from store.states import RunState
 
 if TYPE_CHECKING:

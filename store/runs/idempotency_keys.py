@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from store.database.dialects import Sql, some_instant
 from store.models.runs import JOINED_KEY, RUN, SPENT_KEY
-from store.runs.values import SpentKeyError
+from store.runs.unit_types import SpentKeyError
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -10,7 +10,7 @@ from store.database.wakes import Topic
 from store.files.blob_rows import record_blob
 from store.runs.ending import END_ATTEMPT, end_early, end_run, record_spent
 from store.runs.fence import fenced
-from store.runs.values import (
+from store.runs.unit_types import (
     AttemptEnd,
     AttemptStart,
     Fail,

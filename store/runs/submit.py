@@ -9,7 +9,7 @@ from store.database.engine import StoreError
 from store.database.ids import new_id
 from store.runs.idempotency_keys import IDEMPOTENCY_KEEP, refuse_spent
 from store.runs.ledger import Ledger
-from store.runs.values import IdempotencyClashError, LostLeaseError, NewRun, NewStep, QueueFullError, Submitted
+from store.runs.unit_types import IdempotencyClashError, LostLeaseError, NewRun, NewStep, QueueFullError, Submitted
 from store.states import RunState, StepState
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from store.runs.commands import request_cancel
 from store.runs.events import list_events, run_state
 from store.runs.reads import find_run_by_id
 from store.runs.step_reads import attempt_payloads, steps_of_runs
-from store.runs.values import NewRun, NewStep, Resume, ResumeStep
+from store.runs.unit_types import NewRun, NewStep, Resume, ResumeStep
 from store.states import FINAL_RUN_STATES, RunState, StepState
 from tests.support.databases import sqlite_store
 from tests.support.run_rows import attempts_of_run

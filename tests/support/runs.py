@@ -11,12 +11,23 @@ from store.database.ids import new_id
 from store.runs.claim import claim
 from store.runs.settle import settle, start_attempt
 from store.runs.submit import submit
-from store.runs.values import AttemptEnd, AttemptStart, Claim, Fence, GoOn, NewRun, NewStep, Settled, Submitted, Succeed
+from store.runs.unit_types import (
+    AttemptEnd,
+    AttemptStart,
+    Claim,
+    Fence,
+    GoOn,
+    NewRun,
+    NewStep,
+    Settled,
+    Submitted,
+    Succeed,
+)
 from store.states import AttemptState, StepState
 
 if TYPE_CHECKING:
     from store.database.engine import Store
-    from store.runs.values import NotClaimed
+    from store.runs.unit_types import NotClaimed
 
 LEASE = 30.0
 FAILURE = '{"code":"timeout","message":"too slow"}'

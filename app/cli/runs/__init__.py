@@ -1,4 +1,4 @@
 """Commands that start, watch, show and change runs.
 
-Begin with `runs` (run, watch, resume, rerun, cancel) and `history` (`packline runs` and `show`).
+Begin with `commands` (run, watch, resume, rerun, cancel) and `listing` (`packline runs` and `show`).
 """

@@ -24,7 +24,7 @@ from store.runs.reads import RunFilter, find_run_by_id, list_runs
 from store.runs.settle import fail_step, settle
 from store.runs.step_reads import attempt_payloads, steps_of_runs
 from store.runs.submit import submit
-from store.runs.values import (
+from store.runs.unit_types import (
     Claim,
     Fail,
     FailNext,

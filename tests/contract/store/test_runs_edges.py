@@ -25,7 +25,7 @@ from store.runs.sessions import find_sessions, start_session
 from store.runs.settle import finish_run, settle
 from store.runs.step_reads import find_steps, steps_of_runs
 from store.runs.submit import submit
-from store.runs.values import (
+from store.runs.unit_types import (
     Claim,
     Fail,
     IdempotencyClashError,

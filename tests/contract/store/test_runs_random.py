@@ -32,7 +32,7 @@ from store.runs.commands import request_cancel, resume
 from store.runs.events import ROW, events_of
 from store.runs.settle import fail_step, finish_run, settle, start_attempt
 from store.runs.submit import submit
-from store.runs.values import (
+from store.runs.unit_types import (
     AttemptEnd,
     AttemptStart,
     Claim,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from store.runs.spending import NOTHING, RunSpending, Spending, spending_of_runs
-from store.runs.values import GoOn, Spent, Succeed
+from store.runs.unit_types import GoOn, Spent, Succeed
 from store.states import StepState
 from tests.support.rows import caller
 from tests.support.runs import expire_lease, submitted, working

@@ -18,7 +18,7 @@ from store.runs.claim import Due
 from store.runs.commands import delete_run
 from store.runs.reads import count_queued
 from store.runs.submit import submit
-from store.runs.values import IdempotencyClashError, NotClaimed, Refusal
+from store.runs.unit_types import IdempotencyClashError, NotClaimed, Refusal
 from store.states import RunState
 from tests.support.engine import QUICK, laboratory, named, step, until
 from tests.support.engine_packs import Anything, Signals, engine_packs

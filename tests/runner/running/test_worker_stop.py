@@ -14,7 +14,7 @@ import pytest
 
 from store.database.dialects import Sql
 from store.runs.commands import request_cancel
-from store.runs.values import WrongStateError
+from store.runs.unit_types import WrongStateError
 from store.states import AttemptState, RunState, StepState
 from tests.support.engine import AT_ONCE, QUICK, Laboratory, laboratory, named, step, until
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from packline import PackContext
     from store.database.dialects import Connection
-    from store.runs.values import Settled
+    from store.runs.unit_types import Settled
     from tests.support.engine_packs import Anything, Signals
     from tests.support.packs import Workbench
 

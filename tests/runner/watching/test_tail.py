@@ -17,7 +17,7 @@ from store.database.engine import StoreClosedError, StoreError
 from store.runs.claim import snapshot
 from store.runs.claimed_run import record_progress
 from store.runs.commands import delete_run, resume
-from store.runs.values import Fail, Resume, ResumeStep, Succeed
+from store.runs.unit_types import Fail, Resume, ResumeStep, Succeed
 from store.states import AttemptState, RunState, StepState
 from tests.support.databases import postgres_store, sqlite_store
 from tests.support.engine import until

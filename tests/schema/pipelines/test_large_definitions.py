@@ -13,7 +13,7 @@ import pytest
 
 from resolvers.pipelines import definitions
 from runner.definitions import background_compile as reading
-from runner.definitions import compiling, inputs
+from runner.definitions import definition_cache, inputs
 from runner.definitions import parsing as definition
 from tests.support.front_door import command, ended, look, ran, save, start, step
 from tests.support.packs import Workbench
@@ -96,7 +96,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
 @pytest.fixture
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever needs a large definition has to make it ready anew, as after a restart."""
-    monkeypatch.setattr(compiling.DefinitionCache, "_keep", lambda *_: None)
+    monkeypatch.setattr(definition_cache.DefinitionCache, "_keep", lambda *_: None)
 
 
 @pytest.fixture
@@ -112,8 +112,8 @@ async def it(tmp_path: Path, bench: Workbench) -> AsyncIterator[Product]:
 
 def forget() -> None:
     """No large definition is compiled any more, as after a restart."""
-    compiling.definitions._large.clear()
-    compiling.definitions._characters = 0
+    definition_cache.definitions._large.clear()
+    definition_cache.definitions._characters = 0
 
 
 async def answers(it: Product) -> bool:

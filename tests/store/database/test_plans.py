@@ -31,7 +31,7 @@ from store.runs.step_reads import (
     milestones_of,
     steps_of_runs,
 )
-from store.runs.values import Spent, Succeed
+from store.runs.unit_types import Spent, Succeed
 from store.states import RunState
 from tests.support.databases import DATABASE, sqlite_store
 from tests.support.rows import caller

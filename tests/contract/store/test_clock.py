@@ -15,7 +15,7 @@ from store.memory.pack_cache import get_cached, put_cached
 from store.runs.claim import due
 from store.runs.commands import request_cancel
 from store.runs.sessions import end_expired_sessions, start_session
-from store.runs.values import Claim, NotClaimed, Refusal, Wait
+from store.runs.unit_types import Claim, NotClaimed, Refusal, Wait
 from store.states import AttemptState, RunState
 from tests.support.clocks import steered_clock
 from tests.support.databases import ready_database, sqlite_store

@@ -67,7 +67,7 @@ def build_schema(limits: RequestLimits | None = None) -> GuardedSchema:
 
 
 def _describe_pages(schema: GuardedSchema) -> None:
-    """Says of each connection and edge what it is a page of; the generic classes cannot."""
+    """Set the descriptions of connections and edges by item type; the generic classes cannot."""
     for name, noun in _PAGES_OF.items():
         page = schema._schema.type_map[f"{name}Connection"]
         edge = schema._schema.type_map[f"{name}Edge"]

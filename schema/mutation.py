@@ -26,4 +26,4 @@ class Mutation(
     RunMutations,
     PipelineMutations,
 ):
-    """The root of commands."""
+    pass

@@ -47,7 +47,7 @@ _STARTER = "builtin."
 
 
 async def load_node(info: Info, id: str) -> Node | None:
-    """The object of an id; None when there is none or the caller may not see it."""
+    """Load an object by id; None if it does not exist or the caller may not see it."""
     if id.startswith(_STARTER):
         return await load_pipeline(info, id)
     if "." in id:
@@ -58,7 +58,7 @@ async def load_node(info: Info, id: str) -> Node | None:
 
 
 async def load_target(info: Info, ref: str) -> Node | None:
-    """What a command was given: an id, or the key or alias of a pipeline."""
+    """Load what a command's argument named: an id, or the key or alias of a pipeline."""
     found = await load_node(info, ref)
     if found is not None:
         return found
@@ -68,8 +68,6 @@ async def load_target(info: Info, ref: str) -> Node | None:
 
 @strawberry.type
 class NodeQueries:
-    """Reads by id."""
-
     @strawberry.field(
         description="Any object by its id; null when there is none or the caller may not see it.",
         directives=[Requires(scope=Scope.READ)],
@@ -79,7 +77,6 @@ class NodeQueries:
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The object's id.")],
     ) -> Node | None:
-        """An object."""
         return await load_node(info, id)
 
     @strawberry.field(
@@ -91,7 +88,6 @@ class NodeQueries:
         info: Info,
         ids: Annotated[list[strawberry.ID], strawberry.argument(description="The objects' ids.")],
     ) -> list[Node | None]:
-        """Objects."""
         if len(ids) > MAX_PAGE_SIZE:
             raise PublicError(f"{len(ids)} ids are too many; ask for at most {MAX_PAGE_SIZE} at a time.", "INVALID")
         return list(await asyncio.gather(*(load_node(info, id) for id in ids)))

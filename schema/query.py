@@ -42,4 +42,4 @@ class Query(
     PipelineQueries,
     NodeQueries,
 ):
-    """The root of queries."""
+    pass

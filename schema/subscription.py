@@ -26,7 +26,7 @@ from store.states import Scope
 
 
 async def _run_of(root: Any, info: Info) -> Run:  # noqa: ANN401 - of any message that names its run
-    """The run a message is about; read only for those who ask for it."""
+    """Load the run of a message, only if the client selected it."""
     found = await load_run(info, root.run_id)
     if found is None:
         raise PublicError(f"Run {root.run_id} has been deleted.", "NOT_FOUND")
@@ -35,8 +35,6 @@ async def _run_of(root: Any, info: Info) -> Run:  # noqa: ANN401 - of any messag
 
 @strawberry.type(description="Events, oldest first.")
 class RunEventBatch:
-    """A batch of stored events."""
-
     events: list[RunEvent] = strawberry.field(description="One or more events.")
     run: Run = strawberry.field(resolver=_run_of, description="The run as it is now.")
     cursor: Cursor = strawberry.field(description="Position to go on after.")
@@ -45,7 +43,7 @@ class RunEventBatch:
 
     @strawberry.field(description="Steps whose state or attempts these events changed, as they are now; each once.")
     async def changed_steps(self, info: Info) -> list[RunStep]:
-        """Read together, however many events are about them."""
+        """One read, however many events concern them."""
         about = [event.record for event in self.events if isinstance(event, StepStateChanged | AttemptStateChanged)]
         ids = dict.fromkeys(record.step_id for record in about if record.step_id is not None)
         found = await info.context.loaders.step.load_many(ids)
@@ -59,8 +57,6 @@ class RunEventBatch:
     )
 )
 class RunEventGap:
-    """Events were left out."""
-
     run: Run = strawberry.field(resolver=_run_of, description="The run as it is now.")
     cursor: Cursor = strawberry.field(description="Position to go on after.")
     missed: Long | None = strawberry.field(description="Events left out; null when unknown.")
@@ -74,8 +70,6 @@ class RunEventGap:
     )
 )
 class RunEventsEnd:
-    """The last message."""
-
     run: Run = strawberry.field(resolver=_run_of, description="The run as it ended.")
     cursor: Cursor = strawberry.field(description="Position of its last event.")
     run_id: strawberry.Private[str]
@@ -93,8 +87,6 @@ RunEventsMessage = Annotated[
     )
 )
 class RunChanges:
-    """What lists are told."""
-
     runs: list[Run] = strawberry.field(description="The runs, as they are now; each once.")
     deleted_ids: list[strawberry.ID] = strawberry.field(description="Ids of runs that are gone.")
     more: bool = strawberry.field(description="More changed than is told here: read the list again.")
@@ -102,8 +94,6 @@ class RunChanges:
 
 @strawberry.type(description="Lines and entries, oldest first.")
 class AttemptOutputBatch:
-    """Part of an attempt's output."""
-
     lines: list[LogLine] = strawberry.field(description="Lines logged.")
     entries: list[TranscriptEntry] = strawberry.field(description="Transcript entries added.")
     cursor: Cursor = strawberry.field(description="Position to go on after.")
@@ -112,8 +102,6 @@ class AttemptOutputBatch:
 
 @strawberry.type(description="Output was left out, as too much or no longer stored: go on after `cursor`.")
 class AttemptOutputGap:
-    """Part of an attempt's output is not there."""
-
     cursor: Cursor = strawberry.field(description="Position to go on after.")
 
 
@@ -121,8 +109,6 @@ class AttemptOutputGap:
     description=("The attempt has ended and all output was sent; the server completes the subscription after this.")
 )
 class AttemptOutputEnd:
-    """The last message."""
-
     attempt: Attempt = strawberry.field(description="The attempt as it ended.")
     cursor: Cursor = strawberry.field(description="Position of its last output.")
 
@@ -139,8 +125,6 @@ AttemptOutputMessage = Annotated[
     )
 )
 class Subscription:
-    """Root of all subscriptions."""
-
     @strawberry.subscription(
         description=(
             "A run's events from a position on: what is stored, in batches, then what happens, until the run has ended."
@@ -156,7 +140,6 @@ class Subscription:
             strawberry.argument(description="Go on after this position, exclusive; from the beginning when absent."),
         ] = None,
     ) -> AsyncGenerator[RunEventsMessage, None]:
-        """A run's events."""
         position = event_position(after, id) or 0
         stream = await _refusable(watch_run(info.context.context, id=id, after=position))
         async with aclosing(stream) as messages:
@@ -186,7 +169,6 @@ class Subscription:
             strawberry.argument(description="Only runs that match, before or after the change."),
         ] = None,
     ) -> AsyncGenerator[RunChanges, None]:
-        """Changes of runs."""
         stream = await _refusable(watch_runs(info.context.context, query=(filter or RunFilter()).query()))
         async with aclosing(stream) as messages:
             async for message in messages:
@@ -209,7 +191,6 @@ class Subscription:
             strawberry.argument(description="Go on after this position, exclusive; from the beginning when absent."),
         ] = None,
     ) -> AsyncGenerator[AttemptOutputMessage, None]:
-        """An attempt's output."""
         position = output_position(after, id)
         asked = _fields_asked(info.selected_fields)
         stream = await _refusable(
@@ -235,7 +216,7 @@ class Subscription:
 
 
 def _fields_asked(selections: Iterable[Selection]) -> set[str]:
-    """Names of the fields asked of what a subscription sends: what nobody asks for is not read."""
+    """Names of the fields selected on a subscription's messages; the others are not read."""
     found: set[str] = set()
     for root in selections:
         fragments = list(root.selections)
@@ -249,7 +230,7 @@ def _fields_asked(selections: Iterable[Selection]) -> set[str]:
 
 
 async def _refusable(opening: Any) -> Any:  # noqa: ANN401 - passes on whatever stream the use case opens
-    """Opens a stream; a refusal becomes an error of the subscription."""
+    """Open a stream; a refusal becomes an error of the subscription."""
     try:
         return await opening
     except Refusal as refusal:

@@ -25,8 +25,6 @@ _AUDIT = CursorKind("audit", (str,))
 
 @strawberry.type(description="Something somebody did.")
 class AuditEntry(Node):
-    """Make one with `of`."""
-
     at: datetime = strawberry.field(description="When.")
     action: str = strawberry.field(description="What, by the command's name.")
     accepted: bool = strawberry.field(description="Whether it was accepted.")
@@ -34,31 +32,27 @@ class AuditEntry(Node):
 
     @classmethod
     def of(cls, record: AuditRecord) -> "AuditEntry":
-        """The entry of a row."""
         return cls(
             id=strawberry.ID(record.id), at=record.at, action=record.action, accepted=record.accepted, record=record
         )
 
     @strawberry.field(description="Who; null before anybody was known, such as at a refused sign-in.")
     async def actor(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")] | None':
-        """Who did it."""
         return await _caller(info, self.record.actor_id)
 
     @strawberry.field(description="Whom it was done for, when it was somebody else.")
     async def on_behalf_of(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")] | None':
-        """For whom."""
         return await _caller(info, self.record.on_behalf_of)
 
     @strawberry.field(description="What it was done to, where it still exists.")
     async def target(self, info: Info) -> Node | None:
-        """The object, by id or as a pipeline by its handle."""
+        """The object by its id, or a pipeline by its key or alias."""
         from schema.node import load_target
 
         return None if self.record.target_id is None else await load_target(info, self.record.target_id)
 
     @strawberry.field(description="The rest, secrets masked.")
     def detail(self) -> JSON | None:
-        """Arguments and refusal."""
         if self.record.detail is None:
             return None
         try:
@@ -78,8 +72,6 @@ AuditEntryConnection = CountedConnection[AuditEntry]
 
 @strawberry.input(description="Which audit entries.")
 class AuditFilter:
-    """Fields are joined by and, values within a field by or."""
-
     actors: list[strawberry.ID] | None = strawberry.field(default=None, description="By one of these callers.")
     actions: list[str] | None = strawberry.field(default=None, description="One of these commands.")
     text: str | None = strawberry.field(default=None, description="Words in the detail.")
@@ -87,7 +79,6 @@ class AuditFilter:
     before_at: datetime | None = strawberry.field(default=None, name="before", description="Before.")
 
     def stored(self) -> StoredFilter:
-        """The same as the store takes it."""
         return StoredFilter(
             actor_ids=None if self.actors is None else tuple(self.actors),
             actions=None if self.actions is None else tuple(self.actions),
@@ -98,15 +89,12 @@ class AuditFilter:
 
 
 async def load_entry(info: Info, entry_id: str) -> AuditEntry | None:
-    """An entry, for those who may manage."""
     found = await find_entry(info.context.context, entry_id)
     return None if found is None else AuditEntry.of(found)
 
 
 @strawberry.type
 class AuditQueries:
-    """Reads of the audit."""
-
     @strawberry.field(description="Who did what, newest first.", directives=[Requires(scope=Scope.MANAGE)])
     async def audit(
         self,
@@ -117,7 +105,6 @@ class AuditQueries:
         last: Last = None,
         before: Before = None,
     ) -> AuditEntryConnection:
-        """A page of entries."""
         arguments = PageArguments.parse(_AUDIT, first=first, after=after, last=last, before=before)
         context = info.context.context
         wanted = (filter or AuditFilter()).stored()

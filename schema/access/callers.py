@@ -35,22 +35,18 @@ def _in_order(scopes: frozenset[Scope]) -> list[Scope]:
 
 @strawberry.type(description="A person, agent or script; the same on every surface.")
 class Caller(Node):
-    """Make one with `of`."""
-
     subject: str = strawberry.field(description="Who it is to the outside, such as the subject of its bearer token.")
     name: str = strawberry.field(description="Name shown to people.")
     last_seen_at: datetime | None = strawberry.field(description="When it last called.")
 
     @classmethod
     def of(cls, record: "CallerRecord") -> "Caller":
-        """The caller of a row."""
         return cls(
             id=strawberry.ID(record.id), subject=record.subject, name=record.name, last_seen_at=record.last_seen_at
         )
 
     @strawberry.field(description="What it may do; for the viewer, what it may do with the bearer token presented.")
     async def scopes(self, info: Info) -> list[Scope]:
-        """Its scopes."""
         return _in_order(await scopes_of_caller(info.context.context, self.id))
 
     @strawberry.field(description="Its bearer tokens.", directives=[Requires(scope=Scope.MANAGE)])
@@ -62,7 +58,6 @@ class Caller(Node):
         last: Last = None,
         before: Before = None,
     ) -> "ApiTokenConnection":
-        """A page of them, newest first."""
         arguments = PageArguments.parse(_TOKENS, first=first, after=after, last=last, before=before)
         rows = await list_tokens_of(info.context.context, self.id, arguments.window)
         return ApiTokenConnection.of(page_of(rows, arguments, lambda row: _TOKENS.encode((row.id,))), ApiToken.of)
@@ -70,8 +65,6 @@ class Caller(Node):
 
 @strawberry.type(description="A bearer token. Only its hash is kept.")
 class ApiToken(Node):
-    """Make one with `of`."""
-
     name: str = strawberry.field(description="Name shown to people.")
     beginning: str = strawberry.field(description="Its first characters, to tell it from others.")
     scopes: list[Scope] = strawberry.field(description="What it allows.")
@@ -83,7 +76,6 @@ class ApiToken(Node):
 
     @classmethod
     def of(cls, record: "TokenRecord") -> "ApiToken":
-        """The token of a row."""
         return cls(
             id=strawberry.ID(record.id),
             name=record.name,
@@ -98,7 +90,6 @@ class ApiToken(Node):
 
     @strawberry.field(description="Who it stands for.")
     async def caller(self, info: Info) -> Caller:
-        """Its caller."""
         found = await load_caller(info, self.caller_id)
         if found is None:
             raise LookupError(f"token {self.id} stands for a caller that is gone")
@@ -111,8 +102,6 @@ ApiTokenConnection = Connection[ApiToken]
 
 @strawberry.input(description="A bearer token to be.")
 class CreateTokenInput:
-    """What `createToken` takes."""
-
     name: str = strawberry.field(description="Name shown to people.")
     subject: str | None = strawberry.field(
         default=None,
@@ -126,16 +115,12 @@ class CreateTokenInput:
 
 @strawberry.type(description="A bearer token was made.")
 class CreateTokenSuccess:
-    """A new token."""
-
     token: ApiToken = strawberry.field(description="The bearer token.")
     plaintext: str = strawberry.field(description="Its text, told here and nowhere else.")
 
 
 @strawberry.type(description="A bearer token has ended.")
 class RevokeTokenSuccess:
-    """A revoked token."""
-
     token: ApiToken = strawberry.field(description="The bearer token.")
 
 
@@ -150,13 +135,11 @@ RevokeTokenResult = Annotated[
 
 
 async def load_caller(info: Info, caller_id: str) -> Caller | None:
-    """A caller; their names are no secret among callers."""
     found = await info.context.loaders.caller.load(caller_id)
     return None if found is None else Caller.of(found)
 
 
 async def load_token(info: Info, token_id: str) -> ApiToken | None:
-    """A token, for those who may manage."""
     context = info.context.context
     if not context.caller.may(Scope.MANAGE):
         return None
@@ -166,11 +149,8 @@ async def load_token(info: Info, token_id: str) -> ApiToken | None:
 
 @strawberry.type
 class CallerQueries:
-    """Reads of callers."""
-
     @strawberry.field(description="Who is asking, and what they may do.")
     async def viewer(self, info: Info) -> Caller:
-        """The caller."""
         return Caller.of(await get_viewer(info.context.context))
 
     @strawberry.field(
@@ -185,7 +165,6 @@ class CallerQueries:
         last: Last = None,
         before: Before = None,
     ) -> CallerConnection:
-        """A page of callers, newest first."""
         arguments = PageArguments.parse(_CALLERS, first=first, after=after, last=last, before=before)
         rows = await list_known_callers(info.context.context, text=text, window=arguments.window)
         return CallerConnection.of(page_of(rows, arguments, lambda row: _CALLERS.encode((row.id,))), Caller.of)
@@ -193,8 +172,6 @@ class CallerQueries:
 
 @strawberry.type
 class CallerMutations:
-    """Commands on tokens."""
-
     @strawberry.mutation(
         description="Makes a bearer token. Its text is in this answer and nowhere else.",
         directives=[Requires(scope=Scope.MANAGE)],
@@ -205,7 +182,6 @@ class CallerMutations:
         info: Info,
         input: Annotated[CreateTokenInput, strawberry.argument(description="The bearer token.")],
     ) -> CreateTokenResult:
-        """Makes a token."""
         made = await create(
             info.context.context,
             name=input.name,
@@ -225,6 +201,5 @@ class CallerMutations:
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The bearer token.")],
     ) -> RevokeTokenResult:
-        """Revokes a token."""
         record = await revoke(info.context.context, id=id)
         return RevokeTokenSuccess(token=ApiToken.of(record))

@@ -20,8 +20,6 @@ from store.states import Scope
 
 @strawberry.input(description="A credential to keep.")
 class SetCredentialInput:
-    """What `setCredential` takes."""
-
     key: Key = strawberry.field(description="Handle packs and definitions ask for.")
     kind: str = strawberry.field(description="Kind of credential.")
     description: str | None = strawberry.field(default=strawberry.UNSET, description="What it is for.")
@@ -48,8 +46,6 @@ class SetCredentialInput:
 
 @strawberry.type(description="A credential was stored or tested.")
 class CredentialSuccess:
-    """A command on a credential was accepted."""
-
     credential: Credential = strawberry.field(description="The credential, without its secret.")
 
 
@@ -68,14 +64,12 @@ TestCredentialResult = Annotated[
 
 
 def _given(value: Any) -> Any:  # noqa: ANN401 - whatever the field holds
-    """What a field was given, or that it was not."""
+    """Tell an absent field, which keeps the stored value, from null, which removes it."""
     return KEEP if value is strawberry.UNSET else value
 
 
 @strawberry.type
 class CredentialMutations:
-    """Commands on credentials."""
-
     @strawberry.mutation(description="Stores or replaces a credential.", directives=[Requires(scope=Scope.MANAGE)])
     @refusable
     async def set_credential(
@@ -83,7 +77,6 @@ class CredentialMutations:
         info: Info,
         input: Annotated[SetCredentialInput, strawberry.argument(description="The credential.")],
     ) -> SetCredentialResult:
-        """Stores it."""
         grants = _given(input.grants)
         record = await set_credential(
             info.context.context,
@@ -105,7 +98,6 @@ class CredentialMutations:
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The credential.")],
     ) -> DeleteCredentialResult:
-        """Deletes it."""
         deleted = await delete(info.context.context, id=id)
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))
 
@@ -118,6 +110,5 @@ class CredentialMutations:
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The credential.")],
     ) -> TestCredentialResult:
-        """Tests it."""
         record = await try_credential(info.context.context, id=id)
         return CredentialSuccess(credential=Credential.of(record))

@@ -32,8 +32,6 @@ _CREDENTIALS = CursorKind("credentials", (str,))
 
 @strawberry.type(description="What testing a credential came to.")
 class CredentialTest:
-    """The last one of a credential."""
-
     at: datetime = strawberry.field(description="When.")
     accepted: bool = strawberry.field(description="Whether the service accepted it.")
     message: str = strawberry.field(description="For people.")
@@ -41,8 +39,6 @@ class CredentialTest:
 
 @strawberry.type(description="A secret the vault holds for packs and agent steps. Written, never read.")
 class Credential(Node):
-    """Make one with `of`."""
-
     key: Key = strawberry.field(description="Handle packs and definitions ask for.")
     kind: str = strawberry.field(description="Kind of credential.")
     description: str | None = strawberry.field(description="What it is for.")
@@ -57,7 +53,6 @@ class Credential(Node):
 
     @classmethod
     def of(cls, record: CredentialRecord) -> "Credential":
-        """The credential of a row."""
         return cls(
             id=strawberry.ID(record.id),
             key=Key(record.key),
@@ -79,14 +74,12 @@ class Credential(Node):
 
     @strawberry.field(description="Whether the vault can read it; false after the vault key changed.")
     def readable(self, info: Info) -> bool:
-        """As the vault found it."""
         return is_readable(info.context.context, self.record)
 
     @strawberry.field(
         description="Packs, pipelines and callers it is granted to; nobody by default.", directives=[Cost(weight=10)]
     )
     async def grants(self, info: Info) -> list[Node]:
-        """Those that still exist."""
         from schema.node import load_node
 
         found = [await load_node(info, target) for target in await targets_of(info.context.context, self.id)]
@@ -94,14 +87,11 @@ class Credential(Node):
 
     @strawberry.field(description="Packs that ask for it.")
     def needed_by(self, info: Info) -> list[Pack]:
-        """By name."""
         return [Pack.of(pack) for pack in packs_that_need(info.context.context, self.record.key)]
 
 
 @strawberry.type(description="A field of a kind of credential.")
 class CredentialField:
-    """One field."""
-
     name: str = strawberry.field(description="Its name.")
     description: str = strawberry.field(description="What belongs into it.")
     secret: bool = strawberry.field(
@@ -112,8 +102,6 @@ class CredentialField:
 
 @strawberry.type(description="A kind of credential: which fields it has, and whether it can be tested.")
 class CredentialKind:
-    """Make one with `of`."""
-
     name: str = strawberry.field(description="Its name, as `setCredential` takes it.")
     description: str = strawberry.field(description="What it opens.")
     fields: list[CredentialField] = strawberry.field(description="Its fields; none when fields may have any name.")
@@ -122,7 +110,6 @@ class CredentialKind:
 
     @classmethod
     def of(cls, kind: "KnownKind") -> "CredentialKind":
-        """A kind of the table."""
         return cls(
             name=kind.name,
             description=kind.description,
@@ -141,15 +128,12 @@ CredentialConnection = Connection[Credential]
 
 
 async def load_credential(info: Info, credential_id: str) -> Credential | None:
-    """A credential, for those who may manage."""
     found = await find_stored(info.context.context, credential_id)
     return None if found is None else Credential.of(found)
 
 
 @strawberry.type
 class CredentialQueries:
-    """Reads of credentials."""
-
     @strawberry.field(
         description="Credentials the vault holds. What is secret never leaves it.",
         directives=[Requires(scope=Scope.MANAGE)],
@@ -162,7 +146,6 @@ class CredentialQueries:
         last: Last = None,
         before: Before = None,
     ) -> CredentialConnection:
-        """A page of credentials, newest first."""
         arguments = PageArguments.parse(_CREDENTIALS, first=first, after=after, last=last, before=before)
         rows = await list_stored(info.context.context, window=arguments.window)
         return CredentialConnection.of(
@@ -171,5 +154,4 @@ class CredentialQueries:
 
     @strawberry.field(description="Kinds of credentials, with their fields.", directives=[Requires(scope=Scope.READ)])
     async def credential_kinds(self, info: Info) -> list[CredentialKind]:
-        """Every kind there is."""
         return [CredentialKind.of(kind) for kind in await list_kinds(info.context.context)]

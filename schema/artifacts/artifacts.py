@@ -48,8 +48,6 @@ described_enum(
 
 @strawberry.type(description="A file the server keeps, addressed by content.")
 class Artifact(Node):
-    """Make one with `of`."""
-
     name: str = strawberry.field(description="File name.")
     media_type: str = strawberry.field(description="Media type.")
     size_bytes: Long = strawberry.field(description="How large.")
@@ -64,7 +62,6 @@ class Artifact(Node):
 
     @classmethod
     def of(cls, record: ArtifactRecord) -> "Artifact":
-        """The artifact of a row."""
         return cls(
             id=strawberry.ID(record.id),
             name=record.name,
@@ -82,14 +79,12 @@ class Artifact(Node):
         description="The run it came from; null for an upload, once pruned, and to those who may not see that run."
     )
     async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs.runs")] | None':
-        """Its run, while it is kept."""
         from schema.runs.runs import load_run
 
         return None if self.record.run_id is None else await load_run(info, self.record.run_id)
 
     @strawberry.field(description="The step whose success verified it; null to those who may not see its run.")
     async def verified_by(self, info: Info) -> 'Annotated[RunStep, strawberry.lazy("schema.runs.steps")] | None':
-        """The step that read it and succeeded."""
         from schema.runs.steps import load_step
 
         return None if self.record.verified_by is None else await load_step(info, self.record.verified_by)
@@ -101,7 +96,6 @@ class Artifact(Node):
         )
     )
     async def produced_by(self, info: Info) -> 'Annotated[Attempt, strawberry.lazy("schema.runs.attempts")] | None':
-        """Its attempt, while it is kept."""
         from schema.runs.attempts import load_attempt
 
         return None if self.record.attempt_id is None else await load_attempt(info, self.record.attempt_id)
@@ -110,7 +104,6 @@ class Artifact(Node):
         description=("Where to download it, with ranges; valid for some minutes; null once erased or in quarantine.")
     )
     def download_url(self, info: Info) -> str | None:
-        """A signed path on this server."""
         return download_address(info.context.context, self.record)
 
     @strawberry.field(
@@ -121,7 +114,6 @@ class Artifact(Node):
         )
     )
     async def preview_url(self, info: Info) -> str | None:
-        """A signed path on this server; looks at nothing but what is known."""
         known = await info.context.loaders.known_preview.load(self.record)
         return preview_address(info.context.context, self.record, known)
 
@@ -133,37 +125,31 @@ class Artifact(Node):
         directives=[Cost(weight=2)],
     )
     async def preview_kind(self, info: Info) -> PreviewKind | None:
-        """The kind."""
         found = await self._preview(info)
         return None if found is None else found.kind
 
     @strawberry.field(description="Why there is nothing to see; null when there is, or it is not known yet.")
     async def preview_problem(self, info: Info) -> str | None:
-        """The reason."""
         found = await self._preview(info)
         return None if found is None else found.reason
 
     @strawberry.field(description="Pages of a PDF, slides of a presentation; null for everything else.")
     async def page_count(self, info: Info) -> int | None:
-        """How many."""
         found = await self._preview(info)
         return None if found is None else found.pages
 
     @strawberry.field(description="Width of a picture or video, in pixels.")
     async def width(self, info: Info) -> int | None:
-        """As it is shown."""
         found = await self._preview(info)
         return None if found is None else found.width
 
     @strawberry.field(description="Height of a picture or video, in pixels.")
     async def height(self, info: Info) -> int | None:
-        """As it is shown."""
         found = await self._preview(info)
         return None if found is None else found.height
 
     @strawberry.field(description="How long a sound or video lasts.")
     async def duration_seconds(self, info: Info) -> float | None:
-        """Its length."""
         found = await self._preview(info)
         return None if found is None else found.duration_seconds
 
@@ -174,7 +160,6 @@ class Artifact(Node):
         directives=[Cost(weight=5)],
     )
     async def waveform(self, info: Info) -> list[float] | None:
-        """The peaks."""
         found = await self._preview(info)
         return None if found is None or found.peaks is None else list(found.peaks)
 
@@ -187,7 +172,6 @@ class Artifact(Node):
         info: Info,
         limit: Annotated[int, strawberry.argument(description="How many characters at most, up to 10000.")] = 2000,
     ) -> str | None:
-        """Secrets masked."""
         return await text_preview(info.context.context, self.record, limit, lambda: self._preview(info))
 
     async def _preview(self, info: Info) -> "PreviewRecord | None":
@@ -195,6 +179,5 @@ class Artifact(Node):
 
 
 async def load_artifact(info: Info, artifact_id: str) -> Artifact | None:
-    """An artifact the caller may see."""
     found = await info.context.loaders.artifact.load(artifact_id)
     return None if found is None else Artifact.of(found)

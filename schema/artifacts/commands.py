@@ -15,8 +15,6 @@ from store.states import Scope
 
 @strawberry.type(description="An artifact was changed.")
 class ArtifactSuccess:
-    """A command on an artifact was accepted."""
-
     artifact: Artifact = strawberry.field(description="The artifact as it is now.")
 
 
@@ -33,8 +31,6 @@ ReleaseArtifactResult = Annotated[
 
 @strawberry.type
 class ArtifactMutations:
-    """Commands on artifacts."""
-
     @strawberry.mutation(
         description="Keeps an artifact for good, or lets it go with its run again.",
         directives=[Requires(scope=Scope.RUN)],
@@ -46,7 +42,6 @@ class ArtifactMutations:
         id: Annotated[strawberry.ID, strawberry.argument(description="The artifact.")],
         pinned: Annotated[bool, strawberry.argument(description="False lets it go.")] = True,
     ) -> PinArtifactResult:
-        """Pins or unpins."""
         record = await pin(info.context.context, id=id, pinned=pinned)
         return ArtifactSuccess(artifact=Artifact.of(record))
 
@@ -60,6 +55,5 @@ class ArtifactMutations:
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The artifact.")],
     ) -> ReleaseArtifactResult:
-        """Releases it."""
         record = await release(info.context.context, id=id)
         return ArtifactSuccess(artifact=Artifact.of(record))

@@ -28,8 +28,6 @@ ArtifactConnection = CountedConnection[Artifact]
 
 @strawberry.type(description="A stretch of an artifact's text.")
 class ArtifactText:
-    """What `artifactText` answers."""
-
     artifact: Artifact = strawberry.field(description="The artifact.")
     text: str | None = strawberry.field(description="The stretch; null when it is no text.")
     next_offset: Long | None = strawberry.field(description="Where to go on; null at the end.")
@@ -38,8 +36,6 @@ class ArtifactText:
 
 @strawberry.input(description="Which artifacts.")
 class ArtifactFilter:
-    """Fields are joined by and."""
-
     text: str | None = strawberry.field(default=None, description="Words in the name.")
     media_types: list[str] | None = strawberry.field(
         default=None, description="Of one of these media types; `image/*` is understood."
@@ -49,7 +45,6 @@ class ArtifactFilter:
     pinned: bool | None = strawberry.field(default=None, description="Pinned only, or none of them.")
 
     def query(self) -> ArtifactQuery:
-        """The same as the use case takes it."""
         return ArtifactQuery(
             text=self.text,
             media_types=tuple(self.media_types) if self.media_types is not None else None,
@@ -70,7 +65,8 @@ async def artifact_page(
 ) -> ArtifactConnection:
     """A page of the artifacts the caller may see, newest first.
 
-    `listed` finds them; by itself it asks for no scope, since a run's are told to whoever may start it.
+    `listed` reads the rows. This function checks no scope, because a caller with only `RUN` may list the artifacts of
+    its runs.
     """
     arguments = PageArguments.parse(ARTIFACTS, first=first, after=after, last=last, before=before)
     context = info.context.context
@@ -81,8 +77,6 @@ async def artifact_page(
 
 @strawberry.type
 class ArtifactQueries:
-    """Reads of artifacts."""
-
     @strawberry.field(description="Everything produced, newest first.", directives=[Requires(scope=Scope.READ)])
     async def artifacts(
         self,
@@ -93,7 +87,6 @@ class ArtifactQueries:
         last: Last = None,
         before: Before = None,
     ) -> ArtifactConnection:
-        """A page of artifacts."""
         query = (filter or ArtifactFilter()).query()
         return await artifact_page(info, query, first, after, last, before, list_visible_artifacts)
 
@@ -112,7 +105,6 @@ class ArtifactQueries:
         offset: Annotated[Long, strawberry.argument(description="First byte.")] = Long(0),  # noqa: B008
         limit_bytes: Annotated[int, strawberry.argument(description="Longest stretch, up to 200000.")] = 20_000,
     ) -> ArtifactText | None:
-        """A stretch of text."""
         found = await artifact_text(info.context.context, id=id, offset=offset, limit_bytes=limit_bytes)
         if found is None:
             return None

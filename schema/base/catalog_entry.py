@@ -30,8 +30,6 @@ _CAMEL = {
     )
 )
 class Metadata:
-    """Make one with `of`."""
-
     accepts: list[str] = strawberry.field(description="Kinds of thing it takes.")
     produces: list[str] = strawberry.field(description="Kinds of thing it makes.")
     intent_keywords: list[str] = strawberry.field(description="Short phrases a request is matched against.")
@@ -46,7 +44,6 @@ class Metadata:
 
     @classmethod
     def of(cls, metadata: "WrittenMetadata", derived: "Collection[str]" = ()) -> "Metadata":
-        """Metadata as written or completed."""
         return cls(
             accepts=metadata.accepts,
             produces=metadata.produces,
@@ -62,8 +59,6 @@ class Metadata:
 
 @strawberry.type(description="How often and how well something ran.")
 class UsageStats:
-    """Make one with `of`."""
-
     runs: int = strawberry.field(description="Runs or calls.")
     failed: int = strawberry.field(description="Of these, failed.")
     median_duration_seconds: float | None = strawberry.field(
@@ -74,7 +69,6 @@ class UsageStats:
 
     @classmethod
     def of(cls, usage: "Usage") -> "UsageStats":
-        """Usage as counted."""
         return cls(
             runs=usage.runs,
             failed=usage.failed,
@@ -86,27 +80,21 @@ class UsageStats:
 
 @strawberry.interface(description="Something that can be run by name: a Pack or a Pipeline.")
 class CatalogEntry(Node):
-    """What routing and search read."""
-
     name: str = strawberry.field(description="Name: `area.verb` for a pack, a title for a pipeline.")
     description: str = strawberry.field(description="What it does, Markdown.")
 
     @strawberry.field(description="What it is for, as routing sees it.")
     def metadata(self) -> Metadata:
-        """Its metadata."""
         raise NotImplementedError
 
     @strawberry.field(description="What it must be given.")
     def input_schema(self) -> JSONSchema:
-        """Schema of its input."""
         raise NotImplementedError
 
     @strawberry.field(description="Whether it can run here, and if not, why not.")
     def availability(self) -> Availability:
-        """What it lacks."""
         raise NotImplementedError
 
     @strawberry.field(description="How it fared here in the last 30 days, in the runs that the caller may see.")
     def usage(self) -> UsageStats:
-        """What came of it."""
         raise NotImplementedError

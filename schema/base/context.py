@@ -19,21 +19,20 @@ if TYPE_CHECKING:
 
 
 class OperationContext:
-    """A context that adds to answers and serves one event of a subscription after the other."""
+    """A context that adds extensions to the response and is reused for every event of a subscription."""
 
     __slots__ = ()
 
     @property
     def extensions(self) -> dict[str, object]:
-        """What the answer carries in `extensions`."""
         return {}
 
     def next_event(self) -> None:
-        """Forget what one event of a subscription has read."""
+        """Clear what was read for the last event of a subscription."""
 
 
 class ContextExtension(SchemaExtension):
-    """Adds the context's extensions to each answer, and renews the context after each event of a subscription."""
+    """Adds the context's extensions to each response, and clears its loaders after each event of a subscription."""
 
     def get_results(self) -> dict[str, object]:
         """Return what the answer carries in `extensions`."""
@@ -41,7 +40,7 @@ class ContextExtension(SchemaExtension):
         return context.extensions if isinstance(context, OperationContext) else {}
 
     def on_stream_result(self, result: StreamExecutionResult) -> Iterator[None]:
-        """Forget what was read, before the next event is answered."""
+        """Clear the loaders before the next event is answered."""
         context = self.execution_context.context
         if isinstance(context, OperationContext):
             context.next_event()
@@ -49,10 +48,10 @@ class ContextExtension(SchemaExtension):
 
 
 class RequestContext(OperationContext):
-    """The context of one operation; a socket gets a new one for each of its operations.
+    """The context of one operation; a WebSocket creates a new one for each of its operations.
 
     Attributes:
-        context: What use cases are given.
+        context: Passed to use cases.
     """
 
     __slots__ = ("_loaders", "context")
@@ -63,28 +62,26 @@ class RequestContext(OperationContext):
 
     @property
     def loaders(self) -> Loaders:
-        """Batched reads, remembered for the operation, or for one event of a subscription."""
+        """Batched reads, cached for the operation or for one event of a subscription."""
         if self._loaders is None:
             self._loaders = Loaders(self.context)
         return self._loaders
 
     @property
     def caller(self) -> Caller:
-        """Who calls."""
         return self.context.caller
 
     @property
     def extensions(self) -> dict[str, object]:
-        """Names the operation looked for in vain, each with the closest there is."""
         misses = self.context.misses
         return {"notFound": [{"message": miss.message, **told_of(miss)} for miss in misses]} if misses else {}
 
     def fresh(self) -> None:
-        """Forget what was read: a command has changed it."""
+        """Drop the loaders' cache; call after a command changed data."""
         self._loaders = None
 
     def next_event(self) -> None:
-        """Forget what one event of a subscription has read and looked for."""
+        """Clear what was read for the last event of a subscription."""
         self.fresh()
         self.context.misses.clear()
 

@@ -24,21 +24,22 @@ TRANSCRIPT = CursorKind("transcript", (int,))
 
 
 def event_position(cursor: str | None, run_id: str) -> int | None:
-    """The sequence number a cursor of a run's events stands for.
+    """Return the sequence number in a cursor of a run's events.
 
     Raises:
-        PublicError: INVALID; it is no cursor of this run's events.
+        PublicError: INVALID; the cursor belongs to another list or run.
     """
     return None if cursor is None else _position(EVENTS, cursor, run_id, "run")
 
 
 def output_position(cursor: str | None, attempt_id: str) -> OutputPosition:
-    """The place in an attempt's output a cursor stands for; its beginning without one.
+    """Return the position in an attempt's output that a cursor encodes; the beginning if it is None.
 
-    A cursor of a page of its log or of its transcript is one, too: whoever has read that page goes on after it.
+    Cursors of the attempt's log and transcript pages are accepted as well, so a client can subscribe after the last
+    item it read.
 
     Raises:
-        PublicError: INVALID; it is no cursor of this attempt's output.
+        PublicError: INVALID; the cursor belongs to another list or attempt.
     """
     if cursor is None:
         return OutputPosition()
@@ -71,14 +72,14 @@ def _counted(position: object) -> int:
 
 
 def by_instant(place: tuple[Any, ...] | None, of: str) -> tuple[Any, ...] | None:
-    """The place a cursor stands for, its first value read back from text to an instant.
+    """Return a decoded cursor with its first value parsed into an instant.
 
     Args:
-        place: What the cursor held; None stands for the list's end.
-        of: What the list holds, for the message.
+        place: Order keys from the cursor; None means the end of the list.
+        of: Plural noun of the list's items, for the error message.
 
     Raises:
-        PublicError: INVALID; it holds no instant.
+        PublicError: INVALID; the first value is not an instant.
     """
     if place is None:
         return None

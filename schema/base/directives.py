@@ -99,10 +99,10 @@ _MCP_DEFAULTS: dict[str, object] = {
 
 
 def published(operation: "Operation[..., Any]") -> Mcp:
-    """The directive of a field whose use case is offered to agents; what it says is declared with the use case.
+    """The `@mcp` directive of a field, filled from the tool that its operation declares.
 
     Raises:
-        ValueError: the operation declares no tool.
+        ValueError: The operation declares no tool.
     """
     tool = operation.tool
     if tool is None:
@@ -130,7 +130,7 @@ def find_directive(field: "GraphQLField", kind: type[DirectiveT]) -> DirectiveT 
 
 
 def describe_directives(schema: "GraphQLSchema") -> None:
-    """Print the descriptions of directive arguments too, which Strawberry 0.341 drops on the way."""
+    """Print the descriptions of directive arguments, which Strawberry 0.341 omits."""
     for directive in schema.directives:
         definition = directive.extensions.get("strawberry-definition")
         if isinstance(definition, StrawberrySchemaDirective):
@@ -139,20 +139,16 @@ def describe_directives(schema: "GraphQLSchema") -> None:
 
 
 class ScopedCaller(Protocol):
-    """Whoever calls, as far as `@requires` is concerned; `resolvers.context.Caller` is one."""
+    """The part of a caller that `@requires` needs; `resolvers.context.Caller` implements it."""
 
-    def may(self, scope: Scope) -> bool:
-        """Whether the token carries a scope."""
-        ...
+    def may(self, scope: Scope) -> bool: ...
 
 
 class ScopedContext(Protocol):
-    """What the context of an operation must offer for `@requires` to work."""
+    """The part of an operation's context that `@requires` needs."""
 
     @property
-    def caller(self) -> ScopedCaller:
-        """Who calls."""
-        ...
+    def caller(self) -> ScopedCaller: ...
 
 
 def forbidden(scope: Scope) -> PublicError:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class Severity(Enum):
-    """How bad an issue is."""
-
     WARNING = "warning"
     ERROR = "error"
 
@@ -30,8 +28,6 @@ described_enum(Severity, "How bad an issue is.", {"WARNING": "Worth knowing.", "
 
 
 class RequirementKind(Enum):
-    """What an entry or step can need."""
-
     INPUT = "input"
     PACK = "pack"
     CREDENTIAL = "credential"
@@ -60,8 +56,6 @@ described_enum(
 
 @strawberry.type(description="What to do about a problem, in parts; `hint` is the same as sentences.")
 class Hint:
-    """Make one with `of`."""
-
     text: str | None = strawberry.field(description="What to do, for people.")
     closest: str | None = strawberry.field(description="The known name nearest to the one that was given.")
     operation: str | None = strawberry.field(
@@ -77,14 +71,14 @@ class Hint:
 
 
 def hint_text(hint: "FoundHint | None") -> str | None:
-    """A hint as sentences that name fields of the API; None for none."""
+    """Render a hint as sentences that name fields of the API; None if there is no hint."""
     if hint is None:
         return None
     return hint.naming(None if hint.operation is None else f"`{to_camel_case(hint.operation)}`")
 
 
 def _path(issue: "FoundIssue") -> list[str]:
-    """Where an issue is, its argument under the name it has in the API."""
+    """The path of an issue, with its argument under the name it has in the API."""
     if not issue.in_argument:
         return list(issue.path)
     argument, *inside = issue.path
@@ -93,8 +87,6 @@ def _path(issue: "FoundIssue") -> list[str]:
 
 @strawberry.type(description="One thing wrong with an input.")
 class Issue:
-    """Make one with `of`."""
-
     path: list[str] = strawberry.field(
         description="Path into the input, outermost first; begins with the argument, if `argument` is not null."
     )
@@ -109,7 +101,6 @@ class Issue:
 
     @classmethod
     def of(cls, issue: "FoundIssue") -> "Issue":
-        """The issue a check found."""
         return cls(
             path=_path(issue),
             argument=issue.path[0] if issue.in_argument else None,
@@ -122,14 +113,11 @@ class Issue:
 
     @classmethod
     def all(cls, issues: "Iterable[FoundIssue]") -> "list[Issue]":
-        """All issues of a check."""
         return [cls.of(issue) for issue in issues]
 
 
 @strawberry.type(description="Something an entry or step needs.")
 class Requirement:
-    """Make one with `of`."""
-
     kind: RequirementKind = strawberry.field(description="What sort of thing.")
     name: str = strawberry.field(description="Its name.")
     steps: list[Key] = strawberry.field(description="Steps that need it; empty outside pipelines.")
@@ -139,7 +127,6 @@ class Requirement:
 
     @classmethod
     def of(cls, missing: "MissingRequirement") -> "Requirement":
-        """What a preflight found missing."""
         return cls(
             kind=RequirementKind(missing.kind),
             name=missing.name,
@@ -152,8 +139,6 @@ class Requirement:
 
 @strawberry.type(description="Whether something can run here now.")
 class Availability:
-    """Make one with `of`."""
-
     usable: bool = strawberry.field(description="It can.")
     missing: list[Requirement] = strawberry.field(description="What it needs and does not find; empty when usable.")
     checked_at: datetime = strawberry.field(description="When this was last looked at.")

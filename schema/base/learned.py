@@ -14,8 +14,6 @@ described_enum(
 
 @strawberry.type(description="A field and the value it had.")
 class LearnedValue:
-    """One."""
-
     field: LearnedField = strawberry.field(description="The field.")
     value: str = strawberry.field(description="The value.")
 

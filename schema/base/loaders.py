@@ -22,7 +22,7 @@ V = TypeVar("V")
 
 
 def _found(read: Batch[K, V]) -> cached_property[DataLoader[K, V | None]]:
-    """A loader that returns None for what was not found."""
+    """Build a loader that returns None for a missing key."""
 
     def loader(loaders: Loaders) -> DataLoader[K, V | None]:
         async def load(keys: list[K]) -> list[V | None]:
@@ -35,7 +35,7 @@ def _found(read: Batch[K, V]) -> cached_property[DataLoader[K, V | None]]:
 
 
 def _of_each(read: Batch[K, V]) -> cached_property[DataLoader[K, V]]:
-    """A loader of what there is for every key."""
+    """Build a loader that returns a list for every key."""
 
     def loader(loaders: Loaders) -> DataLoader[K, V]:
         async def load(keys: list[K]) -> list[V]:
@@ -48,7 +48,7 @@ def _of_each(read: Batch[K, V]) -> cached_property[DataLoader[K, V]]:
 
 
 class Loaders:
-    """One operation's loaders, made when first used; each remembers what it loaded."""
+    """The loaders of one operation, each created on first use and caching what it loaded."""
 
     def __init__(self, context: Context) -> None:
         self.context = context

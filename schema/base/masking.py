@@ -102,7 +102,7 @@ def _replaced(error: GraphQLError, message: str, extensions: dict[str, object]) 
 
 
 def told_of(problem: Problem) -> dict[str, object]:
-    """What a refused read tells besides its message; commands answer with a member of their union instead."""
+    """Extensions of the error for a refused read; commands answer with a member of their union instead."""
     told: dict[str, object] = {"code": problem.code.value, "retryable": problem.retryable}
     if (parts := Hint.of(problem.hint)) is not None:
         told |= {"hint": hint_text(problem.hint), "hintParts": asdict(parts)}

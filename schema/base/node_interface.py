@@ -11,6 +11,4 @@ import strawberry
     )
 )
 class Node:
-    """Implemented by every type with an id of its own."""
-
     id: strawberry.ID = strawberry.field(description="Its id, stable for life.")

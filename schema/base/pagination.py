@@ -141,7 +141,7 @@ def _given(value: ValueT | UnsetType | None) -> ValueT | None:
 
 @dataclass(frozen=True, slots=True)
 class PageArguments:
-    """Which part of a list is asked for, checked."""
+    """The validated pagination arguments of a list."""
 
     #: Items on the page. Fetch one more, to learn whether others follow.
     limit: int
@@ -154,7 +154,6 @@ class PageArguments:
 
     @property
     def window(self) -> PageWindow:
-        """The stretch to read."""
         return PageWindow(self.after, self.before, self.limit, self.reverse)
 
     @classmethod
@@ -196,7 +195,7 @@ class PageArguments:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[RowT]):
-    """A page of rows in the list's order, whichever way it was read."""
+    """A page of rows in the list's order, regardless of the direction in which it was read."""
 
     rows: tuple[RowT, ...]
     has_next_page: bool
@@ -225,8 +224,6 @@ def page_of(rows: Sequence[RowT], arguments: PageArguments, cursor_of: Callable[
 
 @strawberry.type(description="Where a page lies in its list.")
 class PageInfo:
-    """Relay's page info."""
-
     has_next_page: bool = strawberry.field(description="More items follow.")
     has_previous_page: bool = strawberry.field(description="More items come before.")
     start_cursor: Cursor | None = strawberry.field(description="Cursor of the first item.")
@@ -235,7 +232,7 @@ class PageInfo:
 
 @strawberry.type(description="One item of a page.")
 class Edge(Generic[NodeT]):
-    """An item and its position; prints as `<Node>Edge`."""
+    """An item with its cursor; prints as `<Node>Edge`."""
 
     node: NodeT = strawberry.field(description="The item.")
     cursor: Cursor = strawberry.field(description="Its position.")
@@ -243,7 +240,7 @@ class Edge(Generic[NodeT]):
 
 @strawberry.type(description="A page of a list.")
 class Connection(Generic[NodeT]):
-    """A page as the API shows it; prints as `<Node>Connection`. Make one with `of`."""
+    """One page of a list; prints as `<Node>Connection`."""
 
     page: strawberry.Private[Page[object]]
     to_node: strawberry.Private[Callable[[object], object]]
@@ -260,17 +257,14 @@ class Connection(Generic[NodeT]):
 
     @strawberry.field(description="The page, with cursors.")
     def edges(self) -> list[Edge[NodeT]]:
-        """Items with their cursors."""
         return [Edge(node=cast("NodeT", self.to_node(row)), cursor=self.page.cursor_of(row)) for row in self.page.rows]
 
     @strawberry.field(description="The page, without cursors.")
     def nodes(self) -> list[NodeT]:
-        """Items alone."""
         return [cast("NodeT", self.to_node(row)) for row in self.page.rows]
 
     @strawberry.field(description="Where the page lies.")
     def page_info(self) -> PageInfo:
-        """Edges of the page."""
         rows = self.page.rows
         return PageInfo(
             has_next_page=self.page.has_next_page,
@@ -295,5 +289,4 @@ class CountedConnection(Connection[NodeT], Generic[NodeT]):
 
     @strawberry.field(description="How many there are in all; counted only when asked for, up to 10000.")
     async def total_count(self) -> int:
-        """Length of the list."""
         return await self.count()

@@ -23,8 +23,6 @@ STRETCH_MAX = 200_000
 
 @strawberry.type(description="A JSON value that may be too long to send.")
 class Payload:
-    """Make one with `payload_of`."""
-
     json: JSON | None = strawberry.field(description="The value, secrets masked; null when truncated.")
     excerpt: str | None = strawberry.field(description="The beginning as text, when truncated.")
     truncated: bool = strawberry.field(description="Whether it was longer than the limit asked for.")
@@ -40,7 +38,6 @@ class Payload:
         offset: Annotated[int, strawberry.argument(description="First character.")] = 0,
         limit: Annotated[int, strawberry.argument(description="Most characters, up to 200000.")] = STRETCH,
     ) -> str:
-        """A stretch of the text."""
         if offset < 0:
             raise PublicError(f"offset is {offset}; use 0 or more.", "INVALID")
         if not 1 <= limit <= STRETCH_MAX:
@@ -49,7 +46,7 @@ class Payload:
 
 
 def payload_of(text: str | None, limit_bytes: int) -> Payload | None:
-    """A stored JSON text as a payload; None when there is none.
+    """Wrap a stored JSON text; None stays None.
 
     Raises:
         PublicError: INVALID; the limit is out of range.
@@ -66,5 +63,5 @@ def payload_of(text: str | None, limit_bytes: int) -> Payload | None:
 
 
 def as_json(value: JSON | None) -> "JSONValue":
-    """A JSON argument as use cases take it; the scalar has checked it."""
+    """Narrow a JSON argument to the type that use cases take; the scalar has already validated it."""
     return cast("JSONValue", value)

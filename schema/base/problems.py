@@ -60,8 +60,6 @@ described_enum(
     description=("Why a command was refused. Select this interface so that problems added later are still understood.")
 )
 class Problem:
-    """What all refusals have in common."""
-
     message: str = strawberry.field(description="For people, one sentence.")
     code: ProblemCode = strawberry.field(description="For programs; stable.")
     hint: str | None = strawberry.field(description="What to do next.")
@@ -71,16 +69,12 @@ class Problem:
 
 @strawberry.type(description="There is no such object, or the caller may not know of it.")
 class NotFoundProblem(Problem):
-    """See `resolvers.problems.NotFound`."""
-
     ref: str = strawberry.field(description="What was looked for.")
     suggestion: str | None = strawberry.field(description="The closest handle there is.")
 
 
 @strawberry.type(description="The caller may not do this.")
 class ForbiddenProblem(Problem):
-    """See `resolvers.problems.Forbidden`."""
-
     requires: Scope | None = strawberry.field(
         description="The scope that is missing; null when it belongs to somebody else."
     )
@@ -92,8 +86,6 @@ class ForbiddenProblem(Problem):
 
 @strawberry.type(description="The input breaks a rule. Nothing was started or spent.")
 class InvalidProblem(Problem):
-    """See `resolvers.problems.Invalid`."""
-
     issues: list[Issue] = strawberry.field(description="Every rule broken, not only the first.")
     summary: str | None = strawberry.field(
         description="What was refused; the message is this and the first issue's. Null when that says it all."
@@ -102,13 +94,10 @@ class InvalidProblem(Problem):
 
 @strawberry.type(description="The object has moved on or is read-only, or the handle or idempotency key is taken.")
 class ConflictProblem(Problem):
-    """See `resolvers.problems.Conflict`."""
-
     current_id: strawberry.Private[str | None]
 
     @strawberry.field(description="The object in the way, as it is now.")
     async def current(self, info: Info) -> Node | None:
-        """The object."""
         from schema.node import load_node
 
         return None if self.current_id is None else await load_node(info, self.current_id)
@@ -116,20 +105,16 @@ class ConflictProblem(Problem):
 
 @strawberry.type(description="The run's state does not allow it.")
 class WrongStateProblem(Problem):
-    """See `resolvers.problems.WrongState`."""
-
     run_id: strawberry.Private[str]
 
     @strawberry.field(description="The run as it is now.")
     async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs.runs")]':
-        """The run."""
         from schema.runs.runs import get_run_now
 
         return await get_run_now(info, self.run_id)
 
     @strawberry.field(description="What can be done with it.")
     async def actions(self, info: Info) -> list[RunAction]:
-        """Its actions."""
         from schema.runs.runs import get_run_now
 
         return (await get_run_now(info, self.run_id)).actions(info)
@@ -137,8 +122,6 @@ class WrongStateProblem(Problem):
 
 @strawberry.type(description="A limit is reached.")
 class LimitedProblem(Problem):
-    """See `resolvers.problems.Limited`."""
-
     retry_after_seconds: float | None = strawberry.field(
         description="When to try again, in seconds from now; null when unknown."
     )
@@ -146,13 +129,11 @@ class LimitedProblem(Problem):
 
 @strawberry.type(description="Something the run needs is missing here. Nothing was started or spent.")
 class UnavailableProblem(Problem):
-    """See `resolvers.problems.Unavailable`."""
-
     missing: list[Requirement] = strawberry.field(description="Everything that is missing, over all steps.")
 
 
 def problem_of(problem: problems.Problem) -> Any:  # noqa: ANN401 - the member depends on the problem
-    """The union member for a refusal; complete, a test says so."""
+    """Convert a refusal to the matching member of a union. A test checks that every problem has one."""
     common: dict[str, Any] = {
         "message": problem.message,
         "code": problem.code,
@@ -183,7 +164,7 @@ def problem_of(problem: problems.Problem) -> Any:  # noqa: ANN401 - the member d
 
 
 def refusable(command: Callable[..., Awaitable[_Answer]]) -> Callable[..., Awaitable[_Answer]]:
-    """A mutation that answers with the union member for the refusal that its use case raises."""
+    """Decorate a mutation to answer with the union member for a problem that its use case raises."""
 
     @wraps(command)
     async def answered(self: object, info: Info, **arguments: object) -> _Answer:
@@ -200,7 +181,7 @@ def refusable(command: Callable[..., Awaitable[_Answer]]) -> Callable[..., Await
 async def refuse_command(
     scope: Scope, info: "GraphQLResolveInfo[RequestContext]", arguments: "Mapping[str, object]"
 ) -> ForbiddenProblem:
-    """What a mutation answers when the caller lacks its scope; audited like every refused command."""
+    """Answer a mutation whose caller lacks the scope; audited like every refused command."""
     command = OPERATIONS[to_snake_case(info.field_name)]
     if command.scope is not scope:
         raise TypeError(f"The field {info.field_name} requires {scope.name}, its operation {command.scope}.")

@@ -36,8 +36,6 @@ _CATALOG = CursorKind("catalog", (int, str, str))
 
 @strawberry.enum(description="What the catalog holds.")
 class CatalogKind(Enum):
-    """Values as `catalog.search` has them."""
-
     PACK = strawberry.enum_value("pack", description="Packs.")
     PIPELINE = strawberry.enum_value("pipeline", description="Pipelines.")
 
@@ -87,8 +85,6 @@ def entry_of(placed: "Placed[Found]") -> CatalogEntry:
 
 @strawberry.type
 class CatalogQueries:
-    """Reads of the catalog."""
-
     @strawberry.field(
         description="Packs and pipelines by what they take, make and are for; best match first, else by name.",
         directives=[Requires(scope=Scope.READ), published(search_catalog)],
@@ -102,7 +98,6 @@ class CatalogQueries:
         last: Last = None,
         before: Before = None,
     ) -> CatalogEntryConnection:
-        """A page of entries."""
         arguments = PageArguments.parse(_CATALOG, first=first, after=after, last=last, before=before)
         query = (filter or CatalogFilter()).query()
         found = await search_catalog(info.context.context, query=query)

@@ -34,22 +34,18 @@ _GAPS = CursorKind("gaps", (str,))
 
 @strawberry.type(description="A gap that was kept.")
 class GapProposal(Node):
-    """Make one with `of`."""
-
     user_intent: str = strawberry.field(description="The request nothing served.")
     created_at: datetime = strawberry.field(description="When it was kept.")
     record: strawberry.Private[GapProposalRecord]
 
     @classmethod
     def of(cls, record: GapProposalRecord) -> "GapProposal":
-        """The proposal of a row."""
         return cls(
             id=strawberry.ID(record.id), user_intent=record.user_intent, created_at=record.created_at, record=record
         )
 
     @strawberry.field(description="What is missing.")
     def gap(self) -> GapWarning:
-        """The gap."""
         return GapWarning.of(read_gap(self.record.gap))
 
     @strawberry.field(
@@ -68,7 +64,6 @@ class GapProposal(Node):
 
     @strawberry.field(description="Who kept it.")
     async def created_by(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")]':
-        """The caller."""
         from schema.access.callers import load_caller
 
         found = await load_caller(info, self.record.caller_id)
@@ -82,8 +77,6 @@ GapProposalConnection = Connection[GapProposal]
 
 @strawberry.type(description="A gap was kept.")
 class GapProposalSuccess:
-    """The command was accepted."""
-
     proposal: GapProposal = strawberry.field(description="What was kept.")
 
 
@@ -98,15 +91,12 @@ DeleteGapProposalResult = Annotated[
 
 
 async def load_gap(info: Info, gap_id: str) -> GapProposal | None:
-    """A kept gap."""
     found = await find_gap_proposal(info.context.context, gap_id)
     return None if found is None else GapProposal.of(found)
 
 
 @strawberry.type
 class GapProposalQueries:
-    """Reads of kept gaps."""
-
     @strawberry.field(
         description="Capabilities that were missing and kept to be built, newest first.",
         directives=[Requires(scope=Scope.READ)],
@@ -119,7 +109,6 @@ class GapProposalQueries:
         last: Last = None,
         before: Before = None,
     ) -> GapProposalConnection:
-        """A page of kept gaps."""
         arguments = PageArguments.parse(_GAPS, first=first, after=after, last=last, before=before)
         rows = await list_gap_proposals(info.context.context, window=arguments.window)
         page = page_of(rows, arguments, lambda row: _GAPS.encode((row.id,)))
@@ -128,8 +117,6 @@ class GapProposalQueries:
 
 @strawberry.type
 class GapProposalMutations:
-    """Commands on kept gaps."""
-
     @strawberry.mutation(description="Keeps a gap that route reported.", directives=[Requires(scope=Scope.WRITE)])
     @refusable
     async def save_gap_proposal(
@@ -138,7 +125,6 @@ class GapProposalMutations:
         user_intent: Annotated[str, strawberry.argument(description="The request nothing served.")],
         gap: Annotated[JSON, strawberry.argument(description="The gapWarning as route answered it.")],
     ) -> SaveGapProposalResult:
-        """Keeps it."""
         kept = await save_gap_proposal(info.context.context, user_intent=user_intent, gap=as_json(gap))
         return GapProposalSuccess(proposal=GapProposal.of(kept))
 
@@ -147,6 +133,5 @@ class GapProposalMutations:
     async def delete_gap_proposal(
         self, info: Info, id: Annotated[strawberry.ID, strawberry.argument(description="The gap.")]
     ) -> DeleteGapProposalResult:
-        """Deletes it."""
         deleted = await delete_gap_proposal(info.context.context, id=str(id))
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))

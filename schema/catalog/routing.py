@@ -39,16 +39,12 @@ GUIDE_PAGE = 500
 
 @strawberry.type(description="A kind of thing packs take and make.")
 class DataKind:
-    """One line of the vocabulary."""
-
     name: str = strawberry.field(description="Name used in metadata.")
     description: str = strawberry.field(description="What it is.")
 
 
 @strawberry.type(description="How to choose what to run.")
 class RoutingGuide:
-    """Make one with `of`."""
-
     policy: str = strawberry.field(description="Rules to choose by.")
     fetched_at: datetime = strawberry.field(description="When this was put together.")
     packs: list[Pack] = strawberry.field(description="Every pack, or those of this page.")
@@ -57,7 +53,6 @@ class RoutingGuide:
 
     @classmethod
     def of(cls, guide: Guide, size: int) -> "RoutingGuide":
-        """A page of the guide."""
         page = guide.entries[:size]
         more = len(guide.entries) > size
         return cls(
@@ -70,19 +65,15 @@ class RoutingGuide:
 
     @strawberry.field(description="The vocabulary of accepts and produces.")
     def kinds(self) -> list[DataKind]:
-        """Every kind."""
         return [DataKind(name=name, description=description) for name, description in kinds().items()]
 
     @strawberry.field(description="What you usually choose, learned from your successful runs.")
     async def defaults(self, info: Info) -> CallerDefaults:
-        """The caller's own."""
         return CallerDefaults.of(info, await my_defaults(info.context.context))
 
 
 @strawberry.enum(description="What a route can lead to.")
 class RouteKind(Enum):
-    """Values as `resolvers.catalog.routing` has them."""
-
     PIPELINE = strawberry.enum_value("pipeline", description="A pipeline.")
     PACK = strawberry.enum_value("pack", description="A single pack.")
     NONE = strawberry.enum_value("none", description="Nothing fits.")
@@ -90,8 +81,6 @@ class RouteKind(Enum):
 
 @strawberry.enum(description="Where a suggested input came from.")
 class InputSource(Enum):
-    """Values as `catalog.routing.inputs` has them."""
-
     REQUEST = strawberry.enum_value("request", description="The request's own words.")
     CONTEXT = strawberry.enum_value("context", description="What was said to be at hand.")
     DEFAULTS = strawberry.enum_value("defaults", description="What the caller usually chooses.")
@@ -100,8 +89,6 @@ class InputSource(Enum):
 
 @strawberry.type(description="Where a suggested input came from.")
 class SuggestedInputSource:
-    """One input."""
-
     name: str = strawberry.field(description="The input.")
     source: InputSource = strawberry.field(description="Where its value came from.")
 
@@ -114,8 +101,6 @@ def _sources(inputs: "SuggestedInputs") -> list[SuggestedInputSource]:
     description="The best choice for a request. Every id exists and every suggested input is valid for it."
 )
 class RouteRecommendation:
-    """Make one with `of`."""
-
     kind: RouteKind = strawberry.field(description="What sort of thing.")
     id: strawberry.ID | None = strawberry.field(description="Its id; null when the kind is NONE.")
     suggested_inputs: JSON = strawberry.field(
@@ -133,7 +118,6 @@ class RouteRecommendation:
 
     @classmethod
     def of(cls, found: "Recommendation") -> "RouteRecommendation":
-        """What was recommended."""
         return cls(
             kind=RouteKind(found.kind),
             id=None if found.id is None else strawberry.ID(found.id),
@@ -148,8 +132,6 @@ class RouteRecommendation:
 
 @strawberry.type(description="Another choice for a request.")
 class RouteAlternative:
-    """Make one with `of`."""
-
     kind: RouteKind = strawberry.field(description="What sort of thing.")
     id: strawberry.ID = strawberry.field(description="Its id.")
     suggested_inputs: JSON = strawberry.field(
@@ -165,7 +147,6 @@ class RouteAlternative:
 
     @classmethod
     def of(cls, found: "Alternative") -> "RouteAlternative":
-        """Another choice."""
         return cls(
             kind=RouteKind(found.kind),
             id=strawberry.ID(found.id),
@@ -180,8 +161,6 @@ class RouteAlternative:
 
 @strawberry.type(description="A pack somebody could write.")
 class ProposedPack:
-    """Part of a gap."""
-
     name: str = strawberry.field(description="Name, `area.verb`.")
     input_schema: JSONSchema = strawberry.field(description="What it would be given.")
     output_schema: JSONSchema = strawberry.field(description="What it would return.")
@@ -191,8 +170,6 @@ class ProposedPack:
 
 @strawberry.type(description="A capability the catalog lacks.")
 class GapWarning:
-    """Make one with `of`."""
-
     missing_capability: str = strawberry.field(description="What cannot be done.")
     proposed_pack: ProposedPack = strawberry.field(description="A pack that would do it.")
 
@@ -214,8 +191,6 @@ class GapWarning:
 
 @strawberry.type(description="What to run for a request.")
 class RouteResult:
-    """Make one with `of`."""
-
     recommendation: RouteRecommendation = strawberry.field(description="The best choice.")
     alternatives: list[RouteAlternative] = strawberry.field(description="Other choices, best first, at most 5.")
     gap_warning: GapWarning | None = strawberry.field(
@@ -226,7 +201,6 @@ class RouteResult:
 
     @classmethod
     def of(cls, routed: "Routed") -> "RouteResult":
-        """What route answered."""
         return cls(
             recommendation=RouteRecommendation.of(routed.recommendation),
             alternatives=[RouteAlternative.of(other) for other in routed.alternatives],
@@ -238,8 +212,6 @@ class RouteResult:
 
 @strawberry.type
 class RoutingQueries:
-    """Reads for choosing."""
-
     @strawberry.field(
         description="Everything that can be run and how to choose among it. MCP resource `packline://routing-guide`.",
         directives=[Requires(scope=Scope.READ), Cost(weight=200), published(routing_guide)],
@@ -252,7 +224,6 @@ class RoutingQueries:
         ] = None,
         after: Annotated[Cursor | None, strawberry.argument(description="The nextCursor of the page before.")] = None,
     ) -> RoutingGuide:
-        """The guide."""
         size = GUIDE_PAGE if first is None else first
         if not 1 <= size <= GUIDE_PAGE:
             raise PublicError(f"first is {size}; use 1 to {GUIDE_PAGE}.", "INVALID")
@@ -271,6 +242,5 @@ class RoutingQueries:
             JSON | None, strawberry.argument(description="What is at hand: text, addresses, files, constraints.")
         ] = None,
     ) -> RouteResult:
-        """A route."""
         routed = await route_request(info.context.context, user_intent=user_intent, at_hand=as_json(context))
         return RouteResult.of(routed)

@@ -19,22 +19,17 @@ _CALLER = "Another caller, which needs MANAGE."
 
 @strawberry.type(description="Memory was forgotten, or counted.")
 class ForgetMemorySuccess:
-    """What forgetting came to."""
-
     scope: MemoryScope = strawberry.field(description="What was asked for.")
     rows: int = strawberry.field(description="Rows concerned.")
     caller_id: strawberry.Private[str | None]
 
     @strawberry.field(description="The defaults as they are now.")
     async def defaults(self, info: Info) -> CallerDefaults:
-        """What is left."""
         return CallerDefaults.of(info, await defaults_of(info.context.context, self.caller_id))
 
 
 @strawberry.type(description="Defaults were changed.")
 class DefaultsSuccess:
-    """A command on defaults was accepted."""
-
     defaults: CallerDefaults = strawberry.field(description="The defaults as they are now.")
 
 
@@ -54,8 +49,6 @@ SetLearningResult = Annotated[
 
 @strawberry.type
 class MemoryMutations:
-    """Commands on memory."""
-
     @strawberry.mutation(
         description="Forgets what was learned. Touches audit memory only: never runs, caches or credentials.",
         directives=[Requires(scope=Scope.RUN), published(forget_memory)],
@@ -68,7 +61,6 @@ class MemoryMutations:
         caller: Annotated[strawberry.ID | None, strawberry.argument(description=_CALLER)] = None,
         dry_run: Annotated[bool, strawberry.argument(description="Only count.")] = False,
     ) -> ForgetMemoryResult:
-        """Forgets."""
         rows = await forget_memory(info.context.context, scope=scope, caller=caller, dry_run=dry_run)
         return ForgetMemorySuccess(scope=scope, rows=rows, caller_id=caller)
 
@@ -88,7 +80,6 @@ class MemoryMutations:
         ] = None,
         caller: Annotated[strawberry.ID | None, strawberry.argument(description=_CALLER)] = None,
     ) -> SetDefaultResult:
-        """Settles it."""
         known = await set_default(
             info.context.context, target=target, field=field, rule=rule.name_below(), value=value, caller=caller
         )
@@ -102,6 +93,5 @@ class MemoryMutations:
         paused: Annotated[bool, strawberry.argument(description="Whether to pause.")],
         caller: Annotated[strawberry.ID | None, strawberry.argument(description=_CALLER)] = None,
     ) -> SetLearningResult:
-        """Pauses it or not."""
         known = await set_learning(info.context.context, paused=paused, caller=caller)
         return DefaultsSuccess(defaults=CallerDefaults.of(info, known))

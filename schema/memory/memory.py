@@ -39,14 +39,11 @@ _ENTRIES = CursorKind("memory", (str, str))
 
 @strawberry.enum(description="How a default is settled.")
 class DefaultRule(Enum):
-    """Values as `resolvers.memory` has them."""
-
     LEARNED = strawberry.enum_value("learned", description="As it is learned.")
     PINNED = strawberry.enum_value("pinned", description="As the caller set it.")
     EXCLUDED = strawberry.enum_value("excluded", description="Never learned, never suggested.")
 
     def name_below(self) -> "RuleName":
-        """The same as the use case takes it."""
         return cast("RuleName", self.value)
 
 
@@ -59,8 +56,6 @@ async def _entry(info: Info, kind: "TargetKind", target: str) -> CatalogEntry | 
 
 @strawberry.type(description="A value a caller usually chooses.")
 class DefaultValue:
-    """Make one with `of`."""
-
     field: LearnedField = strawberry.field(description="The field.")
     value: str | None = strawberry.field(description="The value; null when excluded.")
     count: int = strawberry.field(description="Uses of this value, at least 2 unless pinned.")
@@ -73,7 +68,6 @@ class DefaultValue:
 
     @classmethod
     def of(cls, known: "KnownValue") -> "DefaultValue":
-        """A value of the book."""
         return cls(
             field=known.field,
             value=known.value,
@@ -89,8 +83,6 @@ class DefaultValue:
 
 @strawberry.type(description="What a caller usually chooses for one pack or pipeline.")
 class EntryDefaults:
-    """Make one with `of`."""
-
     target: strawberry.ID = strawberry.field(description="Id of the pack or pipeline.")
     uses: int = strawberry.field(description="Successful uses.")
     last_used_at: datetime | None = strawberry.field(description="When it was last used; null when it never was.")
@@ -101,7 +93,6 @@ class EntryDefaults:
 
     @classmethod
     def of(cls, known: KnownEntry) -> "EntryDefaults":
-        """An entry of the book."""
         return cls(
             target=strawberry.ID(known.target),
             uses=known.uses,
@@ -112,14 +103,11 @@ class EntryDefaults:
 
     @strawberry.field(description="The pack or pipeline; null when it is gone.")
     async def entry(self, info: Info) -> CatalogEntry | None:
-        """What it is about."""
         return await _entry(info, self.known.kind, self.known.target)
 
 
 @strawberry.type(description="What a caller usually chooses, learned from its successful runs of the last 30 days.")
 class CallerDefaults:
-    """Make one with `of`."""
-
     fetched_at: datetime = strawberry.field(description="When this was put together.")
     learning_paused: bool = strawberry.field(description="Whether nothing new is learned for now.")
     locked: str | None = strawberry.field(
@@ -136,7 +124,6 @@ class CallerDefaults:
 
     @classmethod
     def of(cls, info: Info, known: "KnownDefaults") -> "CallerDefaults":
-        """Defaults of the book."""
         locked = known.locked
         return cls(
             fetched_at=info.context.context.services.now(),
@@ -150,7 +137,6 @@ class CallerDefaults:
 
     @strawberry.field(description="The caller.")
     async def caller(self, info: Info) -> Caller:
-        """Whose they are."""
         found = await load_caller(info, self.caller_id)
         if found is None:
             raise LookupError(f"defaults of the caller {self.caller_id}, who is gone")
@@ -161,8 +147,6 @@ class CallerDefaults:
     description="One pack call or pipeline run, as remembered. Nothing of its inputs is kept but the learned fields."
 )
 class MemoryEntry(Node):
-    """Make one with `of`."""
-
     at: datetime = strawberry.field(description="When it ended.")
     target: strawberry.ID = strawberry.field(description="Id of the pack or pipeline.")
     outcome: RunState = strawberry.field(description="How it ended.")
@@ -173,7 +157,6 @@ class MemoryEntry(Node):
 
     @classmethod
     def of(cls, record: MemoryRecord) -> "MemoryEntry":
-        """The entry of a row."""
         return cls(
             id=strawberry.ID(record.id),
             at=record.at,
@@ -187,28 +170,23 @@ class MemoryEntry(Node):
 
     @strawberry.field(description="The pack or pipeline; null when it is gone.")
     async def entry(self, info: Info) -> CatalogEntry | None:
-        """What it is about."""
         return await _entry(info, self.record.kind, self.record.target)
 
     @strawberry.field(description="Learned fields and their values; only successes teach.")
     def learned(self, info: Info) -> list[LearnedValue]:
-        """What it taught; nothing when that cannot be read."""
         found = learned_of(info.context.context, self.record) or {}
         return [LearnedValue(field=field, value=value) for field, value in found.items()]
 
     @strawberry.field(description="Whether what it taught can be read; false when another vault key sealed it.")
     def readable(self, info: Info) -> bool:
-        """As the vault finds it."""
         return learned_of(info.context.context, self.record) is not None
 
     @strawberry.field(description="Whether it is a step of a pipeline's run, which goes with that run's row.")
     def is_step(self) -> bool:
-        """By its place in the run."""
         return self.record.step_id != ""
 
     @strawberry.field(description="The run; null once pruned.")
     async def run(self, info: Info) -> Run | None:
-        """The run."""
         return await load_run(info, self.record.run_id)
 
 
@@ -216,15 +194,12 @@ MemoryEntryConnection = CountedConnection[MemoryEntry]
 
 
 async def load_memory(info: Info, entry_id: str) -> MemoryEntry | None:
-    """A row the caller may see."""
     found = await find_entry(info.context.context, entry_id)
     return None if found is None else MemoryEntry.of(found)
 
 
 @strawberry.type
 class MemoryQueries:
-    """Reads of memory."""
-
     @strawberry.field(
         description=("What a caller usually chooses: look here before asking. MCP resource `packline://my-defaults`."),
         directives=[Requires(scope=Scope.READ), published(my_defaults)],
@@ -240,7 +215,6 @@ class MemoryQueries:
             strawberry.argument(description="Of this pack or pipeline alone, whether or not it is among the 12."),
         ] = None,
     ) -> CallerDefaults:
-        """Defaults."""
         return CallerDefaults.of(info, await my_defaults(info.context.context, caller=caller, target=target))
 
     @strawberry.field(
@@ -262,7 +236,6 @@ class MemoryQueries:
         last: Last = None,
         before: Before = None,
     ) -> MemoryEntryConnection:
-        """A page of rows."""
         arguments = PageArguments.parse(_ENTRIES, first=first, after=after, last=last, before=before)
         window = arguments.window
         window = replace(window, after=by_instant(window.after, "memory"), before=by_instant(window.before, "memory"))

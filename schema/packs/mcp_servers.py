@@ -21,16 +21,12 @@ if TYPE_CHECKING:
 
 @strawberry.enum(description="How an MCP server is reached.")
 class McpTransport(Enum):
-    """Values as `runner.mounts.spec` has them."""
-
     STDIO = strawberry.enum_value("stdio", description="A child process.")
     HTTP = strawberry.enum_value("http", description="Streamable HTTP.")
 
 
 @strawberry.enum(description="Whether an MCP server can be reached.")
 class McpServerState(Enum):
-    """Values as `runner.mounts.connection` has them."""
-
     CONNECTING = strawberry.enum_value("connecting", description="Starting, or waiting to try again.")
     CONNECTED = strawberry.enum_value("connected", description="Connected.")
     STOPPED = strawberry.enum_value("stopped", description="Switched off or misconfigured.")
@@ -38,8 +34,6 @@ class McpServerState(Enum):
 
 @strawberry.type(description="An MCP server mounted as packs, supervised and reconnected.")
 class McpServer:
-    """Make one with `of`."""
-
     key: Key = strawberry.field(description="Handle from the settings, part of its packs' names.")
     transport: McpTransport = strawberry.field(description="How it is reached.")
     state: McpServerState = strawberry.field(description="Whether it can be reached now.")
@@ -48,7 +42,6 @@ class McpServer:
 
     @classmethod
     def of(cls, mounted: "MountStatus") -> "McpServer":
-        """A server as it is now."""
         return cls(
             key=Key(mounted.spec.key),
             transport=McpTransport(mounted.spec.transport),
@@ -59,7 +52,6 @@ class McpServer:
 
     @strawberry.field(description="Packs made of its tools.")
     def packs(self, info: Info) -> list[Pack]:
-        """By name."""
         registry = info.context.context.services.registry
         beginning = f"mcp.{self.key}."
         found = (registry.find(name) for name in registry.names() if name.startswith(beginning))
@@ -68,8 +60,6 @@ class McpServer:
 
 @strawberry.type(description="A pack was accepted.")
 class PackSuccess:
-    """The pack."""
-
     pack: Pack = strawberry.field(description="The pack as it is now.")
 
 
@@ -81,20 +71,15 @@ AcceptMcpToolChangeResult = Annotated[
 
 @strawberry.type
 class McpServerQueries:
-    """Reads of mounted servers."""
-
     @strawberry.field(
         description="MCP servers whose tools are mounted as packs.", directives=[Requires(scope=Scope.READ)]
     )
     async def mcp_servers(self, info: Info) -> list[McpServer]:
-        """In the order of the settings."""
         return [McpServer.of(mounted) for mounted in await list_mcp_servers(info.context.context)]
 
 
 @strawberry.type
 class McpServerMutations:
-    """Commands on mounted servers."""
-
     @strawberry.mutation(
         description="Accepts a tool of an MCP server as it is now.", directives=[Requires(scope=Scope.MANAGE)]
     )
@@ -110,6 +95,5 @@ class McpServerMutations:
             ),
         ],
     ) -> AcceptMcpToolChangeResult:
-        """Accepts a changed tool."""
         accepted = await accept_mcp_tool_change(info.context.context, pack=pack, digest=digest)
         return PackSuccess(pack=Pack.of(accepted))

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 @strawberry.enum(description="What a model makes.")
 class ModelKind(Enum):
-    """Values as `runner.gateway.listing` has them."""
-
     TEXT = strawberry.enum_value("text", description="Text.")
     IMAGE = strawberry.enum_value("image", description="Images.")
     VOICE = strawberry.enum_value("voice", description="Speech.")
@@ -29,8 +27,6 @@ class ModelKind(Enum):
 
 @strawberry.type(description="A text model, image model or voice.")
 class Model:
-    """Make one with `of`."""
-
     key: str = strawberry.field(description="Name to use as an input.")
     kind: ModelKind = strawberry.field(description="What it is.")
     name: str = strawberry.field(description="Title shown to people.")
@@ -40,7 +36,6 @@ class Model:
 
     @classmethod
     def of(cls, info: Info, choice: "Choice") -> "Model":
-        """A model of the gateway's list."""
         missing = []
         if choice.missing is not None:
             missing = [Requirement.of("model", choice.key, choice.missing)]
@@ -56,16 +51,12 @@ class Model:
 
 @strawberry.type(description="A part models play.")
 class ModelRole:
-    """What a role resolves to now."""
-
     role: str = strawberry.field(description="Name packs use, such as `writer`.")
     chain: list[Model] = strawberry.field(description="Models in the order they are tried.")
 
 
 @strawberry.type
 class ModelQueries:
-    """Reads of models."""
-
     @strawberry.field(
         description=(
             "Text models, image models and voices the server can reach. "
@@ -84,7 +75,6 @@ class ModelQueries:
             list[ModelKind] | None, strawberry.argument(description="Of one of these kinds; all when absent.")
         ] = None,
     ) -> list[Model]:
-        """The models of all roles, and the voices."""
         wanted = None if kinds is None else [cast("KindName", kind.value) for kind in kinds]
         found = await list_models(info.context.context, kinds=wanted)
         return [Model.of(info, choice) for choice in found]
@@ -94,6 +84,5 @@ class ModelQueries:
         directives=[Requires(scope=Scope.READ)],
     )
     async def model_roles(self, info: Info) -> list[ModelRole]:
-        """The roles everyone knows, and those of the settings."""
         found = await list_model_roles(info.context.context)
         return [ModelRole(role=role, chain=[Model.of(info, choice) for choice in chain]) for role, chain in found]

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 @strawberry.enum(description="Places packs are loaded from.")
 class PackSourceKind(Enum):
-    """Values as `runner.packs.registry` has them."""
-
     BUILTIN_FOLDER = strawberry.enum_value("builtin_folder", description="What ships with Packline.")
     USER_FOLDER = strawberry.enum_value("user_folder", description="A folder named in the settings.")
     ENTRY_POINT = strawberry.enum_value(
@@ -44,21 +42,16 @@ class PackSourceKind(Enum):
 
 @strawberry.type(description="A pack file that could not be loaded.")
 class PackLoadError:
-    """Make one with `of`."""
-
     origin: str = strawberry.field(description="The file or entry point.")
     message: str = strawberry.field(description="What is wrong, for people.")
 
     @classmethod
     def of(cls, error: "LoadError") -> "PackLoadError":
-        """The error the registry noted."""
         return cls(origin=error.origin, message=error.message)
 
 
 @strawberry.type(description="A place packs are loaded from.")
 class PackSource:
-    """Make one with `of`."""
-
     kind: PackSourceKind = strawberry.field(description="What sort of place.")
     location: str = strawberry.field(description="The folder, distribution or server.")
     load_errors: list[PackLoadError] = strawberry.field(description="Files that could not be loaded; the rest were.")
@@ -66,7 +59,6 @@ class PackSource:
 
     @classmethod
     def of(cls, source: InstalledSource) -> "PackSource":
-        """A source of the registry."""
         return cls(
             kind=PackSourceKind(source.kind),
             location=source.location,
@@ -76,7 +68,6 @@ class PackSource:
 
     @strawberry.field(description="The server, for mounted tools.")
     def mcp_server(self, info: Info) -> 'Annotated[McpServer, strawberry.lazy("schema.packs.mcp_servers")] | None':
-        """None for every other sort of place."""
         from schema.packs.mcp_servers import McpServer
 
         if self.kind is not PackSourceKind.MCP_SERVER:
@@ -86,7 +77,6 @@ class PackSource:
 
     @strawberry.field(description="Packs loaded from it.")
     def pack_count(self, info: Info) -> int:
-        """How many names it gave."""
         registry = info.context.context.services.registry
         return len({pack.name for pack in registry.packs() if _came_from(registry, pack, self.source)})
 
@@ -98,8 +88,6 @@ def _came_from(registry: "Registry", pack: InstalledPack, source: InstalledSourc
 
 @strawberry.type(description="A tool that is no longer what was accepted.")
 class McpToolChange:
-    """Make one with `of`."""
-
     detected_at: datetime = strawberry.field(description="When it was noticed.")
     digest: str = strawberry.field(
         description="SHA-256 over name, description and schemas now; send it back to accept."
@@ -109,7 +97,6 @@ class McpToolChange:
 
     @classmethod
     def of(cls, change: "ToolChange") -> "McpToolChange":
-        """What was noticed."""
         return cls(
             detected_at=change.detected_at,
             digest=change.digest,
@@ -120,8 +107,6 @@ class McpToolChange:
 
 @strawberry.type(description="One callable capability: a function with a contract.")
 class Pack(CatalogEntry):
-    """Make one with `of`."""
-
     id: strawberry.ID = strawberry.field(description="Its name.")
     name: str = strawberry.field(description="Its name: `area.verb`.")
     version: str = strawberry.field(description="Version in use.")
@@ -149,7 +134,6 @@ class Pack(CatalogEntry):
 
     @classmethod
     def of(cls, pack: InstalledPack) -> "Pack":
-        """A pack of the registry."""
         return cls(
             id=strawberry.ID(pack.name),
             name=pack.name,
@@ -170,43 +154,35 @@ class Pack(CatalogEntry):
 
     @strawberry.field(description="Every version a step can ask for.")
     def installed_versions(self, info: Info) -> list[str]:
-        """Newest first."""
         return info.context.context.services.registry.versions(self.pack.name)
 
     @strawberry.field(description="What it is for, as routing sees it.")
     def metadata(self) -> Metadata:
-        """As its author declared."""
         return Metadata.of(self.pack.metadata)
 
     @strawberry.field(description="What it must be given.")
     def input_schema(self) -> JSONSchema:
-        """Schema of its input model."""
         return JSONSchema(self.pack.input_schema)
 
     @strawberry.field(description="What it returns.")
     def output_schema(self) -> JSONSchema:
-        """Schema of its output model."""
         return JSONSchema(self.pack.output_schema)
 
     @strawberry.field(description="Longest one attempt may take by default, in seconds.")
     def timeout_seconds(self, info: Info) -> float:
-        """Its own, else the server's."""
         return self.pack.timeout_seconds or info.context.context.services.limits.step_timeout_seconds
 
     @strawberry.field(description="Whether it can run here, and if not, why not.")
     def availability(self, info: Info) -> Availability:
-        """What it lacks on this machine and for this caller."""
         context = info.context.context
         return Availability.of(pack_requirements(self.pack, lacks=context.lacks()), context.services.now())
 
     @strawberry.field(description="Where it was loaded from.")
     def source(self, info: Info) -> PackSource:
-        """Its source."""
         return PackSource.of(info.context.context.services.registry.source_of(self.pack))
 
     @strawberry.field(description="A changed tool of an MCP server that is refused until accepted.")
     def tool_change(self, info: Info) -> McpToolChange | None:
-        """What is different since it was accepted."""
         change = change_of(info.context.context, self.pack.name)
         return None if change is None else McpToolChange.of(change)
 
@@ -219,20 +195,16 @@ class Pack(CatalogEntry):
         last: Last = None,
         before: Before = None,
     ) -> PipelineConnection:
-        """A page of them, by name."""
         query = PipelineQuery(uses_pack=self.pack.name)
         return await pipeline_page(info, query, PipelineOrder.NAME, first, after, last, before)
 
     @strawberry.field(description="How it fared here in the last 30 days, in the runs that the caller may see.")
     async def usage(self, info: Info) -> UsageStats:
-        """As a step or by itself."""
         return UsageStats.of(await info.context.loaders.pack_usage.load(self.pack.name))
 
 
 @strawberry.type
 class PackQueries:
-    """Reads of packs."""
-
     @strawberry.field(
         description="One pack with its schemas, effects and whether it can run here.",
         directives=[
@@ -245,6 +217,5 @@ class PackQueries:
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="Its name, such as `web.scrape`.")],
     ) -> Pack | None:
-        """A pack."""
         found = await find_pack(info.context.context, pack=id)
         return None if found is None else Pack.of(found)

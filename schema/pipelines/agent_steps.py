@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 @strawberry.type(description="An agent command line declared in the settings.")
 class AgentProfile:
-    """Make one with `of`."""
-
     key: Key = strawberry.field(description="Handle used in agent steps.")
     command: list[str] = strawberry.field(
         description="Program and fixed arguments; the prompt goes in on standard input."
@@ -46,7 +44,6 @@ class AgentProfile:
 
     @classmethod
     def of(cls, listed: "ListedAgent", now: "datetime") -> "AgentProfile":
-        """A profile of the settings."""
         profile = listed.profile
         names = [*profile.env, *profile.variables, *(name for name, _ in profile.credentials)]
         return cls(
@@ -64,7 +61,7 @@ class AgentProfile:
 
 @strawberry.type(description="A step that lets an agent work: another level of trust.")
 class AgentStep(Step):
-    """Make one with `of`; it keeps nothing of a request, so it may be kept."""
+    """Holds nothing of a request, so instances may be cached."""
 
     candidates: list[Key] = strawberry.field(
         description="Handles of every profile it may select, in the order written."
@@ -83,7 +80,6 @@ class AgentStep(Step):
 
     @classmethod
     def of(cls, step: "StepDefinition", agent: WrittenAgent, position: int) -> "AgentStep":
-        """A step of a definition."""
         template = step.input if isinstance(step.input, dict) else {}
         return cls(
             key=Key(step.id),
@@ -104,7 +100,6 @@ class AgentStep(Step):
 
     @strawberry.field(description="The profile selected here now; null when it is not declared.")
     def profile(self, info: Info) -> AgentProfile | None:
-        """The profile it would work with now."""
         context = info.context.context
         selected = context.services.engine.resources.agents.select(self.written)
         if isinstance(selected, Missing):
@@ -114,13 +109,11 @@ class AgentStep(Step):
 
     @strawberry.field(description="The model selected here now.")
     def model(self, info: Info) -> str | None:
-        """The model it would be told to use now."""
         selected = info.context.context.services.engine.resources.agents.select(self.written)
         return None if isinstance(selected, Missing) else selected.model
 
     @strawberry.field(description="Longest one attempt may take, in seconds.")
     def timeout_seconds(self, info: Info) -> float:
-        """Its own, else its profile's, else the server's."""
         if self.written_timeout is not None:
             return self.written_timeout
         resources = info.context.context.services.engine.resources
@@ -132,12 +125,9 @@ class AgentStep(Step):
 
 @strawberry.type
 class AgentQueries:
-    """Reads of agent profiles."""
-
     @strawberry.field(
         description="Agent command lines that agent steps can use.", directives=[Requires(scope=Scope.READ)]
     )
     async def agent_profiles(self, info: Info) -> list[AgentProfile]:
-        """The profiles of the settings."""
         context = info.context.context
         return [AgentProfile.of(listed, context.services.now()) for listed in await list_agent_profiles(context)]

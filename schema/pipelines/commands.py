@@ -22,8 +22,6 @@ from store.states import Scope
 
 @strawberry.type(description="A pipeline was saved.")
 class PipelineSuccess:
-    """What saving led to."""
-
     pipeline: Pipeline = strawberry.field(description="The pipeline as it is now.")
     new_version: bool = strawberry.field(description="Whether a new version was made; false when nothing differed.")
     warnings: list[Issue] = strawberry.field(description="Things worth knowing.")
@@ -31,8 +29,6 @@ class PipelineSuccess:
 
 @strawberry.enum(description="What applying a document does.")
 class ApplyAction(Enum):
-    """Values as `resolvers.pipelines.applying` has them."""
-
     CREATE = strawberry.enum_value("create", description="Makes a pipeline.")
     UPDATE = strawberry.enum_value("update", description="Makes a new version.")
     KEEP = strawberry.enum_value("keep", description="Nothing: it is the same.")
@@ -40,8 +36,6 @@ class ApplyAction(Enum):
 
 @strawberry.type(description="What applying a document does.")
 class PipelineChange:
-    """One document's part."""
-
     key: Key = strawberry.field(description="The document's key.")
     action: ApplyAction = strawberry.field(description="What is done.")
     diff: str = strawberry.field(
@@ -52,7 +46,6 @@ class PipelineChange:
 
     @classmethod
     async def of(cls, info: Info, applied: AppliedDocument) -> "PipelineChange":
-        """What was or would be applied."""
         pipeline = None if applied.pipeline_id is None else await get_pipeline_now(info, applied.pipeline_id)
         return cls(
             key=Key(applied.key),
@@ -65,8 +58,6 @@ class PipelineChange:
 
 @strawberry.type(description="Documents were applied, or would be.")
 class ApplyPipelinesSuccess:
-    """All documents' parts."""
-
     changes: list[PipelineChange] = strawberry.field(description="One for each document, in order.")
 
 
@@ -102,8 +93,6 @@ async def _saved(info: Info, saved: SavedPipeline) -> PipelineSuccess:
 
 @strawberry.type
 class PipelineMutations:
-    """Commands on pipelines."""
-
     @strawberry.mutation(
         description="Saves a new pipeline with its first version.",
         directives=[Requires(scope=Scope.WRITE), published(create)],
@@ -118,7 +107,6 @@ class PipelineMutations:
         ],
         note: Annotated[str | None, strawberry.argument(description="About this version.")] = None,
     ) -> CreatePipelineResult:
-        """Saves a new pipeline."""
         saved = await create(info.context.context, definition=definition.text(), note=note)
         return await _saved(info, saved)
 
@@ -142,7 +130,6 @@ class PipelineMutations:
         ],
         note: Annotated[str | None, strawberry.argument(description="About this version.")] = None,
     ) -> UpdatePipelineResult:
-        """Saves a new version."""
         definition = fields = None
         if isinstance(change.yaml, str):
             definition = DefinitionText(yaml=change.yaml)
@@ -176,7 +163,6 @@ class PipelineMutations:
             str | None, strawberry.argument(description="Name of the copy; `Copy of …` when absent.")
         ] = None,
     ) -> ClonePipelineResult:
-        """Copies a pipeline."""
         saved = await clone(info.context.context, pipeline=pipeline, key=key, name=name)
         return await _saved(info, saved)
 
@@ -192,7 +178,6 @@ class PipelineMutations:
         pipeline: Annotated[strawberry.ID, strawberry.argument(description="Its id, key or alias.")],
         confirm_key: Annotated[Key, strawberry.argument(description="Its key once more; refused when it differs.")],
     ) -> DeletePipelineResult:
-        """Deletes a pipeline."""
         deleted = await delete(info.context.context, pipeline=pipeline, confirm_key=confirm_key)
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))
 
@@ -207,6 +192,5 @@ class PipelineMutations:
         yaml: Annotated[str, strawberry.argument(description="YAML documents as `packline export` writes them.")],
         dry_run: Annotated[bool, strawberry.argument(description="Only tell what would change.")] = False,
     ) -> ApplyPipelinesResult:
-        """Applies documents."""
         applied = await apply(info.context.context, yaml=yaml, dry_run=dry_run)
         return ApplyPipelinesSuccess(changes=[await PipelineChange.of(info, document) for document in applied])

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 @strawberry.type(description="A template in a step's input.")
 class StepReference:
-    """Make one with `of`."""
-
     path: list[str] = strawberry.field(description="Where in the input it stands, outermost first.")
     expression: str = strawberry.field(description="As written.")
     source_step: Key | None = strawberry.field(description="The step it reads; null when it reads a run input.")
@@ -52,8 +50,6 @@ class StepReference:
     )
 )
 class RetryPolicy:
-    """Make one with `of`."""
-
     max_attempts: int = strawberry.field(description="Attempts in all, the first included.")
     initial_seconds: float = strawberry.field(description="Wait before the second attempt, in seconds.")
     factor: float = strawberry.field(description="What the wait is multiplied by each time.")
@@ -76,8 +72,6 @@ class RetryPolicy:
     description="One thing a pipeline does. Steps run strictly in order and stop at the first failure."
 )
 class Step:
-    """What all kinds of step have in common."""
-
     key: Key = strawberry.field(description="Its id in the definition, as in `steps.<key>.output`.")
     position: int = strawberry.field(description="Place in the order, from 1.")
     references: list[StepReference] = strawberry.field(description="What it takes from earlier steps and run inputs.")
@@ -85,13 +79,12 @@ class Step:
 
     @strawberry.field(description="Longest one attempt may take, in seconds.")
     def timeout_seconds(self) -> float:
-        """Its time-out."""
         raise NotImplementedError
 
 
 @strawberry.type(description="A step that calls a pack.")
 class PackStep(Step):
-    """Make one with `of`; it keeps nothing of a request, so it may be kept."""
+    """Holds nothing of a request, so instances may be cached."""
 
     pack_name: str = strawberry.field(description="Name of the pack as written.")
     pack_version: str | None = strawberry.field(description="Version asked for; null for the one in use.")
@@ -100,7 +93,6 @@ class PackStep(Step):
 
     @classmethod
     def of(cls, step: "StepDefinition", position: int) -> "PackStep":
-        """A step of a definition."""
         return cls(
             key=Key(step.id),
             position=position,
@@ -114,7 +106,6 @@ class PackStep(Step):
 
     @strawberry.field(description="The pack; null when it is not installed here.")
     def pack(self, info: Info) -> 'Annotated[Pack, strawberry.lazy("schema.packs.packs")] | None':
-        """The pack in the version asked for."""
         from schema.packs.packs import Pack
 
         found = info.context.context.services.registry.find(self.pack_name, self.pack_version)
@@ -122,7 +113,6 @@ class PackStep(Step):
 
     @strawberry.field(description="Longest one attempt may take, in seconds.")
     def timeout_seconds(self, info: Info) -> float:
-        """Its own, else its pack's, else the server's."""
         services = info.context.context.services
         pack = services.registry.find(self.pack_name, self.pack_version)
         own = self.written_timeout or (pack.timeout_seconds if pack is not None else None)
@@ -130,10 +120,10 @@ class PackStep(Step):
 
 
 async def steps_of_document(info: Info, document: str) -> list[Step]:
-    """The steps of a definition, in the order they run; none when it does not read.
+    """The steps of a definition, in the order they run; empty if it cannot be parsed.
 
     Args:
-        info: Who asks.
+        info: Of the operation.
         document: Canonical JSON.
     """
     return list(await _steps.get(info.context.caller.id, document))
@@ -157,8 +147,6 @@ _steps = DefinitionCache(_read_steps)
 
 @strawberry.type(description="Result of checking a definition.")
 class PipelineCheck:
-    """Make one with `of`."""
-
     valid: bool = strawberry.field(description="Whether it would be saved.")
     issues: list[Issue] = strawberry.field(description="Everything wrong or questionable.")
     input_schema: JSONSchema | None = strawberry.field(
@@ -182,21 +170,17 @@ class PipelineCheck:
 
     @strawberry.field(description="The steps as understood; empty when they cannot be read.")
     async def steps(self, info: Info) -> list[Step]:
-        """Its steps."""
         return [] if self.document is None else await steps_of_document(info, canonical_json(self.document))
 
 
 @strawberry.input(one_of=True, description="A definition, one way.")
 class PipelineDefinitionInput:
-    """Exactly one of its fields is given."""
-
     yaml: str | None = strawberry.field(default=strawberry.UNSET, description="As YAML text.")
     document: JSON | None = strawberry.field(
         default=strawberry.UNSET, description="As a JSON document of the same shape."
     )
 
     def text(self) -> DefinitionText:
-        """The same as the use case takes it."""
         if isinstance(self.yaml, str):
             return DefinitionText(yaml=self.yaml)
         return DefinitionText(document=self.document)  # type: ignore[arg-type] # the use case checks what it is
@@ -204,8 +188,6 @@ class PipelineDefinitionInput:
 
 @strawberry.input(one_of=True, description="A change to a definition, one way.")
 class PipelineChangeInput:
-    """Exactly one of its fields is given."""
-
     yaml: str | None = strawberry.field(default=strawberry.UNSET, description="The whole definition as YAML text.")
     document: JSON | None = strawberry.field(
         default=strawberry.UNSET, description="The whole definition as a JSON document."

@@ -43,8 +43,6 @@ PipelineConnection = CountedConnection[Pipeline]
 
 @strawberry.input(description="Which pipelines.")
 class PipelineFilter:
-    """Fields are joined by and."""
-
     text: str | None = strawberry.field(default=None, description="Words in key, name, description or metadata.")
     builtin: bool | None = strawberry.field(default=None, description="Starters only, or none of them.")
     owner: strawberry.ID | None = strawberry.field(default=None, description="Owned by this caller.")
@@ -55,7 +53,6 @@ class PipelineFilter:
     produces: list[str] | None = strawberry.field(default=None, description="Makes one of these kinds.")
 
     def query(self) -> PipelineQuery:
-        """The same as the use case takes it."""
         return PipelineQuery(
             text=self.text,
             builtin=self.builtin,
@@ -75,7 +72,6 @@ async def pipeline_page(
     last: int | None,
     before: str | None,
 ) -> PipelineConnection:
-    """A page of pipelines."""
     kind = _CURSORS[order]
     arguments = PageArguments.parse(kind, first=first, after=after, last=last, before=before)
     context = info.context.context
@@ -97,8 +93,6 @@ def _cursor_values(row: ListedPipeline) -> "list[CursorValue]":
 
 @strawberry.type
 class PipelineQueries:
-    """Reads of pipelines."""
-
     @strawberry.field(
         description="One pipeline with its inputs, steps and whether it can run here.",
         directives=[Requires(scope=Scope.READ), published(find_one_pipeline)],
@@ -108,7 +102,6 @@ class PipelineQueries:
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="Its id, key or alias.")],
     ) -> Pipeline | None:
-        """A pipeline."""
         found = await find_one_pipeline(info.context.context, pipeline=id)
         return None if found is None else Pipeline.of(found)
 
@@ -125,7 +118,6 @@ class PipelineQueries:
         last: Last = None,
         before: Before = None,
     ) -> PipelineConnection:
-        """A page of pipelines."""
         query = (filter or PipelineFilter()).query()
         return await pipeline_page(info, query, order_by, first, after, last, before)
 
@@ -141,7 +133,6 @@ class PipelineQueries:
         definition: Annotated[PipelineDefinitionInput, strawberry.argument(description="The definition.")],
         inputs: Annotated[JSON | None, strawberry.argument(description="Run inputs to check along with it.")] = None,
     ) -> PipelineCheck:
-        """The check."""
         context = info.context.context
         check = await check_pipeline(context, definition=definition.text(), inputs=inputs)  # type: ignore[arg-type] # JSON is a scalar of its own to the schema
         return PipelineCheck.of(check, context.services.now())

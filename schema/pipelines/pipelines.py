@@ -45,8 +45,6 @@ _VERSIONS = CursorKind("versions", (int,))
 
 @strawberry.type(description="A pipeline's definition at one save; never changes.")
 class PipelineVersion(Node):
-    """Make one with `of`."""
-
     number: int = strawberry.field(description="Counts from 1.")
     created_at: datetime = strawberry.field(description="When it was saved.")
     note: str | None = strawberry.field(description="What the author said about the change.")
@@ -55,7 +53,6 @@ class PipelineVersion(Node):
 
     @classmethod
     def of(cls, record: VersionRecord) -> "PipelineVersion":
-        """The version of a row."""
         return cls(
             id=strawberry.ID(record.id),
             number=record.number,
@@ -67,7 +64,6 @@ class PipelineVersion(Node):
 
     @strawberry.field(description="The pipeline it belongs to.")
     async def pipeline(self, info: Info) -> "Pipeline":
-        """Its pipeline, deleted or not."""
         found = await info.context.loaders.pipeline.load(self.record.pipeline_id)
         if found is None:
             raise LookupError(f"version {self.id} belongs to a pipeline that is gone")
@@ -75,42 +71,34 @@ class PipelineVersion(Node):
 
     @strawberry.field(description="Who saved it; null for a starter.")
     async def created_by(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")] | None':
-        """Its author."""
         return await _caller(info, self.record.created_by)
 
     @strawberry.field(description="The definition as JSON.")
     async def document(self, info: Info) -> JSON:
-        """Its normal form."""
         return JSON(orjson.loads((await _body(info, self.record.id)).document))
 
     @strawberry.field(
         description="The definition as YAML, comments kept: what the editor shows and `packline export` writes."
     )
     async def yaml(self, info: Info) -> str:
-        """Its text."""
         return (await _body(info, self.record.id)).yaml
 
     @strawberry.field(description="What a run must be given; derived from the packs where the author declared nothing.")
     async def input_schema(self, info: Info) -> JSONSchema:
-        """Schema of its run inputs."""
         return JSONSchema(orjson.loads((await _body(info, self.record.id)).input_schema))
 
     @strawberry.field(description="Deadline of its runs in seconds; null for the server's.")
     async def deadline_seconds(self, info: Info) -> float | None:
-        """As its author set it."""
         seconds = orjson.loads((await _body(info, self.record.id)).document).get("deadline_seconds")
         return None if seconds is None else float(seconds)
 
     @strawberry.field(description="Its steps, in the order they run.")
     async def steps(self, info: Info) -> list[Step]:
-        """Its steps."""
         return await steps_of_version(info, self.record.id)
 
 
 @strawberry.type(description="An earlier name that still leads to a pipeline.")
 class EarlierName:
-    """One alias."""
-
     name: str = strawberry.field(description="The earlier name.")
     inputs: JSON = strawberry.field(description="Every input there was under that name, with its name now.")
     newly_required: list[str] = strawberry.field(description="Inputs that are required now and were not there then.")
@@ -118,8 +106,6 @@ class EarlierName:
 
 @strawberry.type(description="A stored, named, ordered list of steps.")
 class Pipeline(CatalogEntry):
-    """Make one with `of`."""
-
     id: strawberry.ID = strawberry.field(description="Its id; `builtin.<slug>` for a starter.")
     name: str = strawberry.field(description="Title shown to people.")
     key: Key = strawberry.field(description="Human handle, unique on the server.")
@@ -136,7 +122,6 @@ class Pipeline(CatalogEntry):
 
     @classmethod
     def of(cls, record: PipelineRecord) -> "Pipeline":
-        """The pipeline of a row."""
         return cls(
             id=strawberry.ID(record.id),
             key=Key(record.key),
@@ -152,7 +137,6 @@ class Pipeline(CatalogEntry):
 
     @strawberry.field(description="The earlier names again, with what their inputs are called now.")
     def earlier_names(self) -> list[EarlierName]:
-        """Its aliases."""
         return [
             EarlierName(name=alias.name, inputs=JSON(dict(alias.inputs)), newly_required=list(alias.newly_required))
             for alias in self.record.aliases
@@ -160,30 +144,25 @@ class Pipeline(CatalogEntry):
 
     @strawberry.field(description="Who may change it besides those who may manage; null for a starter.")
     async def owner(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")] | None':
-        """Its owner."""
         return await _caller(info, self.record.owner_id)
 
     @strawberry.field(description="What it is for, as routing sees it.")
     def metadata(self) -> Metadata:
-        """Of its current version."""
         read = read_metadata(self.record.metadata_json)
         return Metadata.of(read.metadata, read.derived)
 
     @strawberry.field(description="What a run must be given: forms, command flags and tool parameters come from this.")
     async def input_schema(self, info: Info) -> JSONSchema:
-        """Of its current version."""
         return JSONSchema(orjson.loads((await _current(info, self.record)).body.input_schema))
 
     @strawberry.field(description="The version new runs use.")
     async def current_version(self, info: Info) -> PipelineVersion:
-        """Its latest save."""
         return PipelineVersion.of((await _current(info, self.record)).record)
 
     @strawberry.field(description="One version by its number.")
     async def version_by_number(
         self, info: Info, number: Annotated[int, strawberry.argument(description="The number.")]
     ) -> PipelineVersion | None:
-        """A version."""
         found = await find_version_by_number(info.context.context, self.record.id, number)
         return None if found is None else PipelineVersion.of(found)
 
@@ -196,7 +175,6 @@ class Pipeline(CatalogEntry):
         last: Last = None,
         before: Before = None,
     ) -> "PipelineVersionConnection":
-        """A page of them."""
         arguments = PageArguments.parse(_VERSIONS, first=first, after=after, last=last, before=before)
         rows = await list_pipeline_versions(info.context.context, self.record.id, arguments.window)
         page = page_of(rows, arguments, lambda row: _VERSIONS.encode((row.number,)))
@@ -204,12 +182,10 @@ class Pipeline(CatalogEntry):
 
     @strawberry.field(description="Steps of the current version, in the order they run.")
     async def steps(self, info: Info) -> list[Step]:
-        """Its steps."""
         return await steps_of_document(info, (await _current(info, self.record)).body.document)
 
     @strawberry.field(description="Whether it can run here, and if not, why not.")
     async def availability(self, info: Info) -> Availability:
-        """What its steps lack."""
         context = info.context.context
         current = await _current(info, self.record)
         lacks = await lacks_of_version(context, current.record.id, current.body, self.record.id)
@@ -217,7 +193,6 @@ class Pipeline(CatalogEntry):
 
     @strawberry.field(description="The most recent run.", directives=[Requires(scope=Scope.READ)])
     async def latest_run(self, info: Info) -> Run | None:
-        """The newest that the caller may see."""
         found = await info.context.loaders.latest_run.load(self.record.id)
         return None if found is None else Run.of(found)
 
@@ -231,7 +206,6 @@ class Pipeline(CatalogEntry):
         last: Last = None,
         before: Before = None,
     ) -> RunConnection:
-        """A page of those that the caller may see."""
         if filter is None and after is None and last is None and before is None:
             return await newest_runs_page(info, self.record.id, first)
         wanted = filter or RunFilter()
@@ -240,12 +214,10 @@ class Pipeline(CatalogEntry):
 
     @strawberry.field(description="How it fared here in the last 30 days, in the runs that the caller may see.")
     async def usage(self, info: Info) -> UsageStats:
-        """Of all callers."""
         return UsageStats.of(await info.context.loaders.pipeline_usage.load(self.record.id))
 
     @strawberry.field(description="What the caller may do with it now.")
     def actions(self, info: Info) -> list[PipelineAction]:
-        """Its actions."""
         return list(pipeline_actions(info.context.context, self.record))
 
 
@@ -253,21 +225,20 @@ PipelineVersionConnection = Connection[PipelineVersion]
 
 
 async def steps_of_version(info: Info, version_id: str) -> list[Step]:
-    """The steps of a version, in the order they run."""
     return await steps_of_document(info, (await _body(info, version_id)).document)
 
 
 async def load_pipeline(info: Info, pipeline_id: str) -> Pipeline | None:
-    """A pipeline that is not deleted."""
+    """Load a pipeline that is not deleted."""
     found = await info.context.loaders.pipeline.load(pipeline_id)
     return None if found is None or found.deleted_at is not None else Pipeline.of(found)
 
 
 async def get_pipeline_now(info: Info, pipeline_id: str) -> Pipeline:
-    """A pipeline as a command left it.
+    """Load a pipeline as a command left it.
 
     Raises:
-        LookupError: it is gone by now.
+        LookupError: It has been deleted since.
     """
     info.context.fresh()
     found = await info.context.loaders.pipeline.load(pipeline_id)
@@ -277,7 +248,6 @@ async def get_pipeline_now(info: Info, pipeline_id: str) -> Pipeline:
 
 
 async def load_version(info: Info, version_id: str) -> PipelineVersion | None:
-    """A version by its id."""
     found = await info.context.loaders.version.load(version_id)
     return None if found is None else PipelineVersion.of(found)
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 @strawberry.type(description="A pipeline is proposed; nothing was saved.")
 class PromoteRunSuccess:
-    """Make one with `of`."""
-
     yaml: str = strawberry.field(description="The proposal as YAML, to review and save.")
     document: JSON = strawberry.field(description="The same as JSON.")
     check: PipelineCheck = strawberry.field(description="What saving it would say.")
@@ -29,7 +27,6 @@ class PromoteRunSuccess:
 
     @classmethod
     def of(cls, info: Info, made: "Promotion") -> "PromoteRunSuccess":
-        """A proposal."""
         now = info.context.context.services.now()
         return cls(
             yaml=made.yaml,
@@ -40,7 +37,6 @@ class PromoteRunSuccess:
 
     @strawberry.field(description="Runs it was made from, in order.")
     async def made_from(self, info: Info) -> list[Run]:
-        """Those that are still there."""
         found = [await load_run(info, run_id) for run_id in self.run_ids]
         return [run for run in found if run is not None]
 
@@ -53,8 +49,6 @@ PromoteRunResult = Annotated[
 
 @strawberry.type
 class PromotionMutations:
-    """Proposals made from runs."""
-
     @strawberry.mutation(
         description=(
             "Proposes a pipeline made from a run, or from the pack calls whose outputs led to it. Saves nothing: "
@@ -75,6 +69,5 @@ class PromotionMutations:
         ] = None,
         name: Annotated[str | None, strawberry.argument(description="Name of the pipeline.")] = None,
     ) -> PromoteRunResult:
-        """Proposes it."""
         made = await promote_run(info.context.context, id=id, include=include, name=name)
         return PromoteRunSuccess.of(info, made)

@@ -50,7 +50,7 @@ StepInput = Annotated[
 
 
 def step_input_change(given: JSON | None) -> StepInputChange:
-    """What a resume says of the failed step's input: an argument left out is another thing than null."""
+    """Tell an absent `stepInput`, which keeps earlier ones, from null, which drops them."""
     return UNCHANGED if given is strawberry.UNSET else as_json(given)
 
 

@@ -42,8 +42,6 @@ described_enum(
 
 @strawberry.enum(description="How serious a line is.")
 class LogLevel(Enum):
-    """Values as they are stored."""
-
     DEBUG = strawberry.enum_value("debug", description="For those who debug.")
     INFO = strawberry.enum_value("info", description="In the course of things.")
     WARNING = strawberry.enum_value("warning", description="Worth a look.")
@@ -52,15 +50,12 @@ class LogLevel(Enum):
 
 @strawberry.type(description="A line a pack or a process logged.")
 class LogLine:
-    """Make one with `of`."""
-
     at: datetime = strawberry.field(description="When.")
     level: LogLevel = strawberry.field(description="How serious.")
     text: str = strawberry.field(description="The line without its end; secrets masked.")
 
     @classmethod
     def of(cls, record: LogLineRecord) -> "LogLine":
-        """The line of a row."""
         return cls(at=record.at, level=LogLevel(record.level), text=record.text)
 
 
@@ -69,20 +64,15 @@ LogLineConnection = Connection[LogLine]
 
 @strawberry.type(description="Where a re-run took an output from, instead of running the step.")
 class Reuse:
-    """Of an attempt that repeats another's output."""
-
     attempt_id: strawberry.Private[str]
 
     @strawberry.field(description="The attempt that made it; null once pruned, or to those who may not see it.")
     async def made_by(self, info: Info) -> "Attempt | None":
-        """Its attempt."""
         return await load_attempt(info, self.attempt_id)
 
 
 @strawberry.type(description="One try of one step; never overwritten.")
 class Attempt(Node):
-    """Make one with `of`."""
-
     number: int = strawberry.field(description="Counts from 1 within the step.")
     state: AttemptState = strawberry.field(description="Where it stands.")
     started_at: datetime = strawberry.field(description="When it started.")
@@ -94,7 +84,6 @@ class Attempt(Node):
 
     @classmethod
     def of(cls, record: AttemptRecord) -> "Attempt":
-        """The attempt of a row."""
         return cls(
             id=strawberry.ID(record.id),
             number=record.number,
@@ -107,7 +96,6 @@ class Attempt(Node):
 
     @strawberry.field(description="The step tried.")
     async def run_step(self, info: Info) -> 'Annotated[RunStep, strawberry.lazy("schema.runs.steps")]':
-        """Its step."""
         from schema.runs.steps import RunStep
 
         found = await info.context.loaders.step.load(self.record.step_id)
@@ -117,7 +105,6 @@ class Attempt(Node):
 
     @strawberry.field(description="What went wrong.")
     def failure(self) -> Failure | None:
-        """Its failure."""
         return Failure.read(self.record.failure)
 
     @strawberry.field(
@@ -127,35 +114,29 @@ class Attempt(Node):
         )
     )
     async def input(self, info: Info) -> JSON | None:
-        """Its input."""
         payload = await info.context.loaders.attempt_payload.load(self.record.id)
         return None if payload is None or payload.input is None else JSON(orjson.loads(payload.input))
 
     @strawberry.field(description="What it gave, redacted once before anything used it.")
     async def output(self, info: Info) -> JSON | None:
-        """Its output."""
         payload = await info.context.loaders.attempt_payload.load(self.record.id)
         return None if payload is None or payload.output is None else JSON(orjson.loads(payload.output))
 
     @strawberry.field(description="Files it made, oldest first; of a reused output, those of the attempt that made it.")
     async def artifacts(self, info: Info) -> list[Artifact]:
-        """Its artifacts."""
         found = await info.context.loaders.artifacts_of_attempt.load(self.record.reused_from or self.record.id)
         return [Artifact.of(record) for record in found]
 
     @strawberry.field(description="Worth knowing about it, such as another pack version than at the start.")
     def notes(self) -> list[str]:
-        """Its notes."""
         return [str(note) for note in orjson.loads(self.record.notes)]
 
     @strawberry.field(description="Models that answered, in order.")
     def models(self) -> list[str]:
-        """Each once for each answer."""
         return [str(call["model"]) for call in orjson.loads(self.record.models or "[]")]
 
     @strawberry.field(description="What it cost.")
     def cost(self) -> SpendingCost:
-        """What its models were paid for."""
         return SpendingCost.of_attempt(self.record)
 
     @strawberry.field(description="What the agent read, said and did, oldest first; empty for packs.")
@@ -167,7 +148,6 @@ class Attempt(Node):
         last: Last = None,
         before: Before = None,
     ) -> TranscriptEntryConnection:
-        """A page of its transcript."""
         arguments = PageArguments.parse(
             TRANSCRIPT, first=first, after=after, last=last, before=before, maximum=500, default=100
         )
@@ -177,7 +157,6 @@ class Attempt(Node):
 
     @strawberry.field(description="Where to download the transcript as JSON Lines; null for packs.")
     async def transcript_url(self, info: Info) -> str | None:
-        """A signed path on this server."""
         step = await info.context.loaders.step.load(self.record.step_id)
         if step is None or step.pack != AGENT:
             return None
@@ -186,17 +165,14 @@ class Attempt(Node):
 
     @strawberry.field(description="Isolation reached; null for packs and for what started no process.")
     def isolation(self) -> IsolationLevel | None:
-        """How far its process was kept apart."""
         return None if self.record.isolation is None else IsolationLevel(self.record.isolation)
 
     @strawberry.field(description="Where the result was taken from, when nothing was run.")
     def cache_receipt(self) -> CacheReceipt | None:
-        """Its receipt."""
         return CacheReceipt.read(self.record.receipt)
 
     @strawberry.field(description="Where its output was taken from, when a re-run reused it and nothing was run.")
     def reuse(self) -> Reuse | None:
-        """Its source in another run."""
         return None if self.record.reused_from is None else Reuse(attempt_id=self.record.reused_from)
 
     @strawberry.field(description="What it logged, oldest first.")
@@ -208,7 +184,6 @@ class Attempt(Node):
         last: Last = None,
         before: Before = None,
     ) -> LogLineConnection:
-        """A page of its log."""
         arguments = PageArguments.parse(
             LOG_LINES, first=first, after=after, last=last, before=before, maximum=500, default=100
         )
@@ -218,6 +193,5 @@ class Attempt(Node):
 
 
 async def load_attempt(info: Info, attempt_id: str) -> Attempt | None:
-    """An attempt of a run the caller may see."""
     found = await info.context.loaders.attempt.load(attempt_id)
     return None if found is None else Attempt.of(found)

@@ -44,8 +44,6 @@ from store.states import Scope
 
 @strawberry.type(description="A run was started, or could be.")
 class StartRunSuccess:
-    """What a start led to."""
-
     run: Run | None = strawberry.field(description="The run; null for a dry run.")
     coalesced: bool = strawberry.field(
         description="Whether the caller had it under way already, with the same version and inputs."
@@ -58,15 +56,11 @@ class StartRunSuccess:
 
 @strawberry.type(description="The command on a run was accepted.")
 class RunSuccess:
-    """The run after a command."""
-
     run: Run = strawberry.field(description="The run as it is now.")
 
 
 @strawberry.type(description="Something is gone.")
 class DeleteSuccess:
-    """What was deleted."""
-
     deleted_id: strawberry.ID = strawberry.field(description="Id of what was deleted, for caches.")
 
 
@@ -125,7 +119,6 @@ DeleteRunResult = Annotated[
 
 
 async def _started(info: Info, started: Started) -> StartRunSuccess:
-    """What a start led to."""
     if started.run is not None:
         info.context.fresh()
         run: Run | None = Run.of(started.run)
@@ -137,10 +130,10 @@ async def _started(info: Info, started: Started) -> StartRunSuccess:
 
 
 async def _run_now(info: Info, run_id: str) -> Run:
-    """The run as the command left it, whatever an earlier command of the same operation had read.
+    """Load the run as the command left it, bypassing what an earlier command of the operation cached.
 
     Raises:
-        NotFound: somebody has deleted it since.
+        NotFound: It has been deleted since.
     """
     info.context.fresh()
     # Read by itself: a loader would wait two turns of the event loop for others to join it.
@@ -149,8 +142,6 @@ async def _run_now(info: Info, run_id: str) -> Run:
 
 @strawberry.type
 class RunMutations:
-    """Commands on runs."""
-
     @strawberry.mutation(
         description=(
             "Starts a run and answers at once, or after some seconds. The same start twice while one is under way "
@@ -184,7 +175,6 @@ class RunMutations:
         idempotency_key: IdempotencyKey = None,
         dry_run: DryRun = False,
     ) -> RunPipelineResult:
-        """Starts a run of a pipeline."""
         return await _started(
             info,
             await run_pipeline(
@@ -224,7 +214,6 @@ class RunMutations:
         idempotency_key: IdempotencyKey = None,
         dry_run: DryRun = False,
     ) -> RunPackResult:
-        """Calls a pack."""
         return await _started(
             info,
             await run_pack(
@@ -260,7 +249,6 @@ class RunMutations:
         definition: ResumeDefinition = DefinitionChoice.OF_RUN,
         wait_seconds: WaitSeconds = 0,
     ) -> ResumeRunResult:
-        """Resumes a run."""
         run_id = await resume_run(
             info.context.context,
             id=id,
@@ -291,7 +279,6 @@ class RunMutations:
         wait_seconds: WaitSeconds = 0,
         idempotency_key: IdempotencyKey = None,
     ) -> RerunRunResult:
-        """Runs again."""
         return await _started(
             info,
             await rerun_run(
@@ -319,7 +306,6 @@ class RunMutations:
         id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
         reason: Annotated[str | None, strawberry.argument(description="Why, kept with the run.")] = None,
     ) -> CancelRunResult:
-        """Cancels a run."""
         run_id = await cancel_run(info.context.context, id=id, reason=reason)
         return RunSuccess(run=await _run_now(info, run_id))
 
@@ -334,7 +320,6 @@ class RunMutations:
         id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
         acknowledged: Annotated[bool, strawberry.argument(description="False takes the mark off.")] = True,
     ) -> AcknowledgeRunResult:
-        """Acknowledges a failure."""
         run_id = await acknowledge_run(info.context.context, id=id, acknowledged=acknowledged)
         return RunSuccess(run=await _run_now(info, run_id))
 
@@ -348,6 +333,5 @@ class RunMutations:
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
     ) -> DeleteRunResult:
-        """Deletes a run."""
         run_id = await delete_one_run(info.context.context, id=id)
         return DeleteSuccess(deleted_id=strawberry.ID(run_id))

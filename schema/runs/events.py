@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     )
 )
 class RunEvent:
-    """What all events have in common."""
-
     sequence: Long = strawberry.field(description="Counts from 1 within the run, without gaps, through resumes.")
     cursor: Cursor = strawberry.field(description="Position to go on after.")
     at: datetime = strawberry.field(description="When it happened.")
@@ -38,7 +36,6 @@ class RunEvent:
 
     @strawberry.field(description="The run, as it is when read.")
     async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs.runs")]':
-        """Its run."""
         from schema.runs.runs import get_run_now
 
         return await get_run_now(info, self.record.run_id)
@@ -46,8 +43,6 @@ class RunEvent:
 
 @strawberry.type(description="The run went from one state to another.")
 class RunStateChanged(RunEvent):
-    """`run_state` in the store."""
-
     previous_run_state: RunState | None = strawberry.field(description="Before; null for the first event.")
     run_state: RunState = strawberry.field(description="After.")
     reason: str | None = strawberry.field(description="Why, for people.")
@@ -55,27 +50,21 @@ class RunStateChanged(RunEvent):
 
 @strawberry.type(description="A step went from one state to another.")
 class StepStateChanged(RunEvent):
-    """`step_state` in the store."""
-
     previous_step_state: StepState = strawberry.field(description="Before.")
     step_state: StepState = strawberry.field(description="After.")
     reason: str | None = strawberry.field(description="Why, for people.")
 
     @strawberry.field(description="The step, as it is when read.")
     async def run_step(self, info: Info) -> RunStep:
-        """Its step."""
         return await _step(info, self.record)
 
 
 @strawberry.type(description="An attempt started or ended.")
 class AttemptStateChanged(RunEvent):
-    """`attempt_state` in the store."""
-
     attempt_state: AttemptState = strawberry.field(description="After.")
 
     @strawberry.field(description="The attempt, as it is when read.")
     async def attempt(self, info: Info) -> Attempt:
-        """Its attempt."""
         found = await info.context.loaders.attempt.load(self.record.attempt_id or "")
         if found is None:
             raise LookupError(f"attempt {self.record.attempt_id} is gone")
@@ -84,28 +73,21 @@ class AttemptStateChanged(RunEvent):
 
 @strawberry.type(description="A step told how far along it is.")
 class StepProgressed(RunEvent):
-    """`step_progress` in the store."""
-
     @strawberry.field(description="The step, as it is when read.")
     async def run_step(self, info: Info) -> RunStep:
-        """Its step."""
         return await _step(info, self.record)
 
     @strawberry.field(description="What it told.")
     def milestone(self) -> Milestone:
-        """Its milestone."""
         return Milestone.read(orjson.loads(self.record.data or "{}"))
 
 
 @strawberry.type(description="An artifact was stored, verified or put in quarantine.")
 class ArtifactChanged(RunEvent):
-    """`artifact` in the store."""
-
     artifact_status: ArtifactStatus = strawberry.field(description="After.")
 
     @strawberry.field(description="The artifact, as it is when read.")
     async def artifact(self, info: Info) -> Artifact:
-        """Its artifact; erased ones stay with the run that made them."""
         found = await info.context.loaders.artifact.load(self.record.artifact_id or "")
         if found is None:
             raise LookupError(f"artifact {self.record.artifact_id} is gone")
@@ -116,7 +98,6 @@ RunEventConnection = Connection[RunEvent]
 
 
 def event_of(record: EventRecord) -> RunEvent:
-    """The event of a row."""
     sequence = Long(record.sequence)
     cursor = EVENTS.encode((record.run_id, record.sequence))
     match EventType(record.type):
@@ -163,7 +144,6 @@ def event_of(record: EventRecord) -> RunEvent:
 async def event_page(
     info: Info, run_id: str, first: int | None, after: str | None, last: int | None, before: str | None
 ) -> RunEventConnection:
-    """A page of a run's history, oldest first."""
     event_position(after, run_id)
     event_position(before, run_id)
     arguments = PageArguments.parse(

@@ -47,8 +47,6 @@ described_enum(
 
 @strawberry.type(description="What went wrong. The same words on every surface.")
 class Failure:
-    """A stored failure; make one with `read`."""
-
     code: FailureCode = strawberry.field(description="What it was.")
     failure_class: FailureClass = strawberry.field(name="class", description="What sort of thing to do about it.")
     message: str = strawberry.field(description="What happened, one sentence; secrets masked.")
@@ -69,7 +67,6 @@ class Failure:
 
     @classmethod
     def read(cls, text: str | None) -> "Failure | None":
-        """The failure of a stored row; None when there is none."""
         if text is None:
             return None
         record = FailureRecord.from_json(orjson.loads(text))

@@ -21,8 +21,6 @@ RunConnection = CountedConnection[Run]
 
 @strawberry.input(description="Which runs. Fields are joined by and, values within a field by or.")
 class RunFilter:
-    """Fields left out do not ask."""
-
     states: list[RunState] | None = strawberry.field(default=None, description="Standing in one of these.")
     pipelines: list[strawberry.ID] | None = strawberry.field(
         default=None, description="Of one of these pipelines, by id, key or alias."
@@ -42,7 +40,6 @@ class RunFilter:
     created_before: datetime | None = strawberry.field(default=None, description="Created before.")
 
     def query(self) -> RunQuery:
-        """The same as the use case takes it."""
         return RunQuery(
             states=tuple(self.states) if self.states is not None else None,
             pipelines=tuple(self.pipelines) if self.pipelines is not None else None,
@@ -59,8 +56,6 @@ class RunFilter:
 
 @strawberry.type(description="What waiting for a run came to.")
 class WaitRunAnswer:
-    """What `waitRun` answers."""
-
     run: Run = strawberry.field(description="The run as it is now.")
     timed_out: bool = strawberry.field(description="Whether time ran out first.")
     cursor: Cursor = strawberry.field(description="Position to wait on after.")
@@ -69,7 +64,6 @@ class WaitRunAnswer:
 async def run_page(
     info: Info, query: RunQuery, first: int | None, after: str | None, last: int | None, before: str | None
 ) -> RunConnection:
-    """A page of the runs the caller may see, newest first."""
     arguments = PageArguments.parse(RUNS, first=first, after=after, last=last, before=before)
     context = info.context.context
 
@@ -82,7 +76,7 @@ async def run_page(
 
 
 async def newest_runs_page(info: Info, pipeline_id: str, first: int | None) -> RunConnection:
-    """The first page of a pipeline's runs, as `run_page` has it; one query for all pipelines of a list."""
+    """The first page of a pipeline's runs, like `run_page`; one query for all pipelines of a list."""
     arguments = PageArguments.parse(RUNS, first=first)
     context = info.context.context
 
@@ -95,8 +89,6 @@ async def newest_runs_page(info: Info, pipeline_id: str, first: int | None) -> R
 
 @strawberry.type
 class RunQueries:
-    """Reads of runs."""
-
     @strawberry.field(
         description="One run: state, failure, steps, artifacts and what can be done with it.",
         directives=[Requires(scope=Scope.READ), published(get_run)],
@@ -106,7 +98,6 @@ class RunQueries:
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The run's id.")],
     ) -> Run | None:
-        """A run."""
         found = await get_run(info.context.context, id=id)
         return None if found is None else Run.of(found)
 
@@ -123,7 +114,6 @@ class RunQueries:
         last: Last = None,
         before: Before = None,
     ) -> RunConnection:
-        """A page of runs."""
         return await run_page(info, (filter or RunFilter()).query(), first, after, last, before)
 
     @strawberry.field(
@@ -146,7 +136,6 @@ class RunQueries:
             strawberry.argument(description="Changes after this position count; after the call when absent."),
         ] = None,
     ) -> WaitRunAnswer | None:
-        """The wait's answer."""
         waited = await wait_run(
             info.context.context,
             id=id,

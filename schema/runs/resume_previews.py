@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 
 class ResumeAction(Enum):
-    """What a resume does with a step."""
-
     REUSE = "reuse"
     RUN_AGAIN = "run_again"
     RUN = "run"
@@ -37,8 +35,6 @@ described_enum(
 
 
 class StepInputSource(Enum):
-    """Where the input of a step comes from."""
-
     DEFINITION = "definition"
     STEP_INPUT = "given"
     EARLIER_STEP_INPUT = "given_earlier"
@@ -57,8 +53,6 @@ described_enum(
 
 @strawberry.type(description="What a resume would do with one step.")
 class ResumePreviewStep:
-    """One planned step."""
-
     run_step: RunStep | None = strawberry.field(
         description="The step; null for one that only the definition to go on with has."
     )
@@ -79,14 +73,11 @@ class ResumePreviewStep:
         self,
         limit_bytes: Annotated[int, strawberry.argument(description="Longest JSON to send, in bytes.")] = 65_536,
     ) -> Payload | None:
-        """Its input."""
         return payload_of(self.input_text, limit_bytes)
 
 
 @strawberry.type(description="What a resume or re-run would do, step by step.")
 class ResumePreview:
-    """Make one with `of`."""
-
     allowed: bool = strawberry.field(description="Whether it would be accepted.")
     issues: list[Issue] = strawberry.field(description="What is wrong or questionable, missing services included.")
     steps: list[ResumePreviewStep] = strawberry.field(description="Every step, in order.")
@@ -94,7 +85,6 @@ class ResumePreview:
 
     @classmethod
     async def of(cls, info: "Info", run_id: str, preview: "Preview") -> "ResumePreview":
-        """The preview of a run."""
         rows = {row.key: row for row in await info.context.loaders.steps.load(run_id)}
         return cls(
             allowed=preview.allowed,

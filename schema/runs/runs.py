@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 @strawberry.type(description="One execution of a pipeline version, or of a single pack.")
 class Run(Node):
-    """Make one with `of`."""
-
     title: str = strawberry.field(description="Title made from its inputs, shown to people.")
     state: RunState = strawberry.field(description="Where it stands.")
     cause: RunCause = strawberry.field(description="What started it.")
@@ -58,7 +56,6 @@ class Run(Node):
 
     @classmethod
     def of(cls, record: RunRecord) -> "Run":
-        """The run of a row."""
         return cls(
             id=strawberry.ID(record.id),
             title=record.title,
@@ -77,7 +74,6 @@ class Run(Node):
 
     @strawberry.field(description="The pipeline, also once deleted; null for a single pack.")
     async def pipeline(self, info: Info) -> 'Annotated[Pipeline, strawberry.lazy("schema.pipelines.pipelines")] | None':
-        """Its pipeline."""
         from schema.pipelines.pipelines import Pipeline
 
         if self.record.pipeline_id is None:
@@ -89,7 +85,6 @@ class Run(Node):
     async def version(
         self, info: Info
     ) -> 'Annotated[PipelineVersion, strawberry.lazy("schema.pipelines.pipelines")] | None':
-        """Its version."""
         from schema.pipelines.pipelines import PipelineVersion
 
         if self.record.version_id is None:
@@ -99,7 +94,6 @@ class Run(Node):
 
     @strawberry.field(description="The pack, when it is a single pack call and still installed.")
     def pack(self, info: Info) -> 'Annotated[Pack, strawberry.lazy("schema.packs.packs")] | None':
-        """Its pack."""
         if self.record.pack is None:
             return None
 
@@ -110,7 +104,6 @@ class Run(Node):
 
     @strawberry.field(description="What it waits for while QUEUED or WAITING.")
     async def wait(self, info: Info) -> Wait | None:
-        """Its wait."""
         if self.state is RunState.WAITING:
             steps = await info.context.loaders.steps.load(self.record.id)
             waiting = next((step for step in steps if step.state is StepState.WAITING), None)
@@ -124,12 +117,10 @@ class Run(Node):
 
     @strawberry.field(description="What went wrong; of the latest attempt, null again once a resume succeeds.")
     def failure(self) -> Failure | None:
-        """Its failure."""
         return Failure.read(self.record.failure)
 
     @strawberry.field(description="The caller that started it.")
     async def caller(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")]':
-        """Its caller."""
         from schema.access.callers import Caller
 
         found = await info.context.loaders.caller.load(self.record.caller_id)
@@ -139,14 +130,12 @@ class Run(Node):
 
     @strawberry.field(description="Inputs as given, known secrets masked.")
     async def inputs(self, info: Info) -> JSON:
-        """Its inputs."""
         payload = await info.context.loaders.run_payload.load(self.record.id)
         value = orjson.loads(payload.inputs) if payload is not None else {}
         return JSON(info.context.context.services.redactor.value(value))
 
     @strawberry.field(description="Inputs whose values were taken from the caller's defaults.")
     async def from_memory(self, info: Info) -> list[LearnedValue]:
-        """What memory filled in, as whoever started the run said."""
         payload = await info.context.loaders.run_payload.load(self.record.id)
         if payload is None or payload.from_memory is None:
             return []
@@ -161,7 +150,6 @@ class Run(Node):
         info: Info,
         limit_bytes: Annotated[int, strawberry.argument(description="Longest JSON to send, in bytes.")] = 65_536,
     ) -> Payload | None:
-        """Its output."""
         if self.state is not RunState.SUCCEEDED:
             return None
         steps = await info.context.loaders.steps.load(self.record.id)
@@ -172,7 +160,6 @@ class Run(Node):
 
     @strawberry.field(description="Time its attempts took together, up to now, in seconds.")
     async def work_seconds(self, info: Info) -> float:
-        """Sum over attempts."""
         loaders = info.context.loaders
         steps = await loaders.steps.load(self.record.id)
         attempts = await loaders.attempts.load_many([step.id for step in steps])
@@ -188,20 +175,17 @@ class Run(Node):
 
     @strawberry.field(description="Cost of all attempts so far.")
     async def cost(self, info: Info) -> SpendingCost:
-        """What the models of all its attempts were paid for."""
         spent = await info.context.loaders.run_spending.load(self.record.id)
         return SpendingCost.of(spent.total)
 
     @strawberry.field(description="The run this one repeats.")
     async def rerun_of(self, info: Info) -> "Run | None":
-        """The repeated run, while it is kept and visible."""
         return None if self.record.rerun_of is None else await load_run(info, self.record.rerun_of)
 
     @strawberry.field(
         description=("Its steps in order, always one for each step of the version; a single pack is one step.")
     )
     async def steps(self, info: Info) -> list[RunStep]:
-        """Its steps."""
         found = await info.context.loaders.steps.load(self.record.id)
         return [RunStep.of(step) for step in found]
 
@@ -209,13 +193,11 @@ class Run(Node):
     async def step(
         self, info: Info, key: Annotated[Key, strawberry.argument(description="The step's key.")]
     ) -> RunStep | None:
-        """The step."""
         found = await info.context.loaders.steps.load(self.record.id)
         return next((RunStep.of(step) for step in found if step.key == key), None)
 
     @strawberry.field(description="The step under way, failed, or next.")
     async def current_step(self, info: Info) -> RunStep | None:
-        """The first step that has not succeeded."""
         found = await info.context.loaders.steps.load(self.record.id)
         return next((RunStep.of(step) for step in found if step.state is not StepState.SUCCEEDED), None)
 
@@ -228,7 +210,6 @@ class Run(Node):
         last: Last = None,
         before: Before = None,
     ) -> RunEventConnection:
-        """A page of its events."""
         return await event_page(info, self.record.id, first, after, last, before)
 
     @strawberry.field(
@@ -237,7 +218,6 @@ class Run(Node):
         )
     )
     def event_cursor(self) -> Cursor:
-        """Position of its last event when it was read."""
         return EVENTS.encode((self.record.id, self.record.next_seq - 1))
 
     @strawberry.field(description="What its steps produced, and what came with outputs it reuses.")
@@ -249,7 +229,6 @@ class Run(Node):
         last: Last = None,
         before: Before = None,
     ) -> ArtifactConnection:
-        """A page of its artifacts."""
         query = ArtifactQuery(run=self.record.id, reused=self.record.rerun_of is not None)
         return await artifact_page(info, query, first, after, last, before)
 
@@ -264,7 +243,6 @@ class Run(Node):
         inputs: Annotated[JSON | None, strawberry.argument(description="Run inputs to replace, those alone.")] = None,
         definition: ResumeDefinition = DefinitionChoice.OF_RUN,
     ) -> ResumePreview | None:
-        """The preview."""
         if self.state not in {RunState.FAILED, RunState.CANCELLED}:
             return None
         preview = await preview_resume(
@@ -289,7 +267,6 @@ class Run(Node):
         definition: RerunDefinition = DefinitionChoice.OF_RUN,
         from_step: FromStep = None,
     ) -> ResumePreview:
-        """The preview of a re-run."""
         preview = await preview_rerun(
             info.context.context,
             id=self.record.id,
@@ -301,21 +278,19 @@ class Run(Node):
 
     @strawberry.field(description="What the caller may do with it now; the first is what most people want.")
     def actions(self, info: Info) -> list[RunAction]:
-        """Its actions."""
         return list(run_actions(info.context.context, self.record))
 
 
 async def load_run(info: Info, run_id: str) -> Run | None:
-    """A run the caller may see."""
     found = await info.context.loaders.run.load(run_id)
     return None if found is None else Run.of(found)
 
 
 async def get_run_now(info: Info, run_id: str) -> Run:
-    """A run that the caller is known to see.
+    """Load a run that the caller is known to see.
 
     Raises:
-        LookupError: it is gone by now.
+        LookupError: It has been deleted since.
     """
     found = await load_run(info, run_id)
     if found is None:

@@ -15,16 +15,12 @@ if TYPE_CHECKING:
 
 @strawberry.type(description="Tokens models were paid for.")
 class ModelUsage:
-    """Tokens of one or more calls."""
-
     input: Long = strawberry.field(description="Tokens read.")
     output: Long = strawberry.field(description="Tokens written.")
 
 
 @strawberry.type(name="Cost", description="What something cost. Unknown is null, never 0.")
 class SpendingCost:
-    """Make one with `of`."""
-
     usage: ModelUsage | None = strawberry.field(
         description="Tokens models were paid for; null when a model did not tell."
     )
@@ -32,7 +28,6 @@ class SpendingCost:
 
     @classmethod
     def of(cls, spending: Spending) -> "SpendingCost":
-        """Sums as counted."""
         usage = None
         if spending.input_tokens is not None and spending.output_tokens is not None:
             usage = ModelUsage(input=Long(spending.input_tokens), output=Long(spending.output_tokens))
@@ -40,7 +35,7 @@ class SpendingCost:
 
     @classmethod
     def of_attempt(cls, record: "AttemptRecord") -> "SpendingCost":
-        """What one attempt told: not known while it runs, nor when it was lost with its process."""
+        """The cost an attempt reported; null while it runs, or if its process was lost."""
         if record.models is None:
             is_untold = record.state in (AttemptState.RUNNING, AttemptState.LOST)
             return cls(usage=None, amount_usd=None) if is_untold else cls.of(NOTHING)

@@ -44,15 +44,12 @@ described_enum(
 
 @strawberry.type(description="Something a step told about its progress.")
 class Milestone:
-    """Make one with `read`."""
-
     at: datetime = strawberry.field(description="When.")
     fraction: float | None = strawberry.field(description="How far along, 0 to 1.")
     message: str = strawberry.field(description="What it was doing.")
 
     @classmethod
     def read(cls, data: dict[str, object]) -> "Milestone":
-        """The milestone of its stored JSON."""
         fraction = data.get("fraction")
         return cls(
             at=datetime.fromisoformat(str(data["at"])),
@@ -67,8 +64,6 @@ class Milestone:
     )
 )
 class Session:
-    """Make one with `of`."""
-
     id: strawberry.ID = strawberry.field(description="Id passed to later steps as `_session_id`.")
     alive: bool = strawberry.field(description="Whether it can still be used.")
     expires_at: datetime | None = strawberry.field(description="When it ends unless it is used.")
@@ -76,7 +71,6 @@ class Session:
 
     @classmethod
     def of(cls, info: Info, record: "SessionRecord") -> "Session":
-        """The session of a row."""
         services = info.context.context.services
         alive = record.ended_at is None and record.machine == services.store.machine
         idle = timedelta(seconds=services.limits.session_idle_seconds)
@@ -89,7 +83,6 @@ class Session:
 
     @strawberry.field(description="The step that left it.")
     async def produced_by(self, info: Info) -> "RunStep":
-        """Its step."""
         found = await info.context.loaders.step.load(self.step_id)
         if found is None:
             raise LookupError(f"session {self.id} belongs to a step that is gone")
@@ -98,8 +91,6 @@ class Session:
 
 @strawberry.type(description="A step as it fares in one run.")
 class RunStep(Node):
-    """Make one with `of`."""
-
     key: Key = strawberry.field(description="Its id in the definition.")
     agent: str | None = strawberry.field(
         description="Profile and model an agent step works with, as `claude@sonnet`; null for packs."
@@ -112,7 +103,6 @@ class RunStep(Node):
 
     @classmethod
     def of(cls, record: StepRecord) -> "RunStep":
-        """The step of a row."""
         return cls(
             id=strawberry.ID(record.id),
             key=Key(record.key),
@@ -126,7 +116,7 @@ class RunStep(Node):
 
     @strawberry.field(description="Version of the pack that ran; null before and for agent steps.")
     async def pack_version(self, info: Info) -> str | None:
-        """Version of the attempt that counts: after a resume it may be another than was resolved at the start."""
+        """Version of the latest attempt; a resume may use another than the start."""
         if self.record.attempt_id is None or self.record.pack == AGENT:
             return None
         attempt = await info.context.loaders.attempt.load(self.record.attempt_id)
@@ -134,14 +124,12 @@ class RunStep(Node):
 
     @strawberry.field(description="The run it is part of.")
     async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs.runs")]':
-        """Its run."""
         from schema.runs.runs import get_run_now
 
         return await get_run_now(info, self.record.run_id)
 
     @strawberry.field(description="The step as defined; null for a single pack.")
     async def step(self, info: Info) -> 'Annotated[Step, strawberry.lazy("schema.pipelines.pipelines")] | None':
-        """Its definition in the run's version."""
         from schema.pipelines.pipelines import steps_of_version
 
         run = await info.context.loaders.run.load(self.record.run_id)
@@ -152,12 +140,10 @@ class RunStep(Node):
 
     @strawberry.field(description="What it waits for while WAITING.")
     async def wait(self, info: Info) -> Wait | None:
-        """Its wait."""
         return await retry_wait(info, self.record) if self.state is StepState.WAITING else None
 
     @strawberry.field(description="What it told about its progress, oldest first; the last 100.")
     async def milestones(self, info: Info) -> list[Milestone]:
-        """Its milestones."""
         text = await info.context.loaders.milestones.load(self.record.id)
         return [Milestone.read(data) for data in orjson.loads(text or "[]")]
 
@@ -172,7 +158,6 @@ class RunStep(Node):
         info: Info,
         limit_bytes: Annotated[int, strawberry.argument(description="Longest JSON to send, in bytes.")] = 65_536,
     ) -> Payload | None:
-        """Input of the attempt that counts."""
         if self.record.attempt_id is None:
             return None
         found = await info.context.loaders.attempt_payload.load(self.record.attempt_id)
@@ -184,7 +169,6 @@ class RunStep(Node):
         info: Info,
         limit_bytes: Annotated[int, strawberry.argument(description="Longest JSON to send, in bytes.")] = 65_536,
     ) -> Payload | None:
-        """Output of the attempt that counts."""
         if self.record.attempt_id is None or self.state is not StepState.SUCCEEDED:
             return None
         found = await info.context.loaders.attempt_payload.load(self.record.attempt_id)
@@ -192,7 +176,6 @@ class RunStep(Node):
 
     @strawberry.field(description="What it produced, all attempts; of a reused output, what came with it.")
     async def artifacts(self, info: Info) -> list[Artifact]:
-        """Its artifacts."""
         loaders = info.context.loaders
         own = [Artifact.of(record) for record in await loaders.artifacts_of_step.load(self.record.id)]
         if own or self.record.attempt_id is None:
@@ -205,13 +188,11 @@ class RunStep(Node):
 
     @strawberry.field(description="Every attempt, first to last, resumes included.")
     async def attempts(self, info: Info) -> list[Attempt]:
-        """Its attempts."""
         found = await info.context.loaders.attempts.load(self.record.id)
         return [Attempt.of(record) for record in found]
 
     @strawberry.field(description="The session it used or left; null where it reuses the output of another run.")
     async def session(self, info: Info) -> Session | None:
-        """Its session."""
         session_id = self.record.session_id
         if session_id is None and self.record.attempt_id is not None:
             attempt = await info.context.loaders.attempt.load(self.record.attempt_id)
@@ -225,18 +206,15 @@ class RunStep(Node):
 
     @strawberry.field(description="Cost of all attempts.")
     async def cost(self, info: Info) -> SpendingCost:
-        """What the models of all its attempts were paid for."""
         spent = await info.context.loaders.run_spending.load(self.record.run_id)
         return SpendingCost.of(spent.by_step.get(self.record.id, NOTHING))
 
     @strawberry.field(description="What was not quite right although it went on.")
     def warnings(self) -> list[str]:
-        """Its warnings."""
         return [str(warning) for warning in orjson.loads(self.record.warnings)]
 
     @strawberry.field(description="What went wrong in the latest attempt.")
     async def failure(self, info: Info) -> Failure | None:
-        """Failure of the attempt that counts."""
         if self.record.attempt_id is None or self.state is StepState.SUCCEEDED:
             return None
         found = await info.context.loaders.attempt.load(self.record.attempt_id)
@@ -244,7 +222,7 @@ class RunStep(Node):
 
 
 async def retry_wait(info: Info, step: StepRecord) -> Wait:
-    """The wait of a step for its next attempt: which one of how many, and until when."""
+    """The wait of a step for its next attempt: its number of the total, and until when."""
     policy = RetryPolicy()
     run = await info.context.loaders.run.load(step.run_id)
     if run is not None and run.version_id is not None:
@@ -257,6 +235,5 @@ async def retry_wait(info: Info, step: StepRecord) -> Wait:
 
 
 async def load_step(info: Info, step_id: str) -> RunStep | None:
-    """A step of a run the caller may see."""
     found = await info.context.loaders.step.load(step_id)
     return None if found is None else RunStep.of(found)

@@ -35,8 +35,6 @@ described_enum(
 
 @strawberry.type(description="An entry of an agent's transcript; secrets masked.")
 class TranscriptEntry:
-    """Make one with `of`."""
-
     sequence: Long = strawberry.field(description="Counts from 1 within the attempt.")
     at: datetime | None = strawberry.field(description="When; null for what is left out.")
     kind: TranscriptKind = strawberry.field(description="What sort of entry.")
@@ -47,7 +45,6 @@ class TranscriptEntry:
 
     @classmethod
     def of(cls, entry: dict[str, object]) -> "TranscriptEntry":
-        """An entry as it is stored."""
         at, data, text = entry.get("at"), entry.get("data"), entry.get("text")
         return cls(
             sequence=Long(int(str(entry["sequence"]))),
@@ -63,15 +60,13 @@ TranscriptEntryConnection = Connection[TranscriptEntry]
 
 @strawberry.type(description="Proof of where a replayed result came from.")
 class CacheReceipt:
-    """Make one with `read`."""
-
     cache_key: str = strawberry.field(description="Digest of everything that decides the result.")
     made_at: datetime = strawberry.field(description="When the result was made.")
     attempt_id: strawberry.Private[str]
 
     @classmethod
     def read(cls, text: str | None) -> "CacheReceipt | None":
-        """The receipt of a row; None when the attempt ran."""
+        """Parse the receipt of a row; None when the attempt ran."""
         if text is None:
             return None
         stored = orjson.loads(text)
@@ -83,7 +78,6 @@ class CacheReceipt:
 
     @strawberry.field(description="The attempt that made it; null once pruned, or to those who may not see it.")
     async def made_by(self, info: Info) -> 'Annotated[Attempt, strawberry.lazy("schema.runs.attempts")] | None':
-        """Its attempt."""
         from schema.runs.attempts import load_attempt
 
         return await load_attempt(info, self.attempt_id)

@@ -19,16 +19,12 @@ if TYPE_CHECKING:
 
 @strawberry.enum(description="How a configuration file is written.")
 class ConfigLanguage(Enum):
-    """Values as `resolvers.agents.agent_clients` has them."""
-
     JSON = strawberry.enum_value("json", description="JSON.")
     TOML = strawberry.enum_value("toml", description="TOML.")
 
 
 @strawberry.type(description="What to configure in a program to connect it one way.")
 class AgentClientSetup:
-    """Make one with `of`."""
-
     transport: McpTransport = strawberry.field(description="How the program reaches the server.")
     path: str = strawberry.field(description="The program's own configuration file, from the home folder.")
     language: ConfigLanguage = strawberry.field(description="How the file is written.")
@@ -39,7 +35,6 @@ class AgentClientSetup:
 
     @classmethod
     def of(cls, setup: "Setup") -> "AgentClientSetup":
-        """One way of one client."""
         return cls(
             transport=McpTransport(setup.transport),
             path=setup.path,
@@ -51,8 +46,6 @@ class AgentClientSetup:
 
 @strawberry.type(description="A program that agents live in.")
 class AgentClient:
-    """Make one with `of`."""
-
     key: str = strawberry.field(description="Its name for `packline connect`.")
     name: str = strawberry.field(description="Its name for people.")
     check: str = strawberry.field(description="The command that shows whether it is connected.")
@@ -60,14 +53,11 @@ class AgentClient:
 
     @classmethod
     def of(cls, client: "Client", setups: "list[Setup]") -> "AgentClient":
-        """A client and what to configure in it."""
         return cls(key=client.key, name=client.name, check=client.check, setups=[*map(AgentClientSetup.of, setups)])
 
 
 @strawberry.type
 class AgentClientQueries:
-    """Fields of `Query`."""
-
     @strawberry.field(
         description="What to configure in the programs that agents live in.", directives=[Requires(scope=Scope.READ)]
     )
@@ -88,6 +78,5 @@ class AgentClientQueries:
             bool, strawberry.argument(description="Whether agents are also shown the tools that write pipelines.")
         ] = False,
     ) -> list[AgentClient]:
-        """The programs, in the order to offer them."""
         found = await list_agent_clients(info.context.context, server_url=server_url, token=token, author=author)
         return [AgentClient.of(client, setups) for client, setups in found]

@@ -22,22 +22,17 @@ if TYPE_CHECKING:
 
 @strawberry.type(description="One thing the server needs, and how it is.")
 class HealthCheck:
-    """Make one with `of`."""
-
     name: str = strawberry.field(description="What was looked at.")
     ok: bool = strawberry.field(description="Whether it is well.")
     message: str = strawberry.field(description="For people: how it is and what to do.")
 
     @classmethod
     def of(cls, looked: "Looked") -> "HealthCheck":
-        """What looking told."""
         return cls(name=looked.name, ok=looked.ok, message=looked.message)
 
 
 @strawberry.type(description="What one request may ask for; more is refused before it is executed.")
 class RequestLimits:
-    """Make one with `of`."""
-
     depth: int = strawberry.field(description="Nesting of fields.")
     fields: int = strawberry.field(description="Fields, fragments unfolded.")
     aliases: int = strawberry.field(description="Aliases.")
@@ -47,7 +42,6 @@ class RequestLimits:
 
     @classmethod
     def of(cls, limits: "Limits") -> "RequestLimits":
-        """The limits of this schema."""
         return cls(
             depth=limits.depth,
             fields=limits.fields,
@@ -64,8 +58,6 @@ class RequestLimits:
     )
 )
 class RunLimits:
-    """Make one with `of`."""
-
     deadline_seconds: float = strawberry.field(description="Run deadline: 1800.")
     step_timeout_seconds: float = strawberry.field(description="Step timeout: 600.")
     wait_seconds: int = strawberry.field(description="Longest wait of a start or of waitRun: 50.")
@@ -86,7 +78,6 @@ class RunLimits:
 
     @classmethod
     def of(cls, context: "Context") -> "RunLimits":
-        """The limits of this server."""
         limits = context.services.limits
         retention = context.services.engine.resources.retention
         return cls(
@@ -110,8 +101,6 @@ class RunLimits:
 
 @strawberry.type(description="One setting.")
 class Setting:
-    """Make one with `of`."""
-
     name: str = strawberry.field(description="Its name.")
     description: str = strawberry.field(description="What it does.")
     value: JSON | None = strawberry.field(description="Its value; null for what is secret.")
@@ -122,7 +111,6 @@ class Setting:
 
     @classmethod
     def of(cls, info: "SettingInfo") -> "Setting":
-        """A setting as the application tells it."""
         return cls(
             name=info.name,
             description=info.description,
@@ -134,73 +122,59 @@ class Setting:
 
 @strawberry.type(description="The server itself.")
 class Server:
-    """What is asked for is looked at; nothing is kept."""
-
     version: str = strawberry.field(description="Version of the software.")
 
     @strawberry.field(description="Its clock.")
     def now(self, info: Info) -> datetime:
-        """The time."""
         return info.context.context.services.now()
 
     @strawberry.field(description="Whether it takes runs now.")
     def accepting(self, info: Info) -> bool:
-        """Not while it stops."""
         return is_accepting(info.context.context)
 
     @strawberry.field(
         description="Runs waiting for a worker: everybody's with the scope OBSERVE, else the caller's own."
     )
     async def queued_runs(self, info: Info) -> int:
-        """Those the caller may see."""
         return await count_queued(info.context.context)
 
     @strawberry.field(description="Runs under way: everybody's with the scope OBSERVE, else the caller's own.")
     async def running_runs(self, info: Info) -> int:
-        """Those the caller may see."""
         return await count_running(info.context.context)
 
     @strawberry.field(
         description="What was looked at and how it is: store, vault key, disk, artifacts, packs, programs."
     )
     async def health(self, info: Info) -> list[HealthCheck]:
-        """The checks."""
         return [HealthCheck.of(looked) for looked in await health(info.context.context)]
 
     @strawberry.field(description="Where packs are loaded from, with files that could not be.")
     def pack_sources(self, info: Info) -> list[PackSource]:
-        """The sources in the order they were loaded."""
         return [PackSource.of(source) for source in info.context.context.services.registry.sources()]
 
     @strawberry.field(description="Where files are uploaded: a form with one file, or the file itself and `?name=`.")
     def upload_url(self, info: Info) -> str:
-        """A path on this server, or a whole address when the settings say where people reach it."""
+        """A path on this server, or an absolute URL if the settings define the public address."""
         return info.context.context.services.upload_url
 
     @strawberry.field(description="What one request may ask for.")
     def request_limits(self, info: Info) -> RequestLimits:
-        """Limits of the schema that answers."""
         assert isinstance(info.schema, GuardedSchema), "nothing else is served"
         return RequestLimits.of(info.schema.limits)
 
     @strawberry.field(description="What one run may use, and how long things are kept.")
     def run_limits(self, info: Info) -> RunLimits:
-        """Limits of the runner."""
         return RunLimits.of(info.context.context)
 
 
 @strawberry.type
 class ServerQueries:
-    """Reads of the server."""
-
     @strawberry.field(description="The server itself: version, health, limits.")
     async def server(self, info: Info) -> Server:
-        """The server."""
         return Server(version=await get_server(info.context.context))
 
     @strawberry.field(
         description="Every setting, its value and where it came from.", directives=[Requires(scope=Scope.MANAGE)]
     )
     async def settings(self, info: Info) -> list[Setting]:
-        """The settings."""
         return [Setting.of(known) for known in await list_settings(info.context.context)]

@@ -282,7 +282,7 @@ def _services(
     store = engine.resources.store
     return Services(
         engine=engine,
-        keeper=keeper,
+        vault_sync=keeper,
         tails=Tails(store, engine.bus),
         settings=settings.describe,
         sign_download=downloads.sign,

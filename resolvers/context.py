@@ -1,4 +1,4 @@
-"""What a use case is given: who calls, and what it works with."""
+"""The context of a use case: the caller, and the services it works with."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Names told of one call that were looked for in vain.
+#: Names not found that one call reports.
 MISSES_MAX = 20
 
 
@@ -47,7 +47,7 @@ class Caller:
         scopes: What the bearer token presented allows.
         token_id: The token or browser login; None for work the server does itself.
         expires_at: When that token stops working.
-        tools: The only tools it opens, when it is the token of an agent's step; None for everybody else.
+        tools: The only tools it may call, for the token of an agent step; None means all.
     """
 
     id: str
@@ -66,23 +66,23 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What use cases work with, made once by `app.main`.
+    """The services of use cases, created once by `app.main`.
 
     Attributes:
-        keeper: Opens the vault, and seals what goes into it.
-        settings: Tells every setting, for those who may manage.
-        sign_download: Makes the address an artifact can be downloaded from for some minutes.
-        sign_transcript: The same for the transcript of an attempt.
+        vault_sync: Opens the vault, and seals what is stored in it.
+        settings: Lists every setting; for callers with `manage`.
+        sign_download: Returns a download URL for an artifact that expires after some minutes.
+        sign_transcript: Returns the same for the transcript of an attempt.
         upload_url: Where files are uploaded.
-        previews: Makes and remembers what artifacts look like.
-        memory: Keeps how packs and pipelines ended, and forgets.
-        defaults: What callers usually choose.
-        usage: How packs and pipelines fared lately, remembered for a while.
-        routing: The catalog, ready to be compared with requests.
+        previews: Renders previews of artifacts and caches them.
+        memory: Records what callers ran, and forgets it on request.
+        defaults: Cache of what callers usually choose.
+        usage: Cache of recent usage of packs and pipelines.
+        routing: Cache of the catalog compiled for routing.
     """
 
     engine: Engine
-    keeper: VaultSync
+    vault_sync: VaultSync
     tails: Tails
     settings: Callable[[], list[SettingInfo]]
     sign_download: Callable[[str, str], str]
@@ -98,38 +98,34 @@ class Services:
     routing: CompiledCatalogCache
 
     def now(self) -> datetime:
-        """The machine's clock, aware UTC."""
+        """Return the machine's time, aware UTC."""
         return datetime.now(UTC)
 
     @property
     def store(self) -> Store:
-        """The database."""
         return self.engine.resources.store
 
     @property
     def registry(self) -> Registry:
-        """The packs."""
         return self.engine.resources.registry
 
     @property
     def vault(self) -> Vault:
-        """The credentials packs may be given."""
         return self.engine.resources.vault
 
     @property
     def limits(self) -> RunLimits:
-        """What one run may use."""
         return self.engine.resources.limits
 
     @property
     def redactor(self) -> Redactor:
-        """The one choke point before everything that is stored or shown."""
+        """Masks secrets in everything that is stored or shown."""
         return self.engine.resources.redactor
 
 
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """One setting; `value` is None for what is secret.
+    """One setting; `value` is None if it is secret.
 
     Attributes:
         source: `default`, `environment`, `command line`, or the settings file's path.
@@ -147,10 +143,10 @@ class Context:
     """One call of one caller.
 
     Attributes:
-        client_name: Program it calls with, as it names itself.
-        cause: What a run started by this call was started by.
-        trail: The audit row of the command under way; set by `resolvers.operations`.
-        misses: Names that were looked for in vain; see `missed`.
+        client_name: The client program, as it names itself.
+        cause: Recorded as the cause of runs this call starts.
+        trail: The audit row of the current command; set by `resolvers.operations`.
+        misses: Names that were not found; see `note_miss`.
     """
 
     services: Services
@@ -161,7 +157,7 @@ class Context:
     misses: list[NotFound] = field(default_factory=list, compare=False)
 
     def with_trail(self, trail: Trail) -> Context:
-        """The same call, as the command under way is given it; shorter than `dataclasses.replace`, for every start."""
+        """Return a copy with the command's audit row; every start makes one, and `dataclasses.replace` is slower."""
         return Context(self.services, self.caller, self.client_name, self.cause, trail, self.misses)
 
     async def commit(
@@ -170,15 +166,15 @@ class Context:
         target: Callable[[T], str] | None = None,
         detail: Callable[[T], Mapping[str, JSONValue]] | None = None,
     ) -> T:
-        """Writes a command's change and its audit row in one transaction, which nothing outlives that fails.
+        """Write a command's change and its audit row in one transaction; if it fails, neither is kept.
 
-        This is how a use case writes; see `Store.write` for what a unit may do. A command that finds out only in its
-        unit that it is refused raises there.
+        This is how a use case writes; see `Store.write` for what a unit may do. A command that learns only in its unit
+        that it must be refused raises there.
 
         Args:
-            unit: What the command does.
-            target: Id of what it was done to, from the unit's result; as the caller named it when absent.
-            detail: What the row says besides the command's arguments, from the unit's result.
+            unit: The command's change.
+            target: Returns the target's id from the unit's result; without it, the row has the caller's name for it.
+            detail: Returns what the row says besides the command's arguments, from the unit's result.
         """
 
         def audited(conn: Connection) -> T:
@@ -191,31 +187,31 @@ class Context:
         return await self.services.store.write(audited)
 
     async def commit_unchanged(self) -> None:
-        """Writes the audit row of an accepted command that changes nothing, such as a dry run."""
+        """Write the audit row of an accepted command that changes nothing, such as a dry run."""
         await self.services.store.write(self.record)
 
     def record(self, conn: Connection, /, **detail: JSONValue) -> None:
-        """Writes the audit row of the accepted command as a part of its unit; for units that others commit."""
+        """Write the audit row of the accepted command inside a unit that something else commits."""
         assert self.trail is not None, "only commands change anything"
         self.trail.write(conn, **detail)
 
     def audit_target(self, target_id: str) -> None:
-        """Names what the command is done to, once that has been looked up."""
+        """Set the audit row's target once it has been looked up."""
         assert self.trail is not None, "only commands are audited"
         self.trail.target_id = target_id
 
-    def missed(self, miss: NotFound) -> None:
-        """Notes a name that a read looked for in vain, to be told beside its answer (`resolvers.not_found`)."""
-        if len(self.misses) < MISSES_MAX and all(miss.ref != told.ref for told in self.misses):
+    def note_miss(self, miss: NotFound) -> None:
+        """Note a name that a read did not find, to report it with the answer (`resolvers.not_found`)."""
+        if len(self.misses) < MISSES_MAX and all(miss.ref != known.ref for known in self.misses):
             self.misses.append(miss)
 
     def lacks(self, pipeline_id: str | None = None, *, caller_id: str | None = None, agent: str | None = None) -> Lacks:
-        """Tells which credentials, models and agents a pack needs and cannot have in a run.
+        """Return a function that lists the credentials, models and agents a pack needs and lacks in a run.
 
         Args:
-            pipeline_id: The run's; None for a pack called by itself.
-            caller_id: Whose run it is; None for whoever calls now.
-            agent: The profile chosen for its agent steps; None leaves it to them.
+            pipeline_id: The run's pipeline; None for a pack called by itself.
+            caller_id: The run's caller; None for the current caller.
+            agent: The profile chosen for its agent steps; None leaves the choice to the steps.
         """
         return self.services.engine.resources.lacks(
             CredentialRequester(caller_id or self.caller.id, pipeline_id), agent

@@ -1,4 +1,4 @@
-"""Memory and defaults: look, forget, pin, exclude, pause; each caller's own, or anybody's for those who may manage."""
+"""Audit memory and defaults: read, forget, pin, exclude, pause. Other callers' memory needs the `manage` scope."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 DefaultRule = Literal["learned", "pinned", "excluded"]
 
-#: How often a pin is tried anew when the vault key was changed meanwhile.
-_TRIES = 3
+#: How often a pin is tried when the vault key changes at the same time.
+_ATTEMPTS = 3
 
 
 @operation(
@@ -48,7 +48,7 @@ _TRIES = 3
     ),
 )
 async def my_defaults(context: Context, *, caller: str | None = None, target: str | None = None) -> CallerDefaults:
-    """What a caller usually chooses: for the targets used most, or for one alone."""
+    """Return what a caller usually chooses: for the most used targets, or for one alone."""
     found = await defaults_of(context, caller)
     if target is None:
         return found
@@ -57,35 +57,35 @@ async def my_defaults(context: Context, *, caller: str | None = None, target: st
 
 
 async def defaults_of(context: Context, caller: str | None) -> CallerDefaults:
-    """As `my_defaults`, for any scope: commands that change the defaults return them."""
-    return await context.services.defaults.of(await whose(context, caller))
+    """Return a caller's defaults for commands that change them; does not check the `read` scope."""
+    return await context.services.defaults.of(await memory_owner(context, caller))
 
 
 @operation("memory_entries", scope=Scope.READ, kind="query")
 async def list_entries(
     context: Context, *, caller: str | None = None, scope: str = "all", window: PageWindow
 ) -> list[MemoryRecord]:
-    """Evidence, newest first; one more than the window asks for when there are more."""
-    caller_id, wanted = await whose(context, caller), scope_of(scope)
+    """List rows of memory, newest first, and one more than the window asks for if there are more."""
+    caller_id, wanted = await memory_owner(context, caller), scope_of(scope)
     await context.services.memory.catch_up()
     return await list_memory(context.services.store, caller_id, wanted, window)
 
 
 async def count_entries(context: Context, *, caller: str | None, scope: str) -> int:
-    """How many rows there are, up to a cap; whoever asks has shown that they may see them."""
-    caller_id, wanted = await whose(context, caller), scope_of(scope)
+    """Count rows of memory up to a cap; the surface has checked the scope."""
+    caller_id, wanted = await memory_owner(context, caller), scope_of(scope)
     return await count_memory(context.services.store, caller_id, wanted)
 
 
 async def find_entry(context: Context, entry_id: str) -> MemoryRecord | None:
-    """A row by id; None when there is none, or the caller may not see it."""
+    """Find a row by id; None if it does not exist or the caller may not see it."""
     found = (await find_memory(context.services.store, [entry_id])).get(entry_id)
     may_see = found is not None and (found.caller_id == context.caller.id or context.caller.may(Scope.MANAGE))
     return found if may_see else None
 
 
 def learned_of(context: Context, entry: MemoryRecord) -> dict[LearnedField, str] | None:
-    """What a row taught; None when it cannot be read."""
+    """Return the values a row holds, by field; None if they cannot be decrypted."""
     if entry.sealed is None:
         return {}
     return context.services.memory.learned(entry.caller_id, entry.run_id, entry.step_id, entry.sealed)
@@ -111,14 +111,14 @@ def learned_of(context: Context, entry: MemoryRecord) -> dict[LearnedField, str]
     ),
 )
 async def forget_memory(context: Context, *, scope: str, caller: str | None = None, dry_run: bool = False) -> int:
-    """Deletes rows of memory, or counts them; how many.
+    """Delete rows of memory, or only count them; returns how many.
 
     Raises:
-        Invalid: the scope is none.
-        NotFound: there is no such row, or no such caller.
-        Forbidden: the memory is somebody else's.
+        Invalid: The scope is unknown.
+        NotFound: The row or the caller does not exist.
+        Forbidden: The memory belongs to another caller.
     """
-    caller_id, wanted = await whose(context, caller), await _known_scope(context, scope)
+    caller_id, wanted = await memory_owner(context, caller), await _known_scope(context, scope)
     if wanted.entry_id is not None:
         entry = await find_entry(context, wanted.entry_id)
         if entry is None or entry.caller_id != caller_id:
@@ -141,18 +141,18 @@ async def set_default(
     value: str | None = None,
     caller: str | None = None,
 ) -> CallerDefaults:
-    """Pins, replaces or excludes a default, or leaves it to learning again.
+    """Pin, replace or exclude a default, or return it to learning.
 
     Raises:
-        Invalid: there is nothing to pin, or the value may not be kept.
-        NotFound: there is no such pack or pipeline, or no such caller.
-        Unavailable: the vault is locked, so that nothing can be sealed.
+        Invalid: There is no value to pin, or the value may not be stored.
+        NotFound: The pack, pipeline or caller does not exist.
+        Unavailable: The vault is locked.
     """
-    caller_id = await whose(context, caller)
+    caller_id = await memory_owner(context, caller)
     kind, target_id = await target_of(context, target, caller_id=caller_id)
     if rule != "pinned":
         if value is not None:
-            raise _unfit(f"A value goes with the rule `pinned` alone, not with `{rule}`.", "Leave the value out.")
+            raise _unfit(f"The rule `{rule}` takes no value; only `pinned` does.", "Leave the value out.")
         excluded = OverrideRecord(kind, target_id, field.value, "excluded", None)
 
         def settle(conn: Connection) -> None:
@@ -175,8 +175,8 @@ async def set_default(
 
 @operation("set_learning", scope=Scope.RUN, kind="command", idempotent=True)
 async def set_learning(context: Context, *, paused: bool, caller: str | None = None) -> CallerDefaults:
-    """Pauses learning, or takes it up again; what ended before the call was learned under the rule of then."""
-    caller_id = await whose(context, caller)
+    """Pause or continue learning; runs that ended before the call follow the earlier rule."""
+    caller_id = await memory_owner(context, caller)
     await context.services.memory.catch_up()
 
     def unit(conn: Connection) -> None:
@@ -186,17 +186,19 @@ async def set_learning(context: Context, *, paused: bool, caller: str | None = N
     return await context.services.defaults.of(caller_id)
 
 
-async def whose(context: Context, caller: str | None) -> str:
-    """Id of the caller whose memory is meant; another one's needs `manage`, and stands in the audit as done for it.
+async def memory_owner(context: Context, caller: str | None) -> str:
+    """Return the id of the caller whose memory is meant; the audit records when it is another one.
 
     Raises:
-        Forbidden: it is somebody else's.
-        NotFound: there is no such caller.
+        Forbidden: The memory is another caller's, and this caller lacks `manage`.
+        NotFound: The caller does not exist.
     """
     if caller is None or caller == context.caller.id:
         return context.caller.id
     if not context.caller.may(Scope.MANAGE):
-        raise Forbidden("Memory is its caller's own.", requires=Scope.MANAGE, hint="Name no caller for your own.")
+        raise Forbidden(
+            "You may only use your own memory.", requires=Scope.MANAGE, hint="Leave the caller out to use your own."
+        )
     if caller not in await find_callers(context.services.store, [caller]):
         raise NotFound("caller", caller, hint=Hint(operation="callers"))
     if context.trail is not None:
@@ -205,10 +207,10 @@ async def whose(context: Context, caller: str | None) -> str:
 
 
 async def target_of(context: Context, ref: str, *, caller_id: str | None = None) -> tuple[TargetKind, str]:
-    """What sort of thing an id, name, key or alias stands for, and its id; of things that are gone, as remembered.
+    """Return the kind and id of a target by id, name, key or alias; deleted targets are found while memory has them.
 
     Raises:
-        NotFound: there is no such pack or pipeline.
+        NotFound: The pack or pipeline does not exist.
     """
     pipeline = await find_pipeline(context.services.store, ref)
     if pipeline is not None:
@@ -223,10 +225,10 @@ async def target_of(context: Context, ref: str, *, caller_id: str | None = None)
 
 
 def scope_of(text: str) -> MemoryScope:
-    """The rows a scope names.
+    """Parse a scope.
 
     Raises:
-        Invalid: it is none of the one vocabulary.
+        Invalid: The scope is unknown.
     """
     try:
         return parse_scope(text)
@@ -236,7 +238,7 @@ def scope_of(text: str) -> MemoryScope:
 
 
 async def _known_scope(context: Context, text: str) -> MemoryScope:
-    """The rows a scope names; a pipeline may be named by its key."""
+    """Parse a scope that may name a pipeline by its key."""
     scope = scope_of(text)
     if scope.kind == "pipeline" and scope.target is not None:
         pipeline = await find_pipeline(context.services.store, scope.target)
@@ -246,10 +248,10 @@ async def _known_scope(context: Context, text: str) -> MemoryScope:
 
 
 async def _require_known(context: Context, caller_id: str, kind: TargetKind, target: str) -> None:
-    """Refuses a name that nothing has, lest a slip look like a memory that was empty; of what is gone rows may be left.
+    """Refuse an unknown name, so that a typo does not look like an empty memory; deleted targets may have rows left.
 
     Raises:
-        NotFound: there is no such pack or pipeline, and nothing is remembered of one.
+        NotFound: The pack or pipeline does not exist, and memory has no row of it.
     """
     if kind == "pack" and context.services.registry.find(target) is not None:
         return
@@ -266,16 +268,16 @@ async def _learned(context: Context, caller_id: str, kind: TargetKind, target: s
     defaults = await context.services.defaults.of(caller_id)
     known = defaults.of(kind, target).common_inputs.get(field.value)
     if known is None or known.value is None:
-        raise _unfit(f"Nothing was learned for `{field.value}` of {target} yet.", "Give the value to pin.")
+        raise _unfit(f"There is no learned value for `{field.value}` of {target} yet.", "Give the value to pin.")
     return known.value
 
 
 async def _pin(context: Context, caller_id: str, override: OverrideRecord) -> None:
     assert override.sealed is not None, "a pin has a value"
     place = override_place(caller_id, override.kind, override.target, override.field)
-    for _ in range(_TRIES):
+    for _ in range(_ATTEMPTS):
         try:
-            opened = await context.services.keeper.for_sealing()
+            opened = await context.services.vault_sync.for_sealing()
         except VaultLockedError as locked:
             lack = locked.missing
             raise Unavailable(lack.message, [Requirement.of("credential", "vault", lack)]) from locked
@@ -292,7 +294,7 @@ async def _pin(context: Context, caller_id: str, override: OverrideRecord) -> No
         except VaultChangedError:
             continue
         return
-    raise Unavailable("The vault key keeps being changed.", (), hint="Try again.")
+    raise Unavailable("The vault key changed during every attempt.", (), hint="Try again.")
 
 
 def _unfit(message: str, hint: str) -> Invalid:

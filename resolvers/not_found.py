@@ -1,8 +1,7 @@
-"""Names and keys that lead nowhere: what is told of them, and the closest there is.
+"""Problems for names and keys that were not found, with the closest match.
 
-A command that names something there is not is refused with what these make. A read answers null or nothing instead, and
-notes it with `Context.missed`: GraphQL tells it in the answer's `extensions.notFound`, a tool of an agent is refused.
-Ids are not compared: none is like another one by mistake.
+A command raises the problem. A read returns null or an empty list and notes it with `Context.note_miss`: GraphQL
+reports it in `extensions.notFound`, an MCP tool is refused. Ids get no suggestion, since similar ids mean nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def no_pipeline(context: Context, ref: str) -> NotFound:
-    """There is no pipeline of that id, key or alias."""
+    """Make the problem for an unknown id, key or alias of a pipeline."""
     if (broken := context.services.registry.unloaded(ref)) is not None:
         return NotFound("pipeline", ref, hint=f"{broken.says(ref)} {REPAIR}")
     if context.services.registry.find(ref) is not None:
@@ -31,7 +30,7 @@ async def no_pipeline(context: Context, ref: str) -> NotFound:
 
 
 async def pipeline_ids(context: Context, refs: Sequence[str]) -> tuple[str, ...]:
-    """Ids of the pipelines that a filter names by id, key or alias, deleted ones by their id; else the reference."""
+    """Resolve a filter's ids, keys and aliases to pipeline ids, deleted ones by id; keep what is not found as it is."""
     store = context.services.store
     # First, since a deleted pipeline keeps its runs, and an alias may look like its id.
     by_id = await find_pipelines(store, refs)
@@ -40,7 +39,7 @@ async def pipeline_ids(context: Context, refs: Sequence[str]) -> tuple[str, ...]
 
 
 async def no_pack(context: Context, ref: str) -> NotFound:
-    """There is no pack of that name, or none that could be loaded."""
+    """Make the problem for a pack that is unknown or could not be loaded."""
     if (broken := context.services.registry.unloaded(ref)) is not None:
         return NotFound("pack", ref, message=broken.says(ref), hint=REPAIR)
     if await find_pipeline(context.services.store, ref) is not None:
@@ -49,7 +48,7 @@ async def no_pack(context: Context, ref: str) -> NotFound:
 
 
 async def no_target(context: Context, ref: str) -> NotFound:
-    """There is neither a pack nor a pipeline called so."""
+    """Make the problem for a name that neither a pack nor a pipeline has."""
     if (broken := context.services.registry.unloaded(ref)) is not None:
         return NotFound("pack or pipeline", ref, message=broken.says(ref), hint=REPAIR)
     names = [*await list_pipeline_names(context.services.store), *context.services.registry.names()]
@@ -57,11 +56,11 @@ async def no_target(context: Context, ref: str) -> NotFound:
 
 
 def no_kind(ref: str, used: Iterable[str]) -> NotFound | None:
-    """There is no such kind of thing to take or make; None when there is one.
+    """Make the problem for a kind that nothing accepts or produces; None if the kind exists.
 
     Args:
-        ref: The kind asked for.
-        used: Kinds that entries of the catalog name; those of users need not be in the vocabulary.
+        ref: The requested kind.
+        used: Kinds named by catalog entries; those of users' packs may be outside the vocabulary.
     """
     known = {*kinds(), *used}
     return None if ref in known else NotFound("kind", ref, suggestion=nearest(ref, sorted(known)))

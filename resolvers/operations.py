@@ -1,9 +1,9 @@
-"""Every use case, declared once: its name, scope, kind, and what it is to agents.
+"""Declares every use case once: its name, scope, kind and MCP tool.
 
-GraphQL fields call operations. An MCP tool is made of a field and its operation (`resolvers.tools`) and runs as a
-document on the schema, so people, scripts and agents meet the same checks. Calling an `Operation` is the one way in: it
-checks the scope, runs the use case, masks what a refusal says and audits it. An accepted command is audited in the
-transaction of its change, by `Context.commit`.
+GraphQL fields call operations. An MCP tool is built from a field and its operation (`resolvers.tools`) and runs as a
+document on the schema, so people, scripts and agents pass the same checks. Calling an `Operation` checks the scope,
+runs the use case, masks secrets in a refusal and audits it. `Context.commit` audits an accepted command in the
+transaction of its change.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Kind = Literal["query", "command"]
 
-#: Arguments of these types are told in the audit; others are left out.
-_TOLD = (str, int, float, bool)
-#: Longest detail of one audit row, in characters of JSON; a longer one is left out, since half of it would not read.
+#: The audit records arguments of these types and leaves out others.
+_AUDITED_TYPES = (str, int, float, bool)
+#: Longest detail of one audit row, in characters of JSON; a longer one is left out, since half of it is not JSON.
 DETAIL_CHARACTERS = 8_000
 
 
@@ -42,8 +42,8 @@ class Trail:
     """The audit row of a command; `Context.commit` writes it with the command's change.
 
     Attributes:
-        target_id: What the command is done to: as the caller named it, until the use case has looked it up.
-        on_behalf_of: The caller it is done for, when that is somebody else.
+        target_id: The command's target: as the caller named it, until the use case has looked it up.
+        on_behalf_of: The caller whose data the command changes, if it is another one.
     """
 
     __slots__ = ("_action", "_actor_id", "_detail", "_redactor", "on_behalf_of", "target_id")
@@ -57,11 +57,11 @@ class Trail:
         self._detail = detail
 
     def write(self, conn: Connection, /, **found: JSONValue) -> None:
-        """Writes the row; `found` goes besides the command's arguments, such as the run a start led to."""
+        """Write the row with the command's arguments and `found`, such as the id of the started run."""
         self._append(conn, {**self._detail, **found}, accepted=True)
 
     def refuse(self, conn: Connection, problem: Problem, /) -> None:
-        """Writes the row of a refused command."""
+        """Write the row of a refused command."""
         self._append(conn, {**self._detail, "problem": problem.code.value, "message": problem.message}, accepted=False)
 
     def _append(self, conn: Connection, detail: dict[str, JSONValue], *, accepted: bool) -> None:
@@ -83,13 +83,13 @@ class Operation(Generic[P, T]):
 
     Attributes:
         name: Name in snake_case; a command's GraphQL field is the same in camelCase, the audit action as it is here.
-        scope: What the caller must hold; None where anybody signed in may ask.
-        kind: Whether it only reads.
-        idempotent: Whether doing it twice does no more than doing it once.
-        destructive: Whether it may destroy something that cannot be got back.
-        target: Parameter that names the object it is done to, for the audit.
-        tool: How agents are offered it; None: not at all.
-        private: Arguments whose values the audit leaves out, because they are kept sealed elsewhere.
+        scope: The scope the caller needs; None for every signed-in caller.
+        kind: `query` if it only reads.
+        idempotent: Whether repeating it has no further effect.
+        destructive: Whether it may destroy something that cannot be restored.
+        target: Parameter that names its object, for the audit.
+        tool: Its MCP tool; None if it has none.
+        private: Arguments whose values the audit leaves out, because they are stored encrypted.
     """
 
     name: str
@@ -104,14 +104,14 @@ class Operation(Generic[P, T]):
 
     @property
     def tool_name(self) -> str | None:
-        """What agents call it; None when they are not offered it."""
+        """The name of its MCP tool; None if it has none."""
         return None if self.tool is None else self.tool.name or self.name
 
     async def __call__(self, context: Context, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs the use case for a caller.
+        """Run the use case for a caller.
 
         Raises:
-            Problem: it is refused; nothing was changed. Secrets in it are masked.
+            Problem: It is refused; nothing was changed. Secrets in the problem are masked.
         """
         if self.kind == "query":
             try:
@@ -130,7 +130,7 @@ class Operation(Generic[P, T]):
             raise
 
     async def refuse_scope(self, context: Context, arguments: Mapping[str, object]) -> Forbidden:
-        """What a caller without the scope is told; for surfaces that look at scopes before they call. Audited."""
+        """Audit and return the refusal of a caller without the scope, for surfaces that check scopes themselves."""
         problem = self._forbidden()
         await context.services.store.write(self._trail(context, arguments).refuse, problem)
         return problem
@@ -150,13 +150,15 @@ class Operation(Generic[P, T]):
     def _trail(self, context: Context, arguments: Mapping[str, object]) -> Trail:
         target = arguments.get(self.target) if self.target else None
         detail: dict[str, JSONValue] = {
-            name: value for name, value in arguments.items() if isinstance(value, _TOLD) and name not in self.private
+            name: value
+            for name, value in arguments.items()
+            if isinstance(value, _AUDITED_TYPES) and name not in self.private
         }
         return Trail(context, self.name, target if isinstance(target, str) else None, detail)
 
 
 def mask_problem(problem: Problem, redactor: Redactor) -> None:
-    """Masks, in place, secrets in what a refusal says; messages repeat what the caller gave."""
+    """Mask secrets in a problem, in place: messages repeat the caller's values."""
     problem.message = redactor.message(problem.message)
     problem.args = (problem.message,)
     problem.hint = _masked(problem.hint, redactor)
@@ -197,7 +199,7 @@ def operation(
     tool: Tool | None = None,
     private: Collection[str] = (),
 ) -> Callable[[Callable[Concatenate[Context, P], Awaitable[T]]], Operation[P, T]]:
-    """Declares a use case; see `Operation` for the parameters. Commands take their arguments by keyword."""
+    """Declare a use case; see `Operation` for the parameters. Commands take their arguments by keyword."""
 
     def declare(function: Callable[Concatenate[Context, P], Awaitable[T]]) -> Operation[P, T]:
         declared = Operation(

@@ -1,4 +1,4 @@
-"""Who may see and change what; to anyone else it does not exist."""
+"""Permission checks of runs and pipelines. What callers may not see is reported as not found."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 
 
 def visible_to(caller: Caller) -> str | None:
-    """The filter for reads on behalf of a caller: the caller's id, or None with the scope `observe`."""
+    """Return the filter for a caller's reads: the caller's id, or None (everything) with the scope `observe`."""
     return None if caller.may(Scope.OBSERVE) else caller.id
 
 
 async def readable_run(context: Context, run_id: str) -> RunRecord:
-    """A run the caller may see.
+    """Get a run the caller may see.
 
     Raises:
-        NotFound: there is none, or it belongs to somebody else.
+        NotFound: It does not exist or belongs to another caller.
     """
     run = await find_run_by_id(context.services.store, run_id, visible_to=visible_to(context.caller))
     if run is None:
-        seen = "You see your own runs; an administrator can let you see everybody's."
+        seen = "You see only your own runs; with the `observe` scope you see all of them."
         raise NotFound("run", run_id, hint=None if context.caller.may(Scope.OBSERVE) else seen)
     return run
 
 
 async def changeable_run(context: Context, run_id: str) -> RunRecord:
-    """A run the caller may change.
+    """Get a run the caller may change.
 
     Raises:
-        NotFound: there is none, or the caller may not see it.
-        Forbidden: it belongs to somebody else.
+        NotFound: It does not exist or the caller may not see it.
+        Forbidden: It belongs to another caller.
     """
     run = await readable_run(context, run_id)
     if run.caller_id != context.caller.id and not context.caller.may(Scope.MANAGE):
@@ -48,15 +48,15 @@ async def changeable_run(context: Context, run_id: str) -> RunRecord:
 
 
 def may_change(context: Context, pipeline: PipelineRecord) -> bool:
-    """Whether the caller may save versions of a pipeline or delete it: never of a starter, else its owner."""
+    """Whether the caller may save versions of a pipeline or delete it; nobody may change a starter."""
     return not pipeline.builtin and (pipeline.owner_id == context.caller.id or context.caller.may(Scope.MANAGE))
 
 
 def require_owner(context: Context, pipeline: PipelineRecord) -> None:
-    """Refuses changes to a pipeline by others than its owner.
+    """Refuse changes by callers who neither own a pipeline nor have `manage`.
 
     Raises:
-        Forbidden: the caller neither owns it nor may manage.
+        Forbidden: The caller may not change it.
     """
     if not may_change(context, pipeline):
         raise Forbidden(

@@ -1,7 +1,7 @@
-"""Why a command is refused: one tree, one code each, the same on every surface.
+"""Reasons for refusing a command: one exception tree with one code each, the same on every surface.
 
-`schema.base.problems` turns each into a union member, the MCP server into a structured tool error. What goes wrong
-inside a run is another matter: `runner.failures`.
+`schema.base.problems` turns each into a union member, the MCP server into a structured tool error. Failures inside a
+run are in `runner.failures`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     from runner.packs.availability import Requirement
     from store.states import Scope
 
-#: Longest ref that a refusal tells; names, keys and ids are shorter.
+#: Longest ref that a problem repeats; names, keys and ids are shorter.
 REF_CHARACTERS = 400
 
 
 class ProblemCode(StrEnum):
-    """Kinds of refusal."""
-
     NOT_FOUND = "NOT_FOUND"
     FORBIDDEN = "FORBIDDEN"
     INVALID = "INVALID"
@@ -41,7 +39,7 @@ class Problem(Exception):
 
     Attributes:
         code: For programs; stable.
-        message: For people, one sentence naming the thing and the value.
+        message: For people: one sentence that names the object and the value.
         hint: What to do next.
         retryable: Whether the same call may succeed later.
     """
@@ -56,11 +54,11 @@ class Problem(Exception):
 
 
 class NotFound(Problem):
-    """There is no such object, or the caller may not know of it.
+    """The object does not exist, or the caller may not see it.
 
     Attributes:
-        ref: What was looked for; the beginning of what is longer than any name or id.
-        suggestion: The closest handle there is.
+        ref: The reference given, cut after `REF_CHARACTERS`.
+        suggestion: The closest existing name.
     """
 
     code = ProblemCode.NOT_FOUND
@@ -75,8 +73,8 @@ class NotFound(Problem):
         suggestion: str | None = None,
         hint: Hint | str | None = None,
     ) -> None:
-        said = message or f"There is no {what} `{excerpt(ref, 100)}`{of and f' of {of}'}."
-        super().__init__(said, hint=hint or Hint(closest=suggestion))
+        text = message or f"There is no {what} `{excerpt(ref, 100)}`{of and f' of {of}'}."
+        super().__init__(text, hint=hint or Hint(closest=suggestion))
         self.ref = excerpt(ref, REF_CHARACTERS)
         self.suggestion = suggestion
 
@@ -85,9 +83,9 @@ class Forbidden(Problem):
     """The caller may not do this.
 
     Attributes:
-        requires: The scope that is missing; None when the object belongs to somebody else.
-        operation: The use case that needs the scope; None where the caller may call it, but not with these arguments.
-            Surfaces that have other names for both say it themselves, by `runner.issues.lacking_scope`.
+        requires: The missing scope; None when the object belongs to another caller.
+        operation: The use case that needs the scope; None when only these arguments are refused. Surfaces that have
+            other names for both write the message themselves, with `runner.issues.lacking_scope`.
     """
 
     code = ProblemCode.FORBIDDEN
@@ -106,12 +104,12 @@ class Forbidden(Problem):
 
 
 class Invalid(Problem):
-    """The input breaks a rule; every rule broken is told, not only the first.
+    """The input breaks one or more rules; all of them are listed.
 
     Attributes:
         issues: Errors before warnings.
-        summary: What was refused, such as `The token cannot be made`; the message is this and the first issue's. None
-            when the first issue's message says it all. The hint is the first issue's, too, unless another is given.
+        summary: What was refused, such as `The token cannot be made`, put before the first issue's message; None when
+            that message is enough. The hint is the first issue's, too, unless another is given.
     """
 
     code = ProblemCode.INVALID
@@ -124,10 +122,10 @@ class Invalid(Problem):
 
 
 class Conflict(Problem):
-    """The object has moved on or is read-only, or the handle or idempotency key is taken.
+    """The object has changed or is read-only, or the key or idempotency key is taken.
 
     Attributes:
-        current_id: Id of the object in the way.
+        current_id: Id of the conflicting object.
     """
 
     code = ProblemCode.CONFLICT
@@ -138,7 +136,7 @@ class Conflict(Problem):
 
 
 class WrongState(Problem):
-    """The run's state does not allow it."""
+    """The run's state does not allow the command."""
 
     code = ProblemCode.WRONG_STATE
 
@@ -151,7 +149,7 @@ class Limited(Problem):
     """A limit is reached.
 
     Attributes:
-        retry_after_seconds: When to try again, from now; None when unknown.
+        retry_after_seconds: How long to wait before trying again; None when unknown.
     """
 
     code = ProblemCode.LIMITED
@@ -165,7 +163,7 @@ class Limited(Problem):
 
 
 class Unavailable(Problem):
-    """The run needs what is missing here, all of which is listed, over all steps; or the store cannot be used."""
+    """The server lacks something the run's steps need, all of it listed; or the store cannot be used."""
 
     code = ProblemCode.UNAVAILABLE
     retryable = True
@@ -176,10 +174,10 @@ class Unavailable(Problem):
 
 
 def refusal_of(error: Exception) -> Problem | None:
-    """Returns the problem that callers see for an error of a use case; None for an error nobody expected.
+    """Return the problem that callers see for an error of a use case; None for an unexpected error.
 
-    A full, closing or lost database is for callers to know. When the connection broke during COMMIT, the same call may
-    do its work twice: it is not retryable.
+    Callers are told about a full, closing or lost database. If the connection broke during COMMIT, a repeated call may
+    do its work twice, so it is not retryable.
     """
     if isinstance(error, Problem):
         return error

@@ -26,7 +26,7 @@ def check_query_size(query: _Query) -> _Query:
     for field in fields(query):
         value = getattr(query, field.name)
         if isinstance(value, tuple) and len(value) > MAX_VALUES:
-            raise _too_much(field.name, f"{len(value)} values; at most {MAX_VALUES} are looked for at a time")
+            raise _too_much(field.name, f"{len(value)} values; the limit is {MAX_VALUES}")
         if isinstance(value, str):
             check_text_size(value, field.name)
     return query
@@ -39,9 +39,9 @@ def check_text_size(text: str | None, name: str = "text") -> None:
         Invalid: The text is too long.
     """
     if text is not None and len(text) > MAX_TEXT:
-        raise _too_much(name, f"{len(text)} characters; at most {MAX_TEXT} are looked for")
+        raise _too_much(name, f"{len(text)} characters; the limit is {MAX_TEXT}")
 
 
 def _too_much(name: str, what: str) -> Invalid:
     message = f"A filter has {what}."
-    return Invalid([argument_error(name, "too_long", message, "Ask for less at a time.")])
+    return Invalid([argument_error(name, "too_long", message, "Send fewer or shorter values.")])

@@ -1,4 +1,4 @@
-"""The values that use cases return and take: all that a surface needs of what the store declares.
+"""Records of the store that use cases take and return, for the surfaces to import.
 
 States and scopes are in `store.states`.
 """

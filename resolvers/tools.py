@@ -1,4 +1,4 @@
-"""How a use case is published to agents: what its declaration says of the MCP tool.
+"""Declares how a use case is published to agents as an MCP tool.
 
     @operation("get_run", scope=Scope.READ, kind="query", tool=Tool(
         title="Get a run",
@@ -6,8 +6,8 @@
         parameters={"id": Parameter(name="run_id")},
     ))
 
-The GraphQL field names its operation, `directives=[Requires(…), published(get_run)]`. `app.mcp` makes the tool of both:
-its parameters are the field's arguments, its answer is what `app/mcp/documents/<tool>.graphql` selects of the field.
+The GraphQL field names its operation, `directives=[Requires(…), published(get_run)]`. `app.mcp` builds the tool from
+both: its parameters are the field's arguments, its result is what `app/mcp/documents/<tool>.graphql` selects.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
     from runner.failures import JSONValue
 
-#: `default` is what every agent is shown; the others are asked for by address (`/mcp?toolsets=author`).
+#: Every agent sees `default`; the URL asks for others (`/mcp?toolsets=author`).
 Toolset = Literal["default", "author"]
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What an argument is for agents, where that differs from what it is in the schema.
+    """How a tool's parameter differs from the GraphQL argument.
 
     Attributes:
-        name: Its name; the argument's in snake_case when None.
-        description: In place of the argument's.
-        default: The default in place of the argument's, where `has_default`.
+        name: Replaces the argument's name in snake_case.
+        description: Replaces the argument's description.
+        default: Replaces the argument's default, if `has_default`.
         minimum: Smallest number.
         maximum: Largest number.
-        one_of: The words it takes, where the schema only says text.
+        one_of: The allowed words, where the schema only says text.
         hidden: Left out of the tool; the argument keeps its default.
-        nullable: Whether null is another thing than leaving it out.
+        nullable: Whether null differs from leaving it out.
     """
 
     name: str | None = None
@@ -50,22 +50,21 @@ class Parameter:
 
     @property
     def has_default(self) -> bool:
-        """Whether it has a default of its own."""
         return self.default is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """An operation as a tool. Whether it reads only, destroys, or may be repeated is said by the operation.
+    """An operation as a tool. The operation declares whether it is read-only, destructive or idempotent.
 
     Attributes:
         title: For people who approve calls.
         description: For agents, one to three plain sentences: what, when, what it returns, which tool comes next.
-        name: The operation's when None.
-        toolset: Who is shown it.
-        open_world: Whether it may reach outside systems.
-        parameters: By the argument's name in snake_case; fields of a filter object stand for themselves.
-        when_empty: What an empty page says, and which tool helps.
+        name: The operation's name if None.
+        toolset: The toolset that lists it.
+        open_world: Whether it may reach external systems.
+        parameters: By the argument's name in snake_case; the fields of a filter object are parameters, too.
+        when_empty: What to say for an empty page, and which tool helps.
     """
 
     title: str
@@ -77,10 +76,10 @@ class Tool:
     when_empty: str | None = None
 
 
-#: The longest a call may wait: clients cut a silent call at 60 s.
+#: Longest wait of a call: clients abort a silent call after 60 s.
 WAIT_SECONDS_MAX: Final = 50
 
-#: How long a call that starts something waits for its end.
+#: How long a call that starts a run waits for its end.
 WAIT: Final = Parameter(
     default=25,
     minimum=0,

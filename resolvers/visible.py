@@ -1,7 +1,7 @@
-"""Batched reads of what the graph leads to, without what the caller may not see.
+"""Batched reads of the graph's objects, limited to what the caller may see.
 
 Every GraphQL field that leads to a run reads it here, so that none skips the check (guarantee V1). Each batch function
-takes keys and returns what is found by key; those said to be "of each" have an entry for every key.
+takes keys and returns what it finds by key; those documented as "of each" have an entry for every key.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Read(Protocol[K, V_co]):
 
 
 def _visible(read: _Read[K, V]) -> Batch[K, V]:
-    """Returns what belongs to runs, as far as the caller may see them."""
+    """Make a batch function for parts of runs the caller may see."""
 
     async def batch(context: Context, keys: Sequence[K]) -> Mapping[K, V]:
         return await read(context.services.store, keys, visible_to=visible_to(context.caller))
@@ -50,7 +50,7 @@ def _visible(read: _Read[K, V]) -> Batch[K, V]:
 
 
 def _open(read: Callable[[Store, Sequence[K]], Awaitable[Mapping[K, V]]]) -> Batch[K, V]:
-    """Returns what every caller may see."""
+    """Make a batch function for what every caller may see."""
 
     async def batch(context: Context, keys: Sequence[K]) -> Mapping[K, V]:
         return await read(context.services.store, keys)
@@ -87,7 +87,7 @@ artifacts_of_steps = _visible(stored_artifacts.artifacts_of_steps)
 #: The artifacts of each attempt, oldest first, by attempt id.
 artifacts_of_attempts = _visible(stored_artifacts.artifacts_of_attempts)
 
-#: Callers by id; their names are no secret among callers.
+#: Callers by id; every caller may see their names.
 callers = _open(find_callers)
 #: Pipelines by id, deleted ones too.
 pipelines = _open(pipeline_reads.find_pipelines)
@@ -98,50 +98,50 @@ version_bodies = _open(pipeline_reads.find_bodies)
 
 
 async def current_versions(context: Context, wanted: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], Version]:
-    """The versions new runs use, with their texts, by pipeline id and its current number."""
+    """Return the versions that new runs use, with their documents, by pipeline id and current number."""
     return await context.services.versions.current(context, wanted)
 
 
 async def latest_runs(context: Context, pipeline_ids: Sequence[str]) -> Mapping[str, RunRecord]:
-    """The newest run of pipelines, by pipeline id."""
+    """Return the newest run of each pipeline that has one, by pipeline id."""
     only = visible_to(context.caller)
     found = await run_reads.newest_runs(context.services.store, pipeline_ids, 1, visible_to=only)
     return {key: run for key, (run,) in found.items()}
 
 
 async def newest_runs(context: Context, wanted: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], list[RunRecord]]:
-    """So many of the newest runs of each pipeline, newest first, by pipeline id and number."""
+    """Return the newest runs of each pipeline, newest first, by pipeline id and number of runs."""
     ids, most = [key for key, _ in wanted], max(each for _, each in wanted)
     found = await run_reads.newest_runs(context.services.store, ids, most, visible_to=visible_to(context.caller))
     return {(key, each): found.get(key, [])[:each] for key, each in wanted}
 
 
 async def pipeline_usage(context: Context, ids: Sequence[str]) -> Mapping[str, Usage]:
-    """Recent use of each pipeline, by id, counted over the runs that the caller may see."""
+    """Return the recent usage of each pipeline, by id, over the runs that the caller may see."""
     return await context.services.usage.of(context, "pipeline", ids)
 
 
 async def pack_usage(context: Context, names: Sequence[str]) -> Mapping[str, Usage]:
-    """Recent use of each pack, by name, counted over the runs that the caller may see."""
+    """Return the recent usage of each pack, by name, over the runs that the caller may see."""
     return await context.services.usage.of(context, "pack", names)
 
 
 async def events_of_run(context: Context, run_id: str, window: PageWindow) -> list[EventRecord]:
-    """A page of a run's events, oldest first."""
+    """List a page of a run's events, oldest first."""
     if visible_to(context.caller) is not None and not await runs(context, [run_id]):
         return []
     return await events.list_events(context.services.store, run_id, window)
 
 
 async def log_of_attempt(context: Context, attempt_id: str, window: PageWindow) -> list[LogLineRecord]:
-    """A page of an attempt's log, oldest first."""
+    """List a page of an attempt's log, oldest first."""
     if visible_to(context.caller) is not None and not await attempts(context, [attempt_id]):
         return []
     return await logs.list_log(context.services.store, attempt_id, window)
 
 
 async def transcript_of_attempt(context: Context, attempt_id: str, window: PageWindow) -> list[dict[str, object]]:
-    """A page of an attempt's transcript, oldest first."""
+    """List a page of an attempt's transcript, oldest first."""
     if visible_to(context.caller) is not None and not await attempts(context, [attempt_id]):
         return []
     return await transcripts.list_transcript(context.services.store, attempt_id, window)

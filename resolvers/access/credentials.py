@@ -132,12 +132,12 @@ async def set_credential(
         try:
             credential_id = await _store(context, change)
         except VaultChangedError:
-            await context.services.keeper.refresh()
+            await context.services.vault_sync.refresh()
             continue
         except TooManyGrantsError as refused:
             message = f"{refused} grants are too many; at most {GRANTS_MAX} are kept."
             raise Invalid([argument_error("grants", "too_many", message)]) from refused
-        await context.services.keeper.refresh()
+        await context.services.vault_sync.refresh()
         found = await find_stored(context, credential_id)
         if found is not None:
             return found
@@ -163,7 +163,7 @@ async def _change(
         Invalid: the fields do not fit the kind.
         Unavailable: the vault is locked.
     """
-    keeper = context.services.keeper
+    keeper = context.services.vault_sync
     await keeper.refresh()
     stored = await find_credential(context.services.store, key)
     change = CredentialChange(
@@ -262,7 +262,7 @@ async def delete(context: Context, *, id: str) -> str:
             raise _not_found(id)
 
     await context.commit(unit)
-    await context.services.keeper.refresh()
+    await context.services.vault_sync.refresh()
     return found.id
 
 
@@ -271,10 +271,10 @@ async def test(context: Context, *, id: str) -> CredentialRecord:
     """Asks the service whether it accepts a credential, and keeps what it said."""
     found = await _get(context, id)
     services = context.services
-    await services.keeper.refresh()
+    await services.vault_sync.refresh()
     if (locked := services.vault.locked) is not None:
         raise _untested(found.key, locked.message, locked.hint)
-    opened, sealed = services.vault.get(found.key), services.keeper.sealed(found.key)
+    opened, sealed = services.vault.get(found.key), services.vault_sync.sealed(found.key)
     if opened is None or opened.fields is None or sealed is None:
         raise _untested(
             found.key,

@@ -77,7 +77,7 @@ async def find_pack(context: Context, *, pack: str) -> Pack | None:
     """The newest version of a pack; None when there is none, which is noted."""
     found = context.services.registry.find(pack)
     if found is None:
-        context.missed(await no_pack(context, pack))
+        context.note_miss(await no_pack(context, pack))
     return found
 
 
@@ -136,7 +136,7 @@ def _note_unknown_kinds(context: Context, query: CatalogQuery, entries: Sequence
         used = {kind for entry in entries for kind in (*entry.metadata.accepts, *entry.metadata.produces)}
         for kind in sorted(asked - used):
             if (miss := no_kind(kind, used)) is not None:
-                context.missed(miss)
+                context.note_miss(miss)
 
 
 def _packs(context: Context, source: SourceKind | None) -> list[Entry[Found]]:

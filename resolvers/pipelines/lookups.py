@@ -120,7 +120,7 @@ async def find_one_pipeline(context: Context, *, pipeline: str) -> PipelineRecor
     """A pipeline by id, key or alias; None when there is none, which is noted."""
     found = await find_pipeline(context.services.store, pipeline)
     if found is None:
-        context.missed(await no_pipeline(context, pipeline))
+        context.note_miss(await no_pipeline(context, pipeline))
     return found
 
 

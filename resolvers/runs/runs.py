@@ -133,7 +133,7 @@ async def _note_unknown(context: Context, wanted: RunFilter) -> None:
     known = await find_pipelines(context.services.store, ids) if ids else {}
     for ref in ids:
         if ref not in known:
-            context.missed(await no_pipeline(context, ref))
+            context.note_miss(await no_pipeline(context, ref))
 
 
 @operation(

@@ -270,7 +270,7 @@ async def test_an_expired_one_is_of_no_use(it: Product, tmp_path: Path) -> None:
         raw.execute("UPDATE credential SET expires_at = '2020-01-01 00:00:00.000000'")
         raw.commit()
     assert it.application.services is not None
-    await it.application.services.keeper.refresh()
+    await it.application.services.vault_sync.refresh()
     assert "expired on 2020-01-01" in (await call(it))["missing"][0]["message"]
     assert "expired on 2020-01-01" in (await call(it, "test.optional"))["failure"]["message"]
     refused = await store(it, expiresAt="2020-01-01T00:00:00Z")

@@ -41,20 +41,20 @@ async def test_long_texts_are_not_looked_for(it: Product) -> None:
     for name in _LISTS:
         assert await said(it, name, {"text": words}) == ""
         assert await said(it, name, {"text": words + "w"}) == (
-            f"A filter has {MAX_TEXT + 1} characters; at most {MAX_TEXT} are looked for."
+            f"A filter has {MAX_TEXT + 1} characters; the limit is {MAX_TEXT}."
         )
     callers = await it.answer("query ($text: String) { callers(text: $text) { nodes { id } } }", {"text": words + "w"})
-    assert "characters; at most" in callers.errors[0]["message"]
+    assert "characters; the limit is" in callers.errors[0]["message"]
 
 
 async def test_many_values_are_not_looked_for(it: Product) -> None:
     many = [f"p{number}" for number in range(MAX_VALUES + 1)]
     assert await said(it, "RunFilter", {"pipelines": many[1:]}) == ""
-    refused = f"has {MAX_VALUES + 1} values; at most {MAX_VALUES} are looked for at a time."
+    refused = f"has {MAX_VALUES + 1} values; the limit is {MAX_VALUES}."
     for name, field in (("RunFilter", "pipelines"), ("RunFilter", "callers"), ("CatalogFilter", "accepts")):
         assert (await said(it, name, {field: many})).endswith(refused)
     watch = it.subscribe("subscription ($f: RunFilter) { runChanges(filter: $f) { more } }", {"f": {"packs": many}})
-    with pytest.raises(AssertionError, match="at most 100 are looked for"):
+    with pytest.raises(AssertionError, match="the limit is 100"):
         await anext(watch)
 
 

@@ -1,4 +1,4 @@
-"""Who is calling, from which host, and how often one address may be wrong.
+"""Authentication, allowed hosts and origins, and the throttle of failed attempts.
 
 Begin with `identity`.
 """

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class AttemptGate:
-    """Answers 429 with Retry-After to an address that was wrong too often; a valid token still gets through.
+    """Answer 429 with Retry-After to an address with too many failures; a valid token still gets through.
 
-    Somebody else's failures behind the same address would otherwise lock out those who are known.
+    Otherwise one person's failures would lock out everybody behind the same address.
     """
 
     def __init__(self, app: ASGIApp, authenticator: Authenticator) -> None:
@@ -27,7 +27,6 @@ class AttemptGate:
         self._authenticator = authenticator
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on, or refuses it with 429."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return

@@ -1,8 +1,8 @@
 """Which names the server may be called by, and which web pages may call it.
 
 A page on the internet can make a browser talk to this machine, by its address or by a name that resolves to it (DNS
-rebinding). Requests for a host name that is not ours are refused, and so are sockets and changes that come from
-another origin. Programs that send no Origin are not concerned.
+rebinding). The guard refuses requests for a host name that is not ours, and sockets and changes from another origin.
+Programs that send no Origin pass.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Web pages have no other schemes.
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-#: Host headers known to be ours; a client cannot make the memory grow beyond it.
-_REMEMBERED = 256
+#: Host headers cached as ours; the bound keeps clients from growing the cache.
+_CACHED_HOSTS = 256
 
 _PAGE_POLICY = (
     "default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'; "
@@ -46,8 +46,8 @@ class HostGuard:
     """Middleware that refuses foreign host names and origins, and adds the security headers.
 
     Args:
-        app: What is guarded.
-        hosts: Names the server may be called by, without port, besides loopback.
+        app: The application to guard.
+        hosts: Names the server may be called by, without port, in addition to loopback.
         origins: Origins of other pages that may call it, such as `https://ops.example`.
     """
 
@@ -58,7 +58,7 @@ class HostGuard:
         self._known: set[bytes] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on, or refuses it with 400 (host) or 403 (origin)."""
+        """Pass the request on, or refuse it with 400 (host) or 403 (origin)."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -68,7 +68,7 @@ class HostGuard:
             return
         socket = scope["type"] == "websocket"
         if socket or scope["method"] not in _SAFE_METHODS:
-            # Browsers send one. Several are joined, and then match no allowed origin.
+            # Browsers send one; several, joined, match no allowed origin.
             origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
             origin = ", ".join(origins)
             if origins and not self._may_call(origin, hosts[0].decode("ascii")):
@@ -95,24 +95,24 @@ class HostGuard:
         authority = read_authority(text)
         if authority is None:
             return (
-                f"The header Host is malformed: {excerpt(text, 200)!r}. It is a name or address, with a port or "
-                "without, such as `127.0.0.1:8420` or `[::1]:8420`."
+                f"The Host header is malformed: {excerpt(text, 200)!r}. Send a name or address, with or without a "
+                "port, such as `127.0.0.1:8420` or `[::1]:8420`."
             )
         if not (is_loopback(authority.name) or authority.name in self._hosts):
             return (
                 f"This server is not called {excerpt(text, 200)}. Use the address it printed at start, or add the name "
                 "to PACKLINE_ALLOWED_HOSTS."
             )
-        if len(self._known) < _REMEMBERED:
+        if len(self._known) < _CACHED_HOSTS:
             self._known.add(host)
         return None
 
     def _may_call(self, origin: str, host: str) -> bool:
-        """Whether pages of an origin may change something; those of our own host may, and those that are allowed."""
+        """Whether pages of an origin may change something: our own host's and those of allowed origins may."""
         if origin.lower() in self._origins:
             return True
         scheme, _, rest = origin.partition("://")
-        # The scheme is the origin's on both sides: behind a proxy that ends TLS ours would say http.
+        # Both sides take the origin's scheme: behind a proxy that terminates TLS, ours would be http.
         default = _DEFAULT_PORTS.get(scheme.lower())
         theirs, ours = read_authority(rest), read_authority(host)
         if default is None or theirs is None or ours is None:
@@ -121,7 +121,7 @@ class HostGuard:
 
 
 def guard_for(app: ASGIApp, settings: Settings) -> HostGuard:
-    """The guard that fits the settings: their hosts, the address listened on and the public address."""
+    """A guard that allows the hosts and origins of the settings, the listening address and the public address."""
     hosts = [*settings.allowed_hosts]
     origins = [*settings.allowed_origins]
     if settings.host not in ("0.0.0.0", "::", "[::]"):
@@ -141,7 +141,7 @@ async def refuse(
     message: str,
     headers: Iterable[tuple[bytes, bytes]] = (),
 ) -> None:
-    """Answers a request, or an unaccepted socket's handshake, with a sentence of plain text."""
+    """Answer a request, or the handshake of a socket not yet accepted, with a sentence of plain text."""
     body = f"{message}\n".encode()
     fields = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode()), *headers]
     if scope["type"] == "websocket":

@@ -1,7 +1,7 @@
 """Who is calling: bearer tokens, browser logins, the bootstrap token; one identity for every surface.
 
-A secret is looked up by its SHA-256, for every request: a revoked token stops working at once, whichever process
-revoked it. Open streams are looked at every `WATCH_SECONDS`, and when a token is revoked.
+Every request looks its secret up by SHA-256, so a revoked token stops working at once, whichever process revoked it.
+The tokens of open streams are checked every `WATCH_SECONDS`, and when a token is revoked.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: How often the tokens of open streams are looked at; below 5 (guarantee V4).
+#: How often the tokens of open streams are checked; below 5 (guarantee V4).
 WATCH_SECONDS = 2.0
 _BEARER = "bearer "
-#: Who the first login, the bootstrap token and this machine's command line are.
+#: The caller behind the first login, the bootstrap token and this machine's command line.
 ADMIN_SUBJECT = "admin"
-#: How the token of this machine's command line is called.
+#: Name of the token of this machine's command line.
 CLI_TOKEN_NAME = "Command line on this machine"
 
 
@@ -65,13 +65,13 @@ class _Watcher:
 
 
 class Authenticator:
-    """Turns what a request carries into a `Caller`.
+    """Find the `Caller` of a request by its token or cookie.
 
     Args:
-        store: Where tokens are.
-        settings: The bootstrap token, how long logins last, how many failures are borne.
+        store: The tokens.
+        settings: The bootstrap token, the lifetime of logins and the limit of failures per minute.
         clock: The time, aware UTC.
-        ticks: Seconds that only go forward, for failures counted per minute.
+        ticks: A monotonic clock in seconds, for failures counted per minute.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Authenticator:
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = settings
-        #: Counted apart: an agent with an old token must not keep its user from signing in.
+        #: Separate from logins: an agent with an old token must not keep its user from signing in.
         self.throttle = Throttle(settings.login_attempts_per_minute, ticks)
         self.login_throttle = Throttle(settings.login_attempts_per_minute, ticks)
         #: Named after the port, because browsers share cookies between the ports of one host.
@@ -101,18 +101,18 @@ class Authenticator:
         store.wakes.listen(Topic.TOKEN_REVOKED, self._revoked)
 
     async def start(self) -> None:
-        """Makes the administrator; call before requests are served."""
+        """Create the administrator; call before requests are served."""
         admin = await self.administrator()
         if self._bootstrap_hash is not None:
             self._bootstrap = admin
 
     async def administrator(self) -> Caller:
-        """The administrator, for a process that serves nobody but the user who started it."""
+        """The administrator, created if missing; for a process that serves only the user who started it."""
         admin = await self._store.write(ensure_caller, ADMIN_SUBJECT, "Administrator")
         return Caller(admin.id, admin.subject, admin.name, frozenset(Scope), None, None)
 
     async def stop(self) -> None:
-        """Ends what runs in the background. A second call does nothing."""
+        """Cancel the background tasks; a second call does nothing."""
         tasks = [*self._background, *([self._watching] if self._watching else [])]
         for task in tasks:
             task.cancel()
@@ -123,22 +123,22 @@ class Authenticator:
     async def authenticate(
         self, connection: HTTPConnection, token: str | None, *, agents: bool = False
     ) -> Caller | None:
-        """Who sent a request or opened a socket, and makes it the current caller.
+        """Find the caller who sent a request or opened a socket.
 
         Args:
-            connection: The request or socket; its cookie counts when there is no bearer token, and then a request that
-                can change something, or a socket, has to come from a page of this server.
+            connection: The request or socket. Without a bearer token its cookie counts, and then a request that can
+                change something, or a socket, has to come from a page of this server.
             token: The bearer token, if one was sent.
-            agents: Whether the token of an agent's step counts, as it does for Packline's own tools alone.
+            agents: Whether to accept the token of an agent step; only Packline's own tools do.
 
         Returns:
-            None when nobody valid did; a wrong token is counted against its address.
+            None without valid credentials; a wrong token is counted against its address.
         """
         if token is None:
             cookie = connection.cookies.get(self.cookie_name)
             if cookie is None or not _from_our_page(connection):
                 return None
-            # A page that is still open after its login ended asks again and again; that is nobody guessing.
+            # Not counted as a failure: a page left open after its login ended keeps asking.
             caller = await self._find(cookie, TokenKind.BROWSER)
             if caller is None:
                 return None
@@ -150,24 +150,24 @@ class Authenticator:
         return caller
 
     async def _failed(self, address: str) -> None:
-        # One row for a burst of failures, so that a flood of them does not fill the audit.
+        # One row per burst, so that a flood of failures does not fill the audit.
         if self.throttle.failed(address):
             await self.note_refusal("authenticate", None, {"address": address})
 
     async def knows(self, token: str) -> bool:
-        """Whether a bearer token is valid; counts nothing."""
+        """Whether a bearer token is valid; counts no failure."""
         return await self._find(token, TokenKind.TOKEN) is not None
 
     async def knows_login(self, cookie: str) -> bool:
-        """Whether a browser's cookie is valid; counts nothing."""
+        """Whether a browser's cookie is valid; counts no failure."""
         return await self._find(cookie, TokenKind.BROWSER) is not None
 
     async def note_refusal(self, action: str, actor_id: str | None, detail: Mapping[str, str] | None = None) -> None:
-        """Leaves an audit row of something refused; a store that does not take it is logged, and the refusal holds."""
+        """Write the audit row of a refusal; if the store fails, log it: the refusal holds."""
         try:
             await self._store.write(_append, action, actor_id, detail, accepted=False)
         except StoreError:
-            log.exception("an audit row was not written", action=action, actor=actor_id)
+            log.exception("could not write an audit row", action=action, actor=actor_id)
 
     async def _find(self, secret: str, *kinds: TokenKind) -> Caller | None:
         if len(secret) > 512:
@@ -204,7 +204,7 @@ class Authenticator:
         try:
             await self._store.write(touch_token, token_id, caller_id)
         except StoreError as error:
-            log.warning("the use of a token was not noted", token=token_id, error=str(error))
+            log.warning("could not record the use of a token", token=token_id, error=str(error))
         finally:
             self._touching.discard(token_id)
 
@@ -216,7 +216,7 @@ class Authenticator:
     # ------------------------------------------------------------------------------------------ watching
 
     async def watch(self, caller: Caller) -> None:
-        """Returns once the caller's token has expired, been revoked, or lost a scope; within 5 seconds of it."""
+        """Return once the caller's token has expired, been revoked or lost a scope; within 5 seconds of it."""
         if caller.token_id is None:
             await asyncio.Event().wait()
         watcher = _Watcher(caller)
@@ -236,7 +236,7 @@ class Authenticator:
             try:
                 await self._check_watched()
             except StoreError as error:
-                log.warning("the tokens of open streams could not be looked at", error=str(error))
+                log.warning("could not check the tokens of open streams", error=str(error))
             await asyncio.sleep(WATCH_SECONDS)
 
     async def _check_watched(self) -> None:
@@ -249,7 +249,7 @@ class Authenticator:
                 record is None
                 or record.revoked_at is not None
                 or not watcher.caller.scopes <= record.scopes
-                # `watch` has a timer of its own; it stands still while the machine sleeps.
+                # The timer in `watch` pauses while the machine sleeps.
                 or (watcher.caller.expires_at is not None and watcher.caller.expires_at <= now)
             ):
                 watcher.ended.set()
@@ -262,16 +262,16 @@ class Authenticator:
     # ------------------------------------------------------------------------------------------ sign-in
 
     async def first_link(self) -> NewToken | None:
-        """A login link for the administrator while nobody has signed in with a browser yet; else None."""
+        """A login link for the administrator; None once anybody has signed in with a browser."""
         admin_id = await find_without_login(self._store, ADMIN_SUBJECT)
         return None if admin_id is None else await self.make_link(admin_id, frozenset(Scope))
 
-    async def make_link(self, caller_id: str, scopes: frozenset[Scope], *, asked: bool = False) -> NewToken:
-        """A link that signs one browser in, once, as a caller with these scopes; audited if the caller asked for it."""
+    async def make_link(self, caller_id: str, scopes: frozenset[Scope], *, is_audited: bool = False) -> NewToken:
+        """A link that signs one browser in, once, as a caller with these scopes."""
         expires_at = self._clock() + timedelta(minutes=self.settings.login_link_minutes)
 
         def unit(conn: Connection) -> NewToken:
-            if asked:
+            if is_audited:
                 _append(conn, "make_login_link", caller_id)
             return create_token(
                 conn, caller_id, name="Browser", scopes=scopes, expires_at=expires_at, kind=TokenKind.LOGIN_LINK
@@ -280,11 +280,11 @@ class Authenticator:
         return await self._store.write(unit)
 
     async def sign_in(self, link_secret: str, address: str) -> NewToken | None:
-        """Trades the secret of a login link for a browser login; None when it is unknown, used or expired.
+        """Exchange the secret of a login link for a browser login; None if it is unknown, used or expired.
 
         Args:
             link_secret: The secret.
-            address: Where the browser is, for the audit.
+            address: The browser's address, for the audit.
         """
         if len(link_secret) > 512:
             return None
@@ -298,7 +298,7 @@ class Authenticator:
         return await self._store.write(unit)
 
     async def sign_out(self, caller: Caller) -> None:
-        """Ends the login a caller came with."""
+        """Revoke the login the caller's request used."""
 
         def unit(conn: Connection) -> None:
             if caller.token_id is not None:
@@ -347,15 +347,15 @@ def bearer_token(authorization: str | None) -> str | None:
 
 
 def address_of(connection: HTTPConnection) -> str:
-    """Where a request came from; behind a trusted proxy, what the proxy says."""
+    """The address a request came from; behind a trusted proxy, the one the proxy names."""
     return connection.client.host if connection.client else "unknown"
 
 
 def _from_our_page(connection: HTTPConnection) -> bool:
-    """Whether a browser's request may use its cookie: reading always, changing and sockets only from our own pages.
+    """Whether a browser's request may use its cookie: reads always, changes and sockets only from our own pages.
 
-    `app.auth.hosts` has refused foreign Origins already. What is left are requests without one, which a browser sends
-    only for plain reads; `Sec-Fetch-Site` covers those that leave Origin out.
+    `app.auth.hosts` has already refused foreign Origins. A browser omits Origin only for plain reads; for those,
+    `Sec-Fetch-Site` decides.
     """
     if connection.scope["type"] != "websocket" and connection.scope["method"] in ("GET", "HEAD"):
         return connection.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")

@@ -127,7 +127,7 @@ class _Login:
         if not caller.may(Scope.MANAGE):
             await self._authenticator.note_refusal("make_login_link", caller.id)
             return PlainTextResponse("A login link needs a token with the scope `manage`.\n", 403)
-        link = await self._authenticator.make_link(caller.id, caller.scopes, asked=True)
+        link = await self._authenticator.make_link(caller.id, caller.scopes, is_audited=True)
         settings = self._authenticator.settings
         base = settings.outward if settings.public_url else f"{str(request.base_url).rstrip('/')}{settings.base}"
         assert link.token.expires_at is not None

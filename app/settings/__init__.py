@@ -1,4 +1,4 @@
-"""Every setting. The only reader of the environment and of the settings file.
+"""Every setting; only this room reads the environment and the settings file.
 
-Begin with `server`; `client` is what the command line needs to reach one.
+Begin with `server`; `client` holds what the command line needs to reach one.
 """

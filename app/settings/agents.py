@@ -36,29 +36,29 @@ _Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 
 
 class AgentSetting(BaseModel):
-    """One table."""
+    """One table `[agents.<name>]`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    preset: str | None = Field(None, description="Profile to start from; what else is given replaces its part.")
+    preset: str | None = Field(None, description="Profile to start from; the other keys replace its values.")
     command: tuple[str, ...] = Field((), description="Program and fixed arguments; the prompt goes in on stdin.")
-    model: str | None = Field(None, description="Model it is told to use unless a step says another.")
-    model_args: tuple[str, ...] | None = Field(None, description="Arguments that tell it, with `{model}` in them.")
+    model: str | None = Field(None, description="Model to use unless a step names another.")
+    model_args: tuple[str, ...] | None = Field(None, description="Arguments that set the model, with `{model}`.")
     stream: Literal["raw", "claude", "codex", "gemini", "opencode"] | None = Field(
-        None, description="How it prints what it does."
+        None, description="Format of what it prints."
     )
-    env: tuple[_Variable, ...] = Field((), description="The server's environment variables it is given, by name.")
-    variables: dict[_Variable, str] = Field(default_factory=dict, description="Fixed variables it is given.")
+    env: tuple[_Variable, ...] = Field((), description="Names of the server's environment variables to pass on.")
+    variables: dict[_Variable, str] = Field(default_factory=dict, description="Environment variables to set.")
     credentials: dict[_Variable, str] = Field(
-        default_factory=dict, description="Secrets it is given: `credential` or `credential.field` by variable."
+        default_factory=dict, description="Secrets to pass: `credential` or `credential.field` by variable."
     )
     timeout_seconds: float = Field(600, gt=0, le=86_400, description="Longest time of an attempt.")
-    capabilities: tuple[str, ...] | None = Field(None, description="What it says it can do.")
+    capabilities: tuple[str, ...] | None = Field(None, description="Capabilities it declares.")
     read: tuple[str, ...] = Field((), description="Absolute paths outside the workspace it may read.")
-    script: Path | None = Field(None, description="File a mock answers from.")
+    script: Path | None = Field(None, description="Script of answers for a mock.")
     network: bool = Field(True, description="Whether it may reach the network.")
     isolation: Literal["process", "sandbox", "sandbox_offline"] | None = Field(
-        None, description="Weakest isolation it accepts, whatever a step says."
+        None, description="Weakest isolation it accepts; a step may only ask for a stronger one."
     )
 
     @model_validator(mode="after")
@@ -89,7 +89,7 @@ class AgentSetting(BaseModel):
 
 
 def _named(agents: dict[str, AgentSetting]) -> dict[str, AgentSetting]:
-    """The profiles; a name that steps could not write is refused."""
+    """Refuse names that steps could not write."""
     for key in agents:
         if not _NAME.match(key):
             raise ValueError(f"the name `{key}` must be lower-case letters, digits, `_` and `-`, at most 64")
@@ -108,14 +108,14 @@ def agents_of(
     workspace_bytes: int,
     mcp_url: str | None = None,
 ) -> Agents:
-    """The agents steps may use here. `mock` is there even when no table declares it.
+    """The agents steps may use, `mock` always among them.
 
     Args:
         settings: The tables by name.
-        folder: Where workspaces of attempts are made.
-        output_bytes: What one agent may print.
-        workspace_bytes: What its workspace may hold.
-        mcp_url: Where Packline's own tools are.
+        folder: Parent of the workspaces of attempts.
+        output_bytes: The most one agent may print.
+        workspace_bytes: The most its workspace may hold.
+        mcp_url: Address of Packline's own tools.
     """
     mock = replace(PRESETS["mock"], script=builtins_folder() / "agents" / "mock.yaml")
     profiles = {"mock": mock, **{key: _profile(key, table) for key, table in settings.items()}}
@@ -131,9 +131,9 @@ def agents_of(
 
 
 def given_secrets(agents: Agents) -> dict[str, str]:
-    """What profiles give their programs outside the vault and call a secret by the variable's name, to be masked too.
+    """Values to mask that do not come from the vault: of variables whose name says that they hold a secret.
 
-    What is shorter than a secret of the vault may be is left out: it would be masked inside ordinary words.
+    Values shorter than `MIN_SECRET_LENGTH` are left out, because masking them would damage ordinary words.
     """
     found: dict[str, str] = {}
     for profile in agents.profiles.values():

@@ -1,4 +1,4 @@
-"""What the command line needs to reach a server: two variables, and what a server leaves for its own user."""
+"""What the command line needs to reach a server: two variables, and two files a server writes for its own user."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """What the command line needs to reach a server.
+    """Settings of the command line.
 
     Attributes:
         server: Address given by PACKLINE_SERVER.
@@ -24,15 +24,14 @@ class ClientSettings:
 
     @classmethod
     def load(cls) -> Self:
-        """Reads the two variables."""
         return cls(server=os.environ.get("PACKLINE_SERVER") or None, token=os.environ.get("PACKLINE_TOKEN") or None)
 
 
 def cli_token_path(data_dir: Path) -> Path:
-    """The file in which a server leaves a token for the commands of its own user."""
+    """The file with a token for commands, which a server writes for its own user."""
     return data_dir / "cli-token"
 
 
 def cli_address_path(data_dir: Path) -> Path:
-    """The file in which a server leaves its address for the commands of its own user."""
+    """The file with the server's address for commands, which a server writes for its own user."""
     return data_dir / "cli-address"

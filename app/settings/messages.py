@@ -1,4 +1,4 @@
-"""Settings as people are told them: values without secrets, and what is wrong with one that cannot be used."""
+"""Settings as people see them: values without secrets, and what is wrong with one that cannot be used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NEEDED = {
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "it must be a table"),
     **dict.fromkeys(("path_type", "path_invalid"), "it must be a path"),
     "extra_forbidden": "there is no such key",
-    "missing": "it is needed",
+    "missing": "it is required",
 }
 
 
@@ -48,30 +48,31 @@ def _explain_one(
     dotted = ".".join((name, *inside))
     match source_of(name, given, file.values, file.path):
         case "command line":
-            where = f"--{name.replace('_', '-')}"
+            where, drop = f"--{name.replace('_', '-')}", "leave it out"
         case "environment":
             where = f"`{'.'.join(inside)}` in {variable_of(name)}" if inside else variable_of(name)
+            drop = "unset it"
         case path:
-            where = f"`{dotted}` in {path}"
+            where, drop = f"`{dotted}` in {path}", "remove it"
     field = fields[name]
     default = default_of(field)
     if is_secret(field):
         value = "is set"
     elif inside or isinstance(default, dict) or not isinstance(detail["input"], (str, int, float)):
-        value = "cannot be used"  # what lies in a table or a list may be a secret
+        value = "cannot be used"  # an entry of a table or a list may be a secret
     else:
         value = f"is `{shown(field, detail['input'])}`"
     if inside:
-        remedy = "Correct it or remove it."
+        remedy = "remove it"
     elif default in (None, [], {}):
-        remedy = "Unset it to go without."
+        remedy = drop
     else:
-        remedy = f"Unset it for the default `{default}`."
-    return f"{where} {value}: {needed(detail, _NEEDED)}. {remedy}"
+        remedy = f"{drop} to use the default `{default}`"
+    return f"{where} {value}: {needed(detail, _NEEDED)}. Correct it, or {remedy}."
 
 
 def default_of(field: FieldInfo) -> JSONValue:
-    """What a setting is when it is not given."""
+    """The default of a setting, as JSON."""
     value = field.get_default(call_default_factory=True)
     if isinstance(value, Path):
         return str(value)
@@ -79,12 +80,12 @@ def default_of(field: FieldInfo) -> JSONValue:
 
 
 def is_secret(field: FieldInfo) -> bool:
-    """Whether the value of a setting is told nobody."""
+    """Whether the value of a setting is never shown."""
     return SecretStr in (field.annotation, *get_args(field.annotation))
 
 
 def shown(field: FieldInfo, value: JSONValue) -> JSONValue:
-    """A value without the secrets in it; None for a setting that is one."""
+    """A value without the secrets in it; None if the setting is a secret."""
     if is_secret(field):
         return None
     if isinstance(value, str):

@@ -1,6 +1,6 @@
-"""The settings of models: who serves them (`model_providers`) and which serve a role (`model_roles`).
+"""Settings of models: their providers (`model_providers`) and the models of each role (`model_roles`).
 
-Both are tables of the settings file; variables add to them and win:
+Both are tables of the settings file; variables add entries and override those of the file:
 
     [model_providers.groq]
     kind = "openai"
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _ROLE = re.compile(r"PACKLINE_MODEL_([A-Z0-9_]+)\Z")
 _PROVIDER = re.compile(r"PACKLINE_PROVIDER_([A-Z0-9_]+?)_(URL|KIND|CREDENTIAL|API_KEY_ENV)\Z")
 _FIELDS = {"URL": "base_url", "KIND": "kind", "CREDENTIAL": "credential", "API_KEY_ENV": "api_key_env"}
-#: Variables of the same prefix that are settings of their own, or would be the whole table.
+#: Variables of the same prefix that set something other than a role.
 _NOT_ROLES = frozenset({"PACKLINE_MODEL_ROLES", "PACKLINE_MODEL_PROVIDERS", "PACKLINE_MODEL_CALL_SECONDS"})
 
 
@@ -70,7 +70,7 @@ def provider_variables() -> dict[str, dict[str, str]]:
 
 
 def merged(file: object, variables: Mapping[str, Any]) -> object:
-    """A table of the file with the variables' entries over it; what is no table is left to the check."""
+    """A table of the file, overridden by the variables' entries; validation refuses what is not a table."""
     if not isinstance(file, dict):
         return dict(variables) if file is None else file
     result = dict(file)
@@ -81,7 +81,7 @@ def merged(file: object, variables: Mapping[str, Any]) -> object:
 
 
 def _checked_providers(value: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """Providers as the settings give them, names in lower case; the message names an entry that cannot be used."""
+    """Validate providers and put their names in lower case; the message names the wrong entry."""
     checked = {name.lower(): dict(entry) for name, entry in value.items()}
     for name, entry in checked.items():
         if not PROVIDER_NAME.match(name) or name == OFFLINE:
@@ -96,19 +96,19 @@ def _checked_providers(value: dict[str, dict[str, str]]) -> dict[str, dict[str, 
             raise ValueError(f"provider `{name}` needs a base_url (PACKLINE_PROVIDER_{name.upper()}_URL)")
         url = entry.get("base_url")
         if url is not None:
-            needed = f"for provider `{name}` an address such as https://host.example/v1 is needed"
+            needed = f"provider `{name}` needs an address such as https://host.example/v1"
             try:
                 address = read_web_address(url)
             except WebAddressError as error:
                 raise ValueError(f"{needed}: {error.reason}") from error
             if address.account is not None:
-                raise ValueError(f"the address of provider `{name}` holds a password: store a credential instead")
+                raise ValueError(f"the address of provider `{name}` contains a password: store a credential instead")
             entry["base_url"] = address.url.rstrip("/")
     return checked
 
 
 def _read_roles(value: object) -> object:
-    """Chains given as text, separated by commas, as lists; the rest is left to the check."""
+    """Split chains given as text at commas; validation refuses what is not a table."""
     if not isinstance(value, dict):
         return value
     return {
@@ -118,9 +118,9 @@ def _read_roles(value: object) -> object:
 
 
 def _checked_roles(value: dict[str, tuple[str, ...]], info: ValidationInfo) -> dict[str, tuple[str, ...]]:
-    """Roles as the settings give them, names in lower case; the message names an entry that cannot be used.
+    """Validate roles and put their names in lower case; the message names the wrong entry.
 
-    Whether a provider serves a model is known once `model_providers`, which is declared before, was read.
+    The field `model_providers` is declared first, so the providers are known here.
     """
     checked = {name.lower(): chain for name, chain in value.items()}
     for name, chain in checked.items():
@@ -141,7 +141,7 @@ def _checked_roles(value: dict[str, tuple[str, ...]], info: ValidationInfo) -> d
 
 
 def _unknown_provider(roles: Mapping[str, tuple[str, ...]], providers: Mapping[str, Mapping[str, str]]) -> str | None:
-    """What is wrong with a role whose model no provider serves; None when there is none."""
+    """What is wrong with the first role whose model no provider serves; None if each has one."""
     known = {*BUILTIN_PROVIDERS, *providers, OFFLINE}
     for role, chain in roles.items():
         for text in chain:
@@ -152,21 +152,21 @@ def _unknown_provider(roles: Mapping[str, tuple[str, ...]], providers: Mapping[s
                     f"{', '.join(sorted(known))}, or add it as PACKLINE_PROVIDER_{ref.provider.upper()}_URL"
                 )
             if ref.provider == OFFLINE and role != "voice":
-                return f"role `{role}` names `{text}`, which is a voice of this machine: name a model of a provider"
+                return f"role `{role}` names `{text}`, which is an offline voice: name a model of a provider"
     return None
 
 
-#: Who serves models, by name.
+#: Providers by name.
 Providers = Annotated[dict[str, dict[str, str]], NoDecode, AfterValidator(_checked_providers)]
 #: Models of each role, in the order they are tried.
 Roles = Annotated[dict[str, tuple[str, ...]], NoDecode, BeforeValidator(_read_roles), AfterValidator(_checked_roles)]
 
 
 def providers_of(value: Mapping[str, Mapping[str, str]]) -> dict[str, Provider]:
-    """The built-in providers with what the settings say of them, and those the settings add.
+    """The built-in providers, with the settings' changes, and the providers the settings add.
 
-    A provider at an address of its own may work without a key (a server of your own), unless a credential or a
-    variable for one is named.
+    A provider at another address than the built-in one needs no key, as a private server may not, unless a credential
+    or a variable for one is named.
     """
     found = dict(BUILTIN_PROVIDERS)
     for name, entry in value.items():
@@ -191,7 +191,7 @@ def roles_of(value: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[ModelRef, 
 
 
 def given_keys(providers: Mapping[str, Provider]) -> dict[str, str]:
-    """Keys of providers that the environment holds, by credential."""
+    """Keys of providers from the environment, by credential."""
     found: dict[str, str] = {}
     for provider in providers.values():
         key = os.environ.get(provider.api_key_env or "", "").strip()

@@ -18,28 +18,30 @@ from runner.mounts.spec import KEY, MountSpec, MountSpecError, SecretRef, checke
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-#: Programs servers may be started with unless PACKLINE_MCP_COMMANDS says otherwise.
+#: Default of PACKLINE_MCP_COMMANDS.
 COMMANDS = ("node", "npx", "python3", "uvx")
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 
 
 class McpServerSetting(BaseModel):
-    """One table; a `secret` is written `credential.field` and looked up in the vault."""
+    """One table `[mcp_servers.<name>]`; secrets are written `credential.field` and looked up in the vault."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     command: tuple[str, ...] = Field((), description="Program and arguments of a stdio server.")
     url: str | None = Field(None, description="Address of a Streamable HTTP server.")
-    env: dict[_Name, str] = Field(default_factory=dict, description="Its environment, besides PATH and a HOME.")
-    secret_env: dict[_Name, str] = Field(default_factory=dict, description="More of it: `credential.field` by name.")
+    env: dict[_Name, str] = Field(default_factory=dict, description="Environment variables besides PATH and HOME.")
+    secret_env: dict[_Name, str] = Field(
+        default_factory=dict, description="Environment variables from the vault: `credential.field` by name."
+    )
     bearer: str | None = Field(None, description="Token for an HTTP server, as `credential.field`.")
     effects: dict[str, Literal["none", "idempotent", "external"]] = Field(
-        default_factory=dict, description="What tools change outside, by name; `external` for the others."
+        default_factory=dict, description="Effects of tools, by name; `external` for the others."
     )
-    tools: tuple[str, ...] | None = Field(None, description="Tools to take; all when absent.")
+    tools: tuple[str, ...] | None = Field(None, description="Tools to offer as packs; all when absent.")
     call_seconds: float = Field(60, gt=0, le=3600, description="Longest time of one call.")
     start_seconds: float = Field(30, gt=0, le=600, description="Longest time of a connection attempt.")
-    concurrency: int = Field(8, ge=1, le=1000, description="Calls at a time.")
+    concurrency: int = Field(8, ge=1, le=1000, description="Concurrent calls.")
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -56,7 +58,7 @@ class McpServerSetting(BaseModel):
     def _http(cls, value: str | None) -> str | None:
         if value is None:
             return None
-        needed = "an address such as https://host.example/mcp is needed"
+        needed = "it must be an address such as https://host.example/mcp"
         try:
             address = read_web_address(value)
         except WebAddressError as error:
@@ -68,7 +70,7 @@ class McpServerSetting(BaseModel):
     @field_validator("secret_env", "bearer", mode="after")
     @classmethod
     def _secret_names(cls, value: dict[str, str] | str | None) -> dict[str, str] | str | None:
-        # What is wrong here may be the secret itself: it is not repeated.
+        # The wrong value may be the secret itself, so no message repeats it.
         for name, secret in value.items() if isinstance(value, dict) else [("", value)] if value is not None else []:
             if not all(secret.partition(".")):
                 raise ValueError(f"{f'`{name}`' if name else 'it'} is not of the form `credential.field`")
@@ -76,7 +78,7 @@ class McpServerSetting(BaseModel):
 
 
 def _named(servers: dict[str, McpServerSetting]) -> dict[str, McpServerSetting]:
-    """The servers; a name that cannot be part of a pack's name is refused."""
+    """Refuse names that cannot be part of a pack's name."""
     for key in servers:
         if not KEY.match(key):
             raise ValueError(f"the name `{key}` must be lower-case letters, digits and `_`, at most 40")
@@ -88,7 +90,7 @@ Servers = Annotated[Table[dict[str, McpServerSetting]], AfterValidator(_named)]
 
 
 def mount_specs(servers: Mapping[str, McpServerSetting], commands: Sequence[str]) -> list[MountSpec]:
-    """The servers to mount, their programs found; one that may not be started, or is not there, is its `problem`."""
+    """The servers to mount; `problem` says why the program of one is missing or not allowed."""
     return [_spec(key, server, commands) for key, server in servers.items()]
 
 

@@ -2,9 +2,9 @@
 
 A setting is a field of `Settings`. It is read from the command line, else from the environment variable
 `PACKLINE_<FIELD>`, else from a TOML file (`PACKLINE_CONFIG`, or `packline.toml` in the data folder), else it has its
-default. Adding a field is all it takes to be read and listed: the API and the documentation list fields as they are
-declared here. `app.run_resources` and `app.main` hand values on. Types say what a value may be: `values`, and `agents`,
-`models` and `mounts` for tables.
+default. A new field is read and listed without further code: the API and the documentation list the fields in this
+order. `app.run_resources` and `app.main` pass values on. The types are in `values`; those of tables in `agents`,
+`models` and `mounts`.
 """
 
 from __future__ import annotations
@@ -65,160 +65,164 @@ class Settings(BaseSettings):
     data_dir: Folder = Field(
         default_factory=data_home, description="Folder of the database, artifacts, keys and settings file."
     )
-    host: str = Field("127.0.0.1", min_length=1, description="Address to listen on; a wider one needs a token first.")
-    port: int = Field(8420, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    host: str = Field(
+        "127.0.0.1", min_length=1, description="Address to listen on; one other machines can reach needs a token first."
+    )
+    port: int = Field(8420, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
     public_url: Address = Field(
         None,
-        description="Address people reach the server at, when a proxy stands before it, such as https://pack.example.",
+        description="Public address of the server behind a proxy, such as https://pack.example.",
     )
     base_path: BasePath = Field(
         None,
-        description="Path everything lies below, when a proxy serves other things beside, such as /tools/pipes; that "
-        "of PACKLINE_PUBLIC_URL when absent.",
+        description="Path prefix behind a proxy that serves other applications too, such as /tools/pipes; default: the "
+        "path of PACKLINE_PUBLIC_URL.",
     )
     allowed_hosts: Hosts = Field(
-        (), description="Names the server may be called by besides loopback and its own address, separated by commas."
+        (), description="Host names to answer to, besides loopback and the server's own address, separated by commas."
     )
     allowed_origins: Origins = Field(
-        (), description="Origins of other web pages that may call the server, such as https://ops.example, by commas."
+        (),
+        description="Origins of other web pages that may call the server, such as https://ops.example, separated by "
+        "commas.",
     )
-    database_url: DatabaseAddress = Field("sqlite", description="`sqlite`, or `postgresql://user@host/name`.")
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
+    database_url: DatabaseAddress = Field("sqlite", description="Database: `sqlite`, or `postgresql://user@host/name`.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level to log.")
     log_format: Literal["auto", "console", "json"] = Field(
-        "auto", description="How log lines look; `auto` writes for people on a terminal and JSON elsewhere."
+        "auto", description="Format of log lines; `auto` is `console` on a terminal and `json` elsewhere."
     )
     shutdown_grace_seconds: float = Field(
-        10, ge=0, le=3600, description="How long a server that stops lets short steps and requests finish."
+        10, ge=0, le=3600, description="How long a stopping server waits for short steps and requests to finish."
     )
 
     # -- packs
     pack_path: Folders = Field((), description=f"Folders with packs of your own, separated by `{os.pathsep}`.")
     egress_allow: Words = Field(
         (),
-        description="Private addresses packs may reach all the same, as `host`, `host:port` or a network, by commas.",
+        description="Private addresses packs may reach, as `host`, `host:port` or a network, separated by commas.",
     )
     service_urls: ServiceAddresses = Field(
         default_factory=dict,
-        description="Services that packs use, by name; each is a variable PACKLINE_SERVICE_<NAME>_URL.",
+        description="Addresses of services that packs use, by name; one variable PACKLINE_SERVICE_<NAME>_URL each.",
     )
 
     mcp_commands: Words = Field(
         settings_mounts.COMMANDS,
-        description="Programs that MCP servers may be started with, names or paths, by commas.",
+        description="Programs that may start MCP servers, as names or paths, separated by commas.",
     )
     mcp_servers: settings_mounts.Servers = Field(
         default_factory=dict,
-        description="MCP servers mounted as packs: a table [mcp_servers.<name>] each, in the settings file.",
+        description="MCP servers mounted as packs: one table [mcp_servers.<name>] each, in the settings file.",
     )
 
     agents: settings_agents.Profiles = Field(
         default_factory=dict,
-        description="Programs agent steps may use: a table [agents.<name>] each, in the settings file.",
+        description="Programs agent steps may use: one table [agents.<name>] each, in the settings file.",
     )
-    agent_output_bytes: Bytes = Field(256 << 20, description="What one agent may print, in bytes.")
+    agent_output_bytes: Bytes = Field(256 << 20, description="Largest output of one agent, in bytes.")
     transcript_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 40)] = Field(
-        8 << 20, description="What is kept of the beginning of a transcript, and of its end, in bytes; 1 MiB at least."
+        8 << 20, description="Bytes kept of the beginning of a transcript, and as many of its end; at least 1 MiB."
     )
-    agent_workspace_bytes: Bytes = Field(2 << 30, description="What an agent's workspace may hold, in bytes.")
+    agent_workspace_bytes: Bytes = Field(2 << 30, description="Largest workspace of an agent, in bytes.")
 
     # -- models
     model_providers: settings_models.Providers = Field(
         default_factory=dict,
-        description="Who serves models, by name, besides or over the built-in ones: kind, base_url, credential, "
-        "api_key_env; each is a variable PACKLINE_PROVIDER_<NAME>_URL, _KIND, _CREDENTIAL or _API_KEY_ENV.",
+        description="Providers of models, by name; they add to the built-in ones or change them. Keys: kind, base_url, "
+        "credential, api_key_env; variables: PACKLINE_PROVIDER_<NAME>_URL, _KIND, _CREDENTIAL and _API_KEY_ENV.",
     )
     model_roles: settings_models.Roles = Field(
         default_factory=dict,
-        description="Models of each role in the order they are tried, as `provider:name`; each is a variable "
-        "PACKLINE_MODEL_<ROLE> with commas between them.",
+        description="Models of each role, as `provider:name`, in the order to try them; one variable "
+        "PACKLINE_MODEL_<ROLE> each, separated by commas.",
     )
     model_call_seconds: float = Field(
-        240, gt=0, le=600, description="Longest time of one request to a model; then the next of its role is asked."
+        240, gt=0, le=600, description="Longest time of one request to a model, before the role's next model is tried."
     )
 
-    # -- secrets packs are given
+    # -- secrets of packs
     vault_key: VaultKey = Field(
         None,
-        description="Key of the vault, 32 bytes in base64 or hexadecimal; the file `vault.key` of the data folder when "
-        "absent.",
+        description="Key of the vault, 32 bytes in base64 or hexadecimal; default: the file `vault.key` in the data "
+        "folder.",
     )
 
     # -- who may call
     bootstrap_token: SecretStr | None = Field(
-        None, min_length=1, description="A token accepted as administrator as given, for automation."
+        None, min_length=1, description="A token that acts as the administrator, for automation."
     )
     login_days: float = Field(30, gt=0, le=366, description="How long a browser stays signed in.")
     login_link_minutes: float = Field(15, gt=0, le=1440, description="How long a one-time login link works.")
     login_attempts_per_minute: int = Field(
-        10, ge=1, le=10_000, description="Failed sign-ins or unknown tokens one address may send in a minute."
+        10, ge=1, le=10_000, description="Failed sign-ins or unknown tokens allowed per address and minute."
     )
     download_link_minutes: float = Field(15, gt=0, le=1440, description="How long a signed download address works.")
 
     # -- runs
-    lanes: int = Field(64, ge=1, le=10_000, description="Runs this process works on at a time.")
-    caller_concurrent_runs: int = Field(8, ge=1, le=100_000, description="Runs of one caller that work at a time.")
-    queue_limit: int = Field(1000, ge=1, le=10_000_000, description="Runs that may wait; more are refused.")
-    run_deadline_seconds: Seconds = Field(1800, description="Longest time of a run that sets no deadline of its own.")
-    step_timeout_seconds: Seconds = Field(600, description="Longest time of a step that sets no timeout of its own.")
+    lanes: int = Field(64, ge=1, le=10_000, description="Concurrent runs of this process.")
+    caller_concurrent_runs: int = Field(8, ge=1, le=100_000, description="Concurrent runs of one caller.")
+    queue_limit: int = Field(1000, ge=1, le=10_000_000, description="Queued runs; more are refused.")
+    run_deadline_seconds: Seconds = Field(1800, description="Longest time of a run whose pipeline sets no deadline.")
+    step_timeout_seconds: Seconds = Field(600, description="Longest time of a step that sets no timeout.")
     steps_max: int = Field(64, ge=1, le=1000, description="Steps a pipeline may have.")
-    step_input_bytes: Bytes = Field(1 << 20, description="Resolved input of a step, in bytes.")
-    step_output_bytes: Bytes = Field(1 << 20, description="Output of a step, in bytes; more belongs into artifacts.")
+    step_input_bytes: Bytes = Field(1 << 20, description="Largest input of a step, templates resolved, in bytes.")
+    step_output_bytes: Bytes = Field(
+        1 << 20, description="Largest output of a step, in bytes; larger content belongs in artifacts."
+    )
     wait_seconds_max: int = Field(50, ge=0, le=3600, description="Longest time a request may wait for a run.")
-    session_idle_seconds: Seconds = Field(900, description="How long a session lives that no step uses.")
-    session_sweep_seconds: Seconds = Field(30, description="How often ended sessions and attempts are tidied up.")
-    lease_seconds: float = Field(
-        30, ge=1, le=3600, description="How long a worker that gives no sign of life keeps a run."
-    )
-    rescue_seconds: float = Field(
-        5, ge=0.05, le=3600, description="How often runs that no worker keeps any more are looked for."
-    )
+    session_idle_seconds: Seconds = Field(900, description="How long to keep a session that no step uses.")
+    session_sweep_seconds: Seconds = Field(30, description="How often to clean up after ended sessions and attempts.")
+    lease_seconds: float = Field(30, ge=1, le=3600, description="How long a run stays leased to a silent worker.")
+    rescue_seconds: float = Field(5, ge=0.05, le=3600, description="How often to look for runs whose lease expired.")
 
-    # -- what is kept
-    run_days: int = Field(90, ge=1, le=36_500, description="Days a finished run is kept.")
-    run_count: int = Field(10_000, ge=1, le=100_000_000, description="Finished runs that are kept.")
-    artifact_days: int = Field(7, ge=1, le=36_500, description="Days an artifact is kept after its run succeeded.")
-    artifact_quota_bytes: Bytes = Field(20 << 30, description="All artifacts together, in bytes; more are refused.")
+    # -- retention
+    run_days: int = Field(90, ge=1, le=36_500, description="Days to keep a finished run.")
+    run_count: int = Field(10_000, ge=1, le=100_000_000, description="Finished runs to keep.")
+    artifact_days: int = Field(7, ge=1, le=36_500, description="Days to keep an artifact after its run succeeded.")
+    artifact_quota_bytes: Bytes = Field(20 << 30, description="Size of all artifacts, in bytes; more are refused.")
     artifact_store: ArtifactStore = Field(
-        "disk", description="Where contents of artifacts are kept: `disk`, in the data folder, or s3://bucket/folder."
+        "disk", description="Where to keep the contents of artifacts: `disk` (the data folder) or s3://bucket/folder."
     )
     artifact_store_endpoint: Address = Field(
-        None, description="Address of a service that speaks S3 and is not Amazon's, such as https://minio.example:9000."
+        None, description="Address of an S3 service other than Amazon's, such as https://minio.example:9000."
     )
     artifact_store_region: str = Field("us-east-1", min_length=1, description="Region of the bucket.")
     artifact_store_key_id: str | None = Field(
-        None, description="Access key for the bucket; what the AWS_ variables or the machine's role say when absent."
+        None, description="Access key for the bucket; default: the AWS_ variables or the machine's role."
     )
     artifact_store_secret: SecretStr | None = Field(None, min_length=1, description="Secret of that access key.")
     artifact_cache_bytes: Bytes = Field(
-        2 << 30, description="Contents of a bucket kept on this machine while in use, in bytes."
+        2 << 30, description="Size of the local cache of a bucket's contents, in bytes."
     )
-    upload_bytes: Bytes = Field(100 << 20, description="One uploaded file, in bytes.")
-    uploads_per_minute: int = Field(60, ge=1, le=100_000, description="Files one caller may upload in a minute.")
-    memory_days: int = Field(30, ge=1, le=36_500, description="Days audit memory is kept.")
-    audit_days: int = Field(365, ge=1, le=36_500, description="Days the audit is kept.")
+    upload_bytes: Bytes = Field(100 << 20, description="Largest uploaded file, in bytes.")
+    uploads_per_minute: int = Field(60, ge=1, le=100_000, description="Files one caller may upload per minute.")
+    memory_days: int = Field(30, ge=1, le=36_500, description="Days to keep audit memory.")
+    audit_days: int = Field(365, ge=1, le=36_500, description="Days to keep the audit.")
 
-    # -- what one request may ask for
-    request_body_bytes: Bytes = Field(1 << 20, description="Body of a GraphQL request, in bytes.")
-    request_depth: int = Field(20, ge=1, le=200, description="Nesting of fields in a query.")
-    request_fields: int = Field(400, ge=1, le=1_000_000, description="Fields of a query, fragments unfolded.")
+    # -- limits of a request
+    request_body_bytes: Bytes = Field(1 << 20, description="Largest body of a GraphQL request, in bytes.")
+    request_depth: int = Field(20, ge=1, le=200, description="Deepest nesting of fields in a query.")
+    request_fields: int = Field(400, ge=1, le=1_000_000, description="Fields of a query, fragments expanded.")
     request_aliases: int = Field(40, ge=0, le=100_000, description="Aliases of a query.")
-    request_lexemes: int = Field(1500, ge=1, le=10_000_000, description="Lexical units of a query.")
-    request_cost: int = Field(10_000, ge=1, le=10_000_000, description="Cost of a query, page sizes multiplied out.")
+    request_lexemes: int = Field(1500, ge=1, le=10_000_000, description="Tokens of a query's text.")
+    request_cost: int = Field(
+        10_000, ge=1, le=10_000_000, description="Cost of a query: its fields, multiplied by page sizes."
+    )
 
-    #: Where each value came from, by field.
+    #: The source of each value, by field.
     _sources: dict[str, str] = PrivateAttr(default_factory=dict)
-    #: What `load` wants said about the environment, for the log.
+    #: Warnings about the environment, for the log.
     _warnings: tuple[str, ...] = PrivateAttr(default=())
 
     @classmethod
     def load(cls, overrides: Mapping[str, object] | None = None) -> Self:
-        """Reads all settings.
+        """Read and validate all settings.
 
         Args:
             overrides: Values from the command line by field; None means not given.
 
         Raises:
-            SettingsError: one or more values cannot be used.
+            SettingsError: one or more values are invalid.
         """
         given = {name: value for name, value in (overrides or {}).items() if value is not None}
         try:
@@ -240,7 +244,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Command line, environment, service variables, file."""
+        """Order the sources: command line, tables (file and environment), environment, file."""
         given = init_settings.init_kwargs if isinstance(init_settings, InitSettingsSource) else {}
         file = read_file(given, settings_cls.model_fields)
         return (
@@ -252,12 +256,12 @@ class Settings(BaseSettings):
 
     @property
     def base(self) -> str:
-        """Path everything lies below, without a slash at the end; empty at the root."""
+        """The path prefix, without a slash at the end; empty at the root."""
         return self.base_path or (read_web_address(self.public_url).path.rstrip("/") if self.public_url else "")
 
     @property
     def outward(self) -> str:
-        """What addresses given to people begin with: the public one, base included, or the base alone."""
+        """The beginning of addresses given to people: the public address with the base, or the base alone."""
         public = self.public_url or ""
         return public if public.endswith(self.base) else f"{public}{self.base}"
 
@@ -265,24 +269,22 @@ class Settings(BaseSettings):
         token = self.bootstrap_token.get_secret_value() if self.bootstrap_token else None
         if token is None or len(token) >= 16:
             return ()
-        return ("PACKLINE_BOOTSTRAP_TOKEN is shorter than 16 characters and may be guessed: use a longer one.",)
+        return ("PACKLINE_BOOTSTRAP_TOKEN is shorter than 16 characters and easy to guess. Use a longer one.",)
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can reach the server."""
         return is_loopback(self.host)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences about variables that were set and mean nothing."""
+        """Warnings about unknown variables and a weak bootstrap token."""
         return self._warnings
 
     def vault_key_text(self) -> str | None:
-        """The vault key, if it was given; never shown."""
+        """The vault key, if one was given; a secret."""
         return self.vault_key.get_secret_value() if self.vault_key else None
 
     def request_limits(self) -> RequestLimits:
-        """What one GraphQL request may ask for."""
         from schema.guard.limits import RequestLimits
 
         return RequestLimits(
@@ -296,7 +298,7 @@ class Settings(BaseSettings):
 
     def describe(self) -> list[SettingInfo]:
         """Every setting in the order of declaration, secrets without their value."""
-        # Not at the top: the command line reads settings too and should not wait for what the server imports.
+        # A local import: the command line reads settings too and must not load the server's modules.
         from resolvers.context import SettingInfo
 
         values = self.model_dump(mode="json")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PREFIX = "PACKLINE_"
 _SERVICE = re.compile(r"PACKLINE_SERVICE_([A-Z0-9_]+)_URL\Z")
-#: Variables of this prefix that are no settings of the server: where settings lie, and what the command line needs.
+#: Variables of this prefix that are not settings of the server: the settings file, and the command line's own.
 CLIENT_VARIABLES = frozenset({"PACKLINE_CONFIG", "PACKLINE_SERVER", "PACKLINE_TOKEN"})
 #: Settings that are tables, and the variable that sets one entry of each.
 _TABLES = {
@@ -28,7 +28,7 @@ _TABLES = {
 
 
 class SettingsError(Exception):
-    """Settings that cannot be used; the message names each variable, its value and the remedy."""
+    """One or more settings are invalid; the message names each variable, its value and the remedy."""
 
 
 def data_home() -> Path:
@@ -49,7 +49,7 @@ def read_file(given: Mapping[str, object], names: Collection[str]) -> SettingsFi
     """The settings file's content; empty when there is none.
 
     Raises:
-        SettingsError: it is named but absent, is not TOML, or holds unknown keys.
+        SettingsError: PACKLINE_CONFIG names a missing file, or the file is not TOML or has unknown keys.
     """
     named = os.environ.get("PACKLINE_CONFIG")
     folder = given.get("data_dir") or os.environ.get("PACKLINE_DATA_DIR") or data_home()
@@ -59,7 +59,7 @@ def read_file(given: Mapping[str, object], names: Collection[str]) -> SettingsFi
     except FileNotFoundError:
         if named:
             raise SettingsError(
-                f"PACKLINE_CONFIG names {path}, which does not exist. Create it or unset the variable."
+                f"PACKLINE_CONFIG names {path}, which does not exist. Create the file or unset the variable."
             ) from None
         return SettingsFile(None, {})
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -69,7 +69,7 @@ def read_file(given: Mapping[str, object], names: Collection[str]) -> SettingsFi
         if key not in names:
             near = nearest(key.lower().removeprefix("packline_"), names)
             meant = f" Did you mean `{near}`?" if near else ""
-            lines.append(f"The settings file {path} sets `{key}`, which is no setting.{meant}")
+            lines.append(f"The settings file {path} sets `{key}`, which is not a setting.{meant}")
     if lines:
         raise SettingsError("\n".join(lines))
     return SettingsFile(path, values)
@@ -81,7 +81,7 @@ def variable_of(name: str) -> str:
 
 
 def _table_variables() -> dict[str, Mapping[str, Any]]:
-    """What the environment adds to each table."""
+    """Entries of the environment by table."""
     return {
         "service_urls": _service_variables(),
         "model_providers": settings_models.provider_variables(),
@@ -90,7 +90,7 @@ def _table_variables() -> dict[str, Mapping[str, Any]]:
 
 
 def tables(file: Mapping[str, Any]) -> dict[str, object]:
-    """The tables of the file with what the environment adds."""
+    """The tables of the file, with the entries of the environment."""
     return {
         name: settings_models.merged(file.get(name), variables)
         for name, variables in _table_variables().items()
@@ -108,7 +108,7 @@ def _service_variables() -> dict[str, str]:
 
 
 def source_of(name: str, given: Mapping[str, object], file: Mapping[str, object], path: Path | None) -> str:
-    """Where a value was taken from: `command line`, `environment`, the path of the file or `default`."""
+    """The source of a value: `command line`, `environment`, the path of the file or `default`."""
     if name in given:
         return "command line"
     if os.environ.get(PREFIX + name.upper()) or (name in _TABLES and _table_variables().get(name)):
@@ -117,7 +117,7 @@ def source_of(name: str, given: Mapping[str, object], file: Mapping[str, object]
 
 
 def unknown_variables(names: Collection[str]) -> tuple[str, ...]:
-    """A sentence for each variable that looks like a setting and is none, with the nearest one."""
+    """A warning for each variable with the prefix that is not a setting, with the nearest name."""
     known = [PREFIX + name.upper() for name in names if name not in _TABLES]
     found = []
     for name in sorted(os.environ):
@@ -126,6 +126,6 @@ def unknown_variables(names: Collection[str]) -> tuple[str, ...]:
         if settings_models.is_model_variable(name):
             continue
         near = nearest(name, known)
-        meant = f" Did you mean {near}?" if near else " `packline doctor` lists those there are."
-        found.append(f"{name} is no setting and was ignored.{meant}")
+        meant = f" Did you mean {near}?" if near else " `packline doctor` lists all settings."
+        found.append(f"{name} is not a setting and was ignored.{meant}")
     return tuple(found)

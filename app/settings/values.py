@@ -1,6 +1,6 @@
-"""Kinds of values a setting may have: how each is read from text, and what is refused.
+"""Types of settings: how each is parsed from text, and which values it refuses.
 
-A message begins in lower case and stands behind the setting's name and value (`messages.explain`).
+Messages begin in lower case, because `messages.explain` puts the setting's name and value before them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _table(value: object) -> object:
         try:
             return json.loads(value)
         except ValueError:
-            raise ValueError("it must be a table, in a variable as JSON") from None
+            raise ValueError("it must be a table; in a variable, write it as JSON") from None
     return value
 
 
@@ -53,7 +53,7 @@ def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
         try:
             names.append(read_web_host(host))
         except WebAddressError as error:
-            message = f"`{host}` is no host: write a name such as pack.example, without scheme and port"
+            message = f"`{host}` is not a host: write a name such as pack.example, without scheme and port"
             raise ValueError(message) from error
     return tuple(names)
 
@@ -69,8 +69,8 @@ def _address(value: str | None) -> str | None:
 def _service_addresses(value: dict[str, str]) -> dict[str, str]:
     found = {}
     for name, text in value.items():
-        url = _web_address(text, f"for `{name}` ").url
-        # Packs may join paths to it: a slash at its end is there if it was given.
+        url = _web_address(text, f"`{name}`").url
+        # Keep a trailing slash only if it was given: packs may join paths to the address.
         found[name.lower()] = url if text.rstrip().endswith("/") else url.removesuffix("/")
     return found
 
@@ -79,7 +79,7 @@ def _base_path(value: str | None) -> str | None:
     if value is None or not value.strip("/"):
         return None
     if re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+/?", value) is None:
-        raise ValueError("a path such as /tools/pipes is needed, of letters, digits and . _ ~ -")
+        raise ValueError("it must be a path such as /tools/pipes, of letters, digits and . _ ~ -")
     return value.rstrip("/")
 
 
@@ -108,28 +108,28 @@ def _artifact_store(value: str) -> str:
     return value
 
 
-def _web_address(value: str, what: str = "") -> WebAddress:
+def _web_address(value: str, what: str = "it") -> WebAddress:
     try:
         return read_web_address(value)
     except WebAddressError as error:
-        raise ValueError(f"{what}an address such as https://host.example is needed: {error.reason}") from error
+        raise ValueError(f"{what} must be an address such as https://host.example: {error.reason}") from error
 
 
-#: Of the settings file; a variable holds it as JSON.
+#: A table of the settings file; a variable holds it as JSON.
 Table = Annotated[T, NoDecode, BeforeValidator(_table)]
-#: Texts, separated by commas.
+#: Words separated by commas.
 Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
 Hosts = Annotated[Words, AfterValidator(_hosts)]
-#: Of web pages, such as https://ops.example; without a slash at the end, in lower case.
+#: Origins of web pages, such as https://ops.example; in lower case, without a slash at the end.
 Origins = Annotated[Words, AfterValidator(_origins)]
 Folder = Annotated[Path, AfterValidator(_absolute)]
-#: Separated as in PATH.
+#: Folders separated as in PATH.
 Folders = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_folders)]
-#: Of the web; without a slash at the end.
+#: A web address, without a slash at the end.
 Address = Annotated[str | None, AfterValidator(_address)]
-#: By the names of services, in lower case.
+#: Addresses by name of the service, in lower case.
 ServiceAddresses = Annotated[dict[str, str], NoDecode, AfterValidator(_service_addresses)]
-#: Begins with a slash and ends without; None is the root.
+#: A path that begins with a slash and ends without one; None is the root.
 BasePath = Annotated[str | None, AfterValidator(_base_path)]
 DatabaseAddress = Annotated[str, AfterValidator(_database)]
 VaultKey = Annotated[SecretStr | None, Field(min_length=1), AfterValidator(_vault_key)]

@@ -1,4 +1,4 @@
-from app.auth.throttle import REMEMBERED, Throttle
+from app.auth.throttle import ADDRESSES_MAX, Throttle
 
 
 class Ticks:
@@ -38,7 +38,7 @@ def test_one_ipv6_network_is_one_address():
 
 def test_memory_is_bounded():
     throttle = Throttle(1, Ticks())
-    for number in range(REMEMBERED + 10):
+    for number in range(ADDRESSES_MAX + 10):
         throttle.failed(f"host-{number}")
     assert throttle.wait_seconds("host-0") == 0
-    assert throttle.wait_seconds(f"host-{REMEMBERED + 9}") > 0
+    assert throttle.wait_seconds(f"host-{ADDRESSES_MAX + 9}") > 0

@@ -1058,7 +1058,8 @@ def test_a_port_that_is_none_is_explained_as_every_setting(packline):
     refused = packline("up", "--port", "abc")
     assert (refused.status, refused.err) == (
         2,
-        "packline: --port is `abc`: it must be a whole number. Unset it for the default `8420`.\n",
+        "packline: --port is `abc`: it must be a whole number. "
+        "Correct it, or leave it out to use the default `8420`.\n",
     )
 
 

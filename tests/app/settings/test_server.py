@@ -106,11 +106,13 @@ def test_wrong_values_are_all_named_with_the_remedy(monkeypatch, tmp_path):
         Settings.load({"host": ""})
 
     text = str(raised.value)
-    assert "PACKLINE_PORT is `http`: it must be a whole number. Unset it for the default `8420`." in text
+    assert (
+        "PACKLINE_PORT is `http`: it must be a whole number. Correct it, or unset it to use the default `8420`." in text
+    )
     assert f"`lanes` in {tmp_path / 'packline.toml'} is `0`" in text
     assert "--host is ``" in text
     assert "PACKLINE_DATABASE_URL is `mysql://root:***@db/x`: use `sqlite`" in text
-    assert "for `wiki` an address such as" in text
+    assert "`wiki` must be an address such as" in text
     assert "hunter22" not in text
     assert "pydantic" not in text
 
@@ -122,14 +124,17 @@ def test_wrong_values_are_all_named_with_the_remedy(monkeypatch, tmp_path):
         ('[agents.x]\npreset = "mock"\nvariables = {"A B" = "hunter22"}', ["`agents.x.variables.A B`", "match"]),
         ('[agents.x]\nvariables = {A = "hunter22"}', ["`agents.x` in", "give `command`"]),
         ('[agents.x]\npreset = "mock"\nsecrets = "hunter22"', ["`agents.x.secrets`", "there is no such key"]),
-        ('agents = "hunter22"', ["`agents` in", "it must be a table", "Unset it"]),
+        ('agents = "hunter22"', ["`agents` in", "it must be a table", "remove it"]),
         (
             '[mcp_servers.x]\nurl = "https://a.example"\nbearer = "hunter22"',
             ["`mcp_servers.x.bearer`", "credential.field"],
         ),
         ('[mcp_servers.x]\ncommand = ["uvx"]\nsecret_env = {A = "hunter22"}', ["`A` is not", "credential.field"]),
         ('[mcp_servers.x]\nurl = "https://hunter22@[::1"', ["`mcp_servers.x.url`", "https://host.example/mcp"]),
-        ('[model_providers.x]\nbase_url = "https://me:hunter22@[::1"', ["`model_providers` in", "`x` an address"]),
+        (
+            '[model_providers.x]\nbase_url = "https://me:hunter22@[::1"',
+            ["`model_providers` in", "needs an address"],
+        ),
         ('egress_allow = [1, {a = "hunter22"}]', ["`egress_allow.1` in", "it must be text", "remove it"]),
     ],
 )
@@ -153,7 +158,7 @@ def test_what_is_wrong_in_a_table_is_named_and_nothing_in_it_shown(tmp_path, tab
         ("PACKLINE_LOGIN_DAYS", "0", "it must be more than 0"),
         ("PACKLINE_SESSION_IDLE_SECONDS", "99999999999", "it must be at most 31536000"),
         ("PACKLINE_LOG_LEVEL", "loud", "it must be 'debug', 'info', 'warning' or 'error'"),
-        ("PACKLINE_BASE_PATH", "/{x}", "a path such as /tools/pipes is needed, of letters, digits and . _ ~ -"),
+        ("PACKLINE_BASE_PATH", "/{x}", "it must be a path such as /tools/pipes, of letters, digits and . _ ~ -"),
     ],
 )
 def test_a_value_beyond_its_bounds_is_told_them(monkeypatch, variable, value, told):
@@ -162,7 +167,7 @@ def test_a_value_beyond_its_bounds_is_told_them(monkeypatch, variable, value, to
     with pytest.raises(SettingsError) as raised:
         Settings.load()
 
-    assert str(raised.value).startswith(f"{variable} is `{value}`: {told}. Unset it ")
+    assert str(raised.value).startswith(f"{variable} is `{value}`: {told}. Correct it, or unset it")
 
 
 @pytest.mark.parametrize("variable", ["PACKLINE_AGENTS", "PACKLINE_MCP_SERVERS"])
@@ -173,7 +178,7 @@ def test_a_table_in_a_variable_that_is_no_json_is_told_without_it(monkeypatch, v
         Settings.load()
 
     assert str(raised.value) == (
-        f"{variable} cannot be used: it must be a table, in a variable as JSON. Unset it to go without."
+        f"{variable} cannot be used: it must be a table; in a variable, write it as JSON. Correct it, or unset it."
     )
 
 
@@ -188,13 +193,13 @@ def test_a_variable_holds_a_table_as_json(monkeypatch):
 @pytest.mark.parametrize(
     ("variable", "value", "told"),
     [
-        ("PACKLINE_PUBLIC_URL", "http://a:99999/", "an address such as https://host.example is needed"),
-        ("PACKLINE_PUBLIC_URL", "http://[::1", "an address such as https://host.example is needed"),
-        ("PACKLINE_ALLOWED_ORIGINS", "https://a:x", "an address such as https://host.example is needed"),
-        ("PACKLINE_ALLOWED_HOSTS", "[::1", "`[::1` is no host"),
-        ("PACKLINE_ALLOWED_HOSTS", "pack.example:8420", "`pack.example:8420` is no host"),
-        ("PACKLINE_ALLOWED_HOSTS", "m\u00fcn chen.example", "`m\u00fcn chen.example` is no host"),
-        ("PACKLINE_ALLOWED_HOSTS", "fine.example,https://pack.example", "`https://pack.example` is no host"),
+        ("PACKLINE_PUBLIC_URL", "http://a:99999/", "it must be an address such as https://host.example: "),
+        ("PACKLINE_PUBLIC_URL", "http://[::1", "it must be an address such as https://host.example: "),
+        ("PACKLINE_ALLOWED_ORIGINS", "https://a:x", "it must be an address such as https://host.example: "),
+        ("PACKLINE_ALLOWED_HOSTS", "[::1", "`[::1` is not a host"),
+        ("PACKLINE_ALLOWED_HOSTS", "pack.example:8420", "`pack.example:8420` is not a host"),
+        ("PACKLINE_ALLOWED_HOSTS", "m\u00fcn chen.example", "`m\u00fcn chen.example` is not a host"),
+        ("PACKLINE_ALLOWED_HOSTS", "fine.example,https://pack.example", "`https://pack.example` is not a host"),
         ("PACKLINE_ALLOWED_HOSTS", "pack.example:8420", "without scheme and port"),
     ],
 )
@@ -221,13 +226,13 @@ def test_unknown_variables_are_ignored_with_the_nearest_name(monkeypatch):
     monkeypatch.setenv("PACKLINE_PROT", "1")
     monkeypatch.setenv("PACKLINE_SERVER", "http://x")
 
-    assert Settings.load().warnings == ("PACKLINE_PROT is no setting and was ignored. Did you mean PACKLINE_PORT?",)
+    assert Settings.load().warnings == ("PACKLINE_PROT is not a setting and was ignored. Did you mean PACKLINE_PORT?",)
 
 
 def test_unknown_keys_and_broken_files_are_refused(tmp_path):
     file = tmp_path / "packline.toml"
     file.write_text("prot = 1\n")
-    with pytest.raises(SettingsError, match=r"sets `prot`, which is no setting\. Did you mean `port`\?"):
+    with pytest.raises(SettingsError, match=r"sets `prot`, which is not a setting\. Did you mean `port`\?"):
         Settings.load()
 
     file.write_text("port = \n")
@@ -256,7 +261,7 @@ def test_a_short_bootstrap_token_is_taken_and_warned_about(monkeypatch):
 
     assert settings.bootstrap_token is not None
     assert settings.bootstrap_token.get_secret_value() == "short"
-    assert "may be guessed" in settings.warnings[0]
+    assert "easy to guess" in settings.warnings[0]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "localhost", "::1", "[::1]", "0:0:0:0:0:0:0:1"])

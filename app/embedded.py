@@ -30,9 +30,10 @@ async def serve_embedded(settings: Settings, selection: Selection) -> None:
     application = create_app(settings)
     await application.start()
     try:
-        services, authenticator = application.services, application.authenticator
+        services, authenticator, surfaces = application.services, application.authenticator, application.surfaces
         assert services is not None
         assert authenticator is not None
+        assert surfaces is not None
         context = Context(
             services=services,
             caller=await authenticator.administrator(),
@@ -40,13 +41,13 @@ async def serve_embedded(settings: Settings, selection: Selection) -> None:
             cause=RunCause.AGENT,
         )
         ending = asyncio.Event()
-        session = Session(application.schema, context, selection, ending=ending)
+        session = Session(surfaces.schema, context, selection, ending=ending)
         session.refuse_unknown_packs()
 
         def session_of(_ctx: Any) -> Session:  # noqa: ANN401 - whichever request it is, there is one caller
             return replace(session, context=replace(context, misses=[]))
 
-        server = build_server(Toolbox(application.schema), session_of)
+        server = build_server(Toolbox(surfaces.schema), session_of)
         # Takes the real stdout for itself and points everybody else's at stderr.
         try:
             async with stdio_server() as (incoming, outgoing):

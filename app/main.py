@@ -1,44 +1,37 @@
 """The application: the one place where objects are wired together.
 
-`create_app` is cheap and opens nothing. Starting (the ASGI lifespan) opens the store, loads packs and starters and
-starts the engine; stopping undoes it in the opposite order.
+`create_app` is cheap and opens nothing. Starting (the ASGI lifespan) opens the store, loads packs and starters, starts
+the engine, and opens the surfaces last: runs of a former server go on while what answers requests is still being
+imported. Stopping undoes it in the opposite order.
 """
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import structlog
 from starlette.applications import Starlette
-from starlette.routing import Route, WebSocketRoute
 
-from app.auth.gate import AttemptGate
 from app.auth.hosts import guard_for
 from app.auth.identity import Authenticator
-from app.graphiql import graphiql_routes
-from app.graphql.endpoint import GraphQLApp, TransportLimits
 from app.http.base_path import inside
 from app.http.downloads import Downloads
-from app.http.login import login_routes
-from app.http.pages import health_route, nothing_here, page_routes, wrong_method
-from app.http.uploads import Uploads
-from app.mcp.resources.agent_files import agent_file_routes
-from app.mcp.transport.mount import METADATA_PATHS, McpMount
-from app.mcp.transport.mount import PATH as MCP_PATH
+from app.http.pages import health_route, wrong_method
 from app.run_resources import resources_of
 from app.settings.mounts import mount_specs
 from catalog.memory.audit_memory import Memory
 from catalog.memory.defaults import DefaultsCache
 from resolvers.catalog.compiled_catalog import CompiledCatalogCache
 from resolvers.catalog.pack_routing import PackRouter
-from resolvers.context import Caller, Context, Services
+from resolvers.context import Services
 from resolvers.pipelines.versions import Versions
 from resolvers.usage import UsageCache
 from runner.definitions.starters import seed_starters
 from runner.egress.client import Egress, EgressPolicy
-from runner.excerpts import excerpt, in_force
+from runner.excerpts import in_force
 from runner.files.previews import Previews
 from runner.mounts.mounts import Mounts
 from runner.packs.registry import builtins_folder, load_registry
@@ -47,24 +40,18 @@ from runner.running.engine import Engine
 from runner.secrets.redaction import Redactor
 from runner.secrets.vault_sync import VaultSync
 from runner.watching.tail import Tails
-from schema.base.context import RequestContext
-from schema.build import build_schema
 from store.database.engine import open_store
 from store.secrets.vault_key import key_source
-from store.states import RunCause
 
 if TYPE_CHECKING:
-    from starlette.requests import HTTPConnection, Request
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
     from app.settings.server import Settings
+    from app.surfaces import Surfaces
     from runner.packs.registry import Registry
     from store.database.engine import Store
 
 log = structlog.get_logger(__name__)
-
-#: How long a request may take besides what it waits for.
-ANSWER_SECONDS = 10.0
 
 
 class Application:
@@ -73,21 +60,18 @@ class Application:
     Attributes:
         services: What use cases work with; None before start and after stop.
         authenticator: Who may call; None before start and after stop.
-        schema: What every surface runs on.
+        surfaces: What answers requests; None before start and after stop.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.services: Services | None = None
         self.authenticator: Authenticator | None = None
-        self.schema = build_schema(settings.request_limits())
+        self.surfaces: Surfaces | None = None
         self._base = settings.base
-        self._inner: ASGIApp | None = None
-        self._graphql: GraphQLApp[Caller] | None = None
-        self._mcp: McpMount | None = None
         self._stack = AsyncExitStack()
         self._outer = guard_for(
-            Starlette(routes=[health_route(lambda: self._inner is not None)], exception_handlers={405: wrong_method}),
+            Starlette(routes=[health_route(lambda: self.surfaces is not None)], exception_handlers={405: wrong_method}),
             settings,
         )
 
@@ -98,21 +82,19 @@ class Application:
             return
         if self._base:
             scope = inside(scope, self._base)
-        inner = self._inner
-        if inner is None or scope.get("path") == "/healthz":
+        surfaces = self.surfaces
+        if surfaces is None or scope.get("path") == "/healthz":
             await self._outer(scope, receive, send)
             return
-        await inner(scope, receive, send)
+        await surfaces(scope, receive, send)
 
     def begin_stopping(self) -> None:
         """Ends open event streams, so that the server need not wait for them."""
-        if self._graphql is not None:
-            self._graphql.stop()
-        if self._mcp is not None:
-            self._mcp.begin_stopping()
+        if self.surfaces is not None:
+            self.surfaces.begin_stopping()
 
     async def start(self) -> None:
-        """Opens the store, loads packs and starters, starts the engine.
+        """Opens the store, loads packs and starters, starts the engine, opens the surfaces.
 
         Raises:
             StoreError: the database cannot be used; the message says what to do.
@@ -155,14 +137,13 @@ class Application:
         router.open(self.services)
         await self._set_to_work(self.services)
         self.authenticator = authenticator
-        self._mcp = self._open_mcp(authenticator)
-        self._inner = self._surfaces(authenticator, downloads, self._mcp)
+        self.surfaces = await self._open_surfaces(self.services, authenticator, downloads)
 
     async def stop(self) -> None:
         """Stops what `start` started; harmless twice and before it."""
-        self._inner = None
+        self.surfaces = None
         await self._stack.aclose()
-        self.services = self.authenticator = self._graphql = self._mcp = None
+        self.services = self.authenticator = None
 
     async def _open_store(self) -> Store:
         url = self.settings.database_url
@@ -200,50 +181,18 @@ class Application:
         await services.engine.start()
         self._stack.push_async_callback(services.engine.stop, self.settings.shutdown_grace_seconds)
 
-    def _open_mcp(self, authenticator: Authenticator) -> McpMount:
-        mcp = McpMount(self.schema, authenticator, self.settings, self._command)
-        mcp.start()
-        self._stack.push_async_callback(mcp.stop)
-        return mcp
+    async def _open_surfaces(self, services: Services, authenticator: Authenticator, downloads: Downloads) -> Surfaces:
+        """Imports and builds what answers requests, in a thread: runs go on meanwhile."""
 
-    def _surfaces(self, authenticator: Authenticator, downloads: Downloads, mcp: McpMount) -> ASGIApp:
-        graphql = self._graphql = GraphQLApp(
-            self.schema,
-            authenticate=authenticator.authenticate,
-            make_context=self._context,
-            watch_caller=authenticator.watch,
-            transport=transport_limits(self.settings),
-            allowed_origins=self.settings.allowed_origins,
-        )
-        router = Starlette(
-            routes=[
-                Route("/graphql", graphql),
-                WebSocketRoute("/graphql", graphql),
-                *(Route(path, mcp) for path in (MCP_PATH, *METADATA_PATHS)),
-                *downloads.routes(),
-                *Uploads(authenticator, self.settings, self._command).routes(),
-                *login_routes(authenticator),
-                *graphiql_routes(),
-                *agent_file_routes(authenticator, self.schema, self._command, self.settings.public_url),
-                *page_routes(base=self._base),
-            ],
-            exception_handlers={404: nothing_here(base=self._base), 405: wrong_method},
-        )
-        return guard_for(AttemptGate(router, authenticator), self.settings)
+        def build() -> Surfaces:
+            from app.surfaces import Surfaces
 
-    def _context(self, caller: Caller, connection: HTTPConnection) -> RequestContext:
-        assert self.services is not None, "surfaces exist only while the application runs"
-        client = connection.headers.get("x-packline-client") or connection.headers.get("user-agent")
-        context = Context(
-            services=self.services,
-            caller=caller,
-            client_name=excerpt(client, 200) if client else None,
-            cause=RunCause.PERSON,
-        )
-        return RequestContext(context)
+            return Surfaces(self.settings, services, authenticator, downloads)
 
-    def _command(self, caller: Caller, request: Request) -> Context:
-        return self._context(caller, request).context
+        surfaces = await asyncio.to_thread(build)
+        surfaces.start()
+        self._stack.push_async_callback(surfaces.stop)
+        return surfaces
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
@@ -261,13 +210,6 @@ class Application:
 def create_app(settings: Settings) -> Application:
     """The application for these settings; nothing is opened until it is started."""
     return Application(settings)
-
-
-def transport_limits(settings: Settings) -> TransportLimits:
-    """Times and sizes of the transport; a request may take as long as it may wait for a run, and a little."""
-    return TransportLimits(
-        request_seconds=settings.wait_seconds_max + ANSWER_SECONDS, frame_bytes=settings.request_body_bytes
-    )
 
 
 def _services(

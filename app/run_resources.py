@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.artifact_store import artifact_store
-from app.mcp.transport.mount import PATH as MCP_PATH
+from app.mcp.uris import MCP_PATH
 from app.settings.agents import agents_of, given_secrets
 from app.settings.models import given_keys, providers_of, roles_of
 from runner.gateway.gateway import Gateway

@@ -49,6 +49,14 @@ def test_a_start_imports_neither_pack_libraries_nor_mcp_nor_alembic(tmp_path):
     assert "strawberry" in imported
 
 
+def test_a_run_of_a_former_server_does_not_wait_for_the_import_of_the_api():
+    script = (
+        "import sys, app.main; print(sorted({'strawberry', 'graphql', 'schema', 'app.surfaces'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "[]\n", "the engine starts with no more than this module imports"
+
+
 def test_settings_are_cheap_to_read():
     script = (
         "import sys, app.settings.server; print(sorted({'sqlalchemy', 'strawberry', 'starlette'} & set(sys.modules)))"

@@ -13,14 +13,16 @@ import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx2
 import psutil
 import websockets
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+T = TypeVar("T")
 
 #: A server that takes longer to start or to stop hangs.
 _PATIENCE_SECONDS = 60
@@ -45,6 +47,7 @@ class Server:
         settings: Further PACKLINE_ variables.
         program: What is started with `up` and its options.
         begun: When the command was given, of `time.perf_counter`.
+        begun_at: The same, in seconds since 1970.
     """
 
     data_dir: Path
@@ -53,6 +56,7 @@ class Server:
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
     begun: float = 0.0
+    begun_at: float = 0.0
 
     def start(self) -> float:
         """Starts it; seconds until `/healthz` answered 200.
@@ -80,7 +84,7 @@ class Server:
             "--data-dir",
             str(self.data_dir),
         ]
-        self.begun = time.perf_counter()
+        self.begun, self.begun_at = time.perf_counter(), time.time()
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
         while True:
             try:
@@ -234,10 +238,11 @@ async def start_run(client: Client, pipeline: str, text: str, wait: int = 0) -> 
     return run
 
 
-async def wait_until(condition: Any, seconds: float = 60) -> None:
-    """Polls an async condition quickly."""
+async def wait_until(condition: Callable[[], Awaitable[T]], seconds: float = 60) -> T:
+    """Asks an async condition quickly until it is true; what it is then."""
     until = time.monotonic() + seconds
-    while not await condition():
+    while not (met := await condition()):
         if time.monotonic() > until:
             raise TimeoutError(f"waited {seconds:g} s in vain")
         await asyncio.sleep(0.005)
+    return met

@@ -59,5 +59,5 @@ class StockGraphQL(GraphQL[Any, None]):
 
 
 if __name__ == "__main__":
-    with patch("app.main.GraphQLApp", StockGraphQL):
+    with patch("app.surfaces.GraphQLApp", StockGraphQL):
         main()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import app.main
+import app.surfaces
 from app.settings.server import Settings
 from schema.build import build_schema
 from tests.support.databases import prepare_sqlite, ready_database
@@ -163,8 +164,8 @@ async def product(
         }
         if not builtins:
             stack.enter_context(_without_builtins(folder))
-        with patch.object(app.main, "build_schema", _schema_of):
-            application = app.main.create_app(Settings.load(given))
+        stack.enter_context(patch.object(app.surfaces, "build_schema", _schema_of))
+        application = app.main.create_app(Settings.load(given))
         served = await stack.enter_async_context(serve(application, port=given["port"], timeout_graceful_shutdown=1))
         stack.callback(application.begin_stopping)
         started = Product(application, served, GraphQLClient(served.url("/graphql"), token=ADMIN_TOKEN), data)

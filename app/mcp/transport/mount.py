@@ -25,6 +25,7 @@ from app.auth.identity import bearer_token
 from app.http.bodies import announced_over
 from app.mcp.session import Selection, SelectionError, Session
 from app.mcp.transport.endings import CLIENT_HEADER, ENDING_HEADER, Endings
+from app.mcp.uris import MCP_PATH
 from schema.base.masking import internal_error, report
 from store.states import RunCause
 
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-PATH: Final = "/mcp"
 #: Where RFC 9728 puts what clients need to know to sign in.
 METADATA_PATHS: Final = frozenset(
     {"/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"}
@@ -139,7 +139,7 @@ class McpMount:
         if caller is None:
             return self._challenge(request, token)
         if request.method not in _METHODS:
-            refused = _problem(HTTPStatus.METHOD_NOT_ALLOWED, f"{PATH} takes GET and POST, not {request.method}.")
+            refused = _problem(HTTPStatus.METHOD_NOT_ALLOWED, f"{MCP_PATH} takes GET and POST, not {request.method}.")
             refused.headers["allow"] = ", ".join(_METHODS)
             return refused
         try:
@@ -196,7 +196,7 @@ class McpMount:
                 "text/plain",
             )
         body = {
-            "resource": f"{self._base(request)}{PATH}",
+            "resource": f"{self._base(request)}{MCP_PATH}",
             "resource_name": "Packline",
             "bearer_methods_supported": ["header"],
             "scopes_supported": ["read", "observe", "run", "write", "manage"],

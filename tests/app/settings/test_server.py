@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from app.addresses import is_loopback
-from app.main import transport_limits
 from app.settings.client import ClientSettings
 from app.settings.server import Settings, SettingsError
 from app.settings.sources import PREFIX
+from app.surfaces import transport_limits
 
 
 @pytest.fixture(autouse=True)

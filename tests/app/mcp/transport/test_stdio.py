@@ -277,9 +277,9 @@ async def test_what_is_under_way_is_answered_when_the_input_ends(tmp_path, where
         if where == "attached":
             for waited in await piped(command, env, *waits):
                 assert waited["structuredContent"]["timed_out"] is True
-            mount = it.application._mcp
-            assert mount is not None
-            assert len(mount._endings) == 0
+            surfaces = it.application.surfaces
+            assert surfaces is not None
+            assert len(surfaces._mcp._endings) == 0
 
 
 async def test_what_takes_too_long_is_told_so_when_the_input_ends(tmp_path):

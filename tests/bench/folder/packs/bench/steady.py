@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 from pydantic import BaseModel, Field
 
@@ -16,9 +17,9 @@ class Input(BaseModel):
 
 
 class Output(BaseModel):
-    """Nothing of interest."""
+    """When it ran."""
 
-    seconds: float
+    began: float = Field(description="When it began, in seconds since 1970.")
 
 
 @pack(
@@ -32,5 +33,6 @@ class Output(BaseModel):
 )
 async def steady(ctx: PackContext, input: Input) -> Output:
     """Waits."""
+    began = time.time()
     await asyncio.sleep(input.seconds)
-    return Output(seconds=input.seconds)
+    return Output(began=began)

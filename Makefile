@@ -7,9 +7,11 @@ PACKAGES := app schema resolvers catalog runner store packline
 SCRIPTS := scripts
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --all-extras pyproject.toml
-# Two processes help on two cores; `make test WORKERS=0` runs everything in one.
-WORKERS ?= 2
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+# Tests wait for processes, sockets and browsers half of their time: two processes a core. `make test WORKERS=0` runs
+# everything in one. Files with slow tests begin first (tests/conftest.py), so that none of them is waited for at the end.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
+# Bytecode is kept: the tests start hundreds of processes, and each would compile Packline again.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help run stop check lint imports test test-python test-llm fix bench bench-peers soak lock sdl docs wheel ui \

@@ -1,8 +1,16 @@
-"""What holds for every test: a property may take its time, for a busy machine is no defect."""
+"""What holds for every test: a property may take its time, for a busy machine is no defect. Slow files run first."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("packline", deadline=None)
 settings.load_profile("packline")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Order files that hold slow tests before the others, so that no worker is left alone with one at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow") or item.get_closest_marker("browser")}
+    items.sort(key=lambda item: item.path not in slow)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from schema.base.directives import RefuseCommand
     from schema.guard.limits import RequestLimits
 
-#: Members of interfaces, which no field names.
+#: Implementations of interfaces; no field returns them by name.
 _MEMBERS = (
     PackStep,
     AgentStep,
@@ -32,14 +32,17 @@ _MEMBERS = (
     ArtifactChanged,
 )
 
-#: What the lists that grow are lists of.
+#: Plural nouns of the item types of paged lists.
 _PAGES_OF = {
     "ApiToken": "bearer tokens",
     "Artifact": "artifacts",
     "AuditEntry": "audit entries",
     "Caller": "callers",
     "CatalogEntry": "catalog entries",
+    "Credential": "credentials",
+    "GapProposal": "gap proposals",
     "LogLine": "log lines",
+    "MemoryEntry": "memory entries",
     "Pipeline": "pipelines",
     "PipelineVersion": "versions",
     "Run": "runs",
@@ -71,7 +74,7 @@ def _describe_pages(schema: GuardedSchema) -> None:
     for name, noun in _PAGES_OF.items():
         page = schema._schema.type_map[f"{name}Connection"]
         edge = schema._schema.type_map[f"{name}Edge"]
-        page.description, edge.description = f"A page of {noun}.", f"One of a page of {noun}."
+        page.description, edge.description = f"A page of {noun}.", f"An item on a page of {noun}."
 
 
 def sdl() -> str:

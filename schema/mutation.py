@@ -14,7 +14,7 @@ from schema.runs.commands import RunMutations
 
 
 # The fields appear in the opposite order of the bases.
-@strawberry.type(description="Everything that can be changed. Fields run one after the other.")
+@strawberry.type(description="The root of all commands. Fields run in order, one at a time.")
 class Mutation(
     McpServerMutations,
     CredentialMutations,

@@ -69,7 +69,7 @@ async def load_target(info: Info, ref: str) -> Node | None:
 @strawberry.type
 class NodeQueries:
     @strawberry.field(
-        description="Any object by its id; null when there is none or the caller may not see it.",
+        description="Fetches an object by id. Null if it does not exist or the caller may not see it.",
         directives=[Requires(scope=Scope.READ)],
     )
     async def node(
@@ -80,13 +80,14 @@ class NodeQueries:
         return await load_node(info, id)
 
     @strawberry.field(
-        description="Several objects by their ids, in the order asked; at most 100.",
+        description="Fetches objects by id, in the given order. Null for each one that does not exist or "
+        "that the caller may not see.",
         directives=[Requires(scope=Scope.READ)],
     )
     async def nodes(
         self,
         info: Info,
-        ids: Annotated[list[strawberry.ID], strawberry.argument(description="The objects' ids.")],
+        ids: Annotated[list[strawberry.ID], strawberry.argument(description="Ids of the objects, at most 100.")],
     ) -> list[Node | None]:
         if len(ids) > MAX_PAGE_SIZE:
             raise PublicError(f"{len(ids)} ids are too many; ask for at most {MAX_PAGE_SIZE} at a time.", "INVALID")

@@ -22,7 +22,7 @@ from schema.server.server import ServerQueries
 
 
 # The fields appear in the opposite order of the bases.
-@strawberry.type(description="Everything that can be read.")
+@strawberry.type(description="The root of all reads.")
 class Query(
     AgentClientQueries,
     AgentQueries,

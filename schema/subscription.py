@@ -36,12 +36,12 @@ async def _run_of(root: Any, info: Info) -> Run:  # noqa: ANN401 - of any messag
 @strawberry.type(description="Events, oldest first.")
 class RunEventBatch:
     events: list[RunEvent] = strawberry.field(description="One or more events.")
-    run: Run = strawberry.field(resolver=_run_of, description="The run as it is now.")
-    cursor: Cursor = strawberry.field(description="Position to go on after.")
-    live: bool = strawberry.field(description="Whether everything stored has now been sent; what follows is live.")
+    run: Run = strawberry.field(resolver=_run_of, description="The run in its current state.")
+    cursor: Cursor = strawberry.field(description="Cursor for continuing after this batch.")
+    live: bool = strawberry.field(description="Whether all stored events have been sent. Later batches are live.")
     run_id: strawberry.Private[str]
 
-    @strawberry.field(description="Steps whose state or attempts these events changed, as they are now; each once.")
+    @strawberry.field(description="Steps changed by these events, in their current state. Each step is listed once.")
     async def changed_steps(self, info: Info) -> list[RunStep]:
         """One read, however many events concern them."""
         about = [event.record for event in self.events if isinstance(event, StepStateChanged | AttemptStateChanged)]
@@ -52,92 +52,97 @@ class RunEventBatch:
 
 @strawberry.type(
     description=(
-        "The position asked for is no longer stored, or the reader was too slow: read the run again and go on after "
-        "`cursor`."
+        "Events were left out because they are no longer stored or the client read too slowly. Fetch the run "
+        "again and continue after `cursor`."
     )
 )
 class RunEventGap:
-    run: Run = strawberry.field(resolver=_run_of, description="The run as it is now.")
-    cursor: Cursor = strawberry.field(description="Position to go on after.")
-    missed: Long | None = strawberry.field(description="Events left out; null when unknown.")
+    run: Run = strawberry.field(resolver=_run_of, description="The run in its current state.")
+    cursor: Cursor = strawberry.field(description="Cursor for continuing.")
+    missed: Long | None = strawberry.field(description="Number of events left out. Null if unknown.")
     run_id: strawberry.Private[str]
 
 
 @strawberry.type(
     description=(
-        "The run has ended and every event was sent; the server completes the subscription after this. A resume adds "
-        "events after `cursor`."
+        "The run has ended and all events were sent; the server then completes the subscription. If the run "
+        "is resumed, more events follow after `cursor`."
     )
 )
 class RunEventsEnd:
     run: Run = strawberry.field(resolver=_run_of, description="The run as it ended.")
-    cursor: Cursor = strawberry.field(description="Position of its last event.")
+    cursor: Cursor = strawberry.field(description="Cursor of the last event.")
     run_id: strawberry.Private[str]
 
 
 RunEventsMessage = Annotated[
     RunEventBatch | RunEventGap | RunEventsEnd,
-    strawberry.union("RunEventsMessage", description="What runEvents sends."),
+    strawberry.union("RunEventsMessage", description="The messages of `runEvents`."),
 ]
 
 
 @strawberry.type(
     description=(
-        "Runs that appeared, changed or were deleted. Wake-ups may be missed: after a reconnect, read the list again."
+        "Runs that were created, changed or deleted. Changes can be missed while disconnected: fetch the "
+        "list again after a reconnect."
     )
 )
 class RunChanges:
-    runs: list[Run] = strawberry.field(description="The runs, as they are now; each once.")
-    deleted_ids: list[strawberry.ID] = strawberry.field(description="Ids of runs that are gone.")
-    more: bool = strawberry.field(description="More changed than is told here: read the list again.")
+    runs: list[Run] = strawberry.field(description="The runs in their current state. Each run is listed once.")
+    deleted_ids: list[strawberry.ID] = strawberry.field(description="Ids of deleted runs.")
+    more: bool = strawberry.field(
+        description="Whether there are more changes than listed here. If so, fetch the list again."
+    )
 
 
-@strawberry.type(description="Lines and entries, oldest first.")
+@strawberry.type(description="New log lines and transcript entries, oldest first.")
 class AttemptOutputBatch:
-    lines: list[LogLine] = strawberry.field(description="Lines logged.")
-    entries: list[TranscriptEntry] = strawberry.field(description="Transcript entries added.")
-    cursor: Cursor = strawberry.field(description="Position to go on after.")
-    live: bool = strawberry.field(description="Whether everything stored has now been sent; what follows is live.")
-
-
-@strawberry.type(description="Output was left out, as too much or no longer stored: go on after `cursor`.")
-class AttemptOutputGap:
-    cursor: Cursor = strawberry.field(description="Position to go on after.")
+    lines: list[LogLine] = strawberry.field(description="Log lines that were added.")
+    entries: list[TranscriptEntry] = strawberry.field(description="Transcript entries that were added.")
+    cursor: Cursor = strawberry.field(description="Cursor for continuing after this batch.")
+    live: bool = strawberry.field(description="Whether all stored output has been sent. Later batches are live.")
 
 
 @strawberry.type(
-    description=("The attempt has ended and all output was sent; the server completes the subscription after this.")
+    description="Output was left out because there is too much or it is no longer stored. Continue after `cursor`."
+)
+class AttemptOutputGap:
+    cursor: Cursor = strawberry.field(description="Cursor for continuing.")
+
+
+@strawberry.type(
+    description=("The attempt has ended and all output was sent; the server then completes the subscription.")
 )
 class AttemptOutputEnd:
     attempt: Attempt = strawberry.field(description="The attempt as it ended.")
-    cursor: Cursor = strawberry.field(description="Position of its last output.")
+    cursor: Cursor = strawberry.field(description="Cursor of the last output.")
 
 
 AttemptOutputMessage = Annotated[
     AttemptOutputBatch | AttemptOutputGap | AttemptOutputEnd,
-    strawberry.union("AttemptOutputMessage", description="What attemptOutput sends."),
+    strawberry.union("AttemptOutputMessage", description="The messages of `attemptOutput`."),
 ]
 
 
 @strawberry.type(
     description=(
-        "Everything that can be watched. Each message carries a cursor; subscribe again after the last one seen."
+        "The root of all subscriptions. Most messages carry a cursor; pass the last one as `after` to continue."
     )
 )
 class Subscription:
     @strawberry.subscription(
         description=(
-            "A run's events from a position on: what is stored, in batches, then what happens, until the run has ended."
+            "Streams the events of a run: first the stored ones in batches, then live ones until the run ends."
         ),
         directives=[Requires(scope=Scope.READ), Cost(weight=10)],
     )
     async def run_events(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run's id.")],
         after: Annotated[
             Cursor | None,
-            strawberry.argument(description="Go on after this position, exclusive; from the beginning when absent."),
+            strawberry.argument(description="Cursor to continue after. Starts at the beginning by default."),
         ] = None,
     ) -> AsyncGenerator[RunEventsMessage, None]:
         position = event_position(after, id) or 0
@@ -156,8 +161,8 @@ class Subscription:
 
     @strawberry.subscription(
         description=(
-            "Runs that appear or change, for lists: one message on connecting, then at most one a second. There is no "
-            "replay: read the list again."
+            "Streams changes of runs: one message on connecting, then at most one per second. Changes are "
+            "not replayed; fetch the list after a reconnect."
         ),
         directives=[Requires(scope=Scope.READ), Cost(weight=10)],
     )
@@ -166,7 +171,7 @@ class Subscription:
         info: Info,
         filter: Annotated[
             RunFilter | None,
-            strawberry.argument(description="Only runs that match, before or after the change."),
+            strawberry.argument(description="Only runs that match the filter before or after the change."),
         ] = None,
     ) -> AsyncGenerator[RunChanges, None]:
         stream = await _refusable(watch_runs(info.context.context, query=(filter or RunFilter()).query()))
@@ -179,16 +184,16 @@ class Subscription:
                 )
 
     @strawberry.subscription(
-        description="What an attempt logs and what its agent says and does, until it has ended.",
+        description="Streams the log and transcript of an attempt until it ends.",
         directives=[Requires(scope=Scope.READ), Cost(weight=10)],
     )
     async def attempt_output(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The attempt.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The attempt's id.")],
         after: Annotated[
             Cursor | None,
-            strawberry.argument(description="Go on after this position, exclusive; from the beginning when absent."),
+            strawberry.argument(description="Cursor to continue after. Starts at the beginning by default."),
         ] = None,
     ) -> AsyncGenerator[AttemptOutputMessage, None]:
         position = output_position(after, id)

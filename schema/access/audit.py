@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 _AUDIT = CursorKind("audit", (str,))
 
 
-@strawberry.type(description="Something somebody did.")
+@strawberry.type(description="A command performed by a caller.")
 class AuditEntry(Node):
-    at: datetime = strawberry.field(description="When.")
-    action: str = strawberry.field(description="What, by the command's name.")
-    accepted: bool = strawberry.field(description="Whether it was accepted.")
+    at: datetime = strawberry.field(description="When the action happened.")
+    action: str = strawberry.field(description="Name of the command.")
+    accepted: bool = strawberry.field(description="Whether the command was accepted; false if it was refused.")
     record: strawberry.Private[AuditRecord]
 
     @classmethod
@@ -36,22 +36,26 @@ class AuditEntry(Node):
             id=strawberry.ID(record.id), at=record.at, action=record.action, accepted=record.accepted, record=record
         )
 
-    @strawberry.field(description="Who; null before anybody was known, such as at a refused sign-in.")
+    @strawberry.field(
+        description="The caller that performed the action. Null if unknown, for example at a rejected sign-in."
+    )
     async def actor(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")] | None':
         return await _caller(info, self.record.actor_id)
 
-    @strawberry.field(description="Whom it was done for, when it was somebody else.")
+    @strawberry.field(description="The caller it was done for. Null if the actor acted for itself.")
     async def on_behalf_of(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")] | None':
         return await _caller(info, self.record.on_behalf_of)
 
-    @strawberry.field(description="What it was done to, where it still exists.")
+    @strawberry.field(
+        description="The object the action was performed on. Null if there is none or it no longer exists."
+    )
     async def target(self, info: Info) -> Node | None:
         """The object by its id, or a pipeline by its key or alias."""
         from schema.node import load_target
 
         return None if self.record.target_id is None else await load_target(info, self.record.target_id)
 
-    @strawberry.field(description="The rest, secrets masked.")
+    @strawberry.field(description="Arguments of the command and, if it was refused, the problem. Secrets are masked.")
     def detail(self) -> JSON | None:
         if self.record.detail is None:
             return None
@@ -70,13 +74,17 @@ async def _caller(info: Info, caller_id: str | None) -> "Caller | None":
 AuditEntryConnection = CountedConnection[AuditEntry]
 
 
-@strawberry.input(description="Which audit entries.")
+@strawberry.input(description="Filters for the audit log. All given fields must match; within a field, any value.")
 class AuditFilter:
-    actors: list[strawberry.ID] | None = strawberry.field(default=None, description="By one of these callers.")
-    actions: list[str] | None = strawberry.field(default=None, description="One of these commands.")
-    text: str | None = strawberry.field(default=None, description="Words in the detail.")
-    from_at: datetime | None = strawberry.field(default=None, name="from", description="At or after.")
-    before_at: datetime | None = strawberry.field(default=None, name="before", description="Before.")
+    actors: list[strawberry.ID] | None = strawberry.field(default=None, description="Only actions of these callers.")
+    actions: list[str] | None = strawberry.field(default=None, description="Only these commands.")
+    text: str | None = strawberry.field(default=None, description="Words to search for in the detail.")
+    from_at: datetime | None = strawberry.field(
+        default=None, name="from", description="Only entries at or after this time."
+    )
+    before_at: datetime | None = strawberry.field(
+        default=None, name="before", description="Only entries before this time."
+    )
 
     def stored(self) -> StoredFilter:
         return StoredFilter(
@@ -95,11 +103,15 @@ async def load_entry(info: Info, entry_id: str) -> AuditEntry | None:
 
 @strawberry.type
 class AuditQueries:
-    @strawberry.field(description="Who did what, newest first.", directives=[Requires(scope=Scope.MANAGE)])
+    @strawberry.field(
+        description="The audit log: who did what, newest first.", directives=[Requires(scope=Scope.MANAGE)]
+    )
     async def audit(
         self,
         info: Info,
-        filter: Annotated[AuditFilter | None, strawberry.argument(description="Only entries that match.")] = None,
+        filter: Annotated[
+            AuditFilter | None, strawberry.argument(description="Only entries that match the filter.")
+        ] = None,
         first: First = None,
         after: After = None,
         last: Last = None,

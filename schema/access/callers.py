@@ -33,11 +33,11 @@ def _in_order(scopes: frozenset[Scope]) -> list[Scope]:
     return [scope for scope in Scope if scope in scopes]
 
 
-@strawberry.type(description="A person, agent or script; the same on every surface.")
+@strawberry.type(description="A person, agent or script that uses the server, with the same identity on every surface.")
 class Caller(Node):
-    subject: str = strawberry.field(description="Who it is to the outside, such as the subject of its bearer token.")
-    name: str = strawberry.field(description="Name shown to people.")
-    last_seen_at: datetime | None = strawberry.field(description="When it last called.")
+    subject: str = strawberry.field(description="External identity, such as the subject of the bearer token.")
+    name: str = strawberry.field(description="Display name.")
+    last_seen_at: datetime | None = strawberry.field(description="When the caller last made a request. Null if never.")
 
     @classmethod
     def of(cls, record: "CallerRecord") -> "Caller":
@@ -45,11 +45,15 @@ class Caller(Node):
             id=strawberry.ID(record.id), subject=record.subject, name=record.name, last_seen_at=record.last_seen_at
         )
 
-    @strawberry.field(description="What it may do; for the viewer, what it may do with the bearer token presented.")
+    @strawberry.field(
+        description="Scopes granted to the caller. For the viewer, the scopes of the bearer token in use."
+    )
     async def scopes(self, info: Info) -> list[Scope]:
         return _in_order(await scopes_of_caller(info.context.context, self.id))
 
-    @strawberry.field(description="Its bearer tokens.", directives=[Requires(scope=Scope.MANAGE)])
+    @strawberry.field(
+        description="The caller's bearer tokens, newest first.", directives=[Requires(scope=Scope.MANAGE)]
+    )
     async def tokens(
         self,
         info: Info,
@@ -63,15 +67,15 @@ class Caller(Node):
         return ApiTokenConnection.of(page_of(rows, arguments, lambda row: _TOKENS.encode((row.id,))), ApiToken.of)
 
 
-@strawberry.type(description="A bearer token. Only its hash is kept.")
+@strawberry.type(description="A bearer token. Packline stores only its hash.")
 class ApiToken(Node):
-    name: str = strawberry.field(description="Name shown to people.")
-    beginning: str = strawberry.field(description="Its first characters, to tell it from others.")
-    scopes: list[Scope] = strawberry.field(description="What it allows.")
-    created_at: datetime = strawberry.field(description="When it was made.")
-    expires_at: datetime | None = strawberry.field(description="When it stops working; null for never.")
-    last_used_at: datetime | None = strawberry.field(description="When it was last used.")
-    revoked_at: datetime | None = strawberry.field(description="When it was revoked.")
+    name: str = strawberry.field(description="Display name.")
+    beginning: str = strawberry.field(description="The first characters of the token, to recognize it.")
+    scopes: list[Scope] = strawberry.field(description="Scopes the token grants.")
+    created_at: datetime = strawberry.field(description="When the token was created.")
+    expires_at: datetime | None = strawberry.field(description="When the token expires. Null if it does not expire.")
+    last_used_at: datetime | None = strawberry.field(description="When the token was last used. Null if never.")
+    revoked_at: datetime | None = strawberry.field(description="When the token was revoked. Null if it is not revoked.")
     caller_id: strawberry.Private[str]
 
     @classmethod
@@ -88,7 +92,7 @@ class ApiToken(Node):
             caller_id=record.caller_id,
         )
 
-    @strawberry.field(description="Who it stands for.")
+    @strawberry.field(description="The caller the token authenticates.")
     async def caller(self, info: Info) -> Caller:
         found = await load_caller(info, self.caller_id)
         if found is None:
@@ -100,37 +104,40 @@ CallerConnection = Connection[Caller]
 ApiTokenConnection = Connection[ApiToken]
 
 
-@strawberry.input(description="A bearer token to be.")
+@strawberry.input(description="Input for creating a bearer token.")
 class CreateTokenInput:
-    name: str = strawberry.field(description="Name shown to people.")
+    name: str = strawberry.field(description="Display name.")
     subject: str | None = strawberry.field(
         default=None,
-        description="Subject of the caller it stands for, made when new; the one asking when absent.",
+        description="Subject of the caller that the token authenticates, created if it does not exist. "
+        "Defaults to the current caller.",
     )
-    scopes: list[Scope] = strawberry.field(description="What it allows.")
+    scopes: list[Scope] = strawberry.field(description="Scopes to grant.")
     expires_at: datetime | None = strawberry.field(
-        default=None, description="When it stops working; never when absent."
+        default=None, description="When the token expires. By default it does not expire."
     )
 
 
-@strawberry.type(description="A bearer token was made.")
+@strawberry.type(description="A bearer token was created.")
 class CreateTokenSuccess:
-    token: ApiToken = strawberry.field(description="The bearer token.")
-    plaintext: str = strawberry.field(description="Its text, told here and nowhere else.")
+    token: ApiToken = strawberry.field(description="The created token.")
+    plaintext: str = strawberry.field(
+        description="The token's secret text. It is returned only once and cannot be retrieved later."
+    )
 
 
-@strawberry.type(description="A bearer token has ended.")
+@strawberry.type(description="A bearer token was revoked.")
 class RevokeTokenSuccess:
-    token: ApiToken = strawberry.field(description="The bearer token.")
+    token: ApiToken = strawberry.field(description="The revoked token.")
 
 
 CreateTokenResult = Annotated[
     CreateTokenSuccess | InvalidProblem | ForbiddenProblem,
-    strawberry.union("CreateTokenResult", description="What came of createToken."),
+    strawberry.union("CreateTokenResult", description="The result of createToken."),
 ]
 RevokeTokenResult = Annotated[
     RevokeTokenSuccess | NotFoundProblem | ForbiddenProblem,
-    strawberry.union("RevokeTokenResult", description="What came of revokeToken."),
+    strawberry.union("RevokeTokenResult", description="The result of revokeToken."),
 ]
 
 
@@ -149,17 +156,20 @@ async def load_token(info: Info, token_id: str) -> ApiToken | None:
 
 @strawberry.type
 class CallerQueries:
-    @strawberry.field(description="Who is asking, and what they may do.")
+    @strawberry.field(description="The current caller and its scopes.")
     async def viewer(self, info: Info) -> Caller:
         return Caller.of(await get_viewer(info.context.context))
 
     @strawberry.field(
-        description="People, agents and scripts that have called.", directives=[Requires(scope=Scope.MANAGE)]
+        description="People, agents and scripts that have used the server, newest first.",
+        directives=[Requires(scope=Scope.MANAGE)],
     )
     async def callers(
         self,
         info: Info,
-        text: Annotated[str | None, strawberry.argument(description="Words in name or subject.")] = None,
+        text: Annotated[
+            str | None, strawberry.argument(description="Words to search for in names and subjects.")
+        ] = None,
         first: First = None,
         after: After = None,
         last: Last = None,
@@ -173,14 +183,14 @@ class CallerQueries:
 @strawberry.type
 class CallerMutations:
     @strawberry.mutation(
-        description="Makes a bearer token. Its text is in this answer and nowhere else.",
+        description="Creates a bearer token. Its secret text is returned only in this response.",
         directives=[Requires(scope=Scope.MANAGE)],
     )
     @refusable
     async def create_token(
         self,
         info: Info,
-        input: Annotated[CreateTokenInput, strawberry.argument(description="The bearer token.")],
+        input: Annotated[CreateTokenInput, strawberry.argument(description="The token to create.")],
     ) -> CreateTokenResult:
         made = await create(
             info.context.context,
@@ -192,14 +202,14 @@ class CallerMutations:
         return CreateTokenSuccess(token=ApiToken.of(made.token), plaintext=made.plaintext)
 
     @strawberry.mutation(
-        description="Ends a bearer token at once, open connections included.",
+        description="Revokes a bearer token immediately and closes connections that use it.",
         directives=[Requires(scope=Scope.MANAGE)],
     )
     @refusable
     async def revoke_token(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The bearer token.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The token's id.")],
     ) -> RevokeTokenResult:
         record = await revoke(info.context.context, id=id)
         return RevokeTokenSuccess(token=ApiToken.of(record))

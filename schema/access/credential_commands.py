@@ -18,48 +18,52 @@ from schema.runs.commands import DeleteSuccess
 from store.states import Scope
 
 
-@strawberry.input(description="A credential to keep.")
+@strawberry.input(description="Input for storing a credential.")
 class SetCredentialInput:
-    key: Key = strawberry.field(description="Handle packs and definitions ask for.")
-    kind: str = strawberry.field(description="Kind of credential.")
-    description: str | None = strawberry.field(default=strawberry.UNSET, description="What it is for.")
+    key: Key = strawberry.field(description="Key by which packs and definitions refer to the credential.")
+    kind: str = strawberry.field(description="Kind of credential, as listed by `credentialKinds`.")
+    description: str | None = strawberry.field(default=strawberry.UNSET, description="What the credential is for.")
     fields: JSON | None = strawberry.field(
         default=strawberry.UNSET,
         description=(
-            "The secret fields; written, never read. They stay as they are when absent; one that is null is removed."
+            "Secret fields by name. They can be written but not read. Fields that are absent keep their "
+            "value; null removes a field."
         ),
     )
     grants: list[strawberry.ID] | None = strawberry.field(
         default=strawberry.UNSET,
-        description="Packs, pipelines and callers it is granted to, replacing all; they stay as they are when absent.",
+        description="Ids of the packs, pipelines and callers that may use it, replacing all current grants. "
+        "Absent: unchanged.",
     )
     add_grants: list[strawberry.ID] | None = strawberry.field(
-        default=None, description="Packs, pipelines and callers to grant it to as well; not together with `grants`."
+        default=None,
+        description="Ids of packs, pipelines and callers to add to the grants. Cannot be combined with `grants`.",
     )
     remove_grants: list[strawberry.ID] | None = strawberry.field(
-        default=None, description="Packs, pipelines and callers to take it back from; not together with `grants`."
+        default=None,
+        description="Ids of packs, pipelines and callers to remove from the grants. Cannot be combined with `grants`.",
     )
     expires_at: datetime | None = strawberry.field(
-        default=strawberry.UNSET, description="When it stops working, where known."
+        default=strawberry.UNSET, description="When the credential expires, if known."
     )
 
 
-@strawberry.type(description="A credential was stored or tested.")
+@strawberry.type(description="The credential was stored or tested.")
 class CredentialSuccess:
     credential: Credential = strawberry.field(description="The credential, without its secret.")
 
 
 SetCredentialResult = Annotated[
     CredentialSuccess | NotFoundProblem | InvalidProblem | UnavailableProblem | ForbiddenProblem,
-    strawberry.union("SetCredentialResult", description="What came of setCredential."),
+    strawberry.union("SetCredentialResult", description="The result of setCredential."),
 ]
 DeleteCredentialResult = Annotated[
     DeleteSuccess | NotFoundProblem | ForbiddenProblem,
-    strawberry.union("DeleteCredentialResult", description="What came of deleteCredential."),
+    strawberry.union("DeleteCredentialResult", description="The result of deleteCredential."),
 ]
 TestCredentialResult = Annotated[
     CredentialSuccess | NotFoundProblem | UnavailableProblem | ForbiddenProblem,
-    strawberry.union("TestCredentialResult", description="What came of testCredential."),
+    strawberry.union("TestCredentialResult", description="The result of testCredential."),
 ]
 
 
@@ -70,12 +74,12 @@ def _given(value: Any) -> Any:  # noqa: ANN401 - whatever the field holds
 
 @strawberry.type
 class CredentialMutations:
-    @strawberry.mutation(description="Stores or replaces a credential.", directives=[Requires(scope=Scope.MANAGE)])
+    @strawberry.mutation(description="Creates or replaces a credential.", directives=[Requires(scope=Scope.MANAGE)])
     @refusable
     async def set_credential(
         self,
         info: Info,
-        input: Annotated[SetCredentialInput, strawberry.argument(description="The credential.")],
+        input: Annotated[SetCredentialInput, strawberry.argument(description="The credential to store.")],
     ) -> SetCredentialResult:
         grants = _given(input.grants)
         record = await set_credential(
@@ -96,19 +100,19 @@ class CredentialMutations:
     async def delete_credential(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The credential.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The credential's id.")],
     ) -> DeleteCredentialResult:
         deleted = await delete(info.context.context, id=id)
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))
 
     @strawberry.mutation(
-        description="Asks the service whether it accepts a credential.", directives=[Requires(scope=Scope.MANAGE)]
+        description="Tests whether the service accepts a credential.", directives=[Requires(scope=Scope.MANAGE)]
     )
     @refusable
     async def test_credential(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The credential.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The credential's id.")],
     ) -> TestCredentialResult:
         record = await try_credential(info.context.context, id=id)
         return CredentialSuccess(credential=Credential.of(record))

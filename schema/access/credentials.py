@@ -30,25 +30,31 @@ if TYPE_CHECKING:
 _CREDENTIALS = CursorKind("credentials", (str,))
 
 
-@strawberry.type(description="What testing a credential came to.")
+@strawberry.type(description="The result of testing a credential.")
 class CredentialTest:
-    at: datetime = strawberry.field(description="When.")
-    accepted: bool = strawberry.field(description="Whether the service accepted it.")
-    message: str = strawberry.field(description="For people.")
+    at: datetime = strawberry.field(description="When the test ran.")
+    accepted: bool = strawberry.field(description="Whether the service accepted the credential.")
+    message: str = strawberry.field(description="The result, for display.")
 
 
-@strawberry.type(description="A secret the vault holds for packs and agent steps. Written, never read.")
+@strawberry.type(description="A secret in the vault for packs and agent steps. Its values can be written but not read.")
 class Credential(Node):
-    key: Key = strawberry.field(description="Handle packs and definitions ask for.")
-    kind: str = strawberry.field(description="Kind of credential.")
-    description: str | None = strawberry.field(description="What it is for.")
-    fields_set: list[str] = strawberry.field(description="Names of the fields that are set; never their values.")
-    fingerprint: str = strawberry.field(description="Beginning of a keyed hash, to tell whether two are the same.")
-    created_at: datetime = strawberry.field(description="When it was stored.")
-    updated_at: datetime = strawberry.field(description="When it was last replaced.")
-    expires_at: datetime | None = strawberry.field(description="When it stops working, where known.")
-    last_used_at: datetime | None = strawberry.field(description="When it was last used.")
-    last_test: CredentialTest | None = strawberry.field(description="What the last test came to.")
+    key: Key = strawberry.field(description="Key by which packs and definitions refer to the credential.")
+    kind: str = strawberry.field(description="The kind of credential.")
+    description: str | None = strawberry.field(description="What the credential is for.")
+    fields_set: list[str] = strawberry.field(
+        description="Names of the fields that have a value. The values cannot be read."
+    )
+    fingerprint: str = strawberry.field(
+        description="The beginning of a keyed hash, to tell whether two credentials are identical."
+    )
+    created_at: datetime = strawberry.field(description="When the credential was first stored.")
+    updated_at: datetime = strawberry.field(description="When the credential was last replaced.")
+    expires_at: datetime | None = strawberry.field(description="When the credential expires. Null if unknown.")
+    last_used_at: datetime | None = strawberry.field(description="When the credential was last used. Null if never.")
+    last_test: CredentialTest | None = strawberry.field(
+        description="The result of the last test. Null if it was never tested."
+    )
     record: strawberry.Private[CredentialRecord]
 
     @classmethod
@@ -72,12 +78,12 @@ class Credential(Node):
             record=record,
         )
 
-    @strawberry.field(description="Whether the vault can read it; false after the vault key changed.")
+    @strawberry.field(description="Whether the server can decrypt it. False after the vault key was changed.")
     def readable(self, info: Info) -> bool:
         return is_readable(info.context.context, self.record)
 
     @strawberry.field(
-        description="Packs, pipelines and callers it is granted to; nobody by default.", directives=[Cost(weight=10)]
+        description="Packs, pipelines and callers that may use it. Empty by default.", directives=[Cost(weight=10)]
     )
     async def grants(self, info: Info) -> list[Node]:
         from schema.node import load_node
@@ -85,28 +91,28 @@ class Credential(Node):
         found = [await load_node(info, target) for target in await targets_of(info.context.context, self.id)]
         return [node for node in found if node is not None]
 
-    @strawberry.field(description="Packs that ask for it.")
+    @strawberry.field(description="Packs that require it, by name.")
     def needed_by(self, info: Info) -> list[Pack]:
         return [Pack.of(pack) for pack in packs_that_need(info.context.context, self.record.key)]
 
 
 @strawberry.type(description="A field of a kind of credential.")
 class CredentialField:
-    name: str = strawberry.field(description="Its name.")
-    description: str = strawberry.field(description="What belongs into it.")
+    name: str = strawberry.field(description="Name of the field.")
+    description: str = strawberry.field(description="What to enter.")
     secret: bool = strawberry.field(
-        description="Whether it is masked everywhere; such a field has at least 8 characters."
+        description="Whether the value is masked everywhere. Secret values need at least 8 characters."
     )
-    required: bool = strawberry.field(description="Whether it must be set.")
+    required: bool = strawberry.field(description="Whether the field is required.")
 
 
-@strawberry.type(description="A kind of credential: which fields it has, and whether it can be tested.")
+@strawberry.type(description="A kind of credential, with its fields.")
 class CredentialKind:
-    name: str = strawberry.field(description="Its name, as `setCredential` takes it.")
-    description: str = strawberry.field(description="What it opens.")
-    fields: list[CredentialField] = strawberry.field(description="Its fields; none when fields may have any name.")
-    free_fields: bool = strawberry.field(description="Whether fields may have any name; all are secret then.")
-    testable: bool = strawberry.field(description="Whether `testCredential` can ask the service.")
+    name: str = strawberry.field(description="Name of the kind, as passed to `setCredential`.")
+    description: str = strawberry.field(description="What the credential gives access to.")
+    fields: list[CredentialField] = strawberry.field(description="The fields. Empty if fields can have any name.")
+    free_fields: bool = strawberry.field(description="Whether fields can have any name. If so, all of them are secret.")
+    testable: bool = strawberry.field(description="Whether `testCredential` supports this kind.")
 
     @classmethod
     def of(cls, kind: "KnownKind") -> "CredentialKind":
@@ -135,7 +141,7 @@ async def load_credential(info: Info, credential_id: str) -> Credential | None:
 @strawberry.type
 class CredentialQueries:
     @strawberry.field(
-        description="Credentials the vault holds. What is secret never leaves it.",
+        description="Credentials in the vault, newest first, without their secrets.",
         directives=[Requires(scope=Scope.MANAGE)],
     )
     async def credentials(
@@ -152,6 +158,8 @@ class CredentialQueries:
             page_of(rows, arguments, lambda row: _CREDENTIALS.encode((row.id,))), Credential.of
         )
 
-    @strawberry.field(description="Kinds of credentials, with their fields.", directives=[Requires(scope=Scope.READ)])
+    @strawberry.field(
+        description="All kinds of credentials, with their fields.", directives=[Requires(scope=Scope.READ)]
+    )
     async def credential_kinds(self, info: Info) -> list[CredentialKind]:
         return [CredentialKind.of(kind) for kind in await list_kinds(info.context.context)]

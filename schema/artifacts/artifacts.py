@@ -23,41 +23,41 @@ if TYPE_CHECKING:
 
 described_enum(
     ArtifactStatus,
-    "What an artifact is worth.",
+    "How far the content of an artifact can be trusted.",
     {
-        "STORED": "Uploaded, or made by a pack whose post-conditions held.",
-        "PROPOSED": "Made by an agent; nothing has vouched for it.",
-        "VERIFIED": "Made by an agent; a later deterministic step read it and succeeded.",
-        "QUARANTINED": "Holds a known secret; not handed out.",
+        "STORED": "Uploaded, or made by a pack whose post-conditions passed.",
+        "PROPOSED": "Made by an agent and not verified.",
+        "VERIFIED": "Made by an agent, and then read by a later deterministic step that succeeded.",
+        "QUARANTINED": "Contains a known secret. It cannot be downloaded.",
     },
 )
 
 described_enum(
     PreviewKind,
-    "What there is to see of an artifact at a glance.",
+    "The kind of preview available for an artifact.",
     {
-        "PAGE": "The first page of a document, as a picture.",
-        "PICTURE": "The picture itself, smaller.",
-        "FRAME": "A frame of a video, as a picture.",
-        "WAVEFORM": "How loud a sound is over its length, in `waveform`.",
+        "PAGE": "An image of the first page of a document.",
+        "PICTURE": "A smaller version of the image.",
+        "FRAME": "A frame of a video, as an image.",
+        "WAVEFORM": "The loudness of a sound over time, in `waveform`.",
         "TEXT": "The beginning of its text, in `preview`.",
-        "NONE": "Nothing: `previewProblem` says why.",
+        "NONE": "None; `previewProblem` says why.",
     },
 )
 
 
-@strawberry.type(description="A file the server keeps, addressed by content.")
+@strawberry.type(description="A file stored on the server, addressed by the hash of its content.")
 class Artifact(Node):
-    name: str = strawberry.field(description="File name.")
-    media_type: str = strawberry.field(description="Media type.")
-    size_bytes: Long = strawberry.field(description="How large.")
-    digest: str = strawberry.field(description="SHA-256 of the content.")
-    status: ArtifactStatus = strawberry.field(description="What it is worth.")
-    created_at: datetime = strawberry.field(description="When it was stored.")
+    name: str = strawberry.field(description="The file name.")
+    media_type: str = strawberry.field(description="The media type.")
+    size_bytes: Long = strawberry.field(description="The size in bytes.")
+    digest: str = strawberry.field(description="SHA-256 of the content, in hexadecimal.")
+    status: ArtifactStatus = strawberry.field(description="How far the content can be trusted.")
+    created_at: datetime = strawberry.field(description="When the artifact was stored.")
     expires_at: datetime | None = strawberry.field(
-        description="When it will be erased; null while its run goes on and when pinned."
+        description="When the artifact will be deleted. Null while its run is in progress, and if it is pinned."
     )
-    pinned: bool = strawberry.field(description="Whether it is kept for good.")
+    pinned: bool = strawberry.field(description="Whether it is exempt from automatic deletion.")
     record: strawberry.Private[ArtifactRecord]
 
     @classmethod
@@ -76,14 +76,18 @@ class Artifact(Node):
         )
 
     @strawberry.field(
-        description="The run it came from; null for an upload, once pruned, and to those who may not see that run."
+        description="The run that produced it. Null for an upload, once the run is deleted, or if the caller "
+        "may not see that run."
     )
     async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs.runs")] | None':
         from schema.runs.runs import load_run
 
         return None if self.record.run_id is None else await load_run(info, self.record.run_id)
 
-    @strawberry.field(description="The step whose success verified it; null to those who may not see its run.")
+    @strawberry.field(
+        description="The step that verified it by reading it successfully. Null if there is "
+        "none, or if the caller may not see its run."
+    )
     async def verified_by(self, info: Info) -> 'Annotated[RunStep, strawberry.lazy("schema.runs.steps")] | None':
         from schema.runs.steps import load_step
 
@@ -91,8 +95,8 @@ class Artifact(Node):
 
     @strawberry.field(
         description=(
-            "The attempt that produced it; null for an upload, once pruned, and to those who may not see its run, as "
-            "when their own run reuses the output of another caller's."
+            "The attempt that produced it. Null for an upload, once the run is deleted, or if the caller may "
+            "not see that run, for example if the caller's run reuses another caller's output."
         )
     )
     async def produced_by(self, info: Info) -> 'Annotated[Attempt, strawberry.lazy("schema.runs.attempts")] | None':
@@ -101,16 +105,19 @@ class Artifact(Node):
         return None if self.record.attempt_id is None else await load_attempt(info, self.record.attempt_id)
 
     @strawberry.field(
-        description=("Where to download it, with ranges; valid for some minutes; null once erased or in quarantine.")
+        description=(
+            "Signed download URL that supports range requests and expires after 15 minutes by "
+            "default. Null once the content is deleted or quarantined."
+        )
     )
     def download_url(self, info: Info) -> str | None:
         return download_address(info.context.context, self.record)
 
     @strawberry.field(
         description=(
-            "Where a small picture of it can be had, as WebP; valid for some minutes. Null when it has none, once "
-            "erased and in quarantine. The picture is made at the first request, which may find that there is none "
-            "after all."
+            "Signed URL of a small WebP image that expires after 15 minutes by default. Null if there is no "
+            "image, or once the content is deleted or quarantined. The image is created at the first "
+            "request, which may find that none can be made."
         )
     )
     async def preview_url(self, info: Info) -> str | None:
@@ -119,8 +126,8 @@ class Artifact(Node):
 
     @strawberry.field(
         description=(
-            "What there is to see at a glance. This and the fields that describe the content are found out when first "
-            "asked for; null while that is not done: ask again."
+            "The kind of preview. This and the other fields about the content are computed when first read; "
+            "they are null until that is done, so read them again."
         ),
         directives=[Cost(weight=2)],
     )
@@ -128,35 +135,33 @@ class Artifact(Node):
         found = await self._preview(info)
         return None if found is None else found.kind
 
-    @strawberry.field(description="Why there is nothing to see; null when there is, or it is not known yet.")
+    @strawberry.field(description="Why there is no preview. Null if there is one, or if it is not computed yet.")
     async def preview_problem(self, info: Info) -> str | None:
         found = await self._preview(info)
         return None if found is None else found.reason
 
-    @strawberry.field(description="Pages of a PDF, slides of a presentation; null for everything else.")
+    @strawberry.field(description="Number of pages of a PDF or slides of a presentation. Null for other files.")
     async def page_count(self, info: Info) -> int | None:
         found = await self._preview(info)
         return None if found is None else found.pages
 
-    @strawberry.field(description="Width of a picture or video, in pixels.")
+    @strawberry.field(description="Width in pixels of an image or video, as displayed.")
     async def width(self, info: Info) -> int | None:
         found = await self._preview(info)
         return None if found is None else found.width
 
-    @strawberry.field(description="Height of a picture or video, in pixels.")
+    @strawberry.field(description="Height in pixels of an image or video, as displayed.")
     async def height(self, info: Info) -> int | None:
         found = await self._preview(info)
         return None if found is None else found.height
 
-    @strawberry.field(description="How long a sound or video lasts.")
+    @strawberry.field(description="Duration of a sound or video, in seconds.")
     async def duration_seconds(self, info: Info) -> float | None:
         found = await self._preview(info)
         return None if found is None else found.duration_seconds
 
     @strawberry.field(
-        description=(
-            "Loudest moment of each of equally long stretches of a sound, in order, from 0 (silent) to 1; at most 240."
-        ),
+        description=("Peaks of a sound over equal time spans, in order, from 0 (silent) to 1; at most 240."),
         directives=[Cost(weight=5)],
     )
     async def waveform(self, info: Info) -> list[float] | None:
@@ -164,13 +169,14 @@ class Artifact(Node):
         return None if found is None or found.peaks is None else list(found.peaks)
 
     @strawberry.field(
-        description="The beginning as text, of Office documents too; null when it is no text.",
+        description="The beginning of the content as text, also for Office documents. Secrets are masked. "
+        "Null if the content is not text.",
         directives=[Cost(weight=5)],
     )
     async def preview(
         self,
         info: Info,
-        limit: Annotated[int, strawberry.argument(description="How many characters at most, up to 10000.")] = 2000,
+        limit: Annotated[int, strawberry.argument(description="Maximum number of characters, up to 10000.")] = 2000,
     ) -> str | None:
         return await text_preview(info.context.context, self.record, limit, lambda: self._preview(info))
 

@@ -13,47 +13,47 @@ from schema.base.problems import ConflictProblem, ForbiddenProblem, NotFoundProb
 from store.states import Scope
 
 
-@strawberry.type(description="An artifact was changed.")
+@strawberry.type(description="The artifact was changed.")
 class ArtifactSuccess:
-    artifact: Artifact = strawberry.field(description="The artifact as it is now.")
+    artifact: Artifact = strawberry.field(description="The artifact in its current state.")
 
 
 PinArtifactResult = Annotated[
     ArtifactSuccess | NotFoundProblem | ForbiddenProblem,
-    strawberry.union("PinArtifactResult", description="What came of pinArtifact."),
+    strawberry.union("PinArtifactResult", description="The result of pinArtifact."),
 ]
 
 ReleaseArtifactResult = Annotated[
     ArtifactSuccess | NotFoundProblem | ConflictProblem | ForbiddenProblem,
-    strawberry.union("ReleaseArtifactResult", description="What came of releaseArtifact."),
+    strawberry.union("ReleaseArtifactResult", description="The result of releaseArtifact."),
 ]
 
 
 @strawberry.type
 class ArtifactMutations:
     @strawberry.mutation(
-        description="Keeps an artifact for good, or lets it go with its run again.",
+        description="Pins an artifact, which exempts it from automatic deletion, or removes the pin.",
         directives=[Requires(scope=Scope.RUN)],
     )
     @refusable
     async def pin_artifact(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The artifact.")],
-        pinned: Annotated[bool, strawberry.argument(description="False lets it go.")] = True,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The artifact's id.")],
+        pinned: Annotated[bool, strawberry.argument(description="False removes the pin.")] = True,
     ) -> PinArtifactResult:
         record = await pin(info.context.context, id=id, pinned=pinned)
         return ArtifactSuccess(artifact=Artifact.of(record))
 
     @strawberry.mutation(
-        description="Lets an artifact out of quarantine, although it holds a secret the vault knows.",
+        description="Releases an artifact from quarantine although it contains a secret from the vault.",
         directives=[Requires(scope=Scope.MANAGE)],
     )
     @refusable
     async def release_artifact(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The artifact.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The artifact's id.")],
     ) -> ReleaseArtifactResult:
         record = await release(info.context.context, id=id)
         return ArtifactSuccess(artifact=Artifact.of(record))

@@ -26,23 +26,29 @@ ARTIFACTS = CursorKind("artifacts", (str,))
 ArtifactConnection = CountedConnection[Artifact]
 
 
-@strawberry.type(description="A stretch of an artifact's text.")
+@strawberry.type(description="Part of an artifact's text.")
 class ArtifactText:
     artifact: Artifact = strawberry.field(description="The artifact.")
-    text: str | None = strawberry.field(description="The stretch; null when it is no text.")
-    next_offset: Long | None = strawberry.field(description="Where to go on; null at the end.")
-    reason: str | None = strawberry.field(description="Why there is no text and what to do; null where there is.")
+    text: str | None = strawberry.field(description="The text. Null if the content is not text.")
+    next_offset: Long | None = strawberry.field(description="Offset of the next part. Null at the end.")
+    reason: str | None = strawberry.field(description="Why there is no text and what to do. Null if there is text.")
 
 
-@strawberry.input(description="Which artifacts.")
+@strawberry.input(description="Filters for artifacts. All given fields must match; within a field, any value.")
 class ArtifactFilter:
-    text: str | None = strawberry.field(default=None, description="Words in the name.")
+    text: str | None = strawberry.field(default=None, description="Words to search for in names.")
     media_types: list[str] | None = strawberry.field(
-        default=None, description="Of one of these media types; `image/*` is understood."
+        default=None, description="Only these media types; `image/*` matches all images."
     )
-    statuses: list[ArtifactStatus] | None = strawberry.field(default=None, description="Worth one of these.")
-    pipeline: strawberry.ID | None = strawberry.field(default=None, description="From runs of this pipeline.")
-    pinned: bool | None = strawberry.field(default=None, description="Pinned only, or none of them.")
+    statuses: list[ArtifactStatus] | None = strawberry.field(
+        default=None, description="Only artifacts with one of these statuses."
+    )
+    pipeline: strawberry.ID | None = strawberry.field(
+        default=None, description="Only artifacts from runs of this pipeline."
+    )
+    pinned: bool | None = strawberry.field(
+        default=None, description="True: only pinned artifacts. False: only artifacts that are not pinned."
+    )
 
     def query(self) -> ArtifactQuery:
         return ArtifactQuery(
@@ -77,11 +83,13 @@ async def artifact_page(
 
 @strawberry.type
 class ArtifactQueries:
-    @strawberry.field(description="Everything produced, newest first.", directives=[Requires(scope=Scope.READ)])
+    @strawberry.field(description="Artifacts, newest first.", directives=[Requires(scope=Scope.READ)])
     async def artifacts(
         self,
         info: Info,
-        filter: Annotated[ArtifactFilter | None, strawberry.argument(description="Only those that match.")] = None,
+        filter: Annotated[
+            ArtifactFilter | None, strawberry.argument(description="Only artifacts that match the filter.")
+        ] = None,
         first: First = None,
         after: After = None,
         last: Last = None,
@@ -91,7 +99,7 @@ class ArtifactQueries:
         return await artifact_page(info, query, first, after, last, before, list_visible_artifacts)
 
     @strawberry.field(
-        description="An artifact with a stretch of its text and an address to download it.",
+        description="Reads part of an artifact's text. Also returns the artifact's download URL.",
         directives=[
             Requires(scope=Scope.READ),
             Cost(weight=10),
@@ -102,8 +110,8 @@ class ArtifactQueries:
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The artifact's id.")],
-        offset: Annotated[Long, strawberry.argument(description="First byte.")] = Long(0),  # noqa: B008
-        limit_bytes: Annotated[int, strawberry.argument(description="Longest stretch, up to 200000.")] = 20_000,
+        offset: Annotated[Long, strawberry.argument(description="Byte offset to start at.")] = Long(0),  # noqa: B008
+        limit_bytes: Annotated[int, strawberry.argument(description="Maximum bytes, up to 200000.")] = 20_000,
     ) -> ArtifactText | None:
         found = await artifact_text(info.context.context, id=id, offset=offset, limit_bytes=limit_bytes)
         if found is None:

@@ -24,23 +24,25 @@ _CAMEL = {
 
 
 @strawberry.type(
-    description=(
-        "What an entry is for. Complete for everything that ships; accepts and produces are derived where a user left "
-        "them out."
-    )
+    description=("What an entry is for. Packline derives `accepts` and `produces` if the author leaves them out.")
 )
 class Metadata:
-    accepts: list[str] = strawberry.field(description="Kinds of thing it takes.")
-    produces: list[str] = strawberry.field(description="Kinds of thing it makes.")
-    intent_keywords: list[str] = strawberry.field(description="Short phrases a request is matched against.")
-    example_intents: list[str] = strawberry.field(description="Requests it serves, as people would put them.")
-    typical_use: str | None = strawberry.field(description="Use this when, one sentence.")
-    limitations: list[str] = strawberry.field(description="What it cannot do.")
-    supersedes: list[strawberry.ID] = strawberry.field(description="Packs a pipeline replaces; empty for packs.")
-    practice: bool = strawberry.field(
-        description="It exists to practise or demonstrate; routing and search offer it only to who asks for it by name."
+    accepts: list[str] = strawberry.field(description="Kinds of data the entry accepts.")
+    produces: list[str] = strawberry.field(description="Kinds of data the entry produces.")
+    intent_keywords: list[str] = strawberry.field(description="Short phrases that requests are matched against.")
+    example_intents: list[str] = strawberry.field(description="Example requests, in users' words.")
+    typical_use: str | None = strawberry.field(description="When to use the entry, in one sentence.")
+    limitations: list[str] = strawberry.field(description="What the entry cannot do.")
+    supersedes: list[strawberry.ID] = strawberry.field(
+        description="Ids of the packs that a pipeline replaces. Empty for packs."
     )
-    derived: list[str] = strawberry.field(description="Names of the fields that were derived rather than written.")
+    practice: bool = strawberry.field(
+        description="Whether the entry exists only for practice or demonstration. Routing and search return "
+        "it only for requests that name it."
+    )
+    derived: list[str] = strawberry.field(
+        description="Names of the fields that Packline derived because the author left them out."
+    )
 
     @classmethod
     def of(cls, metadata: "WrittenMetadata", derived: "Collection[str]" = ()) -> "Metadata":
@@ -57,15 +59,15 @@ class Metadata:
         )
 
 
-@strawberry.type(description="How often and how well something ran.")
+@strawberry.type(description="Usage statistics of a pack or pipeline.")
 class UsageStats:
-    runs: int = strawberry.field(description="Runs or calls.")
-    failed: int = strawberry.field(description="Of these, failed.")
+    runs: int = strawberry.field(description="Number of runs or pack calls.")
+    failed: int = strawberry.field(description="Number of these that failed.")
     median_duration_seconds: float | None = strawberry.field(
-        description="Median duration in seconds; null when never run."
+        description="Median duration in seconds. Null if it has never run."
     )
-    median_cost_usd: float | None = strawberry.field(description="Median cost in US dollars; null when unknown.")
-    last_run_at: datetime | None = strawberry.field(description="When it was last run.")
+    median_cost_usd: float | None = strawberry.field(description="Median cost in US dollars. Null if unknown.")
+    last_run_at: datetime | None = strawberry.field(description="When it last ran. Null if never.")
 
     @classmethod
     def of(cls, usage: "Usage") -> "UsageStats":
@@ -78,23 +80,23 @@ class UsageStats:
         )
 
 
-@strawberry.interface(description="Something that can be run by name: a Pack or a Pipeline.")
+@strawberry.interface(description="Something a caller can run by name: a Pack or a Pipeline.")
 class CatalogEntry(Node):
-    name: str = strawberry.field(description="Name: `area.verb` for a pack, a title for a pipeline.")
-    description: str = strawberry.field(description="What it does, Markdown.")
+    name: str = strawberry.field(description="The name: `area.verb` for a pack, a title for a pipeline.")
+    description: str = strawberry.field(description="What it does, as Markdown.")
 
-    @strawberry.field(description="What it is for, as routing sees it.")
+    @strawberry.field(description="What it is for; routing and search read this.")
     def metadata(self) -> Metadata:
         raise NotImplementedError
 
-    @strawberry.field(description="What it must be given.")
+    @strawberry.field(description="JSON Schema of the inputs.")
     def input_schema(self) -> JSONSchema:
         raise NotImplementedError
 
-    @strawberry.field(description="Whether it can run here, and if not, why not.")
+    @strawberry.field(description="Whether it can run on this server, and what is missing if it cannot.")
     def availability(self) -> Availability:
         raise NotImplementedError
 
-    @strawberry.field(description="How it fared here in the last 30 days, in the runs that the caller may see.")
+    @strawberry.field(description="Usage of the last 30 days, counting only runs the caller may see.")
     def usage(self) -> UsageStats:
         raise NotImplementedError

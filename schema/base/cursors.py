@@ -67,7 +67,7 @@ def _check_owner(of: object, owner: str, noun: str) -> None:
 
 def _counted(position: object) -> int:
     if not isinstance(position, int) or position < 0:
-        raise PublicError("This cursor stands for no place in a list.", "INVALID", reason="BAD_CURSOR")
+        raise PublicError("This cursor does not point to a position in a list.", "INVALID", reason="BAD_CURSOR")
     return position
 
 

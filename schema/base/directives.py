@@ -32,19 +32,19 @@ DirectiveT = TypeVar("DirectiveT")
 @strawberry.schema_directive(
     locations=[Location.FIELD_DEFINITION],
     name="requires",
-    description="Scope a caller must hold before the field is resolved.",
+    description="The scope a caller must have to read the field or call the mutation.",
 )
 class Requires:
     """`directives=[Requires(scope=Scope.READ)]`; see `guard_fields` for what it does."""
 
-    scope: Scope = strawberry.field(description="The scope.")
+    scope: Scope = strawberry.field(description="The required scope.")
 
 
 @strawberry.schema_directive(
     locations=[Location.FIELD_DEFINITION],
     name="cost",
-    description="What the field adds to the cost of an operation, times the page sizes above it; "
-    "1 for an object and 0 for a leaf when absent.",
+    description="Cost of a field, multiplied by the page sizes above it. Fields without this directive cost "
+    "1 if they return an object and 0 if they return a scalar.",
 )
 class Cost:
     """`directives=[Cost(weight=10)]`."""
@@ -55,8 +55,8 @@ class Cost:
 @strawberry.schema_directive(
     locations=[Location.FIELD_DEFINITION],
     name="mcp",
-    description="Publishes a root field as an MCP tool; arguments become its parameters in snake_case, "
-    "hints its annotations.",
+    description="Publishes a root field as an MCP tool. Its arguments become parameters in snake_case, the "
+    "hints below tool annotations.",
 )
 class Mcp:
     """`directives=[Mcp(tool="get_run", read_only=True)]`. Read it back with `find_directive`.
@@ -65,21 +65,21 @@ class Mcp:
     """
 
     tool: str | None = strawberry.field(
-        description="Tool name; the field name in snake_case when absent.", default=strawberry.UNSET
+        description="Name of the tool. Defaults to the field name in snake_case.", default=strawberry.UNSET
     )
     toolset: str = strawberry.field(
-        description="Tool set it belongs to: `default`, or `author` for those who write pipelines.", default="default"
+        description="The tool set: `default`, or `author` for tools that write pipelines.", default="default"
     )
-    read_only: bool = strawberry.field(description="The field changes nothing.", default=False)
+    read_only: bool = strawberry.field(description="The tool does not change anything.", default=False)
     destructive: bool = strawberry.field(
-        description="The field may destroy something that cannot be got back.", default=False
+        description="The tool may destroy data that cannot be restored.", default=False
     )
     idempotent: bool = strawberry.field(
-        description="Calling twice with the same arguments does no more than calling once.", default=False
+        description="Repeating a call with the same arguments has no further effect.", default=False
     )
-    open_world: bool = strawberry.field(description="The field may reach outside systems.", default=False)
+    open_world: bool = strawberry.field(description="The tool may reach external systems.", default=False)
     defaults: JSON | None = strawberry.field(
-        description="Argument defaults that differ for the tool.", default=strawberry.UNSET
+        description="Argument defaults that differ from those of the field.", default=strawberry.UNSET
     )
 
     def __post_init__(self) -> None:

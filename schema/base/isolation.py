@@ -7,11 +7,12 @@ from schema.base.enums import described_enum
 
 described_enum(
     Isolation,
-    "How far an agent's process is kept apart, weakest first. What it does with its own inner tools is not governed.",
+    "How strictly an agent's process is isolated, weakest first. The agent's built-in tools are not "
+    "restricted beyond that.",
     {
-        "PROCESS": "Own process group, empty environment.",
-        "SANDBOX": "Also own view of files and processes.",
-        "SANDBOX_OFFLINE": "Also no network.",
+        "PROCESS": "A process group of its own and an empty environment.",
+        "SANDBOX": "PROCESS, plus a restricted view of files and other processes.",
+        "SANDBOX_OFFLINE": "SANDBOX, without network access.",
     },
     name="IsolationLevel",
 )

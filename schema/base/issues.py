@@ -24,7 +24,9 @@ class Severity(Enum):
     ERROR = "error"
 
 
-described_enum(Severity, "How bad an issue is.", {"WARNING": "Worth knowing.", "ERROR": "Refused."})
+described_enum(
+    Severity, "Severity of an issue.", {"WARNING": "Does not block the command.", "ERROR": "Blocks the command."}
+)
 
 
 class RequirementKind(Enum):
@@ -40,26 +42,26 @@ class RequirementKind(Enum):
 
 described_enum(
     RequirementKind,
-    "What an entry or step can need.",
+    "Kinds of things that an entry or step can require.",
     {
         "INPUT": "A run input.",
-        "PACK": "A pack, in a version that satisfies the step.",
-        "CREDENTIAL": "A credential, stored and granted.",
-        "SERVICE": "An outside service or program.",
+        "PACK": "A pack, in a version that the step accepts.",
+        "CREDENTIAL": "A credential that is stored and granted.",
+        "SERVICE": "An external service or program.",
         "MODEL": "A model or model role.",
         "AGENT_PROFILE": "An agent profile.",
-        "SESSION": "A pack that can leave or keep a session.",
-        "ISOLATION": "A sandbox strong enough.",
+        "SESSION": "A pack that leaves or keeps a session.",
+        "ISOLATION": "A sandbox with the required isolation.",
     },
 )
 
 
-@strawberry.type(description="What to do about a problem, in parts; `hint` is the same as sentences.")
+@strawberry.type(description="The parts of a hint; `hint` has the same content as text.")
 class Hint:
-    text: str | None = strawberry.field(description="What to do, for people.")
-    closest: str | None = strawberry.field(description="The known name nearest to the one that was given.")
+    text: str | None = strawberry.field(description="What to do, for display.")
+    closest: str | None = strawberry.field(description="The existing name closest to the one given.")
     operation: str | None = strawberry.field(
-        description="The operation that helps, in snake_case; the field of the same name in camelCase runs it."
+        description="The operation to call next, in snake_case. The GraphQL field has the same name in camelCase."
     )
 
     @classmethod
@@ -85,18 +87,19 @@ def _path(issue: "FoundIssue") -> list[str]:
     return [to_camel_case(argument), *inside]
 
 
-@strawberry.type(description="One thing wrong with an input.")
+@strawberry.type(description="A problem with one part of an input.")
 class Issue:
     path: list[str] = strawberry.field(
-        description="Path into the input, outermost first; begins with the argument, if `argument` is not null."
+        description="Path into the input, outermost first. Begins with the argument if `argument` is not null."
     )
     argument: str | None = strawberry.field(
-        description="The argument it is about, in snake_case, as the operation's tool has it; null for other input."
+        description="The argument at fault, in snake_case as in the MCP tool. Null if the issue is not about "
+        "an argument."
     )
-    rule: str = strawberry.field(description="For programs; stable.")
-    severity: Severity = strawberry.field(description="Whether it stops the command.")
-    message: str = strawberry.field(description="For people.")
-    hint: str | None = strawberry.field(description="What was probably meant, or what to do.")
+    rule: str = strawberry.field(description="Stable identifier of the rule, for programs.")
+    severity: Severity = strawberry.field(description="Whether the issue blocks the command.")
+    message: str = strawberry.field(description="What is wrong, for display.")
+    hint: str | None = strawberry.field(description="How to fix it, or what was probably meant.")
     hint_parts: Hint | None = strawberry.field(description="The hint in parts.")
 
     @classmethod
@@ -116,13 +119,13 @@ class Issue:
         return [cls.of(issue) for issue in issues]
 
 
-@strawberry.type(description="Something an entry or step needs.")
+@strawberry.type(description="Something that an entry or step requires.")
 class Requirement:
-    kind: RequirementKind = strawberry.field(description="What sort of thing.")
-    name: str = strawberry.field(description="Its name.")
-    steps: list[Key] = strawberry.field(description="Steps that need it; empty outside pipelines.")
-    message: str = strawberry.field(description="Why it cannot be had, for people.")
-    hint: str | None = strawberry.field(description="What to do about it.")
+    kind: RequirementKind = strawberry.field(description="The kind of requirement.")
+    name: str = strawberry.field(description="The name of what is required.")
+    steps: list[Key] = strawberry.field(description="Keys of the steps that need it. Empty outside pipelines.")
+    message: str = strawberry.field(description="Why it is not available, for display.")
+    hint: str | None = strawberry.field(description="How to make it available.")
     hint_parts: Hint | None = strawberry.field(description="The hint in parts.")
 
     @classmethod
@@ -137,11 +140,11 @@ class Requirement:
         )
 
 
-@strawberry.type(description="Whether something can run here now.")
+@strawberry.type(description="Whether a pack, pipeline, model or profile can be used on this server now.")
 class Availability:
-    usable: bool = strawberry.field(description="It can.")
-    missing: list[Requirement] = strawberry.field(description="What it needs and does not find; empty when usable.")
-    checked_at: datetime = strawberry.field(description="When this was last looked at.")
+    usable: bool = strawberry.field(description="Whether it can run now.")
+    missing: list[Requirement] = strawberry.field(description="Missing requirements. Empty if `usable` is true.")
+    checked_at: datetime = strawberry.field(description="When availability was last checked.")
 
     @classmethod
     def of(cls, missing: "Iterable[MissingRequirement]", now: datetime) -> "Availability":

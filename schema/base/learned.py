@@ -7,15 +7,15 @@ from schema.base.enums import described_enum
 
 described_enum(
     LearnedField,
-    "The only inputs that are learned, all short texts.",
+    "Inputs that Packline learns defaults for. All are short texts.",
     {field.name: f"Input `{field.value}`." for field in LearnedField},
 )
 
 
-@strawberry.type(description="A field and the value it had.")
+@strawberry.type(description="An input field and its value.")
 class LearnedValue:
-    field: LearnedField = strawberry.field(description="The field.")
-    value: str = strawberry.field(description="The value.")
+    field: LearnedField = strawberry.field(description="The input field.")
+    value: str = strawberry.field(description="The value it had.")
 
 
 __all__ = ["LearnedField", "LearnedValue"]

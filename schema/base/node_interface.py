@@ -5,10 +5,10 @@ import strawberry
 
 @strawberry.interface(
     description=(
-        "Anything that can be fetched again by its id. The prefix tells the type: pipe_ Pipeline (starters: "
-        "`builtin.<slug>`), pver_ PipelineVersion, run_ Run, step_ RunStep, att_ Attempt, art_ Artifact, call_ Caller, "
-        "tok_ ApiToken, cred_ Credential, aud_ AuditEntry; a pack's id is its name."
+        "An object with an id. The prefix names the type: pipe_ Pipeline (starters: `builtin.<slug>`), pver_ "
+        "PipelineVersion, run_ Run, step_ RunStep, att_ Attempt, art_ Artifact, call_ Caller, tok_ ApiToken, "
+        "cred_ Credential, aud_ AuditEntry, gap_ GapProposal, mem_ MemoryEntry. The id of a pack is its name."
     )
 )
 class Node:
-    id: strawberry.ID = strawberry.field(description="Its id, stable for life.")
+    id: strawberry.ID = strawberry.field(description="The object's id. It never changes.")

@@ -5,8 +5,12 @@ from enum import Enum
 import strawberry
 
 
-@strawberry.enum(description="What a pack changes outside.")
+@strawberry.enum(description="The side effects of a pack on external systems.")
 class PackEffects(Enum):
-    NONE = strawberry.enum_value("none", description="Nothing.")
-    IDEMPOTENT = strawberry.enum_value("idempotent", description="Something, but repeating it changes no more.")
-    EXTERNAL = strawberry.enum_value("external", description="Something, each time it runs: a mail, a post, a payment.")
+    NONE = strawberry.enum_value("none", description="Changes nothing outside Packline.")
+    IDEMPOTENT = strawberry.enum_value(
+        "idempotent", description="Changes an external system, but repeating the call changes nothing more."
+    )
+    EXTERNAL = strawberry.enum_value(
+        "external", description="Changes an external system on every call, such as sending mail or making a payment."
+    )

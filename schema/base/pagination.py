@@ -38,11 +38,23 @@ NodeT = TypeVar("NodeT")
 ValueT = TypeVar("ValueT", int, str)
 
 #: The arguments of a list, as every field that is one declares them; each defaults to None.
-First = Annotated[int | None, strawberry.argument(description="From the front, at most 100.")]
-FirstOf500 = Annotated[int | None, strawberry.argument(description="From the front, at most 500.")]
-After = Annotated[Cursor | None, strawberry.argument(description="After this item.")]
-Last = Annotated[int | None, strawberry.argument(description="From the back.")]
-Before = Annotated[Cursor | None, strawberry.argument(description="Before this item.")]
+First = Annotated[
+    int | None,
+    strawberry.argument(
+        description="Returns the first n items, at most 100. Without `first` and `last`, the first 50."
+    ),
+]
+FirstOf500 = Annotated[
+    int | None,
+    strawberry.argument(
+        description="Returns the first n items, at most 500. Without `first` and `last`, the first 100."
+    ),
+]
+After = Annotated[Cursor | None, strawberry.argument(description="Returns items after this cursor.")]
+Last = Annotated[
+    int | None, strawberry.argument(description="Returns the last n items, with the same limit as `first`.")
+]
+Before = Annotated[Cursor | None, strawberry.argument(description="Returns items before this cursor.")]
 
 _CURSOR_VERSION = 1
 #: Whole numbers that databases hold.
@@ -222,20 +234,24 @@ def page_of(rows: Sequence[RowT], arguments: PageArguments, cursor_of: Callable[
     return Page(tuple(rows[: arguments.limit]), more, arguments.after is not None, cursor_of)
 
 
-@strawberry.type(description="Where a page lies in its list.")
+@strawberry.type(description="Information about a page of a list.")
 class PageInfo:
-    has_next_page: bool = strawberry.field(description="More items follow.")
-    has_previous_page: bool = strawberry.field(description="More items come before.")
-    start_cursor: Cursor | None = strawberry.field(description="Cursor of the first item.")
-    end_cursor: Cursor | None = strawberry.field(description="Cursor of the last item.")
+    has_next_page: bool = strawberry.field(description="Whether there are more items after this page.")
+    has_previous_page: bool = strawberry.field(description="Whether there are more items before this page.")
+    start_cursor: Cursor | None = strawberry.field(
+        description="Cursor of the first item on the page. Null if the page is empty."
+    )
+    end_cursor: Cursor | None = strawberry.field(
+        description="Cursor of the last item on the page. Null if the page is empty."
+    )
 
 
-@strawberry.type(description="One item of a page.")
+@strawberry.type(description="An item on a page, with its cursor.")
 class Edge(Generic[NodeT]):
     """An item with its cursor; prints as `<Node>Edge`."""
 
     node: NodeT = strawberry.field(description="The item.")
-    cursor: Cursor = strawberry.field(description="Its position.")
+    cursor: Cursor = strawberry.field(description="The cursor of the item.")
 
 
 @strawberry.type(description="A page of a list.")
@@ -255,15 +271,15 @@ class Connection(Generic[NodeT]):
         """
         return cls(page=cast("Page[object]", page), to_node=cast("Callable[[object], object]", to_node))
 
-    @strawberry.field(description="The page, with cursors.")
+    @strawberry.field(description="The items with their cursors.")
     def edges(self) -> list[Edge[NodeT]]:
         return [Edge(node=cast("NodeT", self.to_node(row)), cursor=self.page.cursor_of(row)) for row in self.page.rows]
 
-    @strawberry.field(description="The page, without cursors.")
+    @strawberry.field(description="The items.")
     def nodes(self) -> list[NodeT]:
         return [cast("NodeT", self.to_node(row)) for row in self.page.rows]
 
-    @strawberry.field(description="Where the page lies.")
+    @strawberry.field(description="Information for fetching the next or previous page.")
     def page_info(self) -> PageInfo:
         rows = self.page.rows
         return PageInfo(
@@ -287,6 +303,6 @@ class CountedConnection(Connection[NodeT], Generic[NodeT]):
         """Show a page of a list that `count` counts, up to `MAX_TOTAL_COUNT`; called only when asked for."""
         return cls(page=cast("Page[object]", page), to_node=cast("Callable[[object], object]", to_node), count=count)
 
-    @strawberry.field(description="How many there are in all; counted only when asked for, up to 10000.")
+    @strawberry.field(description="Total number of items, counted up to 10000. Counted only if selected.")
     async def total_count(self) -> int:
         return await self.count()

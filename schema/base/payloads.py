@@ -21,22 +21,24 @@ STRETCH = 8_000
 STRETCH_MAX = 200_000
 
 
-@strawberry.type(description="A JSON value that may be too long to send.")
+@strawberry.type(description="A JSON value that may be too large to return at once.")
 class Payload:
-    json: JSON | None = strawberry.field(description="The value, secrets masked; null when truncated.")
-    excerpt: str | None = strawberry.field(description="The beginning as text, when truncated.")
-    truncated: bool = strawberry.field(description="Whether it was longer than the limit asked for.")
-    size_bytes: Long = strawberry.field(description="Length of the whole as JSON.")
+    json: JSON | None = strawberry.field(description="The value, with secrets masked. Null if it is truncated.")
+    excerpt: str | None = strawberry.field(
+        description="The beginning of the value as text, at most 2000 characters. Null unless it is truncated."
+    )
+    truncated: bool = strawberry.field(description="Whether the value is longer than the requested limit.")
+    size_bytes: Long = strawberry.field(description="Size of the whole value as JSON, in bytes.")
     text: strawberry.Private[str]
 
     @strawberry.field(
-        description="Part of the whole as JSON text, secrets masked; empty behind its end. Reads what is too long to "
-        "send at once."
+        description="Part of the value's JSON text, with secrets masked; empty past the end. Use it to read "
+        "a truncated value piece by piece."
     )
     def stretch(
         self,
-        offset: Annotated[int, strawberry.argument(description="First character.")] = 0,
-        limit: Annotated[int, strawberry.argument(description="Most characters, up to 200000.")] = STRETCH,
+        offset: Annotated[int, strawberry.argument(description="Position of the first character.")] = 0,
+        limit: Annotated[int, strawberry.argument(description="Maximum number of characters, 1 to 200000.")] = STRETCH,
     ) -> str:
         if offset < 0:
             raise PublicError(f"offset is {offset}; use 0 or more.", "INVALID")

@@ -31,105 +31,106 @@ _Answer = TypeVar("_Answer")
 
 described_enum(
     ProblemCode,
-    "Kinds of refusal. What goes wrong inside a run is a FailureCode.",
+    "Reasons for refusing a command. Errors during a run have a FailureCode instead.",
     {
-        "NOT_FOUND": "The object named does not exist, or the caller may not know of it.",
-        "FORBIDDEN": "The caller may not do this.",
-        "INVALID": "The input breaks a rule; see the issues.",
-        "CONFLICT": "The object changed since the caller read it, is read-only, or the handle is taken.",
+        "NOT_FOUND": "The object does not exist, or the caller may not see it.",
+        "FORBIDDEN": "The caller is not allowed to do this.",
+        "INVALID": "The input is invalid; see `issues`.",
+        "CONFLICT": "The object was changed since the caller read it, is read-only, or the key is taken.",
         "WRONG_STATE": "The run's state does not allow it.",
-        "LIMITED": "A limit is reached.",
-        "UNAVAILABLE": "A pack, credential, service, model or session it needs is missing here.",
+        "LIMITED": "A limit has been reached.",
+        "UNAVAILABLE": "A required pack, credential, service, model or session is not available on this server.",
     },
 )
 described_enum(
     RunAction,
-    "What can be done with a run.",
+    "What a caller can do with a run.",
     {
-        "RESUME": "Go on in the same run at the first step that has not succeeded.",
-        "RERUN": "Run again: a new run, from the first step.",
-        "CANCEL": "Stop it.",
-        "ACKNOWLEDGE": "Mark its failure as dealt with.",
-        "PROMOTE": "Propose a pipeline made from it.",
-        "DELETE": "Delete it and what it produced.",
+        "RESUME": "Continue the same run at the first step that has not succeeded.",
+        "RERUN": "Start a new run from the first step.",
+        "CANCEL": "Cancel the run.",
+        "ACKNOWLEDGE": "Mark its failure as handled.",
+        "PROMOTE": "Propose a pipeline based on the run.",
+        "DELETE": "Delete the run and its artifacts.",
     },
 )
 
 
 @strawberry.interface(
-    description=("Why a command was refused. Select this interface so that problems added later are still understood.")
+    description=("Why a command was refused. Select this interface to handle problem types that are added later.")
 )
 class Problem:
-    message: str = strawberry.field(description="For people, one sentence.")
-    code: ProblemCode = strawberry.field(description="For programs; stable.")
-    hint: str | None = strawberry.field(description="What to do next.")
+    message: str = strawberry.field(description="What is wrong, for display. One sentence.")
+    code: ProblemCode = strawberry.field(description="The kind of problem, for programs. Stable.")
+    hint: str | None = strawberry.field(description="What to do next, for display.")
     hint_parts: Hint | None = strawberry.field(description="The hint in parts.")
     retryable: bool = strawberry.field(description="Whether the same call may succeed later.")
 
 
-@strawberry.type(description="There is no such object, or the caller may not know of it.")
+@strawberry.type(description="The object does not exist, or the caller may not see it.")
 class NotFoundProblem(Problem):
-    ref: str = strawberry.field(description="What was looked for.")
-    suggestion: str | None = strawberry.field(description="The closest handle there is.")
+    ref: str = strawberry.field(description="The id, key or name that was not found.")
+    suggestion: str | None = strawberry.field(description="The closest existing name.")
 
 
-@strawberry.type(description="The caller may not do this.")
+@strawberry.type(description="The caller is not allowed to do this.")
 class ForbiddenProblem(Problem):
     requires: Scope | None = strawberry.field(
-        description="The scope that is missing; null when it belongs to somebody else."
+        description="The missing scope. Null if the object belongs to another caller."
     )
     operation: str | None = strawberry.field(
-        description="The operation that needs the scope, in snake_case; null when the caller may call it, "
-        "but not with these arguments."
+        description="The operation that needs the scope, in snake_case. Null if only these arguments are not allowed."
     )
 
 
-@strawberry.type(description="The input breaks a rule. Nothing was started or spent.")
+@strawberry.type(description="The input is invalid. Nothing was started or charged.")
 class InvalidProblem(Problem):
-    issues: list[Issue] = strawberry.field(description="Every rule broken, not only the first.")
+    issues: list[Issue] = strawberry.field(description="Every rule that was broken.")
     summary: str | None = strawberry.field(
-        description="What was refused; the message is this and the first issue's. Null when that says it all."
+        description="What was refused; `message` is this and the first issue. Null if the issue alone says it."
     )
 
 
-@strawberry.type(description="The object has moved on or is read-only, or the handle or idempotency key is taken.")
+@strawberry.type(description="The object was changed, is read-only, or the key or idempotency key is taken.")
 class ConflictProblem(Problem):
     current_id: strawberry.Private[str | None]
 
-    @strawberry.field(description="The object in the way, as it is now.")
+    @strawberry.field(description="The conflicting object in its current state.")
     async def current(self, info: Info) -> Node | None:
         from schema.node import load_node
 
         return None if self.current_id is None else await load_node(info, self.current_id)
 
 
-@strawberry.type(description="The run's state does not allow it.")
+@strawberry.type(description="The run's state does not allow the command.")
 class WrongStateProblem(Problem):
     run_id: strawberry.Private[str]
 
-    @strawberry.field(description="The run as it is now.")
+    @strawberry.field(description="The run in its current state.")
     async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs.runs")]':
         from schema.runs.runs import get_run_now
 
         return await get_run_now(info, self.run_id)
 
-    @strawberry.field(description="What can be done with it.")
+    @strawberry.field(description="What the caller can do with the run now.")
     async def actions(self, info: Info) -> list[RunAction]:
         from schema.runs.runs import get_run_now
 
         return (await get_run_now(info, self.run_id)).actions(info)
 
 
-@strawberry.type(description="A limit is reached.")
+@strawberry.type(description="A limit has been reached.")
 class LimitedProblem(Problem):
     retry_after_seconds: float | None = strawberry.field(
-        description="When to try again, in seconds from now; null when unknown."
+        description="Seconds until a retry may succeed. Null if unknown."
     )
 
 
-@strawberry.type(description="Something the run needs is missing here. Nothing was started or spent.")
+@strawberry.type(
+    description="Something the run requires is not available on this server. Nothing was started or charged."
+)
 class UnavailableProblem(Problem):
-    missing: list[Requirement] = strawberry.field(description="Everything that is missing, over all steps.")
+    missing: list[Requirement] = strawberry.field(description="Everything that is missing, across all steps.")
 
 
 def problem_of(problem: problems.Problem) -> Any:  # noqa: ANN401 - the member depends on the problem

@@ -100,7 +100,7 @@ def check_json(value: object) -> object:
                 raise GraphQLError(f"{shown(item)} is beyond 64 bits and would not be kept exactly; send it as text.")
         elif isinstance(item, float):
             if item != item or item in (float("inf"), float("-inf")):
-                raise GraphQLError("NaN and Infinity are not JSON; send null or text.")
+                raise GraphQLError("NaN and Infinity are not valid JSON. Send null or text.")
         elif item is not None and item is not Undefined:  # a variable inside a literal, while it is validated
             raise GraphQLError(f"{shown(item)} is not JSON.")
     return value
@@ -113,12 +113,12 @@ def check_text(text: str) -> str:
         GraphQLError: It holds U+0000 or half of a surrogate pair.
     """
     if "\0" in text:
-        raise GraphQLError("The character U+0000 is not accepted anywhere; remove it.")
+        raise GraphQLError("Text must not contain the character U+0000. Remove it.")
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise GraphQLError("Half of a surrogate pair is not accepted anywhere; send whole characters.") from None
+            raise GraphQLError("Text must not contain half of a surrogate pair. Send whole characters.") from None
     return text
 
 
@@ -174,7 +174,7 @@ def _unchanged(value: object) -> object:
 SCALAR_MAP: Mapping[object, ScalarDefinition] = {
     datetime: strawberry.scalar(
         name="DateTime",
-        description="A moment, RFC 3339, always sent in UTC with milliseconds.",
+        description="An instant in RFC 3339 format. Responses are always in UTC with milliseconds.",
         specified_by_url="https://scalars.graphql.org/andimarek/date-time",
         serialize=format_instant,
         parse_value=parse_instant,
@@ -182,7 +182,7 @@ SCALAR_MAP: Mapping[object, ScalarDefinition] = {
     ),
     JSON: strawberry.scalar(
         name="JSON",
-        description="Any JSON value whose shape a pack or pipeline author chose.",
+        description="A JSON value whose structure is defined by a pack or pipeline author.",
         specified_by_url="https://ecma-international.org/wp-content/uploads/ECMA-404_2nd_edition_december_2017.pdf",
         serialize=_unchanged,
         parse_value=check_json,
@@ -198,21 +198,21 @@ SCALAR_MAP: Mapping[object, ScalarDefinition] = {
     ),
     Cursor: strawberry.scalar(
         name="Cursor",
-        description="An opaque position in a list or stream. Compare for equality only; never build one.",
+        description="An opaque position in a list or stream. Treat it as a string; do not construct or parse it.",
         serialize=str,
         parse_value=_cursor,
         parse_literal=_literal(_cursor),
     ),
     Long: strawberry.scalar(
         name="Long",
-        description="A whole number up to 2^53 - 1, for byte counts and sequence numbers.",
+        description="An integer up to 2^53 - 1, for byte counts and sequence numbers.",
         serialize=_long,
         parse_value=_long,
         parse_literal=_literal(_long),
     ),
     Key: strawberry.scalar(
         name="Key",
-        description="A handle: `[a-z][a-z0-9_-]{0,63}`.",
+        description="A key: `[a-z][a-z0-9_-]{0,63}`.",
         serialize=str,
         parse_value=_key,
         parse_literal=_literal(_key),

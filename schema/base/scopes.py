@@ -7,12 +7,12 @@ __all__ = ["Scope"]
 
 described_enum(
     Scope,
-    "What a caller may do.",
+    "What a token allows its caller to do.",
     {
-        "READ": "Read the catalog, pipelines, and one's own runs, artifacts and memory.",
-        "OBSERVE": "Read the runs, artifacts and transcripts of other callers; carries READ.",
-        "RUN": "Start, resume, re-run and cancel runs; keep own defaults.",
-        "WRITE": "Save, copy and delete pipelines; keep proposals for missing packs; delete runs.",
-        "MANAGE": "Everything of everybody: credentials, callers, settings, audit; carries all other scopes.",
+        "READ": "Read the catalog, pipelines, and the caller's own runs, artifacts and memory.",
+        "OBSERVE": "Read the runs, artifacts and transcripts of all callers. Includes READ.",
+        "RUN": "Start, resume, re-run and cancel runs; change the caller's own defaults.",
+        "WRITE": "Create, change, copy and delete pipelines; save gap proposals; delete runs.",
+        "MANAGE": "Full access for administrators: credentials, callers, settings, audit. Includes all other scopes.",
     },
 )

@@ -34,31 +34,36 @@ if TYPE_CHECKING:
 _CATALOG = CursorKind("catalog", (int, str, str))
 
 
-@strawberry.enum(description="What the catalog holds.")
+@strawberry.enum(description="Kinds of catalog entries.")
 class CatalogKind(Enum):
     PACK = strawberry.enum_value("pack", description="Packs.")
     PIPELINE = strawberry.enum_value("pipeline", description="Pipelines.")
 
 
-@strawberry.input(description="Which catalog entries. Fields are joined by and.")
+@strawberry.input(description="Filters for the catalog. All given fields must match.")
 class CatalogFilter:
     """Fields left out do not ask."""
 
     text: str | None = strawberry.field(
-        default=None, description="Words in name, description or metadata; best match first."
+        default=None,
+        description="Words to search for in names, descriptions and metadata. Results are ordered by relevance.",
     )
-    kind: CatalogKind | None = strawberry.field(default=None, description="Packs or pipelines only.")
-    accepts: list[str] | None = strawberry.field(default=None, description="Takes one of these.")
-    produces: list[str] | None = strawberry.field(default=None, description="Makes one of these.")
-    source: PackSourceKind | None = strawberry.field(default=None, description="Packs from this sort of place.")
+    kind: CatalogKind | None = strawberry.field(default=None, description="Only packs or only pipelines.")
+    accepts: list[str] | None = strawberry.field(
+        default=None, description="Only entries that accept one of these kinds of data."
+    )
+    produces: list[str] | None = strawberry.field(
+        default=None, description="Only entries that produce one of these kinds of data."
+    )
+    source: PackSourceKind | None = strawberry.field(default=None, description="Only packs from this kind of source.")
     usable: bool | None = strawberry.field(
-        default=None, description="Only those that can run here, or only those that cannot."
+        default=None, description="True: only entries that can run on this server. False: only those that cannot."
     )
 
     practice: bool | None = strawberry.field(
         default=None,
-        description="Only those for practice, or none of them. When absent, a search by words or kinds finds of them "
-        "only what its words name, and a plain list has them all.",
+        description="True: only entries for practice. False: none of them. By default, a search includes "
+        "them only if its text names them, and a plain list includes all.",
     )
 
     def query(self) -> CatalogQuery:
@@ -86,13 +91,15 @@ def entry_of(placed: "Placed[Found]") -> CatalogEntry:
 @strawberry.type
 class CatalogQueries:
     @strawberry.field(
-        description="Packs and pipelines by what they take, make and are for; best match first, else by name.",
+        description="Packs and pipelines: the most relevant first if a filter is given, otherwise by name.",
         directives=[Requires(scope=Scope.READ), published(search_catalog)],
     )
     async def catalog(
         self,
         info: Info,
-        filter: Annotated[CatalogFilter | None, strawberry.argument(description="Only entries that match.")] = None,
+        filter: Annotated[
+            CatalogFilter | None, strawberry.argument(description="Only entries that match the filter.")
+        ] = None,
         first: First = None,
         after: After = None,
         last: Last = None,

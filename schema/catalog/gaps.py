@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 _GAPS = CursorKind("gaps", (str,))
 
 
-@strawberry.type(description="A gap that was kept.")
+@strawberry.type(description="A saved proposal for a capability the catalog lacks.")
 class GapProposal(Node):
-    user_intent: str = strawberry.field(description="The request nothing served.")
-    created_at: datetime = strawberry.field(description="When it was kept.")
+    user_intent: str = strawberry.field(description="The request that nothing in the catalog could serve.")
+    created_at: datetime = strawberry.field(description="When the proposal was saved.")
     record: strawberry.Private[GapProposalRecord]
 
     @classmethod
@@ -48,21 +48,21 @@ class GapProposal(Node):
     def gap(self) -> GapWarning:
         return GapWarning.of(read_gap(self.record.gap))
 
-    @strawberry.field(
-        description="The same as an issue's title and body, ready to copy or to give to `github.create_issue`."
-    )
+    @strawberry.field(description="Title and body for an issue, ready to paste or to pass to `github.create_issue`.")
     def issue_text(self) -> str:
         """The title, an empty line, the body."""
         text = issue_text(self.record.user_intent, read_gap(self.record.gap))
         return f"{text.title}\n\n{text.body}"
 
-    @strawberry.field(description="Input for `runPack` of `github.create_issue`; only its `repo` is still to be said.")
+    @strawberry.field(
+        description="Input for calling the pack `github.create_issue` with `runPack`. Only `repo` must be added."
+    )
     def issue_input(self) -> JSON:
         """The input, ready but for the repository."""
         text = issue_text(self.record.user_intent, read_gap(self.record.gap))
         return JSON({"title": text.title, "body": text.body})
 
-    @strawberry.field(description="Who kept it.")
+    @strawberry.field(description="The caller that saved it.")
     async def created_by(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")]':
         from schema.access.callers import load_caller
 
@@ -75,18 +75,18 @@ class GapProposal(Node):
 GapProposalConnection = Connection[GapProposal]
 
 
-@strawberry.type(description="A gap was kept.")
+@strawberry.type(description="The proposal was saved.")
 class GapProposalSuccess:
-    proposal: GapProposal = strawberry.field(description="What was kept.")
+    proposal: GapProposal = strawberry.field(description="The saved proposal.")
 
 
 SaveGapProposalResult = Annotated[
     GapProposalSuccess | InvalidProblem | ForbiddenProblem,
-    strawberry.union("SaveGapProposalResult", description="What came of saveGapProposal."),
+    strawberry.union("SaveGapProposalResult", description="The result of saveGapProposal."),
 ]
 DeleteGapProposalResult = Annotated[
     DeleteSuccess | NotFoundProblem | ForbiddenProblem,
-    strawberry.union("DeleteGapProposalResult", description="What came of deleteGapProposal."),
+    strawberry.union("DeleteGapProposalResult", description="The result of deleteGapProposal."),
 ]
 
 
@@ -98,7 +98,7 @@ async def load_gap(info: Info, gap_id: str) -> GapProposal | None:
 @strawberry.type
 class GapProposalQueries:
     @strawberry.field(
-        description="Capabilities that were missing and kept to be built, newest first.",
+        description="Saved proposals for missing capabilities, newest first.",
         directives=[Requires(scope=Scope.READ)],
     )
     async def gap_proposals(
@@ -117,21 +117,25 @@ class GapProposalQueries:
 
 @strawberry.type
 class GapProposalMutations:
-    @strawberry.mutation(description="Keeps a gap that route reported.", directives=[Requires(scope=Scope.WRITE)])
+    @strawberry.mutation(
+        description="Saves a gap reported by `route` as a proposal.", directives=[Requires(scope=Scope.WRITE)]
+    )
     @refusable
     async def save_gap_proposal(
         self,
         info: Info,
-        user_intent: Annotated[str, strawberry.argument(description="The request nothing served.")],
-        gap: Annotated[JSON, strawberry.argument(description="The gapWarning as route answered it.")],
+        user_intent: Annotated[
+            str, strawberry.argument(description="The request that nothing in the catalog could serve.")
+        ],
+        gap: Annotated[JSON, strawberry.argument(description="The `gapWarning` from the result of `route`.")],
     ) -> SaveGapProposalResult:
         kept = await save_gap_proposal(info.context.context, user_intent=user_intent, gap=as_json(gap))
         return GapProposalSuccess(proposal=GapProposal.of(kept))
 
-    @strawberry.mutation(description="Deletes a gap that was kept.", directives=[Requires(scope=Scope.WRITE)])
+    @strawberry.mutation(description="Deletes a gap proposal.", directives=[Requires(scope=Scope.WRITE)])
     @refusable
     async def delete_gap_proposal(
-        self, info: Info, id: Annotated[strawberry.ID, strawberry.argument(description="The gap.")]
+        self, info: Info, id: Annotated[strawberry.ID, strawberry.argument(description="The proposal's id.")]
     ) -> DeleteGapProposalResult:
         deleted = await delete_gap_proposal(info.context.context, id=str(id))
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))

@@ -37,19 +37,19 @@ _GUIDE = CursorKind("guide", (int, str))
 GUIDE_PAGE = 500
 
 
-@strawberry.type(description="A kind of thing packs take and make.")
+@strawberry.type(description="A kind of data that packs accept and produce.")
 class DataKind:
-    name: str = strawberry.field(description="Name used in metadata.")
-    description: str = strawberry.field(description="What it is.")
+    name: str = strawberry.field(description="Name used in `accepts` and `produces`.")
+    description: str = strawberry.field(description="What it means.")
 
 
-@strawberry.type(description="How to choose what to run.")
+@strawberry.type(description="Everything needed to choose a pipeline or pack for a request.")
 class RoutingGuide:
-    policy: str = strawberry.field(description="Rules to choose by.")
-    fetched_at: datetime = strawberry.field(description="When this was put together.")
-    packs: list[Pack] = strawberry.field(description="Every pack, or those of this page.")
-    pipelines: list[Pipeline] = strawberry.field(description="Every pipeline, or those of this page.")
-    next_cursor: Cursor | None = strawberry.field(description="Where the next page begins; null on the last.")
+    policy: str = strawberry.field(description="Rules for choosing an entry, as text.")
+    fetched_at: datetime = strawberry.field(description="When the guide was created.")
+    packs: list[Pack] = strawberry.field(description="All packs, or those on this page.")
+    pipelines: list[Pipeline] = strawberry.field(description="All pipelines, or those on this page.")
+    next_cursor: Cursor | None = strawberry.field(description="Cursor of the next page. Null on the last page.")
 
     @classmethod
     def of(cls, guide: Guide, size: int) -> "RoutingGuide":
@@ -63,57 +63,55 @@ class RoutingGuide:
             next_cursor=Cursor(_GUIDE.encode(place_of(page[-1]))) if more else None,
         )
 
-    @strawberry.field(description="The vocabulary of accepts and produces.")
+    @strawberry.field(description="The kinds of data used in `accepts` and `produces`.")
     def kinds(self) -> list[DataKind]:
         return [DataKind(name=name, description=description) for name, description in kinds().items()]
 
-    @strawberry.field(description="What you usually choose, learned from your successful runs.")
+    @strawberry.field(description="The caller's usual choices, learned from its successful runs.")
     async def defaults(self, info: Info) -> CallerDefaults:
         return CallerDefaults.of(info, await my_defaults(info.context.context))
 
 
-@strawberry.enum(description="What a route can lead to.")
+@strawberry.enum(description="What a route recommends.")
 class RouteKind(Enum):
     PIPELINE = strawberry.enum_value("pipeline", description="A pipeline.")
     PACK = strawberry.enum_value("pack", description="A single pack.")
-    NONE = strawberry.enum_value("none", description="Nothing fits.")
+    NONE = strawberry.enum_value("none", description="Nothing suitable was found.")
 
 
-@strawberry.enum(description="Where a suggested input came from.")
+@strawberry.enum(description="Where the value of a suggested input comes from.")
 class InputSource(Enum):
-    REQUEST = strawberry.enum_value("request", description="The request's own words.")
-    CONTEXT = strawberry.enum_value("context", description="What was said to be at hand.")
-    DEFAULTS = strawberry.enum_value("defaults", description="What the caller usually chooses.")
+    REQUEST = strawberry.enum_value("request", description="The words of the request.")
+    CONTEXT = strawberry.enum_value("context", description="The context passed with the request.")
+    DEFAULTS = strawberry.enum_value("defaults", description="The caller's learned defaults.")
     MODEL = strawberry.enum_value("model", description="The routing model, from the request or its context.")
 
 
-@strawberry.type(description="Where a suggested input came from.")
+@strawberry.type(description="The source of a suggested input.")
 class SuggestedInputSource:
-    name: str = strawberry.field(description="The input.")
-    source: InputSource = strawberry.field(description="Where its value came from.")
+    name: str = strawberry.field(description="Name of the input.")
+    source: InputSource = strawberry.field(description="Where its value comes from.")
 
 
 def _sources(inputs: "SuggestedInputs") -> list[SuggestedInputSource]:
     return [SuggestedInputSource(name=given.name, source=InputSource(given.source)) for given in inputs.inputs]
 
 
-@strawberry.type(
-    description="The best choice for a request. Every id exists and every suggested input is valid for it."
-)
+@strawberry.type(description="The best match for a request. The id exists and all suggested inputs are valid.")
 class RouteRecommendation:
-    kind: RouteKind = strawberry.field(description="What sort of thing.")
-    id: strawberry.ID | None = strawberry.field(description="Its id; null when the kind is NONE.")
+    kind: RouteKind = strawberry.field(description="What is recommended.")
+    id: strawberry.ID | None = strawberry.field(description="Id of the pipeline or pack. Null if `kind` is NONE.")
     suggested_inputs: JSON = strawberry.field(
-        description="Inputs filled in from the request, its context and the caller's defaults."
+        description="Inputs taken from the request, its context and the caller's defaults."
     )
-    input_sources: list[SuggestedInputSource] = strawberry.field(description="Where each suggested input came from.")
-    missing_inputs: list[str] = strawberry.field(description="Required inputs still to be asked for.")
+    input_sources: list[SuggestedInputSource] = strawberry.field(description="The source of each suggested input.")
+    missing_inputs: list[str] = strawberry.field(description="Required inputs that are still missing.")
     missing_requirements: list[Requirement] = strawberry.field(
-        description="What it needs and cannot have here; empty when it can run."
+        description="Requirements that are not available on this server. Empty if it can run."
     )
-    why: str = strawberry.field(description="Why this one.")
+    why: str = strawberry.field(description="Why this was chosen.")
     confidence: float = strawberry.field(
-        description="How sure, 0 to 1, calibrated: of the answers told at 0.8, four in five are right."
+        description="Calibrated confidence, from 0 to 1: of all recommendations with 0.8, four out of five are right."
     )
 
     @classmethod
@@ -130,20 +128,20 @@ class RouteRecommendation:
         )
 
 
-@strawberry.type(description="Another choice for a request.")
+@strawberry.type(description="Another match for a request.")
 class RouteAlternative:
-    kind: RouteKind = strawberry.field(description="What sort of thing.")
-    id: strawberry.ID = strawberry.field(description="Its id.")
+    kind: RouteKind = strawberry.field(description="What is suggested.")
+    id: strawberry.ID = strawberry.field(description="Id of the pipeline or pack.")
     suggested_inputs: JSON = strawberry.field(
-        description="Inputs filled in from the request, its context and the caller's defaults."
+        description="Inputs taken from the request, its context and the caller's defaults."
     )
-    input_sources: list[SuggestedInputSource] = strawberry.field(description="Where each suggested input came from.")
-    missing_inputs: list[str] = strawberry.field(description="Required inputs still to be asked for.")
+    input_sources: list[SuggestedInputSource] = strawberry.field(description="The source of each suggested input.")
+    missing_inputs: list[str] = strawberry.field(description="Required inputs that are still missing.")
     missing_requirements: list[Requirement] = strawberry.field(
-        description="What it needs and cannot have here; empty when it can run."
+        description="Requirements that are not available on this server. Empty if it can run."
     )
-    why: str = strawberry.field(description="Why this one.")
-    confidence: float = strawberry.field(description="How well it fits, 0 to 1.")
+    why: str = strawberry.field(description="Why it is suggested.")
+    confidence: float = strawberry.field(description="How well it matches, from 0 to 1.")
 
     @classmethod
     def of(cls, found: "Alternative") -> "RouteAlternative":
@@ -159,19 +157,19 @@ class RouteAlternative:
         )
 
 
-@strawberry.type(description="A pack somebody could write.")
+@strawberry.type(description="A pack that could be written to close a gap.")
 class ProposedPack:
-    name: str = strawberry.field(description="Name, `area.verb`.")
-    input_schema: JSONSchema = strawberry.field(description="What it would be given.")
-    output_schema: JSONSchema = strawberry.field(description="What it would return.")
-    integration_pattern: str = strawberry.field(description="How it would get at what it needs.")
+    name: str = strawberry.field(description="Suggested name, `area.verb`.")
+    input_schema: JSONSchema = strawberry.field(description="Schema of the inputs it would take.")
+    output_schema: JSONSchema = strawberry.field(description="Schema of the output it would return.")
+    integration_pattern: str = strawberry.field(description="How it would reach the service or data it needs.")
     why_useful: str = strawberry.field(description="What it would make possible.")
 
 
 @strawberry.type(description="A capability the catalog lacks.")
 class GapWarning:
-    missing_capability: str = strawberry.field(description="What cannot be done.")
-    proposed_pack: ProposedPack = strawberry.field(description="A pack that would do it.")
+    missing_capability: str = strawberry.field(description="What the catalog cannot do.")
+    proposed_pack: ProposedPack = strawberry.field(description="A pack that would provide it.")
 
     @classmethod
     def of(cls, gap: "Gap") -> "GapWarning":
@@ -189,15 +187,15 @@ class GapWarning:
         )
 
 
-@strawberry.type(description="What to run for a request.")
+@strawberry.type(description="A recommendation of what to run for a request.")
 class RouteResult:
-    recommendation: RouteRecommendation = strawberry.field(description="The best choice.")
-    alternatives: list[RouteAlternative] = strawberry.field(description="Other choices, best first, at most 5.")
+    recommendation: RouteRecommendation = strawberry.field(description="The best match.")
+    alternatives: list[RouteAlternative] = strawberry.field(description="Up to 5 other matches, best first.")
     gap_warning: GapWarning | None = strawberry.field(
-        description="What is missing here to serve the request well; null when nothing is."
+        description="What the catalog lacks for this request. Null if nothing."
     )
-    reasoning: str = strawberry.field(description="How the choice was made, for people.")
-    decided_by: str = strawberry.field(description="`lexical`, or the model that chose.")
+    reasoning: str = strawberry.field(description="How the choice was made, for display.")
+    decided_by: str = strawberry.field(description="What made the choice: `lexical`, or the name of a model.")
 
     @classmethod
     def of(cls, routed: "Routed") -> "RouteResult":
@@ -213,16 +211,17 @@ class RouteResult:
 @strawberry.type
 class RoutingQueries:
     @strawberry.field(
-        description="Everything that can be run and how to choose among it. MCP resource `packline://routing-guide`.",
+        description="All packs and pipelines, and how to choose between them. Also available as MCP resource "
+        "`packline://routing-guide`.",
         directives=[Requires(scope=Scope.READ), Cost(weight=200), published(routing_guide)],
     )
     async def routing_guide(
         self,
         info: Info,
         first: Annotated[
-            int | None, strawberry.argument(description="Entries of one page, at most and by default 500.")
+            int | None, strawberry.argument(description="Entries per page, at most 500. Defaults to 500.")
         ] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="The nextCursor of the page before.")] = None,
+        after: Annotated[Cursor | None, strawberry.argument(description="`nextCursor` of the previous page.")] = None,
     ) -> RoutingGuide:
         size = GUIDE_PAGE if first is None else first
         if not 1 <= size <= GUIDE_PAGE:
@@ -231,15 +230,15 @@ class RoutingQueries:
         return RoutingGuide.of(await routing_guide(info.context.context, window=window), size)
 
     @strawberry.field(
-        description="What to run for a request, with inputs filled in. Never runs anything.",
+        description="Recommends what to run for a request and suggests inputs. Does not start anything.",
         directives=[Requires(scope=Scope.READ), Cost(weight=200), published(route_request)],
     )
     async def route(
         self,
         info: Info,
-        user_intent: Annotated[str, strawberry.argument(description="What is wanted, in the user's words.")],
+        user_intent: Annotated[str, strawberry.argument(description="What the user wants, in the user's words.")],
         context: Annotated[
-            JSON | None, strawberry.argument(description="What is at hand: text, addresses, files, constraints.")
+            JSON | None, strawberry.argument(description="Available material: text, URLs, files, constraints.")
         ] = None,
     ) -> RouteResult:
         routed = await route_request(info.context.context, user_intent=user_intent, at_hand=as_json(context))

@@ -14,43 +14,44 @@ from schema.base.scalars import MemoryScope
 from schema.memory.memory import CallerDefaults, DefaultRule
 from store.states import Scope
 
-_CALLER = "Another caller, which needs MANAGE."
+_CALLER = "Id of another caller. Requires MANAGE."
 
 
-@strawberry.type(description="Memory was forgotten, or counted.")
+@strawberry.type(description="The result of deleting rows of audit memory, or of a dry run.")
 class ForgetMemorySuccess:
-    scope: MemoryScope = strawberry.field(description="What was asked for.")
-    rows: int = strawberry.field(description="Rows concerned.")
+    scope: MemoryScope = strawberry.field(description="The scope that was passed.")
+    rows: int = strawberry.field(description="Number of rows deleted, or that would be deleted.")
     caller_id: strawberry.Private[str | None]
 
-    @strawberry.field(description="The defaults as they are now.")
+    @strawberry.field(description="The defaults in their current state.")
     async def defaults(self, info: Info) -> CallerDefaults:
         return CallerDefaults.of(info, await defaults_of(info.context.context, self.caller_id))
 
 
-@strawberry.type(description="Defaults were changed.")
+@strawberry.type(description="The defaults were changed.")
 class DefaultsSuccess:
-    defaults: CallerDefaults = strawberry.field(description="The defaults as they are now.")
+    defaults: CallerDefaults = strawberry.field(description="The defaults in their current state.")
 
 
 ForgetMemoryResult = Annotated[
     ForgetMemorySuccess | NotFoundProblem | InvalidProblem | ForbiddenProblem,
-    strawberry.union("ForgetMemoryResult", description="What came of forgetMemory."),
+    strawberry.union("ForgetMemoryResult", description="The result of forgetMemory."),
 ]
 SetDefaultResult = Annotated[
     DefaultsSuccess | NotFoundProblem | InvalidProblem | UnavailableProblem | ForbiddenProblem,
-    strawberry.union("SetDefaultResult", description="What came of setDefault."),
+    strawberry.union("SetDefaultResult", description="The result of setDefault."),
 ]
 SetLearningResult = Annotated[
     DefaultsSuccess | NotFoundProblem | ForbiddenProblem,
-    strawberry.union("SetLearningResult", description="What came of setLearning."),
+    strawberry.union("SetLearningResult", description="The result of setLearning."),
 ]
 
 
 @strawberry.type
 class MemoryMutations:
     @strawberry.mutation(
-        description="Forgets what was learned. Touches audit memory only: never runs, caches or credentials.",
+        description="Deletes rows of audit memory and the defaults learned from them. Runs, caches and "
+        "credentials are not affected.",
         directives=[Requires(scope=Scope.RUN), published(forget_memory)],
     )
     @refusable
@@ -59,24 +60,26 @@ class MemoryMutations:
         info: Info,
         scope: Annotated[MemoryScope, strawberry.argument(description="What to forget.")],
         caller: Annotated[strawberry.ID | None, strawberry.argument(description=_CALLER)] = None,
-        dry_run: Annotated[bool, strawberry.argument(description="Only count.")] = False,
+        dry_run: Annotated[bool, strawberry.argument(description="Only count the rows; delete nothing.")] = False,
     ) -> ForgetMemoryResult:
         rows = await forget_memory(info.context.context, scope=scope, caller=caller, dry_run=dry_run)
         return ForgetMemorySuccess(scope=scope, rows=rows, caller_id=caller)
 
     @strawberry.mutation(
-        description="Pins, replaces or excludes a default, or leaves it to learning again.",
+        description="Pins or excludes the default of an input field, or returns it to learning.",
         directives=[Requires(scope=Scope.RUN)],
     )
     @refusable
     async def set_default(
         self,
         info: Info,
-        target: Annotated[strawberry.ID, strawberry.argument(description="The pack or pipeline.")],
-        field: Annotated[LearnedField, strawberry.argument(description="The field.")],
-        rule: Annotated[DefaultRule, strawberry.argument(description="How it is to be settled.")] = DefaultRule.PINNED,
+        target: Annotated[strawberry.ID, strawberry.argument(description="Id of the pack or pipeline.")],
+        field: Annotated[LearnedField, strawberry.argument(description="The input field.")],
+        rule: Annotated[
+            DefaultRule, strawberry.argument(description="What to do with the field.")
+        ] = DefaultRule.PINNED,
         value: Annotated[
-            str | None, strawberry.argument(description="The value to pin; the learned one when absent.")
+            str | None, strawberry.argument(description="The value to pin. Defaults to the learned value.")
         ] = None,
         caller: Annotated[strawberry.ID | None, strawberry.argument(description=_CALLER)] = None,
     ) -> SetDefaultResult:
@@ -85,12 +88,12 @@ class MemoryMutations:
         )
         return DefaultsSuccess(defaults=CallerDefaults.of(info, known))
 
-    @strawberry.mutation(description="Pauses learning, or takes it up again.", directives=[Requires(scope=Scope.RUN)])
+    @strawberry.mutation(description="Pauses or resumes learning of defaults.", directives=[Requires(scope=Scope.RUN)])
     @refusable
     async def set_learning(
         self,
         info: Info,
-        paused: Annotated[bool, strawberry.argument(description="Whether to pause.")],
+        paused: Annotated[bool, strawberry.argument(description="True pauses learning; false resumes it.")],
         caller: Annotated[strawberry.ID | None, strawberry.argument(description=_CALLER)] = None,
     ) -> SetLearningResult:
         known = await set_learning(info.context.context, paused=paused, caller=caller)

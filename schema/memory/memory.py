@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 _ENTRIES = CursorKind("memory", (str, str))
 
 
-@strawberry.enum(description="How a default is settled.")
+@strawberry.enum(description="How the default of a field is determined.")
 class DefaultRule(Enum):
-    LEARNED = strawberry.enum_value("learned", description="As it is learned.")
-    PINNED = strawberry.enum_value("pinned", description="As the caller set it.")
-    EXCLUDED = strawberry.enum_value("excluded", description="Never learned, never suggested.")
+    LEARNED = strawberry.enum_value("learned", description="Learn the value from successful runs.")
+    PINNED = strawberry.enum_value("pinned", description="Use the value set by the caller.")
+    EXCLUDED = strawberry.enum_value("excluded", description="Never learn or suggest a value.")
 
     def name_below(self) -> "RuleName":
         return cast("RuleName", self.value)
@@ -54,17 +54,19 @@ async def _entry(info: Info, kind: "TargetKind", target: str) -> CatalogEntry | 
     return None if found is None else Pack.of(found)
 
 
-@strawberry.type(description="A value a caller usually chooses.")
+@strawberry.type(description="The default value of an input field.")
 class DefaultValue:
-    field: LearnedField = strawberry.field(description="The field.")
-    value: str | None = strawberry.field(description="The value; null when excluded.")
-    count: int = strawberry.field(description="Uses of this value, at least 2 unless pinned.")
-    share: float = strawberry.field(description="Share of all uses of the field, recent ones counting more, 0 to 1.")
-    last_used_at: datetime | None = strawberry.field(description="When it was last used; null when only pinned.")
-    source: str = strawberry.field(description="Where it came from, for people.")
-    pinned: bool = strawberry.field(description="Whether the caller set it, whatever is learned.")
-    excluded: bool = strawberry.field(description="Whether the field is never to be learned here.")
-    others: list[str] = strawberry.field(description="Other values seen.")
+    field: LearnedField = strawberry.field(description="The input field.")
+    value: str | None = strawberry.field(description="The default value. Null if the field is excluded.")
+    count: int = strawberry.field(description="How often this value was used. At least 2 unless it is pinned.")
+    share: float = strawberry.field(description="Share of all uses of the field, from 0 to 1. Recent uses count more.")
+    last_used_at: datetime | None = strawberry.field(
+        description="When the value was last used. Null if it was only pinned."
+    )
+    source: str = strawberry.field(description="Where the value comes from, for display.")
+    pinned: bool = strawberry.field(description="Whether the caller set the value, overriding what is learned.")
+    excluded: bool = strawberry.field(description="Whether the field is excluded from learning here.")
+    others: list[str] = strawberry.field(description="Other values that were used.")
 
     @classmethod
     def of(cls, known: "KnownValue") -> "DefaultValue":
@@ -81,13 +83,13 @@ class DefaultValue:
         )
 
 
-@strawberry.type(description="What a caller usually chooses for one pack or pipeline.")
+@strawberry.type(description="A caller's defaults for one pack or pipeline.")
 class EntryDefaults:
     target: strawberry.ID = strawberry.field(description="Id of the pack or pipeline.")
-    uses: int = strawberry.field(description="Successful uses.")
-    last_used_at: datetime | None = strawberry.field(description="When it was last used; null when it never was.")
+    uses: int = strawberry.field(description="Number of successful uses.")
+    last_used_at: datetime | None = strawberry.field(description="When it was last used. Null if never.")
     values: list[DefaultValue] = strawberry.field(
-        description="One value for each field that is learned, pinned or excluded."
+        description="One value per field that is learned, pinned or excluded."
     )
     known: strawberry.Private[KnownEntry]
 
@@ -101,24 +103,26 @@ class EntryDefaults:
             known=known,
         )
 
-    @strawberry.field(description="The pack or pipeline; null when it is gone.")
+    @strawberry.field(description="The pack or pipeline. Null if it was removed.")
     async def entry(self, info: Info) -> CatalogEntry | None:
         return await _entry(info, self.known.kind, self.known.target)
 
 
-@strawberry.type(description="What a caller usually chooses, learned from its successful runs of the last 30 days.")
+@strawberry.type(description="A caller's usual choices, learned from its successful runs of the last 30 days.")
 class CallerDefaults:
-    fetched_at: datetime = strawberry.field(description="When this was put together.")
-    learning_paused: bool = strawberry.field(description="Whether nothing new is learned for now.")
+    fetched_at: datetime = strawberry.field(description="When the defaults were computed.")
+    learning_paused: bool = strawberry.field(description="Whether learning is paused.")
     locked: str | None = strawberry.field(
-        description="Why what was learned cannot be read, and what to do; null while it can."
+        description="Why learned values cannot be read, and what to do. Null if they can be read."
     )
-    unreadable: int = strawberry.field(description="Rows whose learned values do not open: another key sealed them.")
+    unreadable: int = strawberry.field(
+        description="Number of rows whose learned values cannot be decrypted because another key was used."
+    )
     packs: list[EntryDefaults] = strawberry.field(
-        description="The 12 packs used most, and others with a value that is pinned or excluded."
+        description="The 12 most used packs, and all others with pinned or excluded values."
     )
     pipelines: list[EntryDefaults] = strawberry.field(
-        description="The 12 pipelines used most, and others with a value that is pinned or excluded."
+        description="The 12 most used pipelines, and all others with pinned or excluded values."
     )
     caller_id: strawberry.Private[str]
 
@@ -144,15 +148,17 @@ class CallerDefaults:
 
 
 @strawberry.type(
-    description="One pack call or pipeline run, as remembered. Nothing of its inputs is kept but the learned fields."
+    description="A record of one pack call or pipeline run. Of its inputs, only the learned fields are stored."
 )
 class MemoryEntry(Node):
-    at: datetime = strawberry.field(description="When it ended.")
+    at: datetime = strawberry.field(description="When the run or call ended.")
     target: strawberry.ID = strawberry.field(description="Id of the pack or pipeline.")
-    outcome: RunState = strawberry.field(description="How it ended.")
-    failure_code: FailureCode | None = strawberry.field(description="What went wrong; a timeout tells here.")
-    duration_seconds: float = strawberry.field(description="How long it took, in seconds.")
-    expires_at: datetime = strawberry.field(description="When the row is swept.")
+    outcome: RunState = strawberry.field(description="The final state.")
+    failure_code: FailureCode | None = strawberry.field(
+        description="Why it failed, for example TIMEOUT. Null unless it failed."
+    )
+    duration_seconds: float = strawberry.field(description="Duration in seconds.")
+    expires_at: datetime = strawberry.field(description="When the row will be deleted.")
     record: strawberry.Private[MemoryRecord]
 
     @classmethod
@@ -168,24 +174,28 @@ class MemoryEntry(Node):
             record=record,
         )
 
-    @strawberry.field(description="The pack or pipeline; null when it is gone.")
+    @strawberry.field(description="The pack or pipeline. Null if it was removed.")
     async def entry(self, info: Info) -> CatalogEntry | None:
         return await _entry(info, self.record.kind, self.record.target)
 
-    @strawberry.field(description="Learned fields and their values; only successes teach.")
+    @strawberry.field(description="Learned fields and their values. Empty unless the run succeeded.")
     def learned(self, info: Info) -> list[LearnedValue]:
         found = learned_of(info.context.context, self.record) or {}
         return [LearnedValue(field=field, value=value) for field, value in found.items()]
 
-    @strawberry.field(description="Whether what it taught can be read; false when another vault key sealed it.")
+    @strawberry.field(
+        description="Whether the learned values can be decrypted. False if they were encrypted with another vault key."
+    )
     def readable(self, info: Info) -> bool:
         return learned_of(info.context.context, self.record) is not None
 
-    @strawberry.field(description="Whether it is a step of a pipeline's run, which goes with that run's row.")
+    @strawberry.field(
+        description="Whether it is a step of a pipeline run. Such a row is deleted together with the row of that run."
+    )
     def is_step(self) -> bool:
         return self.record.step_id != ""
 
-    @strawberry.field(description="The run; null once pruned.")
+    @strawberry.field(description="The run. Null once deleted.")
     async def run(self, info: Info) -> Run | None:
         return await load_run(info, self.record.run_id)
 
@@ -201,26 +211,31 @@ async def load_memory(info: Info, entry_id: str) -> MemoryEntry | None:
 @strawberry.type
 class MemoryQueries:
     @strawberry.field(
-        description=("What a caller usually chooses: look here before asking. MCP resource `packline://my-defaults`."),
+        description=(
+            "A caller's usual choices. Read them before asking the user. Also available as MCP "
+            "resource `packline://my-defaults`."
+        ),
         directives=[Requires(scope=Scope.READ), published(my_defaults)],
     )
     async def my_defaults(
         self,
         info: Info,
         caller: Annotated[
-            strawberry.ID | None, strawberry.argument(description="Another caller, which needs MANAGE.")
+            strawberry.ID | None, strawberry.argument(description="Id of another caller. Requires MANAGE.")
         ] = None,
         target: Annotated[
             strawberry.ID | None,
-            strawberry.argument(description="Of this pack or pipeline alone, whether or not it is among the 12."),
+            strawberry.argument(
+                description="Only the defaults of this pack or pipeline, even if it is not among the 12 most used."
+            ),
         ] = None,
     ) -> CallerDefaults:
         return CallerDefaults.of(info, await my_defaults(info.context.context, caller=caller, target=target))
 
     @strawberry.field(
         description=(
-            "The evidence defaults are learned from, newest first. One row per pack call and pipeline run, kept 30 "
-            "days."
+            "The records that defaults are learned from, newest first. There is one row per pack call and "
+            "pipeline run, kept for 30 days."
         ),
         directives=[Requires(scope=Scope.READ), Cost(weight=2)],
     )
@@ -228,7 +243,7 @@ class MemoryQueries:
         self,
         info: Info,
         caller: Annotated[
-            strawberry.ID | None, strawberry.argument(description="Another caller, which needs MANAGE.")
+            strawberry.ID | None, strawberry.argument(description="Id of another caller. Requires MANAGE.")
         ] = None,
         scope: Annotated[MemoryScope, strawberry.argument(description="Only rows in this scope.")] = MemoryScope("all"),  # noqa: B008
         first: First = None,

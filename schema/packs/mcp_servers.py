@@ -19,26 +19,28 @@ if TYPE_CHECKING:
     from runner.mounts.mounts import MountStatus
 
 
-@strawberry.enum(description="How an MCP server is reached.")
+@strawberry.enum(description="Transport of an MCP server.")
 class McpTransport(Enum):
-    STDIO = strawberry.enum_value("stdio", description="A child process.")
+    STDIO = strawberry.enum_value("stdio", description="Standard input and output of a child process.")
     HTTP = strawberry.enum_value("http", description="Streamable HTTP.")
 
 
-@strawberry.enum(description="Whether an MCP server can be reached.")
+@strawberry.enum(description="Connection state of an MCP server.")
 class McpServerState(Enum):
-    CONNECTING = strawberry.enum_value("connecting", description="Starting, or waiting to try again.")
+    CONNECTING = strawberry.enum_value("connecting", description="Connecting, or waiting to reconnect.")
     CONNECTED = strawberry.enum_value("connected", description="Connected.")
-    STOPPED = strawberry.enum_value("stopped", description="Switched off or misconfigured.")
+    STOPPED = strawberry.enum_value("stopped", description="Disabled or misconfigured.")
 
 
-@strawberry.type(description="An MCP server mounted as packs, supervised and reconnected.")
+@strawberry.type(description="An MCP server whose tools are mounted as packs.")
 class McpServer:
-    key: Key = strawberry.field(description="Handle from the settings, part of its packs' names.")
-    transport: McpTransport = strawberry.field(description="How it is reached.")
-    state: McpServerState = strawberry.field(description="Whether it can be reached now.")
-    last_error: str | None = strawberry.field(description="What last went wrong.")
-    connected_at: datetime | None = strawberry.field(description="When the present connection was made.")
+    key: Key = strawberry.field(description="Key of the server in the settings. Part of its packs' names.")
+    transport: McpTransport = strawberry.field(description="How Packline connects to it.")
+    state: McpServerState = strawberry.field(description="The state of the connection.")
+    last_error: str | None = strawberry.field(description="The last error. Null if there was none.")
+    connected_at: datetime | None = strawberry.field(
+        description="When the current connection was established. Null if not connected."
+    )
 
     @classmethod
     def of(cls, mounted: "MountStatus") -> "McpServer":
@@ -50,7 +52,7 @@ class McpServer:
             connected_at=mounted.connected_at,
         )
 
-    @strawberry.field(description="Packs made of its tools.")
+    @strawberry.field(description="Packs created from its tools, by name.")
     def packs(self, info: Info) -> list[Pack]:
         registry = info.context.context.services.registry
         beginning = f"mcp.{self.key}."
@@ -58,21 +60,22 @@ class McpServer:
         return [Pack.of(pack) for pack in found if pack is not None]
 
 
-@strawberry.type(description="A pack was accepted.")
+@strawberry.type(description="The tool was accepted.")
 class PackSuccess:
-    pack: Pack = strawberry.field(description="The pack as it is now.")
+    pack: Pack = strawberry.field(description="The pack in its current state.")
 
 
 AcceptMcpToolChangeResult = Annotated[
     PackSuccess | NotFoundProblem | ConflictProblem | ForbiddenProblem,
-    strawberry.union("AcceptMcpToolChangeResult", description="What came of acceptMcpToolChange."),
+    strawberry.union("AcceptMcpToolChangeResult", description="The result of acceptMcpToolChange."),
 ]
 
 
 @strawberry.type
 class McpServerQueries:
     @strawberry.field(
-        description="MCP servers whose tools are mounted as packs.", directives=[Requires(scope=Scope.READ)]
+        description="MCP servers whose tools are mounted as packs, in the order of the settings.",
+        directives=[Requires(scope=Scope.READ)],
     )
     async def mcp_servers(self, info: Info) -> list[McpServer]:
         return [McpServer.of(mounted) for mounted in await list_mcp_servers(info.context.context)]
@@ -81,17 +84,17 @@ class McpServerQueries:
 @strawberry.type
 class McpServerMutations:
     @strawberry.mutation(
-        description="Accepts a tool of an MCP server as it is now.", directives=[Requires(scope=Scope.MANAGE)]
+        description="Accepts the current version of an MCP server's tool.", directives=[Requires(scope=Scope.MANAGE)]
     )
     @refusable
     async def accept_mcp_tool_change(
         self,
         info: Info,
-        pack: Annotated[strawberry.ID, strawberry.argument(description="The pack made of the tool.")],
+        pack: Annotated[strawberry.ID, strawberry.argument(description="Id of the pack created from the tool.")],
         digest: Annotated[
             str,
             strawberry.argument(
-                description="McpToolChange.digest as it was reviewed; refused when the tool has changed since."
+                description="`digest` of the reviewed McpToolChange. The call is refused if the tool has changed since."
             ),
         ],
     ) -> AcceptMcpToolChangeResult:

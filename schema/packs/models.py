@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from runner.gateway.listing import ModelKind as KindName
 
 
-@strawberry.enum(description="What a model makes.")
+@strawberry.enum(description="What a model generates.")
 class ModelKind(Enum):
     TEXT = strawberry.enum_value("text", description="Text.")
     IMAGE = strawberry.enum_value("image", description="Images.")
@@ -27,12 +27,12 @@ class ModelKind(Enum):
 
 @strawberry.type(description="A text model, image model or voice.")
 class Model:
-    key: str = strawberry.field(description="Name to use as an input.")
-    kind: ModelKind = strawberry.field(description="What it is.")
-    name: str = strawberry.field(description="Title shown to people.")
-    provider: str = strawberry.field(description="Who serves it.")
-    labels: list[str] = strawberry.field(description="Language, style, size and the like.")
-    availability: Availability = strawberry.field(description="Whether it can be used here.")
+    key: str = strawberry.field(description="Name to pass as an input.")
+    kind: ModelKind = strawberry.field(description="What the model generates.")
+    name: str = strawberry.field(description="Display name.")
+    provider: str = strawberry.field(description="Who provides the model.")
+    labels: list[str] = strawberry.field(description="Properties such as language, style and size.")
+    availability: Availability = strawberry.field(description="Whether the model can be used on this server.")
 
     @classmethod
     def of(cls, info: Info, choice: "Choice") -> "Model":
@@ -49,18 +49,18 @@ class Model:
         )
 
 
-@strawberry.type(description="A part models play.")
+@strawberry.type(description="A role that models fill.")
 class ModelRole:
-    role: str = strawberry.field(description="Name packs use, such as `writer`.")
-    chain: list[Model] = strawberry.field(description="Models in the order they are tried.")
+    role: str = strawberry.field(description="Name of the role as packs use it, such as `writer`.")
+    chain: list[Model] = strawberry.field(description="Models for the role, in the order they are tried.")
 
 
 @strawberry.type
 class ModelQueries:
     @strawberry.field(
         description=(
-            "Text models, image models and voices the server can reach. "
-            "MCP resources `packline://models`, `image-models` and `voices`."
+            "Text models, image models and voices the server can use. Also available as MCP resources "
+            "`packline://models`, `image-models` and `voices`."
         ),
         directives=[
             Requires(scope=Scope.READ),
@@ -72,7 +72,7 @@ class ModelQueries:
         self,
         info: Info,
         kinds: Annotated[
-            list[ModelKind] | None, strawberry.argument(description="Of one of these kinds; all when absent.")
+            list[ModelKind] | None, strawberry.argument(description="Only models of these kinds. Defaults to all.")
         ] = None,
     ) -> list[Model]:
         wanted = None if kinds is None else [cast("KindName", kind.value) for kind in kinds]
@@ -80,7 +80,7 @@ class ModelQueries:
         return [Model.of(info, choice) for choice in found]
 
     @strawberry.field(
-        description="Which models serve which role, in the order they are tried.",
+        description="Models for each role, in the order they are tried.",
         directives=[Requires(scope=Scope.READ)],
     )
     async def model_roles(self, info: Info) -> list[ModelRole]:

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from schema.packs.mcp_servers import McpServer
 
 
-@strawberry.enum(description="Places packs are loaded from.")
+@strawberry.enum(description="Kinds of pack sources.")
 class PackSourceKind(Enum):
-    BUILTIN_FOLDER = strawberry.enum_value("builtin_folder", description="What ships with Packline.")
+    BUILTIN_FOLDER = strawberry.enum_value("builtin_folder", description="The packs that ship with Packline.")
     USER_FOLDER = strawberry.enum_value("user_folder", description="A folder named in the settings.")
     ENTRY_POINT = strawberry.enum_value(
-        "entry_point", description="An installed distribution, entry-point group `packline.packs`."
+        "entry_point", description="An installed distribution with the entry-point group `packline.packs`."
     )
     MCP_SERVER = strawberry.enum_value("mcp_server", description="A mounted MCP server.")
 
@@ -43,18 +43,20 @@ class PackSourceKind(Enum):
 @strawberry.type(description="A pack file that could not be loaded.")
 class PackLoadError:
     origin: str = strawberry.field(description="The file or entry point.")
-    message: str = strawberry.field(description="What is wrong, for people.")
+    message: str = strawberry.field(description="What is wrong, for display.")
 
     @classmethod
     def of(cls, error: "LoadError") -> "PackLoadError":
         return cls(origin=error.origin, message=error.message)
 
 
-@strawberry.type(description="A place packs are loaded from.")
+@strawberry.type(description="A source that packs are loaded from.")
 class PackSource:
-    kind: PackSourceKind = strawberry.field(description="What sort of place.")
+    kind: PackSourceKind = strawberry.field(description="The kind of source.")
     location: str = strawberry.field(description="The folder, distribution or server.")
-    load_errors: list[PackLoadError] = strawberry.field(description="Files that could not be loaded; the rest were.")
+    load_errors: list[PackLoadError] = strawberry.field(
+        description="Files that could not be loaded. The others were loaded."
+    )
     source: strawberry.Private[InstalledSource]
 
     @classmethod
@@ -66,7 +68,7 @@ class PackSource:
             source=source,
         )
 
-    @strawberry.field(description="The server, for mounted tools.")
+    @strawberry.field(description="The server, if the source is an MCP server.")
     def mcp_server(self, info: Info) -> 'Annotated[McpServer, strawberry.lazy("schema.packs.mcp_servers")] | None':
         from schema.packs.mcp_servers import McpServer
 
@@ -75,7 +77,7 @@ class PackSource:
         servers = info.context.context.services.mounts.servers()
         return next((McpServer.of(server) for server in servers if server.spec.key == self.location), None)
 
-    @strawberry.field(description="Packs loaded from it.")
+    @strawberry.field(description="Number of packs loaded from it.")
     def pack_count(self, info: Info) -> int:
         registry = info.context.context.services.registry
         return len({pack.name for pack in registry.packs() if _came_from(registry, pack, self.source)})
@@ -86,14 +88,14 @@ def _came_from(registry: "Registry", pack: InstalledPack, source: InstalledSourc
     return (found.kind, found.location) == (source.kind, source.location)
 
 
-@strawberry.type(description="A tool that is no longer what was accepted.")
+@strawberry.type(description="A tool of an MCP server that differs from the accepted version.")
 class McpToolChange:
-    detected_at: datetime = strawberry.field(description="When it was noticed.")
+    detected_at: datetime = strawberry.field(description="When the change was detected.")
     digest: str = strawberry.field(
-        description="SHA-256 over name, description and schemas now; send it back to accept."
+        description="SHA-256 of the tool's current name, description and schemas. Pass it to acceptMcpToolChange."
     )
-    before: JSON | None = strawberry.field(description="The tool as it was accepted; null for a new one.")
-    after: JSON | None = strawberry.field(description="The tool as it is offered; null when it is gone.")
+    before: JSON | None = strawberry.field(description="The accepted tool. Null for a new tool.")
+    after: JSON | None = strawberry.field(description="The tool as currently offered. Null if it was removed.")
 
     @classmethod
     def of(cls, change: "ToolChange") -> "McpToolChange":
@@ -105,30 +107,31 @@ class McpToolChange:
         )
 
 
-@strawberry.type(description="One callable capability: a function with a contract.")
+@strawberry.type(description="A function that steps can call, with a typed input and output.")
 class Pack(CatalogEntry):
-    id: strawberry.ID = strawberry.field(description="Its name.")
-    name: str = strawberry.field(description="Its name: `area.verb`.")
-    version: str = strawberry.field(description="Version in use.")
-    effects: PackEffects = strawberry.field(description="What it changes outside.")
+    id: strawberry.ID = strawberry.field(description="The pack's name.")
+    name: str = strawberry.field(description="The name: `area.verb`.")
+    version: str = strawberry.field(description="The version in use.")
+    effects: PackEffects = strawberry.field(description="Side effects on external systems.")
     at_most_once: bool = strawberry.field(
-        description="Whether it must not run again when an outcome is unknown; the run then fails with OUTCOME_UNKNOWN."
+        description="Whether the pack must not run again if its outcome is unknown. The run then fails with "
+        "OUTCOME_UNKNOWN."
     )
     takes_idempotency_key: bool = strawberry.field(
-        description="Whether it takes an idempotency key, so that outside effects happen once."
+        description="Whether the pack takes an idempotency key, so that a retry changes external systems only once."
     )
     repeatable: bool = strawberry.field(
-        description="Whether running it again gives an equivalent result, sessions included."
+        description="Whether running it again gives an equivalent result, including its session."
     )
-    preserves_session: bool = strawberry.field(description="Whether it leaves a session later steps can use.")
-    credentials: list[str] = strawberry.field(description="Names of the credentials it needs.")
-    services: list[str] = strawberry.field(description="Services and programs it needs.")
+    preserves_session: bool = strawberry.field(description="Whether it leaves a session that later steps can use.")
+    credentials: list[str] = strawberry.field(description="Keys of the credentials it requires.")
+    services: list[str] = strawberry.field(description="External services and programs it requires.")
     model_roles: list[str] = strawberry.field(description="Model roles it uses.")
     cost_estimate: str | None = strawberry.field(
-        description="What one call costs, in units a person can price; null when it costs nothing."
+        description="Cost of one call in priceable units, such as tokens. Null if it costs nothing."
     )
     post_conditions: list[str] = strawberry.field(
-        description="What is checked before it counts as succeeded, for people."
+        description="Checks that must pass before a call counts as succeeded, for display."
     )
     pack: strawberry.Private[InstalledPack]
 
@@ -152,41 +155,44 @@ class Pack(CatalogEntry):
             pack=pack,
         )
 
-    @strawberry.field(description="Every version a step can ask for.")
+    @strawberry.field(description="All versions that steps can request, newest first.")
     def installed_versions(self, info: Info) -> list[str]:
         return info.context.context.services.registry.versions(self.pack.name)
 
-    @strawberry.field(description="What it is for, as routing sees it.")
+    @strawberry.field(description="What it is for; routing and search read this.")
     def metadata(self) -> Metadata:
         return Metadata.of(self.pack.metadata)
 
-    @strawberry.field(description="What it must be given.")
+    @strawberry.field(description="JSON Schema of the input.")
     def input_schema(self) -> JSONSchema:
         return JSONSchema(self.pack.input_schema)
 
-    @strawberry.field(description="What it returns.")
+    @strawberry.field(description="JSON Schema of the output.")
     def output_schema(self) -> JSONSchema:
         return JSONSchema(self.pack.output_schema)
 
-    @strawberry.field(description="Longest one attempt may take by default, in seconds.")
+    @strawberry.field(description="Default timeout of one attempt, in seconds: the pack's, or else the server's.")
     def timeout_seconds(self, info: Info) -> float:
         return self.pack.timeout_seconds or info.context.context.services.limits.step_timeout_seconds
 
-    @strawberry.field(description="Whether it can run here, and if not, why not.")
+    @strawberry.field(description="Whether it can run on this server, and what is missing if it cannot.")
     def availability(self, info: Info) -> Availability:
         context = info.context.context
         return Availability.of(pack_requirements(self.pack, lacks=context.lacks()), context.services.now())
 
-    @strawberry.field(description="Where it was loaded from.")
+    @strawberry.field(description="Where the pack was loaded from.")
     def source(self, info: Info) -> PackSource:
         return PackSource.of(info.context.context.services.registry.source_of(self.pack))
 
-    @strawberry.field(description="A changed tool of an MCP server that is refused until accepted.")
+    @strawberry.field(
+        description="For a tool of an MCP server: a change that must be accepted before it can "
+        "be called. Null if there is none."
+    )
     def tool_change(self, info: Info) -> McpToolChange | None:
         change = change_of(info.context.context, self.pack.name)
         return None if change is None else McpToolChange.of(change)
 
-    @strawberry.field(description="Pipelines that use it.", directives=[Requires(scope=Scope.READ)])
+    @strawberry.field(description="Pipelines that use the pack, by name.", directives=[Requires(scope=Scope.READ)])
     async def used_by(
         self,
         info: Info,
@@ -198,7 +204,7 @@ class Pack(CatalogEntry):
         query = PipelineQuery(uses_pack=self.pack.name)
         return await pipeline_page(info, query, PipelineOrder.NAME, first, after, last, before)
 
-    @strawberry.field(description="How it fared here in the last 30 days, in the runs that the caller may see.")
+    @strawberry.field(description="Usage of the last 30 days, counting only runs the caller may see.")
     async def usage(self, info: Info) -> UsageStats:
         return UsageStats.of(await info.context.loaders.pack_usage.load(self.pack.name))
 
@@ -206,7 +212,7 @@ class Pack(CatalogEntry):
 @strawberry.type
 class PackQueries:
     @strawberry.field(
-        description="One pack with its schemas, effects and whether it can run here.",
+        description="A pack with its schemas, side effects and availability.",
         directives=[
             Requires(scope=Scope.READ),
             published(find_pack),
@@ -215,7 +221,7 @@ class PackQueries:
     async def pack(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="Its name, such as `web.scrape`.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The pack's name, such as `web.scrape`.")],
     ) -> Pack | None:
         found = await find_pack(info.context.context, pack=id)
         return None if found is None else Pack.of(found)

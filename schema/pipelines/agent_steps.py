@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 @strawberry.type(description="An agent command line declared in the settings.")
 class AgentProfile:
-    key: Key = strawberry.field(description="Handle used in agent steps.")
+    key: Key = strawberry.field(description="Key that agent steps use.")
     command: list[str] = strawberry.field(
-        description="Program and fixed arguments; the prompt goes in on standard input."
+        description="The program and its fixed arguments. The prompt is passed on standard input."
     )
-    model: str | None = strawberry.field(description="Model it is told to use.")
+    model: str | None = strawberry.field(description="The model passed to the program. Null for the program's default.")
     environment_names: list[str] = strawberry.field(
-        description="Names of the environment variables it is given; there are no others."
+        description="Names of the only environment variables the program receives."
     )
-    credentials: list[str] = strawberry.field(description="Names of the credentials it is given.")
-    timeout_seconds: float = strawberry.field(description="Longest one attempt may take, in seconds.")
-    capabilities: list[str] = strawberry.field(description="What it says it can do.")
+    credentials: list[str] = strawberry.field(description="Keys of the credentials the program receives.")
+    timeout_seconds: float = strawberry.field(description="Timeout of one attempt, in seconds.")
+    capabilities: list[str] = strawberry.field(description="Capabilities declared in the settings.")
     isolation: IsolationLevel | None = strawberry.field(
-        description="Weakest isolation it accepts, whatever a step says; null for any."
+        description="Minimum isolation, regardless of the step. Null for none."
     )
-    availability: Availability = strawberry.field(description="Whether it can be used here.")
+    availability: Availability = strawberry.field(description="Whether the profile can be used on this server.")
 
     @classmethod
     def of(cls, listed: "ListedAgent", now: "datetime") -> "AgentProfile":
@@ -59,22 +59,28 @@ class AgentProfile:
         )
 
 
-@strawberry.type(description="A step that lets an agent work: another level of trust.")
+@strawberry.type(
+    description="A step in which an agent works. Its results are not trusted until a later step verifies them."
+)
 class AgentStep(Step):
     """Holds nothing of a request, so instances may be cached."""
 
-    candidates: list[Key] = strawberry.field(
-        description="Handles of every profile it may select, in the order written."
+    candidates: list[Key] = strawberry.field(description="Keys of all profiles the step may use, in the order written.")
+    prompt: str = strawberry.field(description="The prompt as written, with templates unresolved.")
+    stdout_to: str | None = strawberry.field(
+        description="Workspace path for the artifact made from standard output. Null if none."
     )
-    prompt: str = strawberry.field(description="Prompt as written, templates unresolved.")
-    stdout_to: str | None = strawberry.field(description="Workspace path its standard output is proposed as, if any.")
-    outputs: list[str] = strawberry.field(description="Workspace paths it must leave.")
-    output_schema: JSONSchema | None = strawberry.field(description="What its answer must look like, if declared.")
+    outputs: list[str] = strawberry.field(description="Workspace paths of the files the agent must produce.")
+    output_schema: JSONSchema | None = strawberry.field(
+        description="JSON Schema of the answer. Null if none is declared."
+    )
     commands: JSON | None = strawberry.field(
-        description="What it may spawn: the `commands` block; only the profile's own command when absent."
+        description="Commands the agent may run, from the `commands` block. Null allows only the profile's own command."
     )
-    cache: bool = strawberry.field(description="Whether an earlier result for the same key may be replayed.")
-    required_isolation: IsolationLevel | None = strawberry.field(description="Weakest isolation it accepts.")
+    cache: bool = strawberry.field(description="Whether a cached result may be used.")
+    required_isolation: IsolationLevel | None = strawberry.field(
+        description="Minimum isolation of the process. Null for none."
+    )
     written: strawberry.Private[WrittenAgent]
     written_timeout: strawberry.Private[float | None]
 
@@ -98,7 +104,7 @@ class AgentStep(Step):
             written_timeout=step.timeout_seconds,
         )
 
-    @strawberry.field(description="The profile selected here now; null when it is not declared.")
+    @strawberry.field(description="The profile currently selected. Null if it is not declared in the settings.")
     def profile(self, info: Info) -> AgentProfile | None:
         context = info.context.context
         selected = context.services.engine.resources.agents.select(self.written)
@@ -107,12 +113,12 @@ class AgentStep(Step):
         found = find_agent_profile(context, selected.profile)
         return None if found is None else AgentProfile.of(found, context.services.now())
 
-    @strawberry.field(description="The model selected here now.")
+    @strawberry.field(description="The model currently selected. Null for the program's default.")
     def model(self, info: Info) -> str | None:
         selected = info.context.context.services.engine.resources.agents.select(self.written)
         return None if isinstance(selected, Missing) else selected.model
 
-    @strawberry.field(description="Longest one attempt may take, in seconds.")
+    @strawberry.field(description="Timeout of one attempt, in seconds.")
     def timeout_seconds(self, info: Info) -> float:
         if self.written_timeout is not None:
             return self.written_timeout
@@ -125,9 +131,7 @@ class AgentStep(Step):
 
 @strawberry.type
 class AgentQueries:
-    @strawberry.field(
-        description="Agent command lines that agent steps can use.", directives=[Requires(scope=Scope.READ)]
-    )
+    @strawberry.field(description="Agent profiles that agent steps can use.", directives=[Requires(scope=Scope.READ)])
     async def agent_profiles(self, info: Info) -> list[AgentProfile]:
         context = info.context.context
         return [AgentProfile.of(listed, context.services.now()) for listed in await list_agent_profiles(context)]

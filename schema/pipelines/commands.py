@@ -20,29 +20,29 @@ from schema.runs.commands import DeleteSuccess
 from store.states import Scope
 
 
-@strawberry.type(description="A pipeline was saved.")
+@strawberry.type(description="The pipeline was saved.")
 class PipelineSuccess:
-    pipeline: Pipeline = strawberry.field(description="The pipeline as it is now.")
-    new_version: bool = strawberry.field(description="Whether a new version was made; false when nothing differed.")
-    warnings: list[Issue] = strawberry.field(description="Things worth knowing.")
+    pipeline: Pipeline = strawberry.field(description="The pipeline in its current state.")
+    new_version: bool = strawberry.field(description="Whether a new version was created. False if nothing differed.")
+    warnings: list[Issue] = strawberry.field(description="Warnings that did not prevent saving.")
 
 
 @strawberry.enum(description="What applying a document does.")
 class ApplyAction(Enum):
-    CREATE = strawberry.enum_value("create", description="Makes a pipeline.")
-    UPDATE = strawberry.enum_value("update", description="Makes a new version.")
-    KEEP = strawberry.enum_value("keep", description="Nothing: it is the same.")
+    CREATE = strawberry.enum_value("create", description="Creates a pipeline.")
+    UPDATE = strawberry.enum_value("update", description="Creates a new version.")
+    KEEP = strawberry.enum_value("keep", description="Changes nothing, because it is identical.")
 
 
-@strawberry.type(description="What applying a document does.")
+@strawberry.type(description="The change made by one document.")
 class PipelineChange:
-    key: Key = strawberry.field(description="The document's key.")
-    action: ApplyAction = strawberry.field(description="What is done.")
-    diff: str = strawberry.field(
-        description="The difference to what is stored, as a unified diff of YAML; a remark when no line shows it."
+    key: Key = strawberry.field(description="Key of the document.")
+    action: ApplyAction = strawberry.field(description="What applying it does.")
+    diff: str = strawberry.field(description="Unified diff of the YAML, or a remark if no line differs.")
+    pipeline: Pipeline | None = strawberry.field(
+        description="The pipeline in its current state. Null if it does not exist yet."
     )
-    pipeline: Pipeline | None = strawberry.field(description="The pipeline as it is now; null while it does not exist.")
-    warnings: list[Issue] = strawberry.field(description="Things worth knowing.")
+    warnings: list[Issue] = strawberry.field(description="Warnings that do not prevent saving.")
 
     @classmethod
     async def of(cls, info: Info, applied: AppliedDocument) -> "PipelineChange":
@@ -56,30 +56,30 @@ class PipelineChange:
         )
 
 
-@strawberry.type(description="Documents were applied, or would be.")
+@strawberry.type(description="The documents were applied, or would be if this was a dry run.")
 class ApplyPipelinesSuccess:
-    changes: list[PipelineChange] = strawberry.field(description="One for each document, in order.")
+    changes: list[PipelineChange] = strawberry.field(description="One change per document, in order.")
 
 
 CreatePipelineResult = Annotated[
     PipelineSuccess | InvalidProblem | ConflictProblem | ForbiddenProblem,
-    strawberry.union("CreatePipelineResult", description="What came of createPipeline."),
+    strawberry.union("CreatePipelineResult", description="The result of createPipeline."),
 ]
 UpdatePipelineResult = Annotated[
     PipelineSuccess | NotFoundProblem | InvalidProblem | ConflictProblem | ForbiddenProblem,
-    strawberry.union("UpdatePipelineResult", description="What came of updatePipeline."),
+    strawberry.union("UpdatePipelineResult", description="The result of updatePipeline."),
 ]
 ClonePipelineResult = Annotated[
     PipelineSuccess | NotFoundProblem | InvalidProblem | ConflictProblem | ForbiddenProblem,
-    strawberry.union("ClonePipelineResult", description="What came of clonePipeline."),
+    strawberry.union("ClonePipelineResult", description="The result of clonePipeline."),
 ]
 DeletePipelineResult = Annotated[
     DeleteSuccess | NotFoundProblem | InvalidProblem | ConflictProblem | ForbiddenProblem,
-    strawberry.union("DeletePipelineResult", description="What came of deletePipeline."),
+    strawberry.union("DeletePipelineResult", description="The result of deletePipeline."),
 ]
 ApplyPipelinesResult = Annotated[
     ApplyPipelinesSuccess | InvalidProblem | ConflictProblem | ForbiddenProblem,
-    strawberry.union("ApplyPipelinesResult", description="What came of applyPipelines."),
+    strawberry.union("ApplyPipelinesResult", description="The result of applyPipelines."),
 ]
 
 
@@ -94,7 +94,7 @@ async def _saved(info: Info, saved: SavedPipeline) -> PipelineSuccess:
 @strawberry.type
 class PipelineMutations:
     @strawberry.mutation(
-        description="Saves a new pipeline with its first version.",
+        description="Creates a pipeline with its first version.",
         directives=[Requires(scope=Scope.WRITE), published(create)],
     )
     @refusable
@@ -103,32 +103,30 @@ class PipelineMutations:
         info: Info,
         definition: Annotated[
             PipelineDefinitionInput,
-            strawberry.argument(description="The definition; its `key` is made from the name when absent."),
+            strawberry.argument(description="The definition. Its `key` is derived from the name by default."),
         ],
-        note: Annotated[str | None, strawberry.argument(description="About this version.")] = None,
+        note: Annotated[str | None, strawberry.argument(description="Note about this version.")] = None,
     ) -> CreatePipelineResult:
         saved = await create(info.context.context, definition=definition.text(), note=note)
         return await _saved(info, saved)
 
     @strawberry.mutation(
-        description="Saves a new version of a pipeline. Runs under way keep theirs.",
+        description="Creates a new version of a pipeline. Runs in progress keep their version.",
         directives=[Requires(scope=Scope.WRITE), published(update)],
     )
     @refusable
     async def update_pipeline(
         self,
         info: Info,
-        pipeline: Annotated[strawberry.ID, strawberry.argument(description="Its id, key or alias.")],
+        pipeline: Annotated[strawberry.ID, strawberry.argument(description="The pipeline's id, key or alias.")],
         change: Annotated[PipelineChangeInput, strawberry.argument(description="The change.")],
         if_version: Annotated[
             int,
             strawberry.argument(
-                description=(
-                    "Number of the version the change was made from; refused when it is no longer the current one."
-                )
+                description=("Number of the version that the change is based on. Refused if it is not the current one.")
             ),
         ],
-        note: Annotated[str | None, strawberry.argument(description="About this version.")] = None,
+        note: Annotated[str | None, strawberry.argument(description="Note about this version.")] = None,
     ) -> UpdatePipelineResult:
         definition = fields = None
         if isinstance(change.yaml, str):
@@ -148,49 +146,50 @@ class PipelineMutations:
         return await _saved(info, saved)
 
     @strawberry.mutation(
-        description="Copies a pipeline, starters included, into one the caller owns.",
+        description="Copies a pipeline, such as a starter, to a new one that the caller owns.",
         directives=[Requires(scope=Scope.WRITE), published(clone)],
     )
     @refusable
     async def clone_pipeline(
         self,
         info: Info,
-        pipeline: Annotated[strawberry.ID, strawberry.argument(description="Its id, key or alias.")],
+        pipeline: Annotated[strawberry.ID, strawberry.argument(description="The pipeline's id, key or alias.")],
         key: Annotated[
-            Key | None, strawberry.argument(description="Key of the copy; made from its name when absent.")
+            Key | None, strawberry.argument(description="Key of the copy. Derived from its name by default.")
         ] = None,
         name: Annotated[
-            str | None, strawberry.argument(description="Name of the copy; `Copy of …` when absent.")
+            str | None, strawberry.argument(description="Name of the copy. Defaults to `Copy of …`.")
         ] = None,
     ) -> ClonePipelineResult:
         saved = await clone(info.context.context, pipeline=pipeline, key=key, name=name)
         return await _saved(info, saved)
 
     @strawberry.mutation(
-        description="Deletes a pipeline: it cannot be started any more. Runs under way finish; its runs and versions "
-        "stay, and its runs can be resumed and run again.",
+        description="Deletes a pipeline, so that no new runs can be started. Runs in progress finish; its "
+        "runs and versions are kept and can be resumed and re-run.",
         directives=[Requires(scope=Scope.WRITE), published(delete)],
     )
     @refusable
     async def delete_pipeline(
         self,
         info: Info,
-        pipeline: Annotated[strawberry.ID, strawberry.argument(description="Its id, key or alias.")],
-        confirm_key: Annotated[Key, strawberry.argument(description="Its key once more; refused when it differs.")],
+        pipeline: Annotated[strawberry.ID, strawberry.argument(description="The pipeline's id, key or alias.")],
+        confirm_key: Annotated[Key, strawberry.argument(description="The pipeline's key, as confirmation.")],
     ) -> DeletePipelineResult:
         deleted = await delete(info.context.context, pipeline=pipeline, confirm_key=confirm_key)
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))
 
     @strawberry.mutation(
-        description="Makes pipelines what the documents say, all or none; applying twice changes nothing.",
+        description="Creates or updates pipelines from YAML documents: all of them or none. Applying the "
+        "same documents again changes nothing.",
         directives=[Requires(scope=Scope.WRITE), published(apply)],
     )
     @refusable
     async def apply_pipelines(
         self,
         info: Info,
-        yaml: Annotated[str, strawberry.argument(description="YAML documents as `packline export` writes them.")],
-        dry_run: Annotated[bool, strawberry.argument(description="Only tell what would change.")] = False,
+        yaml: Annotated[str, strawberry.argument(description="YAML documents in the format of `packline export`.")],
+        dry_run: Annotated[bool, strawberry.argument(description="Only show what would change.")] = False,
     ) -> ApplyPipelinesResult:
         applied = await apply(info.context.context, yaml=yaml, dry_run=dry_run)
         return ApplyPipelinesSuccess(changes=[await PipelineChange.of(info, document) for document in applied])

@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 
 @strawberry.type(description="A template in a step's input.")
 class StepReference:
-    path: list[str] = strawberry.field(description="Where in the input it stands, outermost first.")
-    expression: str = strawberry.field(description="As written.")
-    source_step: Key | None = strawberry.field(description="The step it reads; null when it reads a run input.")
-    source_path: str = strawberry.field(description="The input or output field it reads.")
+    path: list[str] = strawberry.field(description="Path of the template within the input, outermost first.")
+    expression: str = strawberry.field(description="The expression as written.")
+    source_step: Key | None = strawberry.field(
+        description="Key of the step whose output is read. Null if it reads a run input."
+    )
+    source_path: str = strawberry.field(description="The input or output field that is read.")
 
     @classmethod
     def of(cls, reference: "Reference") -> "StepReference":
@@ -46,15 +48,15 @@ class StepReference:
 
 @strawberry.type(
     description=(
-        "When and how a step is tried again by itself: only after retryable failures, inside the run's deadline."
+        "When a step is retried automatically. Only retryable failures are retried, within the run's deadline."
     )
 )
 class RetryPolicy:
-    max_attempts: int = strawberry.field(description="Attempts in all, the first included.")
-    initial_seconds: float = strawberry.field(description="Wait before the second attempt, in seconds.")
-    factor: float = strawberry.field(description="What the wait is multiplied by each time.")
-    max_seconds: float = strawberry.field(description="Longest wait, in seconds.")
-    jitter: float = strawberry.field(description="Share of the wait left to chance, 0 to 1.")
+    max_attempts: int = strawberry.field(description="Maximum number of attempts, including the first.")
+    initial_seconds: float = strawberry.field(description="Delay before the second attempt, in seconds.")
+    factor: float = strawberry.field(description="Factor by which the delay grows after each attempt.")
+    max_seconds: float = strawberry.field(description="Maximum delay, in seconds.")
+    jitter: float = strawberry.field(description="Random share of the delay, from 0 to 1.")
 
     @classmethod
     def of(cls, policy: "WrittenPolicy") -> "RetryPolicy":
@@ -68,16 +70,16 @@ class RetryPolicy:
         )
 
 
-@strawberry.interface(
-    description="One thing a pipeline does. Steps run strictly in order and stop at the first failure."
-)
+@strawberry.interface(description="A step of a pipeline. Steps run one after another and stop at the first failure.")
 class Step:
-    key: Key = strawberry.field(description="Its id in the definition, as in `steps.<key>.output`.")
-    position: int = strawberry.field(description="Place in the order, from 1.")
-    references: list[StepReference] = strawberry.field(description="What it takes from earlier steps and run inputs.")
-    retry: RetryPolicy = strawberry.field(description="When and how it is tried again by itself.")
+    key: Key = strawberry.field(description="Key of the step in the definition, as in `steps.<key>.output`.")
+    position: int = strawberry.field(description="Position in the pipeline, starting at 1.")
+    references: list[StepReference] = strawberry.field(
+        description="Templates that read run inputs or outputs of earlier steps."
+    )
+    retry: RetryPolicy = strawberry.field(description="When the step is retried automatically.")
 
-    @strawberry.field(description="Longest one attempt may take, in seconds.")
+    @strawberry.field(description="Timeout of one attempt, in seconds.")
     def timeout_seconds(self) -> float:
         raise NotImplementedError
 
@@ -87,8 +89,8 @@ class PackStep(Step):
     """Holds nothing of a request, so instances may be cached."""
 
     pack_name: str = strawberry.field(description="Name of the pack as written.")
-    pack_version: str | None = strawberry.field(description="Version asked for; null for the one in use.")
-    input: JSON = strawberry.field(description="Input as written, templates unresolved.")
+    pack_version: str | None = strawberry.field(description="The requested version. Null for the version in use.")
+    input: JSON = strawberry.field(description="The input as written, with templates unresolved.")
     written_timeout: strawberry.Private[float | None]
 
     @classmethod
@@ -104,14 +106,14 @@ class PackStep(Step):
             written_timeout=step.timeout_seconds,
         )
 
-    @strawberry.field(description="The pack; null when it is not installed here.")
+    @strawberry.field(description="The pack. Null if it is not installed.")
     def pack(self, info: Info) -> 'Annotated[Pack, strawberry.lazy("schema.packs.packs")] | None':
         from schema.packs.packs import Pack
 
         found = info.context.context.services.registry.find(self.pack_name, self.pack_version)
         return None if found is None else Pack.of(found)
 
-    @strawberry.field(description="Longest one attempt may take, in seconds.")
+    @strawberry.field(description="Timeout of one attempt, in seconds.")
     def timeout_seconds(self, info: Info) -> float:
         services = info.context.context.services
         pack = services.registry.find(self.pack_name, self.pack_version)
@@ -145,16 +147,16 @@ def _step(step: "StepDefinition", position: int) -> Step:
 _steps = DefinitionCache(_read_steps)
 
 
-@strawberry.type(description="Result of checking a definition.")
+@strawberry.type(description="The result of checking a definition.")
 class PipelineCheck:
-    valid: bool = strawberry.field(description="Whether it would be saved.")
-    issues: list[Issue] = strawberry.field(description="Everything wrong or questionable.")
+    valid: bool = strawberry.field(description="Whether the definition would be saved.")
+    issues: list[Issue] = strawberry.field(description="All errors and warnings.")
     input_schema: JSONSchema | None = strawberry.field(
-        description="What a run would have to be given; null when the definition cannot be read."
+        description="JSON Schema of the run inputs. Null if the definition cannot be parsed."
     )
     document: strawberry.Private["dict[str, JSONValue] | None"]
     preflight: Availability = strawberry.field(
-        description="Whether it could run here: packs, services, sessions, all steps at once."
+        description="Whether it could run on this server, considering the requirements of all steps."
     )
 
     @classmethod
@@ -168,16 +170,16 @@ class PipelineCheck:
             preflight=Availability.of(check.preflight, now),
         )
 
-    @strawberry.field(description="The steps as understood; empty when they cannot be read.")
+    @strawberry.field(description="The parsed steps. Empty if they cannot be parsed.")
     async def steps(self, info: Info) -> list[Step]:
         return [] if self.document is None else await steps_of_document(info, canonical_json(self.document))
 
 
-@strawberry.input(one_of=True, description="A definition, one way.")
+@strawberry.input(one_of=True, description="A pipeline definition, in one of two formats.")
 class PipelineDefinitionInput:
-    yaml: str | None = strawberry.field(default=strawberry.UNSET, description="As YAML text.")
+    yaml: str | None = strawberry.field(default=strawberry.UNSET, description="The definition as YAML text.")
     document: JSON | None = strawberry.field(
-        default=strawberry.UNSET, description="As a JSON document of the same shape."
+        default=strawberry.UNSET, description="The definition as a JSON document with the same structure."
     )
 
     def text(self) -> DefinitionText:
@@ -186,13 +188,15 @@ class PipelineDefinitionInput:
         return DefinitionText(document=self.document)  # type: ignore[arg-type] # the use case checks what it is
 
 
-@strawberry.input(one_of=True, description="A change to a definition, one way.")
+@strawberry.input(one_of=True, description="A change to a pipeline definition, in one of three formats.")
 class PipelineChangeInput:
-    yaml: str | None = strawberry.field(default=strawberry.UNSET, description="The whole definition as YAML text.")
+    yaml: str | None = strawberry.field(default=strawberry.UNSET, description="The complete definition as YAML text.")
     document: JSON | None = strawberry.field(
-        default=strawberry.UNSET, description="The whole definition as a JSON document."
+        default=strawberry.UNSET, description="The complete definition as a JSON document."
     )
     fields: JSON | None = strawberry.field(
         default=strawberry.UNSET,
-        description=("Top-level keys to replace, such as `name` or `steps`; null removes one, keys left out stay."),
+        description=(
+            "Top-level keys to replace, such as `name` or `steps`. Null removes a key; absent keys are unchanged."
+        ),
     )

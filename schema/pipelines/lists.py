@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 described_enum(
     PipelineOrder,
-    "Order of pipelines.",
+    "Sort order of pipelines.",
     {
-        "RECENTLY_CHANGED": "Latest change first.",
+        "RECENTLY_CHANGED": "Most recently changed first.",
         "MOST_USED": "Most runs in the last 30 days first.",
         "NAME": "By name.",
     },
@@ -41,16 +41,22 @@ _CURSORS = {
 PipelineConnection = CountedConnection[Pipeline]
 
 
-@strawberry.input(description="Which pipelines.")
+@strawberry.input(description="Filters for pipelines. All given fields must match.")
 class PipelineFilter:
-    text: str | None = strawberry.field(default=None, description="Words in key, name, description or metadata.")
-    builtin: bool | None = strawberry.field(default=None, description="Starters only, or none of them.")
-    owner: strawberry.ID | None = strawberry.field(default=None, description="Owned by this caller.")
-    usable: bool | None = strawberry.field(
-        default=None, description="Only those that can run here, or only those that cannot."
+    text: str | None = strawberry.field(
+        default=None, description="Words to search for in keys, names, descriptions and metadata."
     )
-    accepts: list[str] | None = strawberry.field(default=None, description="Takes one of these kinds.")
-    produces: list[str] | None = strawberry.field(default=None, description="Makes one of these kinds.")
+    builtin: bool | None = strawberry.field(default=None, description="True: only starters. False: no starters.")
+    owner: strawberry.ID | None = strawberry.field(default=None, description="Only pipelines owned by this caller.")
+    usable: bool | None = strawberry.field(
+        default=None, description="True: only pipelines that can run on this server. False: only those that cannot."
+    )
+    accepts: list[str] | None = strawberry.field(
+        default=None, description="Only pipelines that accept one of these kinds of data."
+    )
+    produces: list[str] | None = strawberry.field(
+        default=None, description="Only pipelines that produce one of these kinds of data."
+    )
 
     def query(self) -> PipelineQuery:
         return PipelineQuery(
@@ -94,24 +100,26 @@ def _cursor_values(row: ListedPipeline) -> "list[CursorValue]":
 @strawberry.type
 class PipelineQueries:
     @strawberry.field(
-        description="One pipeline with its inputs, steps and whether it can run here.",
+        description="A pipeline with its inputs, steps and availability.",
         directives=[Requires(scope=Scope.READ), published(find_one_pipeline)],
     )
     async def pipeline(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="Its id, key or alias.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The pipeline's id, key or alias.")],
     ) -> Pipeline | None:
         found = await find_one_pipeline(info.context.context, pipeline=id)
         return None if found is None else Pipeline.of(found)
 
-    @strawberry.field(description="Pipelines to look after.", directives=[Requires(scope=Scope.READ)])
+    @strawberry.field(description="All pipelines, including starters.", directives=[Requires(scope=Scope.READ)])
     async def pipelines(
         self,
         info: Info,
-        filter: Annotated[PipelineFilter | None, strawberry.argument(description="Only those that match.")] = None,
+        filter: Annotated[
+            PipelineFilter | None, strawberry.argument(description="Only pipelines that match the filter.")
+        ] = None,
         order_by: Annotated[
-            PipelineOrder, strawberry.argument(description="Order of the list.")
+            PipelineOrder, strawberry.argument(description="The sort order.")
         ] = PipelineOrder.RECENTLY_CHANGED,
         first: First = None,
         after: After = None,
@@ -123,7 +131,8 @@ class PipelineQueries:
 
     @strawberry.field(
         description=(
-            "Whether a definition would be accepted and could run here. Saves nothing, runs nothing, calls no model."
+            "Checks whether a definition is valid and could run on this server. Saves nothing, runs nothing "
+            "and calls no model."
         ),
         directives=[Requires(scope=Scope.READ), Cost(weight=10), published(check_pipeline)],
     )
@@ -131,7 +140,7 @@ class PipelineQueries:
         self,
         info: Info,
         definition: Annotated[PipelineDefinitionInput, strawberry.argument(description="The definition.")],
-        inputs: Annotated[JSON | None, strawberry.argument(description="Run inputs to check along with it.")] = None,
+        inputs: Annotated[JSON | None, strawberry.argument(description="Run inputs to check against it.")] = None,
     ) -> PipelineCheck:
         context = info.context.context
         check = await check_pipeline(context, definition=definition.text(), inputs=inputs)  # type: ignore[arg-type] # JSON is a scalar of its own to the schema

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 described_enum(
     PipelineAction,
-    "What can be done with a pipeline.",
+    "What a caller can do with a pipeline.",
     {"RUN": "Start a run.", "UPDATE": "Save a new version.", "CLONE": "Copy it.", "DELETE": "Delete it."},
 )
 
@@ -43,11 +43,11 @@ described_enum(
 _VERSIONS = CursorKind("versions", (int,))
 
 
-@strawberry.type(description="A pipeline's definition at one save; never changes.")
+@strawberry.type(description="A saved definition of a pipeline. Versions never change.")
 class PipelineVersion(Node):
-    number: int = strawberry.field(description="Counts from 1.")
-    created_at: datetime = strawberry.field(description="When it was saved.")
-    note: str | None = strawberry.field(description="What the author said about the change.")
+    number: int = strawberry.field(description="Version number, starting at 1.")
+    created_at: datetime = strawberry.field(description="When the version was saved.")
+    note: str | None = strawberry.field(description="The author's note about the change. Null if there is none.")
     digest: str = strawberry.field(description="SHA-256 of the canonical definition.")
     record: strawberry.Private[VersionRecord]
 
@@ -62,14 +62,14 @@ class PipelineVersion(Node):
             record=record,
         )
 
-    @strawberry.field(description="The pipeline it belongs to.")
+    @strawberry.field(description="The pipeline this version belongs to.")
     async def pipeline(self, info: Info) -> "Pipeline":
         found = await info.context.loaders.pipeline.load(self.record.pipeline_id)
         if found is None:
             raise LookupError(f"version {self.id} belongs to a pipeline that is gone")
         return Pipeline.of(found)
 
-    @strawberry.field(description="Who saved it; null for a starter.")
+    @strawberry.field(description="The caller that saved it. Null for a starter.")
     async def created_by(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")] | None':
         return await _caller(info, self.record.created_by)
 
@@ -78,45 +78,48 @@ class PipelineVersion(Node):
         return JSON(orjson.loads((await _body(info, self.record.id)).document))
 
     @strawberry.field(
-        description="The definition as YAML, comments kept: what the editor shows and `packline export` writes."
+        description="The definition as YAML with its comments, as shown in the editor and written by `packline export`."
     )
     async def yaml(self, info: Info) -> str:
         return (await _body(info, self.record.id)).yaml
 
-    @strawberry.field(description="What a run must be given; derived from the packs where the author declared nothing.")
+    @strawberry.field(description="JSON Schema of the run inputs. Derived from the packs if the author declared none.")
     async def input_schema(self, info: Info) -> JSONSchema:
         return JSONSchema(orjson.loads((await _body(info, self.record.id)).input_schema))
 
-    @strawberry.field(description="Deadline of its runs in seconds; null for the server's.")
+    @strawberry.field(description="Deadline of runs, in seconds. Null for the server's default.")
     async def deadline_seconds(self, info: Info) -> float | None:
         seconds = orjson.loads((await _body(info, self.record.id)).document).get("deadline_seconds")
         return None if seconds is None else float(seconds)
 
-    @strawberry.field(description="Its steps, in the order they run.")
+    @strawberry.field(description="The steps, in the order they run.")
     async def steps(self, info: Info) -> list[Step]:
         return await steps_of_version(info, self.record.id)
 
 
-@strawberry.type(description="An earlier name that still leads to a pipeline.")
+@strawberry.type(description="A former name that still refers to a pipeline.")
 class EarlierName:
-    name: str = strawberry.field(description="The earlier name.")
-    inputs: JSON = strawberry.field(description="Every input there was under that name, with its name now.")
-    newly_required: list[str] = strawberry.field(description="Inputs that are required now and were not there then.")
-
-
-@strawberry.type(description="A stored, named, ordered list of steps.")
-class Pipeline(CatalogEntry):
-    id: strawberry.ID = strawberry.field(description="Its id; `builtin.<slug>` for a starter.")
-    name: str = strawberry.field(description="Title shown to people.")
-    key: Key = strawberry.field(description="Human handle, unique on the server.")
-    builtin: bool = strawberry.field(
-        description="Whether it is a starter that ships with Packline: read-only, to be cloned."
+    name: str = strawberry.field(description="The former name.")
+    inputs: JSON = strawberry.field(description="The inputs under the former name, each mapped to its current name.")
+    newly_required: list[str] = strawberry.field(
+        description="Inputs that are required now but did not exist under the former name."
     )
-    aliases: list[str] = strawberry.field(description="Earlier names that still lead here.")
-    created_at: datetime = strawberry.field(description="When it was created.")
-    updated_at: datetime = strawberry.field(description="When it last changed.")
+
+
+@strawberry.type(description="A saved, named list of steps that run in order.")
+class Pipeline(CatalogEntry):
+    id: strawberry.ID = strawberry.field(description="The id; `builtin.<slug>` for a starter.")
+    name: str = strawberry.field(description="The title.")
+    key: Key = strawberry.field(description="Readable key, unique on the server.")
+    builtin: bool = strawberry.field(
+        description="Whether it is a starter that ships with Packline. Starters are read-only; clone them to "
+        "make changes."
+    )
+    aliases: list[str] = strawberry.field(description="Former names that still refer to the pipeline.")
+    created_at: datetime = strawberry.field(description="When the pipeline was created.")
+    updated_at: datetime = strawberry.field(description="When the pipeline last changed.")
     deleted_at: datetime | None = strawberry.field(
-        description="When it was deleted; only reachable through its runs from then on."
+        description="When the pipeline was deleted, or null. A deleted pipeline can be reached only through its runs."
     )
     record: strawberry.Private[PipelineRecord]
 
@@ -135,38 +138,41 @@ class Pipeline(CatalogEntry):
             record=record,
         )
 
-    @strawberry.field(description="The earlier names again, with what their inputs are called now.")
+    @strawberry.field(description="The former names with the current names of their inputs.")
     def earlier_names(self) -> list[EarlierName]:
         return [
             EarlierName(name=alias.name, inputs=JSON(dict(alias.inputs)), newly_required=list(alias.newly_required))
             for alias in self.record.aliases
         ]
 
-    @strawberry.field(description="Who may change it besides those who may manage; null for a starter.")
+    @strawberry.field(description="The caller that may change it, in addition to administrators. Null for a starter.")
     async def owner(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")] | None':
         return await _caller(info, self.record.owner_id)
 
-    @strawberry.field(description="What it is for, as routing sees it.")
+    @strawberry.field(description="What it is for; routing and search read this.")
     def metadata(self) -> Metadata:
         read = read_metadata(self.record.metadata_json)
         return Metadata.of(read.metadata, read.derived)
 
-    @strawberry.field(description="What a run must be given: forms, command flags and tool parameters come from this.")
+    @strawberry.field(
+        description="JSON Schema of the run inputs. Forms, command-line flags and tool "
+        "parameters are generated from it."
+    )
     async def input_schema(self, info: Info) -> JSONSchema:
         return JSONSchema(orjson.loads((await _current(info, self.record)).body.input_schema))
 
-    @strawberry.field(description="The version new runs use.")
+    @strawberry.field(description="The version that new runs use.")
     async def current_version(self, info: Info) -> PipelineVersion:
         return PipelineVersion.of((await _current(info, self.record)).record)
 
-    @strawberry.field(description="One version by its number.")
+    @strawberry.field(description="A version by its number. Null if it does not exist.")
     async def version_by_number(
-        self, info: Info, number: Annotated[int, strawberry.argument(description="The number.")]
+        self, info: Info, number: Annotated[int, strawberry.argument(description="The version number.")]
     ) -> PipelineVersion | None:
         found = await find_version_by_number(info.context.context, self.record.id, number)
         return None if found is None else PipelineVersion.of(found)
 
-    @strawberry.field(description="Every version, newest first.")
+    @strawberry.field(description="All versions, newest first.")
     async def versions(
         self,
         info: Info,
@@ -180,27 +186,30 @@ class Pipeline(CatalogEntry):
         page = page_of(rows, arguments, lambda row: _VERSIONS.encode((row.number,)))
         return PipelineVersionConnection.of(page, PipelineVersion.of)
 
-    @strawberry.field(description="Steps of the current version, in the order they run.")
+    @strawberry.field(description="The steps of the current version, in the order they run.")
     async def steps(self, info: Info) -> list[Step]:
         return await steps_of_document(info, (await _current(info, self.record)).body.document)
 
-    @strawberry.field(description="Whether it can run here, and if not, why not.")
+    @strawberry.field(description="Whether it can run on this server, and what is missing if it cannot.")
     async def availability(self, info: Info) -> Availability:
         context = info.context.context
         current = await _current(info, self.record)
         lacks = await lacks_of_version(context, current.record.id, current.body, self.record.id)
         return Availability.of(lacks, context.services.now())
 
-    @strawberry.field(description="The most recent run.", directives=[Requires(scope=Scope.READ)])
+    @strawberry.field(
+        description="The most recent run the caller may see. Null if there is none.",
+        directives=[Requires(scope=Scope.READ)],
+    )
     async def latest_run(self, info: Info) -> Run | None:
         found = await info.context.loaders.latest_run.load(self.record.id)
         return None if found is None else Run.of(found)
 
-    @strawberry.field(description="Its runs, newest first.", directives=[Requires(scope=Scope.READ)])
+    @strawberry.field(description="Runs of the pipeline, newest first.", directives=[Requires(scope=Scope.READ)])
     async def runs(
         self,
         info: Info,
-        filter: Annotated[RunFilter | None, strawberry.argument(description="Only those that match.")] = None,
+        filter: Annotated[RunFilter | None, strawberry.argument(description="Only runs that match the filter.")] = None,
         first: First = None,
         after: After = None,
         last: Last = None,
@@ -212,11 +221,11 @@ class Pipeline(CatalogEntry):
         wanted.pipelines = [self.id]
         return await run_page(info, wanted.query(), first, after, last, before)
 
-    @strawberry.field(description="How it fared here in the last 30 days, in the runs that the caller may see.")
+    @strawberry.field(description="Usage of the last 30 days, counting only runs the caller may see.")
     async def usage(self, info: Info) -> UsageStats:
         return UsageStats.of(await info.context.loaders.pipeline_usage.load(self.record.id))
 
-    @strawberry.field(description="What the caller may do with it now.")
+    @strawberry.field(description="What the caller can do with the pipeline now.")
     def actions(self, info: Info) -> list[PipelineAction]:
         return list(pipeline_actions(info.context.context, self.record))
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from resolvers.pipelines.promotions import Promotion
 
 
-@strawberry.type(description="A pipeline is proposed; nothing was saved.")
+@strawberry.type(description="A pipeline was proposed. Nothing was saved.")
 class PromoteRunSuccess:
-    yaml: str = strawberry.field(description="The proposal as YAML, to review and save.")
-    document: JSON = strawberry.field(description="The same as JSON.")
-    check: PipelineCheck = strawberry.field(description="What saving it would say.")
+    yaml: str = strawberry.field(description="The proposed definition as YAML, to review and save.")
+    document: JSON = strawberry.field(description="The proposed definition as JSON.")
+    check: PipelineCheck = strawberry.field(description="The result of checking the proposed definition.")
     run_ids: strawberry.Private[tuple[str, ...]]
 
     @classmethod
@@ -35,7 +35,7 @@ class PromoteRunSuccess:
             run_ids=made.made_from,
         )
 
-    @strawberry.field(description="Runs it was made from, in order.")
+    @strawberry.field(description="Runs the proposal is based on, in order.")
     async def made_from(self, info: Info) -> list[Run]:
         found = [await load_run(info, run_id) for run_id in self.run_ids]
         return [run for run in found if run is not None]
@@ -43,7 +43,7 @@ class PromoteRunSuccess:
 
 PromoteRunResult = Annotated[
     PromoteRunSuccess | NotFoundProblem | WrongStateProblem | InvalidProblem | ForbiddenProblem,
-    strawberry.union("PromoteRunResult", description="What came of promoteRun."),
+    strawberry.union("PromoteRunResult", description="The result of promoteRun."),
 ]
 
 
@@ -51,8 +51,8 @@ PromoteRunResult = Annotated[
 class PromotionMutations:
     @strawberry.mutation(
         description=(
-            "Proposes a pipeline made from a run, or from the pack calls whose outputs led to it. Saves nothing: "
-            "review, then createPipeline."
+            "Proposes a pipeline based on a run, or on the pack calls that led to it. Saves nothing; review "
+            "it and call createPipeline."
         ),
         directives=[Requires(scope=Scope.READ), published(promote_run)],
     )
@@ -61,11 +61,14 @@ class PromotionMutations:
         self,
         info: Info,
         id: Annotated[
-            strawberry.ID, strawberry.argument(description="A successful run; for a chain of pack calls, the last.")
+            strawberry.ID, strawberry.argument(description="A successful run. For a chain of pack calls, the last one.")
         ],
         include: Annotated[
             list[strawberry.ID] | None,
-            strawberry.argument(description="The chain's other pack calls; found by their outputs when absent."),
+            strawberry.argument(
+                description="The other pack calls of the chain. By default they are found by "
+                "matching outputs to inputs."
+            ),
         ] = None,
         name: Annotated[str | None, strawberry.argument(description="Name of the pipeline.")] = None,
     ) -> PromoteRunResult:

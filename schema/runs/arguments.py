@@ -13,38 +13,38 @@ from schema.base.scalars import JSON, Key
 
 described_enum(
     DefinitionChoice,
-    "Which definition a run is to use.",
+    "Which pipeline definition a run uses.",
     {
-        "OF_RUN": "The version the run was started on.",
-        "CURRENT": "The pipeline's current version; a resume needs its succeeded steps to be identical in it.",
+        "OF_RUN": "The version the run was started with.",
+        "CURRENT": "The pipeline's current version. To resume on it, the steps that succeeded must be unchanged in it.",
     },
 )
 
 FromMemory = Annotated[
     list[LearnedField],
-    strawberry.argument(description="Inputs whose values were taken from myDefaults; the run tells them."),
+    strawberry.argument(description="Names of the inputs whose values come from myDefaults. Recorded with the run."),
 ]
 AgentProfile = Annotated[
     str | None,
     strawberry.argument(
-        description="Agent profile for its agent steps, among those they may use; left to them when absent."
+        description="Agent profile for the run's agent steps, if they allow it. By default each step selects its own."
     ),
 ]
-Force = Annotated[bool, strawberry.argument(description="Take nothing from the caches of packs; they are filled anew.")]
+Force = Annotated[bool, strawberry.argument(description="Ignore cached results of packs and replace them.")]
 WaitSeconds = Annotated[
     int,
-    strawberry.argument(description="Hold the answer until the run has ended, at most this many seconds, 0 to 50."),
+    strawberry.argument(description="Seconds to wait for the run to end before answering, 0 to 50."),
 ]
 IdempotencyKey = Annotated[
-    str | None, strawberry.argument(description="Two calls with one key start one run; kept for a day.")
+    str | None, strawberry.argument(description="Calls with the same key start only one run. Kept for 24 hours.")
 ]
-DryRun = Annotated[bool, strawberry.argument(description="Check everything, start nothing.")]
+DryRun = Annotated[bool, strawberry.argument(description="Only check; start nothing.")]
 
 StepInput = Annotated[
     JSON | None,
     strawberry.argument(
-        description="Input for the failed step in place of the one its definition makes. Kept by later resumes; null "
-        "drops those given earlier."
+        description="Input that replaces the failed step's own input. Later resumes keep it; null discards "
+        "one given earlier."
     ),
 ]
 
@@ -54,11 +54,12 @@ def step_input_change(given: JSON | None) -> StepInputChange:
     return UNCHANGED if given is strawberry.UNSET else as_json(given)
 
 
-ResumeDefinition = Annotated[DefinitionChoice, strawberry.argument(description="Which definition to go on with.")]
-RerunDefinition = Annotated[DefinitionChoice, strawberry.argument(description="Which definition to run.")]
+ResumeDefinition = Annotated[DefinitionChoice, strawberry.argument(description="The definition to continue with.")]
+RerunDefinition = Annotated[DefinitionChoice, strawberry.argument(description="The definition to run.")]
 FromStep = Annotated[
     Key | None,
     strawberry.argument(
-        description="Reuse the recorded outputs of the steps before this one; every step runs when absent."
+        description="Key of the first step to run; the recorded outputs of earlier steps are reused. Runs "
+        "all steps by default."
     ),
 ]

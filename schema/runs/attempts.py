@@ -29,30 +29,30 @@ if TYPE_CHECKING:
 
 described_enum(
     AttemptState,
-    "Where an attempt stands.",
+    "The state of an attempt.",
     {
-        "RUNNING": "Running.",
-        "SUCCEEDED": "Done.",
-        "FAILED": "Failed.",
-        "CANCELLED": "Cancelled.",
-        "LOST": "Found without a result after a crash.",
+        "RUNNING": "The attempt is running.",
+        "SUCCEEDED": "The attempt succeeded.",
+        "FAILED": "The attempt failed.",
+        "CANCELLED": "The attempt was cancelled.",
+        "LOST": "The process ended without a result, for example in a crash.",
     },
 )
 
 
-@strawberry.enum(description="How serious a line is.")
+@strawberry.enum(description="The severity of a log line.")
 class LogLevel(Enum):
-    DEBUG = strawberry.enum_value("debug", description="For those who debug.")
-    INFO = strawberry.enum_value("info", description="In the course of things.")
-    WARNING = strawberry.enum_value("warning", description="Worth a look.")
+    DEBUG = strawberry.enum_value("debug", description="Details for debugging.")
+    INFO = strawberry.enum_value("info", description="Normal progress.")
+    WARNING = strawberry.enum_value("warning", description="Something unexpected that did not stop the step.")
     ERROR = strawberry.enum_value("error", description="Something failed.")
 
 
-@strawberry.type(description="A line a pack or a process logged.")
+@strawberry.type(description="A line logged by a pack or a process.")
 class LogLine:
-    at: datetime = strawberry.field(description="When.")
-    level: LogLevel = strawberry.field(description="How serious.")
-    text: str = strawberry.field(description="The line without its end; secrets masked.")
+    at: datetime = strawberry.field(description="When the line was logged.")
+    level: LogLevel = strawberry.field(description="The severity.")
+    text: str = strawberry.field(description="The text without the line ending. Secrets are masked.")
 
     @classmethod
     def of(cls, record: LogLineRecord) -> "LogLine":
@@ -62,23 +62,25 @@ class LogLine:
 LogLineConnection = Connection[LogLine]
 
 
-@strawberry.type(description="Where a re-run took an output from, instead of running the step.")
+@strawberry.type(description="The source of an output that a re-run reused instead of running the step.")
 class Reuse:
     attempt_id: strawberry.Private[str]
 
-    @strawberry.field(description="The attempt that made it; null once pruned, or to those who may not see it.")
+    @strawberry.field(
+        description="The attempt that produced the result. Null once deleted, or if the caller may not see it."
+    )
     async def made_by(self, info: Info) -> "Attempt | None":
         return await load_attempt(info, self.attempt_id)
 
 
-@strawberry.type(description="One try of one step; never overwritten.")
+@strawberry.type(description="One execution of a step. Attempts are never overwritten.")
 class Attempt(Node):
-    number: int = strawberry.field(description="Counts from 1 within the step.")
-    state: AttemptState = strawberry.field(description="Where it stands.")
-    started_at: datetime = strawberry.field(description="When it started.")
-    ended_at: datetime | None = strawberry.field(description="When it ended.")
+    number: int = strawberry.field(description="Number of the attempt within its step, starting at 1.")
+    state: AttemptState = strawberry.field(description="The state of the attempt.")
+    started_at: datetime = strawberry.field(description="When the attempt started.")
+    ended_at: datetime | None = strawberry.field(description="When the attempt ended. Null while it is running.")
     pack_version: str | None = strawberry.field(
-        description="Version of the pack that ran; of an agent step, profile and model, as `claude@sonnet`."
+        description="Version of the pack that ran. For an agent step, the profile and model, such as `claude@sonnet`."
     )
     record: strawberry.Private[AttemptRecord]
 
@@ -94,7 +96,7 @@ class Attempt(Node):
             record=record,
         )
 
-    @strawberry.field(description="The step tried.")
+    @strawberry.field(description="The step this attempt belongs to.")
     async def run_step(self, info: Info) -> 'Annotated[RunStep, strawberry.lazy("schema.runs.steps")]':
         from schema.runs.steps import RunStep
 
@@ -103,43 +105,45 @@ class Attempt(Node):
             raise LookupError(f"attempt {self.id} belongs to a step that is gone")
         return RunStep.of(found)
 
-    @strawberry.field(description="What went wrong.")
+    @strawberry.field(description="What went wrong. Null if nothing did.")
     def failure(self) -> Failure | None:
         return Failure.read(self.record.failure)
 
     @strawberry.field(
         description=(
-            "The input it got, redacted, as it was resolved for this attempt; of a reused output, what the attempt "
-            "that made it got: null once pruned, or to those who may not see it."
+            "The resolved input of this attempt, with secrets masked; for a reused output, the input that "
+            "produced it. Null once deleted, or if the caller may not see it."
         )
     )
     async def input(self, info: Info) -> JSON | None:
         payload = await info.context.loaders.attempt_payload.load(self.record.id)
         return None if payload is None or payload.input is None else JSON(orjson.loads(payload.input))
 
-    @strawberry.field(description="What it gave, redacted once before anything used it.")
+    @strawberry.field(description="What the attempt returned, with secrets masked.")
     async def output(self, info: Info) -> JSON | None:
         payload = await info.context.loaders.attempt_payload.load(self.record.id)
         return None if payload is None or payload.output is None else JSON(orjson.loads(payload.output))
 
-    @strawberry.field(description="Files it made, oldest first; of a reused output, those of the attempt that made it.")
+    @strawberry.field(
+        description="Files the attempt produced, oldest first; for a reused output, the files that came with it."
+    )
     async def artifacts(self, info: Info) -> list[Artifact]:
         found = await info.context.loaders.artifacts_of_attempt.load(self.record.reused_from or self.record.id)
         return [Artifact.of(record) for record in found]
 
-    @strawberry.field(description="Worth knowing about it, such as another pack version than at the start.")
+    @strawberry.field(description="Remarks, for example that the pack version differs from the run's start.")
     def notes(self) -> list[str]:
         return [str(note) for note in orjson.loads(self.record.notes)]
 
-    @strawberry.field(description="Models that answered, in order.")
+    @strawberry.field(description="Models that answered, in order; one entry per response.")
     def models(self) -> list[str]:
         return [str(call["model"]) for call in orjson.loads(self.record.models or "[]")]
 
-    @strawberry.field(description="What it cost.")
+    @strawberry.field(description="What the attempt cost.")
     def cost(self) -> SpendingCost:
         return SpendingCost.of_attempt(self.record)
 
-    @strawberry.field(description="What the agent read, said and did, oldest first; empty for packs.")
+    @strawberry.field(description="What the agent read, said and did, oldest first. Empty for pack steps.")
     async def transcript(
         self,
         info: Info,
@@ -155,7 +159,7 @@ class Attempt(Node):
         page = page_of(rows, arguments, lambda entry: TRANSCRIPT.encode((int(str(entry["sequence"])),)))
         return TranscriptEntryConnection.of(page, TranscriptEntry.of)
 
-    @strawberry.field(description="Where to download the transcript as JSON Lines; null for packs.")
+    @strawberry.field(description="URL of the transcript as JSON Lines. Null for pack steps.")
     async def transcript_url(self, info: Info) -> str | None:
         step = await info.context.loaders.step.load(self.record.step_id)
         if step is None or step.pack != AGENT:
@@ -163,19 +167,21 @@ class Attempt(Node):
         context = info.context.context
         return context.services.sign_transcript(self.record.id, context.caller.id)
 
-    @strawberry.field(description="Isolation reached; null for packs and for what started no process.")
+    @strawberry.field(
+        description="Isolation of the agent's process. Null for pack steps, and if no process was started."
+    )
     def isolation(self) -> IsolationLevel | None:
         return None if self.record.isolation is None else IsolationLevel(self.record.isolation)
 
-    @strawberry.field(description="Where the result was taken from, when nothing was run.")
+    @strawberry.field(description="The source of a cached result. Null if the step ran.")
     def cache_receipt(self) -> CacheReceipt | None:
         return CacheReceipt.read(self.record.receipt)
 
-    @strawberry.field(description="Where its output was taken from, when a re-run reused it and nothing was run.")
+    @strawberry.field(description="The source of an output reused by a re-run. Null if the step ran.")
     def reuse(self) -> Reuse | None:
         return None if self.record.reused_from is None else Reuse(attempt_id=self.record.reused_from)
 
-    @strawberry.field(description="What it logged, oldest first.")
+    @strawberry.field(description="What the attempt logged, oldest first.")
     async def log(
         self,
         info: Info,

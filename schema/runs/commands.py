@@ -42,26 +42,27 @@ from schema.runs.runs import Run
 from store.states import Scope
 
 
-@strawberry.type(description="A run was started, or could be.")
+@strawberry.type(description="The run was started, or could be started if this was a dry run.")
 class StartRunSuccess:
-    run: Run | None = strawberry.field(description="The run; null for a dry run.")
+    run: Run | None = strawberry.field(description="The run. Null for a dry run.")
     coalesced: bool = strawberry.field(
-        description="Whether the caller had it under way already, with the same version and inputs."
+        description="Whether the caller already had the same run in progress, with the same version and "
+        "inputs; that run is returned."
     )
     replayed: bool = strawberry.field(
-        description="Whether an earlier call with the same idempotency key had started it."
+        description="Whether an earlier call with the same idempotency key started the run."
     )
-    warnings: list[Issue] = strawberry.field(description="Things worth knowing.")
+    warnings: list[Issue] = strawberry.field(description="Warnings that did not prevent the start.")
 
 
-@strawberry.type(description="The command on a run was accepted.")
+@strawberry.type(description="The command was accepted.")
 class RunSuccess:
-    run: Run = strawberry.field(description="The run as it is now.")
+    run: Run = strawberry.field(description="The run in its current state.")
 
 
-@strawberry.type(description="Something is gone.")
+@strawberry.type(description="The object was deleted.")
 class DeleteSuccess:
-    deleted_id: strawberry.ID = strawberry.field(description="Id of what was deleted, for caches.")
+    deleted_id: strawberry.ID = strawberry.field(description="Id of the deleted object, for clearing caches.")
 
 
 RunPipelineResult = Annotated[
@@ -72,7 +73,7 @@ RunPipelineResult = Annotated[
     | UnavailableProblem
     | LimitedProblem
     | ForbiddenProblem,
-    strawberry.union("RunPipelineResult", description="What came of runPipeline."),
+    strawberry.union("RunPipelineResult", description="The result of runPipeline."),
 ]
 RunPackResult = Annotated[
     StartRunSuccess
@@ -82,7 +83,7 @@ RunPackResult = Annotated[
     | UnavailableProblem
     | LimitedProblem
     | ForbiddenProblem,
-    strawberry.union("RunPackResult", description="What came of runPack."),
+    strawberry.union("RunPackResult", description="The result of runPack."),
 ]
 ResumeRunResult = Annotated[
     RunSuccess
@@ -92,7 +93,7 @@ ResumeRunResult = Annotated[
     | UnavailableProblem
     | LimitedProblem
     | ForbiddenProblem,
-    strawberry.union("ResumeRunResult", description="What came of resumeRun."),
+    strawberry.union("ResumeRunResult", description="The result of resumeRun."),
 ]
 RerunRunResult = Annotated[
     StartRunSuccess
@@ -102,19 +103,19 @@ RerunRunResult = Annotated[
     | UnavailableProblem
     | LimitedProblem
     | ForbiddenProblem,
-    strawberry.union("RerunRunResult", description="What came of rerunRun."),
+    strawberry.union("RerunRunResult", description="The result of rerunRun."),
 ]
 CancelRunResult = Annotated[
     RunSuccess | NotFoundProblem | WrongStateProblem | ForbiddenProblem,
-    strawberry.union("CancelRunResult", description="What came of cancelRun."),
+    strawberry.union("CancelRunResult", description="The result of cancelRun."),
 ]
 AcknowledgeRunResult = Annotated[
     RunSuccess | NotFoundProblem | WrongStateProblem | ForbiddenProblem,
-    strawberry.union("AcknowledgeRunResult", description="What came of acknowledgeRun."),
+    strawberry.union("AcknowledgeRunResult", description="The result of acknowledgeRun."),
 ]
 DeleteRunResult = Annotated[
     DeleteSuccess | NotFoundProblem | WrongStateProblem | ForbiddenProblem,
-    strawberry.union("DeleteRunResult", description="What came of deleteRun."),
+    strawberry.union("DeleteRunResult", description="The result of deleteRun."),
 ]
 
 
@@ -144,8 +145,8 @@ async def _run_now(info: Info, run_id: str) -> Run:
 class RunMutations:
     @strawberry.mutation(
         description=(
-            "Starts a run and answers at once, or after some seconds. The same start twice while one is under way "
-            "leads to the same run."
+            "Starts a run of a pipeline. If the caller already has a run with the same version and inputs in "
+            "progress, returns that run."
         ),
         directives=[Requires(scope=Scope.RUN), published(run_pipeline)],
     )
@@ -153,20 +154,20 @@ class RunMutations:
     async def run_pipeline(
         self,
         info: Info,
-        pipeline: Annotated[strawberry.ID, strawberry.argument(description="Its id, key or alias.")],
-        inputs: Annotated[JSON, strawberry.argument(description="What Pipeline.inputSchema asks for.")] = JSON({}),  # noqa: B008
+        pipeline: Annotated[strawberry.ID, strawberry.argument(description="The pipeline's id, key or alias.")],
+        inputs: Annotated[JSON, strawberry.argument(description="Inputs that match Pipeline.inputSchema.")] = JSON({}),  # noqa: B008
         from_memory: FromMemory = [],  # noqa: B006
         version: Annotated[
             int | None,
-            strawberry.argument(description="Number of the version to run; the current one when absent."),
+            strawberry.argument(description="Number of the version to run. Defaults to the current one."),
         ] = None,
         title: Annotated[
-            str | None, strawberry.argument(description="Title of the run; made from the inputs when absent.")
+            str | None, strawberry.argument(description="Title of the run. Generated from the inputs by default.")
         ] = None,
         deadline_seconds: Annotated[
             float | None,
             strawberry.argument(
-                description="Deadline for this run, in seconds; the pipeline's or the server's when absent."
+                description="Deadline of the run, in seconds. Defaults to that of the pipeline, or else the server."
             ),
         ] = None,
         force: Force = False,
@@ -194,21 +195,21 @@ class RunMutations:
         )
 
     @strawberry.mutation(
-        description="Calls a single pack; recorded like a run of one step.",
+        description="Calls one pack. The call is recorded as a run with a single step.",
         directives=[Requires(scope=Scope.RUN), published(run_pack)],
     )
     @refusable
     async def run_pack(
         self,
         info: Info,
-        pack: Annotated[strawberry.ID, strawberry.argument(description="Its name.")],
-        input: Annotated[JSON, strawberry.argument(description="What Pack.inputSchema asks for.")] = JSON({}),  # noqa: B008
+        pack: Annotated[strawberry.ID, strawberry.argument(description="The pack's name, such as `web.scrape`.")],
+        input: Annotated[JSON, strawberry.argument(description="Input that matches Pack.inputSchema.")] = JSON({}),  # noqa: B008
         from_memory: FromMemory = [],  # noqa: B006
         version: Annotated[
-            str | None, strawberry.argument(description="Version to use; the one in use when absent.")
+            str | None, strawberry.argument(description="Version of the pack. Defaults to the version in use.")
         ] = None,
         force: Annotated[
-            bool, strawberry.argument(description="Take nothing from the pack's cache; it is filled anew.")
+            bool, strawberry.argument(description="Ignore cached results of the pack and replace them.")
         ] = False,
         wait_seconds: WaitSeconds = 0,
         idempotency_key: IdempotencyKey = None,
@@ -231,8 +232,8 @@ class RunMutations:
 
     @strawberry.mutation(
         description=(
-            "Goes on in the same run at the first step that has not succeeded; outputs of succeeded steps are reused. "
-            "See Run.resumePreview."
+            "Continues a run at the first step that has not succeeded, reusing the outputs of the succeeded "
+            "steps. Run.resumePreview shows what would happen."
         ),
         directives=[Requires(scope=Scope.RUN), published(resume_run)],
     )
@@ -240,11 +241,14 @@ class RunMutations:
     async def resume_run(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The run; FAILED or CANCELLED.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run, in state FAILED or CANCELLED.")],
         step_input: StepInput = strawberry.UNSET,
         inputs: Annotated[
             JSON | None,
-            strawberry.argument(description="Run inputs to replace, those alone; none that a succeeded step has read."),
+            strawberry.argument(
+                description="Run inputs to replace; the others keep their values. Inputs "
+                "that a succeeded step has read cannot be replaced."
+            ),
         ] = None,
         definition: ResumeDefinition = DefinitionChoice.OF_RUN,
         wait_seconds: WaitSeconds = 0,
@@ -260,7 +264,7 @@ class RunMutations:
         return RunSuccess(run=await _run_now(info, run_id))
 
     @strawberry.mutation(
-        description="Runs again: a new run with the same inputs or changed ones, from the first step or a later one.",
+        description="Starts a new run with the same or changed inputs, from the first step or a later one.",
         directives=[Requires(scope=Scope.RUN), published(rerun_run)],
     )
     @refusable
@@ -269,7 +273,8 @@ class RunMutations:
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The run to repeat.")],
         inputs: Annotated[
-            JSON, strawberry.argument(description="Inputs to replace, those alone; null removes one.")
+            JSON,
+            strawberry.argument(description="Inputs to replace; the others keep their values. Null removes an input."),
         ] = JSON({}),  # noqa: B008
         from_memory: FromMemory = [],  # noqa: B006
         definition: RerunDefinition = DefinitionChoice.OF_RUN,
@@ -296,7 +301,7 @@ class RunMutations:
         )
 
     @strawberry.mutation(
-        description="Stops a run. Answers at once; the run is CANCELLING until its steps have let go.",
+        description="Cancels a run. Answers immediately; the run stays CANCELLING until its steps have stopped.",
         directives=[Requires(scope=Scope.RUN), published(cancel_run)],
     )
     @refusable
@@ -304,13 +309,15 @@ class RunMutations:
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
-        reason: Annotated[str | None, strawberry.argument(description="Why, kept with the run.")] = None,
+        reason: Annotated[
+            str | None, strawberry.argument(description="Reason for cancelling, recorded with the run.")
+        ] = None,
     ) -> CancelRunResult:
         run_id = await cancel_run(info.context.context, id=id, reason=reason)
         return RunSuccess(run=await _run_now(info, run_id))
 
     @strawberry.mutation(
-        description="Marks a failure as dealt with, so that it no longer needs attention.",
+        description="Marks a failed run as handled, so that it no longer needs attention.",
         directives=[Requires(scope=Scope.RUN)],
     )
     @refusable
@@ -318,13 +325,13 @@ class RunMutations:
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
-        acknowledged: Annotated[bool, strawberry.argument(description="False takes the mark off.")] = True,
+        acknowledged: Annotated[bool, strawberry.argument(description="False removes the mark.")] = True,
     ) -> AcknowledgeRunResult:
         run_id = await acknowledge_run(info.context.context, id=id, acknowledged=acknowledged)
         return RunSuccess(run=await _run_now(info, run_id))
 
     @strawberry.mutation(
-        description="Deletes a run that has ended, with its artifacts; pinned artifacts stay.",
+        description="Deletes a run that has ended and its artifacts. Pinned artifacts are kept.",
         directives=[Requires(scope=Scope.WRITE)],
     )
     @refusable

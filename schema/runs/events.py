@@ -25,45 +25,48 @@ if TYPE_CHECKING:
 
 @strawberry.interface(
     description=(
-        "Something that happened in a run, stored in the same transaction as the change. A run and a sequence name it."
+        "An event in a run's history, identified by the run and `sequence`. Stored in the same transaction "
+        "as the change it describes."
     )
 )
 class RunEvent:
-    sequence: Long = strawberry.field(description="Counts from 1 within the run, without gaps, through resumes.")
-    cursor: Cursor = strawberry.field(description="Position to go on after.")
-    at: datetime = strawberry.field(description="When it happened.")
+    sequence: Long = strawberry.field(
+        description="Position in the run's history, counted from 1 without gaps across resumes."
+    )
+    cursor: Cursor = strawberry.field(description="Cursor for continuing after this event.")
+    at: datetime = strawberry.field(description="When the event happened.")
     record: strawberry.Private[EventRecord]
 
-    @strawberry.field(description="The run, as it is when read.")
+    @strawberry.field(description="The run in its current state.")
     async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs.runs")]':
         from schema.runs.runs import get_run_now
 
         return await get_run_now(info, self.record.run_id)
 
 
-@strawberry.type(description="The run went from one state to another.")
+@strawberry.type(description="The state of the run changed.")
 class RunStateChanged(RunEvent):
-    previous_run_state: RunState | None = strawberry.field(description="Before; null for the first event.")
-    run_state: RunState = strawberry.field(description="After.")
-    reason: str | None = strawberry.field(description="Why, for people.")
+    previous_run_state: RunState | None = strawberry.field(description="The state before. Null for the first event.")
+    run_state: RunState = strawberry.field(description="The state after.")
+    reason: str | None = strawberry.field(description="Why the state changed, for display.")
 
 
-@strawberry.type(description="A step went from one state to another.")
+@strawberry.type(description="The state of a step changed.")
 class StepStateChanged(RunEvent):
-    previous_step_state: StepState = strawberry.field(description="Before.")
-    step_state: StepState = strawberry.field(description="After.")
-    reason: str | None = strawberry.field(description="Why, for people.")
+    previous_step_state: StepState = strawberry.field(description="The state before.")
+    step_state: StepState = strawberry.field(description="The state after.")
+    reason: str | None = strawberry.field(description="Why the state changed, for display.")
 
-    @strawberry.field(description="The step, as it is when read.")
+    @strawberry.field(description="The step in its current state.")
     async def run_step(self, info: Info) -> RunStep:
         return await _step(info, self.record)
 
 
 @strawberry.type(description="An attempt started or ended.")
 class AttemptStateChanged(RunEvent):
-    attempt_state: AttemptState = strawberry.field(description="After.")
+    attempt_state: AttemptState = strawberry.field(description="The state after.")
 
-    @strawberry.field(description="The attempt, as it is when read.")
+    @strawberry.field(description="The attempt in its current state.")
     async def attempt(self, info: Info) -> Attempt:
         found = await info.context.loaders.attempt.load(self.record.attempt_id or "")
         if found is None:
@@ -71,22 +74,22 @@ class AttemptStateChanged(RunEvent):
         return Attempt.of(found)
 
 
-@strawberry.type(description="A step told how far along it is.")
+@strawberry.type(description="A step reported progress.")
 class StepProgressed(RunEvent):
-    @strawberry.field(description="The step, as it is when read.")
+    @strawberry.field(description="The step in its current state.")
     async def run_step(self, info: Info) -> RunStep:
         return await _step(info, self.record)
 
-    @strawberry.field(description="What it told.")
+    @strawberry.field(description="The progress that was reported.")
     def milestone(self) -> Milestone:
         return Milestone.read(orjson.loads(self.record.data or "{}"))
 
 
-@strawberry.type(description="An artifact was stored, verified or put in quarantine.")
+@strawberry.type(description="An artifact was stored, verified or quarantined.")
 class ArtifactChanged(RunEvent):
-    artifact_status: ArtifactStatus = strawberry.field(description="After.")
+    artifact_status: ArtifactStatus = strawberry.field(description="The status after.")
 
-    @strawberry.field(description="The artifact, as it is when read.")
+    @strawberry.field(description="The artifact in its current state.")
     async def artifact(self, info: Info) -> Artifact:
         found = await info.context.loaders.artifact.load(self.record.artifact_id or "")
         if found is None:

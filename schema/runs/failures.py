@@ -11,25 +11,25 @@ from schema.base.scalars import JSON, Key
 
 described_enum(
     FailureCode,
-    "Everything that can go wrong in a run.",
+    "Why a run, step or attempt failed.",
     {
-        "INVALID_INPUT": "The input is wrong; a model name that does not exist, too.",
-        "INVALID_OUTPUT": "The output breaks its schema or a post-condition.",
-        "NOT_FOUND": "What was asked for does not exist (404).",
-        "SCHEMA_MISMATCH": "Something is no longer as the caller thought (409, 412).",
-        "CREDENTIAL_INVALID": "A credential is missing, refused or not granted (401, 403).",
+        "INVALID_INPUT": "The input is invalid, or names a model that does not exist.",
+        "INVALID_OUTPUT": "The output does not match its schema, or a post-condition failed.",
+        "NOT_FOUND": "The requested resource does not exist (404).",
+        "SCHEMA_MISMATCH": "A resource was changed in the meantime (409, 412).",
+        "CREDENTIAL_INVALID": "A credential is missing, not granted or was rejected (401, 403).",
         "RATE_LIMITED": "Too many requests (429).",
-        "TIMEOUT": "It took too long (408, 504), here or there.",
-        "UPSTREAM_UNAVAILABLE": "An outside service failed or refused the connection (5xx).",
-        "SESSION_UNAVAILABLE": "The session is gone and cannot be made again.",
-        "RESOURCE_EXHAUSTED": "Memory, disk or a size limit.",
+        "TIMEOUT": "The step or an external service timed out (408, 504).",
+        "UPSTREAM_UNAVAILABLE": "An external service failed or refused the connection (5xx).",
+        "SESSION_UNAVAILABLE": "The session has ended and cannot be recreated.",
+        "RESOURCE_EXHAUSTED": "Memory, disk space or a size limit was exhausted.",
         "ARTIFACT_FAILED": "An artifact could not be stored, read or found.",
-        "POLICY_DENIED": "A policy forbids it: command rules, network guard, isolation.",
-        "QUOTA_EXCEEDED": "A budget is used up.",
-        "OUTCOME_UNKNOWN": "It may or may not have happened, and must not be repeated.",
-        "CANCELLED": "It was cancelled.",
-        "HANDLER_FAILED": "The pack raised something it should not have.",
-        "INTERNAL": "Packline itself is at fault.",
+        "POLICY_DENIED": "A policy denied it: command rules, network guard or isolation.",
+        "QUOTA_EXCEEDED": "A budget or quota is used up.",
+        "OUTCOME_UNKNOWN": "It is unknown whether the step took effect, and the step must not be repeated.",
+        "CANCELLED": "The run was cancelled.",
+        "HANDLER_FAILED": "The pack raised an unexpected error.",
+        "INTERNAL": "Packline had an internal error.",
     },
 )
 described_enum(
@@ -37,32 +37,34 @@ described_enum(
     "What to do about a failure.",
     {
         "CALLER_FIXABLE": "Change the input, credential or settings, then resume.",
-        "TRANSIENT": "Resume as it is, now or later.",
-        "STATE_CHANGED": "Something moved on meanwhile: look, then resume.",
-        "PACK_BUG": "Report it; resume once it is repaired.",
-        "CANCELLED": "Nothing went wrong; somebody stopped it.",
+        "TRANSIENT": "Resume without changes, now or later.",
+        "STATE_CHANGED": "The source has changed: review it, then resume.",
+        "PACK_BUG": "Report it to the pack's author, and resume once it is fixed.",
+        "CANCELLED": "Nothing failed; the run was cancelled.",
     },
 )
 
 
-@strawberry.type(description="What went wrong. The same words on every surface.")
+@strawberry.type(description="Why a run, step or attempt failed.")
 class Failure:
-    code: FailureCode = strawberry.field(description="What it was.")
-    failure_class: FailureClass = strawberry.field(name="class", description="What sort of thing to do about it.")
-    message: str = strawberry.field(description="What happened, one sentence; secrets masked.")
-    cause: str = strawberry.field(description="What such a failure mostly comes from, one sentence.")
-    field: str | None = strawberry.field(description="The input field at fault.")
-    hint: str | None = strawberry.field(description="What to do next.")
-    retryable: bool = strawberry.field(description="Whether another attempt may help.")
+    code: FailureCode = strawberry.field(description="What went wrong, for programs.")
+    failure_class: FailureClass = strawberry.field(name="class", description="What to do about it.")
+    message: str = strawberry.field(description="What happened, in one sentence. Secrets are masked.")
+    cause: str = strawberry.field(description="The usual cause of such a failure, in one sentence.")
+    field: str | None = strawberry.field(description="The input field at fault. Null if not known.")
+    hint: str | None = strawberry.field(description="What to do next, for display.")
+    retryable: bool = strawberry.field(description="Whether another attempt may succeed.")
     retry_after_seconds: float | None = strawberry.field(
-        description="Wait at least this long before another attempt, in seconds."
+        description="Minimum wait before another attempt, in seconds. Null if the service named none."
     )
-    safe_to_repeat: bool = strawberry.field(description="Whether repeating the step can have no second outside effect.")
+    safe_to_repeat: bool = strawberry.field(
+        description="Whether repeating the step cannot cause a second change in an external system."
+    )
     step_key: Key | None = strawberry.field(
-        description="The step at fault; null when the run itself failed, for instance at its deadline."
+        description="Key of the step that failed. Null if the run itself failed, for example at its deadline."
     )
     detail: JSON | None = strawberry.field(
-        description="The rest for the curious, secrets masked: response, exit code, stack."
+        description="Technical details such as the response, exit code or stack trace. Secrets are masked."
     )
 
     @classmethod

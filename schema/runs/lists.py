@@ -19,25 +19,32 @@ from store.states import Scope
 RunConnection = CountedConnection[Run]
 
 
-@strawberry.input(description="Which runs. Fields are joined by and, values within a field by or.")
+@strawberry.input(description="Filters for runs. All given fields must match; within a field, any value.")
 class RunFilter:
-    states: list[RunState] | None = strawberry.field(default=None, description="Standing in one of these.")
+    states: list[RunState] | None = strawberry.field(default=None, description="Only runs in one of these states.")
     pipelines: list[strawberry.ID] | None = strawberry.field(
-        default=None, description="Of one of these pipelines, by id, key or alias."
+        default=None, description="Only runs of one of these pipelines, by id, key or alias."
     )
     packs: list[strawberry.ID] | None = strawberry.field(
-        default=None, description="Single calls of one of these packs."
+        default=None, description="Only single calls of one of these packs."
     )
-    callers: list[strawberry.ID] | None = strawberry.field(default=None, description="Started by one of these callers.")
-    causes: list[RunCause] | None = strawberry.field(default=None, description="Started by one of these.")
-    rerun_of: strawberry.ID | None = strawberry.field(default=None, description="Repeating this run.")
+    callers: list[strawberry.ID] | None = strawberry.field(
+        default=None, description="Only runs started by one of these callers."
+    )
+    causes: list[RunCause] | None = strawberry.field(default=None, description="Only runs with one of these causes.")
+    rerun_of: strawberry.ID | None = strawberry.field(default=None, description="Only re-runs of this run.")
     needs_attention: bool | None = strawberry.field(
         default=None,
-        description="FAILED, not acknowledged and not succeeded by a later re-run; or all others.",
+        description="True: only failed runs that are not acknowledged and have no successful re-run. False: "
+        "all others.",
     )
-    text: str | None = strawberry.field(default=None, description="Words in title, inputs or failure message.")
-    created_from: datetime | None = strawberry.field(default=None, description="Created at or after.")
-    created_before: datetime | None = strawberry.field(default=None, description="Created before.")
+    text: str | None = strawberry.field(
+        default=None, description="Words to search for in titles, inputs and failure messages."
+    )
+    created_from: datetime | None = strawberry.field(
+        default=None, description="Only runs created at or after this time."
+    )
+    created_before: datetime | None = strawberry.field(default=None, description="Only runs created before this time.")
 
     def query(self) -> RunQuery:
         return RunQuery(
@@ -54,11 +61,11 @@ class RunFilter:
         )
 
 
-@strawberry.type(description="What waiting for a run came to.")
+@strawberry.type(description="The result of waiting for a run.")
 class WaitRunAnswer:
-    run: Run = strawberry.field(description="The run as it is now.")
-    timed_out: bool = strawberry.field(description="Whether time ran out first.")
-    cursor: Cursor = strawberry.field(description="Position to wait on after.")
+    run: Run = strawberry.field(description="The run in its current state.")
+    timed_out: bool = strawberry.field(description="Whether the wait timed out.")
+    cursor: Cursor = strawberry.field(description="Cursor to pass as `after` in the next call.")
 
 
 async def run_page(
@@ -90,7 +97,7 @@ async def newest_runs_page(info: Info, pipeline_id: str, first: int | None) -> R
 @strawberry.type
 class RunQueries:
     @strawberry.field(
-        description="One run: state, failure, steps, artifacts and what can be done with it.",
+        description="A run with its state, failure, steps, artifacts and available actions.",
         directives=[Requires(scope=Scope.READ), published(get_run)],
     )
     async def run(
@@ -108,7 +115,7 @@ class RunQueries:
     async def runs(
         self,
         info: Info,
-        filter: Annotated[RunFilter | None, strawberry.argument(description="Only those that match.")] = None,
+        filter: Annotated[RunFilter | None, strawberry.argument(description="Only runs that match the filter.")] = None,
         first: First = None,
         after: After = None,
         last: Last = None,
@@ -117,23 +124,20 @@ class RunQueries:
         return await run_page(info, (filter or RunFilter()).query(), first, after, last, before)
 
     @strawberry.field(
-        description=(
-            "Waits until a run has ended or changed, at most some seconds. Running out of time is a normal answer; "
-            "call again."
-        ),
+        description=("Waits until a run ends or changes. A timeout is a normal result; call again to keep waiting."),
         directives=[Requires(scope=Scope.READ), Cost(weight=20), published(wait_run)],
     )
     async def wait_run(
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The run's id.")],
-        wait_seconds: Annotated[int, strawberry.argument(description="Longest wait, 0 to 50.")] = 45,
+        wait_seconds: Annotated[int, strawberry.argument(description="Maximum wait in seconds, 0 to 50.")] = 45,
         until_change: Annotated[
-            bool, strawberry.argument(description="Answer at the first change instead of at the end.")
+            bool, strawberry.argument(description="Return at the first change instead of at the end of the run.")
         ] = False,
         after: Annotated[
             Cursor | None,
-            strawberry.argument(description="Changes after this position count; after the call when absent."),
+            strawberry.argument(description="Only changes after this cursor count. Defaults to the time of the call."),
         ] = None,
     ) -> WaitRunAnswer | None:
         waited = await wait_run(

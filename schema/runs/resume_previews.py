@@ -27,9 +27,10 @@ described_enum(
     ResumeAction,
     "What a resume does with a step.",
     {
-        "REUSE": "Its output is reused untouched.",
-        "RUN_AGAIN": "It runs again although it succeeded: its session or an artifact is gone, or cannot be shared.",
-        "RUN": "It runs.",
+        "REUSE": "Reuse its output without running it.",
+        "RUN_AGAIN": "Run it again although it succeeded, because its session or an artifact is no longer "
+        "available or cannot be shared.",
+        "RUN": "Run it.",
     },
 )
 
@@ -42,11 +43,11 @@ class StepInputSource(Enum):
 
 described_enum(
     StepInputSource,
-    "Where the input of a step comes from.",
+    "The source of a step's input.",
     {
-        "DEFINITION": "Its input in the definition.",
-        "STEP_INPUT": "`stepInput` of this resume.",
-        "EARLIER_STEP_INPUT": "`stepInput` of an earlier resume, which this one keeps; `stepInput: null` drops it.",
+        "DEFINITION": "The input in the definition.",
+        "STEP_INPUT": "The `stepInput` of this resume.",
+        "EARLIER_STEP_INPUT": "The `stepInput` of an earlier resume. Pass `stepInput: null` to discard it.",
     },
 )
 
@@ -54,34 +55,37 @@ described_enum(
 @strawberry.type(description="What a resume would do with one step.")
 class ResumePreviewStep:
     run_step: RunStep | None = strawberry.field(
-        description="The step; null for one that only the definition to go on with has."
+        description="The step in this run. Null if only the new definition has it."
     )
-    key: str = strawberry.field(description="Its id in the definition to go on with.")
-    action: ResumeAction = strawberry.field(description="What would be done.")
-    reason: str = strawberry.field(description="Why, for people.")
-    effects: PackEffects = strawberry.field(description="What it changes outside.")
-    may_repeat_effects: bool = strawberry.field(description="Whether an outside effect may happen a second time.")
+    key: str = strawberry.field(description="Key of the step in the definition that would run.")
+    action: ResumeAction = strawberry.field(description="What would happen to the step.")
+    reason: str = strawberry.field(description="Why, for display.")
+    effects: PackEffects = strawberry.field(description="The step's side effects on external systems.")
+    may_repeat_effects: bool = strawberry.field(
+        description="Whether a change in an external system may happen a second time."
+    )
     input_source: StepInputSource | None = strawberry.field(
-        description="Where its input comes from; null when it does not run."
+        description="The source of the step's input. Null if the step would not run."
     )
     input_text: strawberry.Private[str | None]
 
     @strawberry.field(
-        description="What it would be given, secrets masked; null when it does not run, or reads what is not known yet."
+        description="The input of the step, with secrets masked. Null if the step would not run or its input "
+        "is not known yet."
     )
     def input(
         self,
-        limit_bytes: Annotated[int, strawberry.argument(description="Longest JSON to send, in bytes.")] = 65_536,
+        limit_bytes: Annotated[int, strawberry.argument(description="Maximum size of the JSON, in bytes.")] = 65_536,
     ) -> Payload | None:
         return payload_of(self.input_text, limit_bytes)
 
 
 @strawberry.type(description="What a resume or re-run would do, step by step.")
 class ResumePreview:
-    allowed: bool = strawberry.field(description="Whether it would be accepted.")
-    issues: list[Issue] = strawberry.field(description="What is wrong or questionable, missing services included.")
-    steps: list[ResumePreviewStep] = strawberry.field(description="Every step, in order.")
-    definition_changed: bool = strawberry.field(description="Whether the pipeline has a newer version than the run's.")
+    allowed: bool = strawberry.field(description="Whether the command would be accepted.")
+    issues: list[Issue] = strawberry.field(description="Errors and warnings, including missing services.")
+    steps: list[ResumePreviewStep] = strawberry.field(description="All steps, in order.")
+    definition_changed: bool = strawberry.field(description="Whether the pipeline has a newer version than the run.")
 
     @classmethod
     async def of(cls, info: "Info", run_id: str, preview: "Preview") -> "ResumePreview":

@@ -37,21 +37,25 @@ if TYPE_CHECKING:
     from schema.pipelines.pipelines import Pipeline, PipelineVersion
 
 
-@strawberry.type(description="One execution of a pipeline version, or of a single pack.")
+@strawberry.type(description="One execution of a pipeline version or of a single pack.")
 class Run(Node):
-    title: str = strawberry.field(description="Title made from its inputs, shown to people.")
-    state: RunState = strawberry.field(description="Where it stands.")
-    cause: RunCause = strawberry.field(description="What started it.")
-    client_name: str | None = strawberry.field(description="Program it was started with, as it called itself.")
-    created_at: datetime = strawberry.field(description="When it was created.")
-    started_at: datetime | None = strawberry.field(description="When the first step started.")
-    ended_at: datetime | None = strawberry.field(description="When it ended.")
-    deadline_at: datetime | None = strawberry.field(
-        description="When it fails with TIMEOUT unless it has ended; 30 minutes of run time by default."
+    title: str = strawberry.field(description="The title, generated from the inputs unless given at the start.")
+    state: RunState = strawberry.field(description="The state of the run.")
+    cause: RunCause = strawberry.field(description="What started the run.")
+    client_name: str | None = strawberry.field(
+        description="Name of the client program that started the run, as reported by the client."
     )
-    progress: float = strawberry.field(description="How far along, 0 to 1.")
-    resume_count: int = strawberry.field(description="How often it was resumed.")
-    acknowledged_at: datetime | None = strawberry.field(description="When somebody dealt with its failure.")
+    created_at: datetime = strawberry.field(description="When the run was created.")
+    started_at: datetime | None = strawberry.field(description="When the first step started. Null until then.")
+    ended_at: datetime | None = strawberry.field(description="When the run ended. Null until then.")
+    deadline_at: datetime | None = strawberry.field(
+        description="When the run fails with TIMEOUT unless it has ended. By default 30 minutes of run time."
+    )
+    progress: float = strawberry.field(description="Progress, from 0 to 1.")
+    resume_count: int = strawberry.field(description="How many times the run was resumed.")
+    acknowledged_at: datetime | None = strawberry.field(
+        description="When the failure was acknowledged. Null if it was not."
+    )
     record: strawberry.Private[RunRecord]
 
     @classmethod
@@ -72,7 +76,7 @@ class Run(Node):
             record=record,
         )
 
-    @strawberry.field(description="The pipeline, also once deleted; null for a single pack.")
+    @strawberry.field(description="The pipeline, even after it was deleted. Null for a single pack call.")
     async def pipeline(self, info: Info) -> 'Annotated[Pipeline, strawberry.lazy("schema.pipelines.pipelines")] | None':
         from schema.pipelines.pipelines import Pipeline
 
@@ -81,7 +85,7 @@ class Run(Node):
         found = await info.context.loaders.pipeline.load(self.record.pipeline_id)
         return None if found is None else Pipeline.of(found)
 
-    @strawberry.field(description="The exact version it executes; null for a single pack.")
+    @strawberry.field(description="The pipeline version that the run executes. Null for a single pack call.")
     async def version(
         self, info: Info
     ) -> 'Annotated[PipelineVersion, strawberry.lazy("schema.pipelines.pipelines")] | None':
@@ -92,7 +96,9 @@ class Run(Node):
         found = await info.context.loaders.version.load(self.record.version_id)
         return None if found is None else PipelineVersion.of(found)
 
-    @strawberry.field(description="The pack, when it is a single pack call and still installed.")
+    @strawberry.field(
+        description="The pack of a single pack call. Null for pipelines, or if the pack is no longer installed."
+    )
     def pack(self, info: Info) -> 'Annotated[Pack, strawberry.lazy("schema.packs.packs")] | None':
         if self.record.pack is None:
             return None
@@ -102,7 +108,7 @@ class Run(Node):
         found = info.context.context.services.registry.find(self.record.pack)
         return None if found is None else Pack.of(found)
 
-    @strawberry.field(description="What it waits for while QUEUED or WAITING.")
+    @strawberry.field(description="What the run is waiting for. Null unless it is QUEUED or WAITING.")
     async def wait(self, info: Info) -> Wait | None:
         if self.state is RunState.WAITING:
             steps = await info.context.loaders.steps.load(self.record.id)
@@ -115,11 +121,13 @@ class Run(Node):
         place = await info.context.loaders.queue_place.load(self.record.id)
         return Wait(reason=WaitReason.SLOT, message=queue_message(place), until=None)
 
-    @strawberry.field(description="What went wrong; of the latest attempt, null again once a resume succeeds.")
+    @strawberry.field(
+        description="What went wrong most recently. Null if nothing did, and again once a resume succeeds."
+    )
     def failure(self) -> Failure | None:
         return Failure.read(self.record.failure)
 
-    @strawberry.field(description="The caller that started it.")
+    @strawberry.field(description="The caller that started the run.")
     async def caller(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")]':
         from schema.access.callers import Caller
 
@@ -128,13 +136,13 @@ class Run(Node):
             raise LookupError(f"run {self.id} belongs to a caller that is gone")
         return Caller.of(found)
 
-    @strawberry.field(description="Inputs as given, known secrets masked.")
+    @strawberry.field(description="The inputs as given, with secrets masked.")
     async def inputs(self, info: Info) -> JSON:
         payload = await info.context.loaders.run_payload.load(self.record.id)
         value = orjson.loads(payload.inputs) if payload is not None else {}
         return JSON(info.context.context.services.redactor.value(value))
 
-    @strawberry.field(description="Inputs whose values were taken from the caller's defaults.")
+    @strawberry.field(description="Inputs whose values came from the caller's defaults.")
     async def from_memory(self, info: Info) -> list[LearnedValue]:
         payload = await info.context.loaders.run_payload.load(self.record.id)
         if payload is None or payload.from_memory is None:
@@ -144,11 +152,13 @@ class Run(Node):
         fields = [LearnedField(name) for name in orjson.loads(payload.from_memory)]
         return [LearnedValue(field=field, value=str(given.get(field.value, ""))) for field in fields]
 
-    @strawberry.field(description="Output of the last step; null until it succeeds.")
+    @strawberry.field(description="Output of the last step. Null until the run succeeds.")
     async def output(
         self,
         info: Info,
-        limit_bytes: Annotated[int, strawberry.argument(description="Longest JSON to send, in bytes.")] = 65_536,
+        limit_bytes: Annotated[
+            int, strawberry.argument(description="Maximum size of the JSON, in bytes; 0 to 1048576.")
+        ] = 65_536,
     ) -> Payload | None:
         if self.state is not RunState.SUCCEEDED:
             return None
@@ -158,7 +168,7 @@ class Run(Node):
         found = await info.context.loaders.attempt_payload.load(steps[-1].attempt_id)
         return payload_of(found.output if found is not None else None, limit_bytes)
 
-    @strawberry.field(description="Time its attempts took together, up to now, in seconds.")
+    @strawberry.field(description="Total duration of all attempts so far, in seconds.")
     async def work_seconds(self, info: Info) -> float:
         loaders = info.context.loaders
         steps = await loaders.steps.load(self.record.id)
@@ -178,30 +188,33 @@ class Run(Node):
         spent = await info.context.loaders.run_spending.load(self.record.id)
         return SpendingCost.of(spent.total)
 
-    @strawberry.field(description="The run this one repeats.")
+    @strawberry.field(
+        description="The run that this one repeats. Null if there is none, it was deleted, or "
+        "the caller may not see it."
+    )
     async def rerun_of(self, info: Info) -> "Run | None":
         return None if self.record.rerun_of is None else await load_run(info, self.record.rerun_of)
 
-    @strawberry.field(
-        description=("Its steps in order, always one for each step of the version; a single pack is one step.")
-    )
+    @strawberry.field(description=("All steps of the version, in order. A single pack call has one step."))
     async def steps(self, info: Info) -> list[RunStep]:
         found = await info.context.loaders.steps.load(self.record.id)
         return [RunStep.of(step) for step in found]
 
-    @strawberry.field(description="One step by key.")
+    @strawberry.field(description="A step by its key. Null if there is none with that key.")
     async def step(
         self, info: Info, key: Annotated[Key, strawberry.argument(description="The step's key.")]
     ) -> RunStep | None:
         found = await info.context.loaders.steps.load(self.record.id)
         return next((RunStep.of(step) for step in found if step.key == key), None)
 
-    @strawberry.field(description="The step under way, failed, or next.")
+    @strawberry.field(description="The first step that has not succeeded. Null once all have.")
     async def current_step(self, info: Info) -> RunStep | None:
         found = await info.context.loaders.steps.load(self.record.id)
         return next((RunStep.of(step) for step in found if step.state is not StepState.SUCCEEDED), None)
 
-    @strawberry.field(description="The history, oldest first. Cursors are the same as the subscription's.")
+    @strawberry.field(
+        description="The run's history, oldest first. The cursors also work with the `runEvents` subscription."
+    )
     async def events(
         self,
         info: Info,
@@ -212,15 +225,11 @@ class Run(Node):
     ) -> RunEventConnection:
         return await event_page(info, self.record.id, first, after, last, before)
 
-    @strawberry.field(
-        description=(
-            "Subscribe after this position: nothing read in this response is sent again and nothing is missed."
-        )
-    )
+    @strawberry.field(description=("Cursor for subscribing without gaps or repeats after what this response contains."))
     def event_cursor(self) -> Cursor:
         return EVENTS.encode((self.record.id, self.record.next_seq - 1))
 
-    @strawberry.field(description="What its steps produced, and what came with outputs it reuses.")
+    @strawberry.field(description="Artifacts the steps produced, including those of reused outputs.")
     async def artifacts(
         self,
         info: Info,
@@ -233,14 +242,16 @@ class Run(Node):
         return await artifact_page(info, query, first, after, last, before)
 
     @strawberry.field(
-        description="What a resume would do; null unless it FAILED or was CANCELLED. Changes nothing.",
+        description="What a resume would do. Changes nothing. Null unless the run is FAILED or CANCELLED.",
         directives=[Requires(scope=Scope.READ), Cost(weight=10)],
     )
     async def resume_preview(
         self,
         info: Info,
         step_input: StepInput = strawberry.UNSET,
-        inputs: Annotated[JSON | None, strawberry.argument(description="Run inputs to replace, those alone.")] = None,
+        inputs: Annotated[
+            JSON | None, strawberry.argument(description="Run inputs to replace; the others keep their values.")
+        ] = None,
         definition: ResumeDefinition = DefinitionChoice.OF_RUN,
     ) -> ResumePreview | None:
         if self.state not in {RunState.FAILED, RunState.CANCELLED}:
@@ -255,14 +266,15 @@ class Run(Node):
         return await ResumePreview.of(info, self.record.id, preview)
 
     @strawberry.field(
-        description="What running it again would do. Changes nothing.",
+        description="What a re-run would do. Changes nothing.",
         directives=[Requires(scope=Scope.READ), Cost(weight=10)],
     )
     async def rerun_preview(
         self,
         info: Info,
         inputs: Annotated[
-            JSON | None, strawberry.argument(description="Inputs to replace, those alone; null removes one.")
+            JSON | None,
+            strawberry.argument(description="Inputs to replace; the others keep their values. Null removes an input."),
         ] = None,
         definition: RerunDefinition = DefinitionChoice.OF_RUN,
         from_step: FromStep = None,
@@ -276,7 +288,7 @@ class Run(Node):
         )
         return await ResumePreview.of(info, self.record.id, preview)
 
-    @strawberry.field(description="What the caller may do with it now; the first is what most people want.")
+    @strawberry.field(description="What the caller can do with the run now, most useful first.")
     def actions(self, info: Info) -> list[RunAction]:
         return list(run_actions(info.context.context, self.record))
 

@@ -13,18 +13,16 @@ if TYPE_CHECKING:
     from resolvers.records import AttemptRecord
 
 
-@strawberry.type(description="Tokens models were paid for.")
+@strawberry.type(description="Number of tokens used by models.")
 class ModelUsage:
-    input: Long = strawberry.field(description="Tokens read.")
-    output: Long = strawberry.field(description="Tokens written.")
+    input: Long = strawberry.field(description="Tokens read by the models.")
+    output: Long = strawberry.field(description="Tokens written by the models.")
 
 
-@strawberry.type(name="Cost", description="What something cost. Unknown is null, never 0.")
+@strawberry.type(name="Cost", description="The cost of model calls. Unknown values are null, never 0.")
 class SpendingCost:
-    usage: ModelUsage | None = strawberry.field(
-        description="Tokens models were paid for; null when a model did not tell."
-    )
-    amount_usd: float | None = strawberry.field(description="Money in US dollars; null when a price is unknown.")
+    usage: ModelUsage | None = strawberry.field(description="Tokens used. Null if a model did not report them.")
+    amount_usd: float | None = strawberry.field(description="Amount in US dollars. Null if a price is unknown.")
 
     @classmethod
     def of(cls, spending: Spending) -> "SpendingCost":

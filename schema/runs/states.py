@@ -7,27 +7,27 @@ from store.states import RunCause, RunState
 
 described_enum(
     RunState,
-    "Where a run stands. SUCCEEDED, FAILED and CANCELLED are final until a resume.",
+    "The state of a run. SUCCEEDED, FAILED and CANCELLED are final unless the run is resumed.",
     {
-        "QUEUED": "Accepted, not started.",
-        "RUNNING": "A step is running or about to.",
-        "WAITING": "Waiting for a retry or a session; no worker is held.",
-        "CANCELLING": "Being cancelled; its steps have not let go yet.",
-        "SUCCEEDED": "Every step succeeded.",
-        "FAILED": "A step failed for good.",
-        "CANCELLED": "Cancelled before the end.",
+        "QUEUED": "Accepted, but not started.",
+        "RUNNING": "A step is running or about to start.",
+        "WAITING": "Waiting for a retry or a session, without occupying a worker.",
+        "CANCELLING": "Being cancelled; its steps have not all stopped yet.",
+        "SUCCEEDED": "All steps succeeded.",
+        "FAILED": "A step failed and is not retried automatically.",
+        "CANCELLED": "Cancelled before it finished.",
     },
 )
 described_enum(
     RunCause,
     "What started a run.",
     {
-        "PERSON": "A person, in the page, on the command line or by a script.",
+        "PERSON": "A person, in the web page, on the command line or with a script.",
         "AGENT": "An agent, over MCP.",
-        "SCHEDULE": "A schedule. Nothing starts runs by one yet.",
-        "WEBHOOK": "A webhook. Nothing starts runs by one yet.",
-        "RERUN": "The re-run of another run.",
-        "A2A": "Another agent platform, over A2A. None is served yet.",
+        "SCHEDULE": "A schedule. Reserved: schedules do not exist yet.",
+        "WEBHOOK": "A webhook. Reserved: webhooks do not exist yet.",
+        "RERUN": "A re-run of another run.",
+        "A2A": "Another agent platform, over A2A. Reserved: A2A is not supported yet.",
     },
 )
 

@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 
 described_enum(
     StepState,
-    "Where a step stands.",
+    "The state of a step.",
     {
-        "PENDING": "Not reached.",
-        "RUNNING": "Running.",
+        "PENDING": "Not reached yet.",
+        "RUNNING": "An attempt is running.",
         "WAITING": "Waiting for a retry or a session.",
-        "SUCCEEDED": "Done; its output is kept through every resume.",
-        "FAILED": "Failed.",
-        "CANCELLED": "Cancelled while it ran or waited.",
+        "SUCCEEDED": "Succeeded. Its output is kept through all resumes.",
+        "FAILED": "Failed, and not retried automatically.",
+        "CANCELLED": "Cancelled while running or waiting.",
     },
 )
 
 
-@strawberry.type(description="Something a step told about its progress.")
+@strawberry.type(description="A progress report of a step.")
 class Milestone:
-    at: datetime = strawberry.field(description="When.")
-    fraction: float | None = strawberry.field(description="How far along, 0 to 1.")
-    message: str = strawberry.field(description="What it was doing.")
+    at: datetime = strawberry.field(description="When the progress was reported.")
+    fraction: float | None = strawberry.field(description="Progress from 0 to 1. Null if the step did not report it.")
+    message: str = strawberry.field(description="What the step was doing.")
 
     @classmethod
     def read(cls, data: dict[str, object]) -> "Milestone":
@@ -60,13 +60,13 @@ class Milestone:
 
 @strawberry.type(
     description=(
-        "Something a step left for later steps, such as a workspace. Ends with its run or after 15 idle minutes."
+        "Resources that a step leaves for later steps, such as a workspace. Ends with its run or after 15 idle minutes."
     )
 )
 class Session:
-    id: strawberry.ID = strawberry.field(description="Id passed to later steps as `_session_id`.")
-    alive: bool = strawberry.field(description="Whether it can still be used.")
-    expires_at: datetime | None = strawberry.field(description="When it ends unless it is used.")
+    id: strawberry.ID = strawberry.field(description="Id that later steps receive as `_session_id`.")
+    alive: bool = strawberry.field(description="Whether the session can still be used.")
+    expires_at: datetime | None = strawberry.field(description="When the session ends unless it is used before.")
     step_id: strawberry.Private[str]
 
     @classmethod
@@ -81,7 +81,7 @@ class Session:
             step_id=record.step_id,
         )
 
-    @strawberry.field(description="The step that left it.")
+    @strawberry.field(description="The step that created the session.")
     async def produced_by(self, info: Info) -> "RunStep":
         found = await info.context.loaders.step.load(self.step_id)
         if found is None:
@@ -89,16 +89,16 @@ class Session:
         return RunStep.of(found)
 
 
-@strawberry.type(description="A step as it fares in one run.")
+@strawberry.type(description="The state of one step within a run.")
 class RunStep(Node):
-    key: Key = strawberry.field(description="Its id in the definition.")
+    key: Key = strawberry.field(description="Key of the step in the definition.")
     agent: str | None = strawberry.field(
-        description="Profile and model an agent step works with, as `claude@sonnet`; null for packs."
+        description="Profile and model of an agent step, such as `claude@sonnet`. Null for pack steps."
     )
-    state: StepState = strawberry.field(description="Where it stands.")
-    progress: float | None = strawberry.field(description="How far along, 0 to 1; null when it does not say.")
-    started_at: datetime | None = strawberry.field(description="When its first attempt started.")
-    ended_at: datetime | None = strawberry.field(description="When it ended.")
+    state: StepState = strawberry.field(description="The state of the step.")
+    progress: float | None = strawberry.field(description="Progress from 0 to 1. Null if the step does not report it.")
+    started_at: datetime | None = strawberry.field(description="When the first attempt started. Null until then.")
+    ended_at: datetime | None = strawberry.field(description="When the step ended. Null until then.")
     record: strawberry.Private[StepRecord]
 
     @classmethod
@@ -114,7 +114,7 @@ class RunStep(Node):
             record=record,
         )
 
-    @strawberry.field(description="Version of the pack that ran; null before and for agent steps.")
+    @strawberry.field(description="Version of the pack that ran. Null until then, and for agent steps.")
     async def pack_version(self, info: Info) -> str | None:
         """Version of the latest attempt; a resume may use another than the start."""
         if self.record.attempt_id is None or self.record.pack == AGENT:
@@ -122,13 +122,13 @@ class RunStep(Node):
         attempt = await info.context.loaders.attempt.load(self.record.attempt_id)
         return attempt.pack_version if attempt is not None else None
 
-    @strawberry.field(description="The run it is part of.")
+    @strawberry.field(description="The run this step belongs to.")
     async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs.runs")]':
         from schema.runs.runs import get_run_now
 
         return await get_run_now(info, self.record.run_id)
 
-    @strawberry.field(description="The step as defined; null for a single pack.")
+    @strawberry.field(description="The step's definition. Null for a single pack call.")
     async def step(self, info: Info) -> 'Annotated[Step, strawberry.lazy("schema.pipelines.pipelines")] | None':
         from schema.pipelines.pipelines import steps_of_version
 
@@ -138,43 +138,47 @@ class RunStep(Node):
         steps = await steps_of_version(info, run.version_id)
         return next((step for step in steps if step.key == self.key), None)
 
-    @strawberry.field(description="What it waits for while WAITING.")
+    @strawberry.field(description="What the step is waiting for. Null unless it is WAITING.")
     async def wait(self, info: Info) -> Wait | None:
         return await retry_wait(info, self.record) if self.state is StepState.WAITING else None
 
-    @strawberry.field(description="What it told about its progress, oldest first; the last 100.")
+    @strawberry.field(description="The last 100 progress reports, oldest first.")
     async def milestones(self, info: Info) -> list[Milestone]:
         text = await info.context.loaders.milestones.load(self.record.id)
         return [Milestone.read(data) for data in orjson.loads(text or "[]")]
 
     @strawberry.field(
         description=(
-            "Input with templates resolved, secrets masked; null until it starts. Of a reused output, the input that "
-            "led to it: null once pruned, or to those who may not see it."
+            "The resolved input, with secrets masked; for a reused output, the input that produced it. Null "
+            "until the step starts, once deleted, or if the caller may not see it."
         )
     )
     async def input(
         self,
         info: Info,
-        limit_bytes: Annotated[int, strawberry.argument(description="Longest JSON to send, in bytes.")] = 65_536,
+        limit_bytes: Annotated[
+            int, strawberry.argument(description="Maximum size of the JSON, in bytes; 0 to 1048576.")
+        ] = 65_536,
     ) -> Payload | None:
         if self.record.attempt_id is None:
             return None
         found = await info.context.loaders.attempt_payload.load(self.record.attempt_id)
         return payload_of(found.input if found is not None else None, limit_bytes)
 
-    @strawberry.field(description="What it returned; null until it succeeds.")
+    @strawberry.field(description="What the step returned. Null until it succeeds.")
     async def output(
         self,
         info: Info,
-        limit_bytes: Annotated[int, strawberry.argument(description="Longest JSON to send, in bytes.")] = 65_536,
+        limit_bytes: Annotated[
+            int, strawberry.argument(description="Maximum size of the JSON, in bytes; 0 to 1048576.")
+        ] = 65_536,
     ) -> Payload | None:
         if self.record.attempt_id is None or self.state is not StepState.SUCCEEDED:
             return None
         found = await info.context.loaders.attempt_payload.load(self.record.attempt_id)
         return payload_of(found.output if found is not None else None, limit_bytes)
 
-    @strawberry.field(description="What it produced, all attempts; of a reused output, what came with it.")
+    @strawberry.field(description="Artifacts produced by all attempts, including those that came with a reused output.")
     async def artifacts(self, info: Info) -> list[Artifact]:
         loaders = info.context.loaders
         own = [Artifact.of(record) for record in await loaders.artifacts_of_step.load(self.record.id)]
@@ -186,12 +190,15 @@ class RunStep(Node):
         reused = await loaders.artifacts_of_attempt.load(attempt.reused_from)
         return [Artifact.of(record) for record in reused]
 
-    @strawberry.field(description="Every attempt, first to last, resumes included.")
+    @strawberry.field(description="All attempts, oldest first, including those of resumes.")
     async def attempts(self, info: Info) -> list[Attempt]:
         found = await info.context.loaders.attempts.load(self.record.id)
         return [Attempt.of(record) for record in found]
 
-    @strawberry.field(description="The session it used or left; null where it reuses the output of another run.")
+    @strawberry.field(
+        description="The session the step used or created. Null if there is none, or if the "
+        "output was reused from another run."
+    )
     async def session(self, info: Info) -> Session | None:
         session_id = self.record.session_id
         if session_id is None and self.record.attempt_id is not None:
@@ -209,11 +216,11 @@ class RunStep(Node):
         spent = await info.context.loaders.run_spending.load(self.record.run_id)
         return SpendingCost.of(spent.by_step.get(self.record.id, NOTHING))
 
-    @strawberry.field(description="What was not quite right although it went on.")
+    @strawberry.field(description="Problems that did not stop the step.")
     def warnings(self) -> list[str]:
         return [str(warning) for warning in orjson.loads(self.record.warnings)]
 
-    @strawberry.field(description="What went wrong in the latest attempt.")
+    @strawberry.field(description="What went wrong in the latest attempt. Null if nothing did.")
     async def failure(self, info: Info) -> Failure | None:
         if self.record.attempt_id is None or self.state is StepState.SUCCEEDED:
             return None

@@ -18,29 +18,30 @@ if TYPE_CHECKING:
 
 described_enum(
     TranscriptKind,
-    "What sort of entry a transcript has.",
+    "Kinds of transcript entries.",
     {
-        "PROMPT": "What the agent was told.",
-        "MESSAGE": "What it said.",
+        "PROMPT": "The prompt given to the agent.",
+        "MESSAGE": "A message from the agent.",
         "OUTPUT": "Other standard output.",
-        "ERROR_OUTPUT": "Standard error.",
-        "TOOL_CALL": "A tool or command it called.",
-        "TOOL_RESULT": "What came back.",
-        "DENIAL": "A command or call that was refused.",
-        "USAGE": "Tokens and cost it reported.",
-        "CUT": "The middle is left out: more than 8 MiB.",
+        "ERROR_OUTPUT": "Standard error output.",
+        "TOOL_CALL": "A tool or command that the agent called.",
+        "TOOL_RESULT": "The result of a tool or command.",
+        "DENIAL": "A tool call or command that was denied.",
+        "USAGE": "Tokens and cost reported by the agent.",
+        "CUT": "A gap: the middle of a transcript that is too long is left out.",
     },
 )
 
 
-@strawberry.type(description="An entry of an agent's transcript; secrets masked.")
+@strawberry.type(description="An entry in an agent's transcript. Secrets are masked.")
 class TranscriptEntry:
-    sequence: Long = strawberry.field(description="Counts from 1 within the attempt.")
-    at: datetime | None = strawberry.field(description="When; null for what is left out.")
-    kind: TranscriptKind = strawberry.field(description="What sort of entry.")
-    text: str | None = strawberry.field(description="As text, where it is text.")
+    sequence: Long = strawberry.field(description="Number within the attempt, counted from 1.")
+    at: datetime | None = strawberry.field(description="When the entry was recorded. Null for a CUT.")
+    kind: TranscriptKind = strawberry.field(description="The kind of entry.")
+    text: str | None = strawberry.field(description="The entry as text, if it is text.")
     data: JSON | None = strawberry.field(
-        description="The rest: tool name, arguments, result, exit code, tokens; how many entries are left out."
+        description="Further data: tool name, arguments, result, exit code, tokens; for a CUT, how many "
+        "entries are missing."
     )
 
     @classmethod
@@ -58,10 +59,10 @@ class TranscriptEntry:
 TranscriptEntryConnection = Connection[TranscriptEntry]
 
 
-@strawberry.type(description="Proof of where a replayed result came from.")
+@strawberry.type(description="The source of a cached result.")
 class CacheReceipt:
-    cache_key: str = strawberry.field(description="Digest of everything that decides the result.")
-    made_at: datetime = strawberry.field(description="When the result was made.")
+    cache_key: str = strawberry.field(description="Digest of everything that determines the result.")
+    made_at: datetime = strawberry.field(description="When the result was produced.")
     attempt_id: strawberry.Private[str]
 
     @classmethod
@@ -76,7 +77,9 @@ class CacheReceipt:
             attempt_id=stored["made_by"],
         )
 
-    @strawberry.field(description="The attempt that made it; null once pruned, or to those who may not see it.")
+    @strawberry.field(
+        description="The attempt that produced the result. Null once deleted, or if the caller may not see it."
+    )
     async def made_by(self, info: Info) -> 'Annotated[Attempt, strawberry.lazy("schema.runs.attempts")] | None':
         from schema.runs.attempts import load_attempt
 

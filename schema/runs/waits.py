@@ -8,12 +8,14 @@ import strawberry
 
 @strawberry.enum(description="What a run or step can wait for.")
 class WaitReason(Enum):
-    SLOT = strawberry.enum_value("slot", description="A free worker, or the caller's limit of concurrent runs.")
-    RETRY = strawberry.enum_value("retry", description="The back-off before the next attempt.")
+    SLOT = strawberry.enum_value(
+        "slot", description="A free worker, or a free slot within the caller's limit of concurrent runs."
+    )
+    RETRY = strawberry.enum_value("retry", description="The delay before the next attempt.")
 
 
-@strawberry.type(description="Why something does not go on, and until when.")
+@strawberry.type(description="Why a run or step is waiting, and until when.")
 class Wait:
-    reason: WaitReason = strawberry.field(description="What for.")
-    message: str = strawberry.field(description="For people: `2 runs ahead`, `retry 2 of 3`.")
-    until: datetime | None = strawberry.field(description="When it goes on at the latest; null when unknown.")
+    reason: WaitReason = strawberry.field(description="What it is waiting for.")
+    message: str = strawberry.field(description="The wait for display, such as `2 runs ahead` or `retry 2 of 3`.")
+    until: datetime | None = strawberry.field(description="Latest time at which it continues. Null if unknown.")

@@ -17,20 +17,22 @@ if TYPE_CHECKING:
     from resolvers.agents.agent_clients import Setup
 
 
-@strawberry.enum(description="How a configuration file is written.")
+@strawberry.enum(description="Format of a configuration file.")
 class ConfigLanguage(Enum):
     JSON = strawberry.enum_value("json", description="JSON.")
     TOML = strawberry.enum_value("toml", description="TOML.")
 
 
-@strawberry.type(description="What to configure in a program to connect it one way.")
+@strawberry.type(description="Configuration that connects an agent client to the server.")
 class AgentClientSetup:
-    transport: McpTransport = strawberry.field(description="How the program reaches the server.")
-    path: str = strawberry.field(description="The program's own configuration file, from the home folder.")
-    language: ConfigLanguage = strawberry.field(description="How the file is written.")
-    text: str = strawberry.field(description="The file, if it held nothing else; merge it with what is there.")
+    transport: McpTransport = strawberry.field(description="How the client connects to the server.")
+    path: str = strawberry.field(description="Path of the client's configuration file, relative to the home directory.")
+    language: ConfigLanguage = strawberry.field(description="Format of the file.")
+    text: str = strawberry.field(
+        description="Content of the file if it has no other entries. Merge it into an existing file."
+    )
     command: str | None = strawberry.field(
-        description="A shell command that does the same; null where the program has none."
+        description="A shell command with the same effect. Null if the client has none."
     )
 
     @classmethod
@@ -44,12 +46,12 @@ class AgentClientSetup:
         )
 
 
-@strawberry.type(description="A program that agents live in.")
+@strawberry.type(description="A program that runs agents and can connect to this server over MCP.")
 class AgentClient:
-    key: str = strawberry.field(description="Its name for `packline connect`.")
-    name: str = strawberry.field(description="Its name for people.")
-    check: str = strawberry.field(description="The command that shows whether it is connected.")
-    setups: list[AgentClientSetup] = strawberry.field(description="What to configure, by transport; HTTP first.")
+    key: str = strawberry.field(description="Name to pass to `packline connect`.")
+    name: str = strawberry.field(description="Display name.")
+    check: str = strawberry.field(description="A command that shows whether the client is connected.")
+    setups: list[AgentClientSetup] = strawberry.field(description="Configurations by transport, HTTP first.")
 
     @classmethod
     def of(cls, client: "Client", setups: "list[Setup]") -> "AgentClient":
@@ -59,23 +61,24 @@ class AgentClient:
 @strawberry.type
 class AgentClientQueries:
     @strawberry.field(
-        description="What to configure in the programs that agents live in.", directives=[Requires(scope=Scope.READ)]
+        description="How to connect agent clients to this server.", directives=[Requires(scope=Scope.READ)]
     )
     async def agent_clients(
         self,
         info: Info,
         server_url: Annotated[
-            str, strawberry.argument(description="Where they will find this server, such as http://127.0.0.1:8420.")
+            str,
+            strawberry.argument(description="URL at which clients reach this server, such as http://127.0.0.1:8420."),
         ],
         token: Annotated[
             str | None,
             strawberry.argument(
-                description="What to write where the token belongs: better a placeholder, filled in where it is shown. "
-                "Null has the program read it from the variable PACKLINE_TOKEN."
+                description="Text to write in place of the token, preferably a placeholder. Null makes the "
+                "client read the environment variable PACKLINE_TOKEN."
             ),
         ] = None,
         author: Annotated[
-            bool, strawberry.argument(description="Whether agents are also shown the tools that write pipelines.")
+            bool, strawberry.argument(description="Whether to include the tools that write pipelines.")
         ] = False,
     ) -> list[AgentClient]:
         found = await list_agent_clients(info.context.context, server_url=server_url, token=token, author=author)

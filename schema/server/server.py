@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from schema.guard.limits import RequestLimits as Limits
 
 
-@strawberry.type(description="One thing the server needs, and how it is.")
+@strawberry.type(description="The result of one health check.")
 class HealthCheck:
-    name: str = strawberry.field(description="What was looked at.")
-    ok: bool = strawberry.field(description="Whether it is well.")
-    message: str = strawberry.field(description="For people: how it is and what to do.")
+    name: str = strawberry.field(description="What was checked.")
+    ok: bool = strawberry.field(description="Whether the check passed.")
+    message: str = strawberry.field(description="The result and what to do, for display.")
 
     @classmethod
     def of(cls, looked: "Looked") -> "HealthCheck":
         return cls(name=looked.name, ok=looked.ok, message=looked.message)
 
 
-@strawberry.type(description="What one request may ask for; more is refused before it is executed.")
+@strawberry.type(description="Limits of one request. Requests that exceed a limit are rejected before execution.")
 class RequestLimits:
-    depth: int = strawberry.field(description="Nesting of fields.")
-    fields: int = strawberry.field(description="Fields, fragments unfolded.")
-    aliases: int = strawberry.field(description="Aliases.")
-    lexemes: int = strawberry.field(description="Lexical units of the document.")
-    cost: int = strawberry.field(description="Cost, page sizes multiplied out.")
-    body_bytes: int = strawberry.field(description="Bytes of the body.")
+    depth: int = strawberry.field(description="Maximum nesting depth of fields.")
+    fields: int = strawberry.field(description="Maximum number of fields, with fragments expanded.")
+    aliases: int = strawberry.field(description="Maximum number of aliases.")
+    lexemes: int = strawberry.field(description="Maximum number of tokens in the document.")
+    cost: int = strawberry.field(description="Maximum cost, including page sizes.")
+    body_bytes: int = strawberry.field(description="Maximum size of the request body, in bytes.")
 
     @classmethod
     def of(cls, limits: "Limits") -> "RequestLimits":
@@ -52,29 +52,35 @@ class RequestLimits:
         )
 
 
-@strawberry.type(
-    description=(
-        "What one run may use, and how long things are kept. Each is a setting; the numbers told here are the defaults."
-    )
-)
+@strawberry.type(description=("Limits of runs and retention. Each is a setting."))
 class RunLimits:
-    deadline_seconds: float = strawberry.field(description="Run deadline: 1800.")
-    step_timeout_seconds: float = strawberry.field(description="Step timeout: 600.")
-    wait_seconds: int = strawberry.field(description="Longest wait of a start or of waitRun: 50.")
-    steps: int = strawberry.field(description="Steps of a pipeline: 64.")
-    concurrent_runs: int = strawberry.field(description="Concurrent runs of one caller: 8.")
-    queued_runs: int = strawberry.field(description="Runs of one caller that may wait beyond those: 1000.")
-    step_input_bytes: Long = strawberry.field(description="Resolved input of a step: 1 MiB.")
-    step_output_bytes: Long = strawberry.field(description="Output of a step, larger ones become artifacts: 1 MiB.")
-    transcript_bytes: Long = strawberry.field(
-        description="What is kept of the beginning of a transcript, and of its end: 8 MiB each."
+    deadline_seconds: float = strawberry.field(description="Deadline of a run, in seconds. Default: 1800.")
+    step_timeout_seconds: float = strawberry.field(description="Timeout of a step, in seconds. Default: 600.")
+    wait_seconds: int = strawberry.field(
+        description="Maximum wait of `waitRun` and of commands that start runs, in seconds. Default: 50."
     )
-    upload_bytes: Long = strawberry.field(description="Upload: 100 MiB.")
-    session_idle_seconds: float = strawberry.field(description="Session without use: 900.")
-    run_days: int = strawberry.field(description="Days a finished run is kept: 90.")
-    run_count: int = strawberry.field(description="Runs kept: 10000.")
-    artifact_days: int = strawberry.field(description="Days an artifact outlives its run: 7.")
-    memory_days: int = strawberry.field(description="Days of audit memory: 30.")
+    steps: int = strawberry.field(description="Maximum number of steps in a pipeline. Default: 64.")
+    concurrent_runs: int = strawberry.field(description="Maximum number of concurrent runs per caller. Default: 8.")
+    queued_runs: int = strawberry.field(
+        description="Maximum number of queued runs per caller, in addition to the concurrent ones. Default: 1000."
+    )
+    step_input_bytes: Long = strawberry.field(description="Maximum size of a step's resolved input. Default: 1 MiB.")
+    step_output_bytes: Long = strawberry.field(
+        description="Maximum size of a step's output; larger outputs are stored as artifacts. Default: 1 MiB."
+    )
+    transcript_bytes: Long = strawberry.field(
+        description="How much of a transcript is kept at its beginning and at its end. Default: 8 MiB each."
+    )
+    upload_bytes: Long = strawberry.field(description="Maximum size of an upload. Default: 100 MiB.")
+    session_idle_seconds: float = strawberry.field(
+        description="Time after which an unused session ends, in seconds. Default: 900."
+    )
+    run_days: int = strawberry.field(description="Days for which a finished run is kept. Default: 90.")
+    run_count: int = strawberry.field(description="Maximum number of runs kept. Default: 10000.")
+    artifact_days: int = strawberry.field(
+        description="Days for which an artifact is kept after its run is deleted. Default: 7."
+    )
+    memory_days: int = strawberry.field(description="Days for which audit memory is kept. Default: 30.")
 
     @classmethod
     def of(cls, context: "Context") -> "RunLimits":
@@ -99,14 +105,14 @@ class RunLimits:
         )
 
 
-@strawberry.type(description="One setting.")
+@strawberry.type(description="A setting of the server.")
 class Setting:
-    name: str = strawberry.field(description="Its name.")
-    description: str = strawberry.field(description="What it does.")
-    value: JSON | None = strawberry.field(description="Its value; null for what is secret.")
-    default_value: JSON | None = strawberry.field(description="Its value when nobody sets it.")
+    name: str = strawberry.field(description="Name of the setting.")
+    description: str = strawberry.field(description="What the setting does.")
+    value: JSON | None = strawberry.field(description="The current value. Null if it is secret.")
+    default_value: JSON | None = strawberry.field(description="The default value.")
     source: str = strawberry.field(
-        description="Where the value came from: `default`, `environment`, `command line`, or the settings file's path."
+        description="Source of the value: `default`, `environment`, `command line`, or the path of the settings file."
     )
 
     @classmethod
@@ -120,61 +126,63 @@ class Setting:
         )
 
 
-@strawberry.type(description="The server itself.")
+@strawberry.type(description="Information about the server.")
 class Server:
-    version: str = strawberry.field(description="Version of the software.")
+    version: str = strawberry.field(description="Version of Packline.")
 
-    @strawberry.field(description="Its clock.")
+    @strawberry.field(description="Current time of the server.")
     def now(self, info: Info) -> datetime:
         return info.context.context.services.now()
 
-    @strawberry.field(description="Whether it takes runs now.")
+    @strawberry.field(description="Whether the server accepts new runs. False while it shuts down.")
     def accepting(self, info: Info) -> bool:
         return is_accepting(info.context.context)
 
     @strawberry.field(
-        description="Runs waiting for a worker: everybody's with the scope OBSERVE, else the caller's own."
+        description="Number of runs waiting for a worker: of all callers with the scope OBSERVE, otherwise "
+        "only the caller's own."
     )
     async def queued_runs(self, info: Info) -> int:
         return await count_queued(info.context.context)
 
-    @strawberry.field(description="Runs under way: everybody's with the scope OBSERVE, else the caller's own.")
+    @strawberry.field(
+        description="Number of runs in progress: of all callers with the scope OBSERVE, "
+        "otherwise only the caller's own."
+    )
     async def running_runs(self, info: Info) -> int:
         return await count_running(info.context.context)
 
-    @strawberry.field(
-        description="What was looked at and how it is: store, vault key, disk, artifacts, packs, programs."
-    )
+    @strawberry.field(description="Health checks of the store, vault key, disk, artifacts, packs and programs.")
     async def health(self, info: Info) -> list[HealthCheck]:
         return [HealthCheck.of(looked) for looked in await health(info.context.context)]
 
-    @strawberry.field(description="Where packs are loaded from, with files that could not be.")
+    @strawberry.field(description="Sources that packs are loaded from, including load errors.")
     def pack_sources(self, info: Info) -> list[PackSource]:
         return [PackSource.of(source) for source in info.context.context.services.registry.sources()]
 
-    @strawberry.field(description="Where files are uploaded: a form with one file, or the file itself and `?name=`.")
+    @strawberry.field(description="URL for uploads. Send a form with one file, or the file as the body with `?name=`.")
     def upload_url(self, info: Info) -> str:
         """A path on this server, or an absolute URL if the settings define the public address."""
         return info.context.context.services.upload_url
 
-    @strawberry.field(description="What one request may ask for.")
+    @strawberry.field(description="Limits of one request.")
     def request_limits(self, info: Info) -> RequestLimits:
         assert isinstance(info.schema, GuardedSchema), "nothing else is served"
         return RequestLimits.of(info.schema.limits)
 
-    @strawberry.field(description="What one run may use, and how long things are kept.")
+    @strawberry.field(description="Limits of runs and retention.")
     def run_limits(self, info: Info) -> RunLimits:
         return RunLimits.of(info.context.context)
 
 
 @strawberry.type
 class ServerQueries:
-    @strawberry.field(description="The server itself: version, health, limits.")
+    @strawberry.field(description="Information about the server: version, health and limits.")
     async def server(self, info: Info) -> Server:
         return Server(version=await get_server(info.context.context))
 
     @strawberry.field(
-        description="Every setting, its value and where it came from.", directives=[Requires(scope=Scope.MANAGE)]
+        description="All settings with their values and sources.", directives=[Requires(scope=Scope.MANAGE)]
     )
     async def settings(self, info: Info) -> list[Setting]:
         return [Setting.of(known) for known in await list_settings(info.context.context)]

@@ -9,132 +9,132 @@ import { CostPartsFragmentDoc, WaitPartsFragmentDoc, FailurePartsFragmentDoc, Ru
 export type FailureClass =
   /** Change the input, credential or settings, then resume. */
   | 'CALLER_FIXABLE'
-  /** Nothing went wrong; somebody stopped it. */
+  /** Nothing failed; the run was cancelled. */
   | 'CANCELLED'
-  /** Report it; resume once it is repaired. */
+  /** Report it to the pack's author, and resume once it is fixed. */
   | 'PACK_BUG'
-  /** Something moved on meanwhile: look, then resume. */
+  /** The source has changed: review it, then resume. */
   | 'STATE_CHANGED'
-  /** Resume as it is, now or later. */
+  /** Resume without changes, now or later. */
   | 'TRANSIENT';
 
-/** Everything that can go wrong in a run. */
+/** Why a run, step or attempt failed. */
 export type FailureCode =
   /** An artifact could not be stored, read or found. */
   | 'ARTIFACT_FAILED'
-  /** It was cancelled. */
+  /** The run was cancelled. */
   | 'CANCELLED'
-  /** A credential is missing, refused or not granted (401, 403). */
+  /** A credential is missing, not granted or was rejected (401, 403). */
   | 'CREDENTIAL_INVALID'
-  /** The pack raised something it should not have. */
+  /** The pack raised an unexpected error. */
   | 'HANDLER_FAILED'
-  /** Packline itself is at fault. */
+  /** Packline had an internal error. */
   | 'INTERNAL'
-  /** The input is wrong; a model name that does not exist, too. */
+  /** The input is invalid, or names a model that does not exist. */
   | 'INVALID_INPUT'
-  /** The output breaks its schema or a post-condition. */
+  /** The output does not match its schema, or a post-condition failed. */
   | 'INVALID_OUTPUT'
-  /** What was asked for does not exist (404). */
+  /** The requested resource does not exist (404). */
   | 'NOT_FOUND'
-  /** It may or may not have happened, and must not be repeated. */
+  /** It is unknown whether the step took effect, and the step must not be repeated. */
   | 'OUTCOME_UNKNOWN'
-  /** A policy forbids it: command rules, network guard, isolation. */
+  /** A policy denied it: command rules, network guard or isolation. */
   | 'POLICY_DENIED'
-  /** A budget is used up. */
+  /** A budget or quota is used up. */
   | 'QUOTA_EXCEEDED'
   /** Too many requests (429). */
   | 'RATE_LIMITED'
-  /** Memory, disk or a size limit. */
+  /** Memory, disk space or a size limit was exhausted. */
   | 'RESOURCE_EXHAUSTED'
-  /** Something is no longer as the caller thought (409, 412). */
+  /** A resource was changed in the meantime (409, 412). */
   | 'SCHEMA_MISMATCH'
-  /** The session is gone and cannot be made again. */
+  /** The session has ended and cannot be recreated. */
   | 'SESSION_UNAVAILABLE'
-  /** It took too long (408, 504), here or there. */
+  /** The step or an external service timed out (408, 504). */
   | 'TIMEOUT'
-  /** An outside service failed or refused the connection (5xx). */
+  /** An external service failed or refused the connection (5xx). */
   | 'UPSTREAM_UNAVAILABLE';
 
-/** What can be done with a run. */
+/** What a caller can do with a run. */
 export type RunAction =
-  /** Mark its failure as dealt with. */
+  /** Mark its failure as handled. */
   | 'ACKNOWLEDGE'
-  /** Stop it. */
+  /** Cancel the run. */
   | 'CANCEL'
-  /** Delete it and what it produced. */
+  /** Delete the run and its artifacts. */
   | 'DELETE'
-  /** Propose a pipeline made from it. */
+  /** Propose a pipeline based on the run. */
   | 'PROMOTE'
-  /** Run again: a new run, from the first step. */
+  /** Start a new run from the first step. */
   | 'RERUN'
-  /** Go on in the same run at the first step that has not succeeded. */
+  /** Continue the same run at the first step that has not succeeded. */
   | 'RESUME';
 
 /** What started a run. */
 export type RunCause =
-  /** Another agent platform, over A2A. None is served yet. */
+  /** Another agent platform, over A2A. Reserved: A2A is not supported yet. */
   | 'A2A'
   /** An agent, over MCP. */
   | 'AGENT'
-  /** A person, in the page, on the command line or by a script. */
+  /** A person, in the web page, on the command line or with a script. */
   | 'PERSON'
-  /** The re-run of another run. */
+  /** A re-run of another run. */
   | 'RERUN'
-  /** A schedule. Nothing starts runs by one yet. */
+  /** A schedule. Reserved: schedules do not exist yet. */
   | 'SCHEDULE'
-  /** A webhook. Nothing starts runs by one yet. */
+  /** A webhook. Reserved: webhooks do not exist yet. */
   | 'WEBHOOK';
 
-/** Where a run stands. SUCCEEDED, FAILED and CANCELLED are final until a resume. */
+/** The state of a run. SUCCEEDED, FAILED and CANCELLED are final unless the run is resumed. */
 export type RunState =
-  /** Cancelled before the end. */
+  /** Cancelled before it finished. */
   | 'CANCELLED'
-  /** Being cancelled; its steps have not let go yet. */
+  /** Being cancelled; its steps have not all stopped yet. */
   | 'CANCELLING'
-  /** A step failed for good. */
+  /** A step failed and is not retried automatically. */
   | 'FAILED'
-  /** Accepted, not started. */
+  /** Accepted, but not started. */
   | 'QUEUED'
-  /** A step is running or about to. */
+  /** A step is running or about to start. */
   | 'RUNNING'
-  /** Every step succeeded. */
+  /** All steps succeeded. */
   | 'SUCCEEDED'
-  /** Waiting for a retry or a session; no worker is held. */
+  /** Waiting for a retry or a session, without occupying a worker. */
   | 'WAITING';
 
-/** What a caller may do. */
+/** What a token allows its caller to do. */
 export type Scope =
-  /** Everything of everybody: credentials, callers, settings, audit; carries all other scopes. */
+  /** Full access for administrators: credentials, callers, settings, audit. Includes all other scopes. */
   | 'MANAGE'
-  /** Read the runs, artifacts and transcripts of other callers; carries READ. */
+  /** Read the runs, artifacts and transcripts of all callers. Includes READ. */
   | 'OBSERVE'
-  /** Read the catalog, pipelines, and one's own runs, artifacts and memory. */
+  /** Read the catalog, pipelines, and the caller's own runs, artifacts and memory. */
   | 'READ'
-  /** Start, resume, re-run and cancel runs; keep own defaults. */
+  /** Start, resume, re-run and cancel runs; change the caller's own defaults. */
   | 'RUN'
-  /** Save, copy and delete pipelines; keep proposals for missing packs; delete runs. */
+  /** Create, change, copy and delete pipelines; save gap proposals; delete runs. */
   | 'WRITE';
 
-/** Where a step stands. */
+/** The state of a step. */
 export type StepState =
-  /** Cancelled while it ran or waited. */
+  /** Cancelled while running or waiting. */
   | 'CANCELLED'
-  /** Failed. */
+  /** Failed, and not retried automatically. */
   | 'FAILED'
-  /** Not reached. */
+  /** Not reached yet. */
   | 'PENDING'
-  /** Running. */
+  /** An attempt is running. */
   | 'RUNNING'
-  /** Done; its output is kept through every resume. */
+  /** Succeeded. Its output is kept through all resumes. */
   | 'SUCCEEDED'
   /** Waiting for a retry or a session. */
   | 'WAITING';
 
 /** What a run or step can wait for. */
 export type WaitReason =
-  /** The back-off before the next attempt. */
+  /** The delay before the next attempt. */
   | 'RETRY'
-  /** A free worker, or the caller's limit of concurrent runs. */
+  /** A free worker, or a free slot within the caller's limit of concurrent runs. */
   | 'SLOT';
 
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;

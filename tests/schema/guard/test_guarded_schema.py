@@ -263,7 +263,7 @@ def test_directives_print_as_written_and_read_back_whole() -> None:
     ) in printed
     assert "plain: Int! @mcp\n" in printed
     assert 'toolset: String! = "default"' in printed
-    assert '"""Tool name; the field name in snake_case when absent."""' in printed
+    assert '"""Name of the tool. Defaults to the field name in snake_case."""' in printed
     query_type = own._schema.query_type
     assert query_type is not None
     assert find_directive(query_type.fields["unpublished"], Mcp) is None
@@ -275,4 +275,4 @@ def test_directives_print_as_written_and_read_back_whole() -> None:
 def test_an_enum_needs_a_description_for_each_member() -> None:
     with pytest.raises(ValueError, match="MANAGE"):
         described_enum(Scope, "x", {"READ": "x", "OBSERVE": "x", "RUN": "x", "WRITE": "x"})
-    assert '"""Start, resume, re-run and cancel runs; keep own defaults."""\n  RUN\n' in schema.as_str()
+    assert 'change the caller\'s own defaults.\n  """\n  RUN\n' in schema.as_str()

@@ -5,47 +5,47 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
 import { ProblemPartsFragmentDoc } from '../fragments.generated.ts';
-/** Kinds of refusal. What goes wrong inside a run is a FailureCode. */
+/** Reasons for refusing a command. Errors during a run have a FailureCode instead. */
 export type ProblemCode =
-  /** The object changed since the caller read it, is read-only, or the handle is taken. */
+  /** The object was changed since the caller read it, is read-only, or the key is taken. */
   | 'CONFLICT'
-  /** The caller may not do this. */
+  /** The caller is not allowed to do this. */
   | 'FORBIDDEN'
-  /** The input breaks a rule; see the issues. */
+  /** The input is invalid; see `issues`. */
   | 'INVALID'
-  /** A limit is reached. */
+  /** A limit has been reached. */
   | 'LIMITED'
-  /** The object named does not exist, or the caller may not know of it. */
+  /** The object does not exist, or the caller may not see it. */
   | 'NOT_FOUND'
-  /** A pack, credential, service, model or session it needs is missing here. */
+  /** A required pack, credential, service, model or session is not available on this server. */
   | 'UNAVAILABLE'
   /** The run's state does not allow it. */
   | 'WRONG_STATE';
 
-/** What an entry or step can need. */
+/** Kinds of things that an entry or step can require. */
 export type RequirementKind =
   /** An agent profile. */
   | 'AGENT_PROFILE'
-  /** A credential, stored and granted. */
+  /** A credential that is stored and granted. */
   | 'CREDENTIAL'
   /** A run input. */
   | 'INPUT'
-  /** A sandbox strong enough. */
+  /** A sandbox with the required isolation. */
   | 'ISOLATION'
   /** A model or model role. */
   | 'MODEL'
-  /** A pack, in a version that satisfies the step. */
+  /** A pack, in a version that the step accepts. */
   | 'PACK'
-  /** An outside service or program. */
+  /** An external service or program. */
   | 'SERVICE'
-  /** A pack that can leave or keep a session. */
+  /** A pack that leaves or keeps a session. */
   | 'SESSION';
 
-/** How bad an issue is. */
+/** Severity of an issue. */
 export type Severity =
-  /** Refused. */
+  /** Blocks the command. */
   | 'ERROR'
-  /** Worth knowing. */
+  /** Does not block the command. */
   | 'WARNING';
 
 export type MakeCopyMutationVariables = Exact<{

@@ -5,87 +5,87 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
 import { ProblemPartsFragmentDoc, ArtifactRowFragmentDoc } from '../../domain/fragments.generated.ts';
-/** Which artifacts. */
+/** Filters for artifacts. All given fields must match; within a field, any value. */
 export type ArtifactFilter = {
-  /** Of one of these media types; `image/*` is understood. */
+  /** Only these media types; `image/*` matches all images. */
   mediaTypes?: Array<string> | null | undefined;
-  /** Pinned only, or none of them. */
+  /** True: only pinned artifacts. False: only artifacts that are not pinned. */
   pinned?: boolean | null | undefined;
-  /** From runs of this pipeline. */
+  /** Only artifacts from runs of this pipeline. */
   pipeline?: string | null | undefined;
-  /** Worth one of these. */
+  /** Only artifacts with one of these statuses. */
   statuses?: Array<ArtifactStatus> | null | undefined;
-  /** Words in the name. */
+  /** Words to search for in names. */
   text?: string | null | undefined;
 };
 
-/** What an artifact is worth. */
+/** How far the content of an artifact can be trusted. */
 export type ArtifactStatus =
-  /** Made by an agent; nothing has vouched for it. */
+  /** Made by an agent and not verified. */
   | 'PROPOSED'
-  /** Holds a known secret; not handed out. */
+  /** Contains a known secret. It cannot be downloaded. */
   | 'QUARANTINED'
-  /** Uploaded, or made by a pack whose post-conditions held. */
+  /** Uploaded, or made by a pack whose post-conditions passed. */
   | 'STORED'
-  /** Made by an agent; a later deterministic step read it and succeeded. */
+  /** Made by an agent, and then read by a later deterministic step that succeeded. */
   | 'VERIFIED';
 
-/** What there is to see of an artifact at a glance. */
+/** The kind of preview available for an artifact. */
 export type PreviewKind =
-  /** A frame of a video, as a picture. */
+  /** A frame of a video, as an image. */
   | 'FRAME'
-  /** Nothing: `previewProblem` says why. */
+  /** None; `previewProblem` says why. */
   | 'NONE'
-  /** The first page of a document, as a picture. */
+  /** An image of the first page of a document. */
   | 'PAGE'
-  /** The picture itself, smaller. */
+  /** A smaller version of the image. */
   | 'PICTURE'
   /** The beginning of its text, in `preview`. */
   | 'TEXT'
-  /** How loud a sound is over its length, in `waveform`. */
+  /** The loudness of a sound over time, in `waveform`. */
   | 'WAVEFORM';
 
-/** Kinds of refusal. What goes wrong inside a run is a FailureCode. */
+/** Reasons for refusing a command. Errors during a run have a FailureCode instead. */
 export type ProblemCode =
-  /** The object changed since the caller read it, is read-only, or the handle is taken. */
+  /** The object was changed since the caller read it, is read-only, or the key is taken. */
   | 'CONFLICT'
-  /** The caller may not do this. */
+  /** The caller is not allowed to do this. */
   | 'FORBIDDEN'
-  /** The input breaks a rule; see the issues. */
+  /** The input is invalid; see `issues`. */
   | 'INVALID'
-  /** A limit is reached. */
+  /** A limit has been reached. */
   | 'LIMITED'
-  /** The object named does not exist, or the caller may not know of it. */
+  /** The object does not exist, or the caller may not see it. */
   | 'NOT_FOUND'
-  /** A pack, credential, service, model or session it needs is missing here. */
+  /** A required pack, credential, service, model or session is not available on this server. */
   | 'UNAVAILABLE'
   /** The run's state does not allow it. */
   | 'WRONG_STATE';
 
-/** What an entry or step can need. */
+/** Kinds of things that an entry or step can require. */
 export type RequirementKind =
   /** An agent profile. */
   | 'AGENT_PROFILE'
-  /** A credential, stored and granted. */
+  /** A credential that is stored and granted. */
   | 'CREDENTIAL'
   /** A run input. */
   | 'INPUT'
-  /** A sandbox strong enough. */
+  /** A sandbox with the required isolation. */
   | 'ISOLATION'
   /** A model or model role. */
   | 'MODEL'
-  /** A pack, in a version that satisfies the step. */
+  /** A pack, in a version that the step accepts. */
   | 'PACK'
-  /** An outside service or program. */
+  /** An external service or program. */
   | 'SERVICE'
-  /** A pack that can leave or keep a session. */
+  /** A pack that leaves or keeps a session. */
   | 'SESSION';
 
-/** How bad an issue is. */
+/** Severity of an issue. */
 export type Severity =
-  /** Refused. */
+  /** Blocks the command. */
   | 'ERROR'
-  /** Worth knowing. */
+  /** Does not block the command. */
   | 'WARNING';
 
 export type ArtifactsQueryVariables = Exact<{

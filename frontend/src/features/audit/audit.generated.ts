@@ -4,17 +4,17 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
-/** Which audit entries. */
+/** Filters for the audit log. All given fields must match; within a field, any value. */
 export type AuditFilter = {
-  /** One of these commands. */
+  /** Only these commands. */
   actions?: Array<string> | null | undefined;
-  /** By one of these callers. */
+  /** Only actions of these callers. */
   actors?: Array<string> | null | undefined;
-  /** Before. */
+  /** Only entries before this time. */
   before?: string | null | undefined;
-  /** At or after. */
+  /** Only entries at or after this time. */
   from?: string | null | undefined;
-  /** Words in the detail. */
+  /** Words to search for in the detail. */
   text?: string | null | undefined;
 };
 

@@ -4,68 +4,68 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
-/** Which catalog entries. Fields are joined by and. */
+/** Filters for the catalog. All given fields must match. */
 export type CatalogFilter = {
-  /** Takes one of these. */
+  /** Only entries that accept one of these kinds of data. */
   accepts?: Array<string> | null | undefined;
-  /** Packs or pipelines only. */
+  /** Only packs or only pipelines. */
   kind?: CatalogKind | null | undefined;
-  /** Only those for practice, or none of them. When absent, a search by words or kinds finds of them only what its words name, and a plain list has them all. */
+  /** True: only entries for practice. False: none of them. By default, a search includes them only if its text names them, and a plain list includes all. */
   practice?: boolean | null | undefined;
-  /** Makes one of these. */
+  /** Only entries that produce one of these kinds of data. */
   produces?: Array<string> | null | undefined;
-  /** Packs from this sort of place. */
+  /** Only packs from this kind of source. */
   source?: PackSourceKind | null | undefined;
-  /** Words in name, description or metadata; best match first. */
+  /** Words to search for in names, descriptions and metadata. Results are ordered by relevance. */
   text?: string | null | undefined;
-  /** Only those that can run here, or only those that cannot. */
+  /** True: only entries that can run on this server. False: only those that cannot. */
   usable?: boolean | null | undefined;
 };
 
-/** What the catalog holds. */
+/** Kinds of catalog entries. */
 export type CatalogKind =
   /** Packs. */
   | 'PACK'
   /** Pipelines. */
   | 'PIPELINE';
 
-/** What a pack changes outside. */
+/** The side effects of a pack on external systems. */
 export type PackEffects =
-  /** Something, each time it runs: a mail, a post, a payment. */
+  /** Changes an external system on every call, such as sending mail or making a payment. */
   | 'EXTERNAL'
-  /** Something, but repeating it changes no more. */
+  /** Changes an external system, but repeating the call changes nothing more. */
   | 'IDEMPOTENT'
-  /** Nothing. */
+  /** Changes nothing outside Packline. */
   | 'NONE';
 
-/** Places packs are loaded from. */
+/** Kinds of pack sources. */
 export type PackSourceKind =
-  /** What ships with Packline. */
+  /** The packs that ship with Packline. */
   | 'BUILTIN_FOLDER'
-  /** An installed distribution, entry-point group `packline.packs`. */
+  /** An installed distribution with the entry-point group `packline.packs`. */
   | 'ENTRY_POINT'
   /** A mounted MCP server. */
   | 'MCP_SERVER'
   /** A folder named in the settings. */
   | 'USER_FOLDER';
 
-/** What an entry or step can need. */
+/** Kinds of things that an entry or step can require. */
 export type RequirementKind =
   /** An agent profile. */
   | 'AGENT_PROFILE'
-  /** A credential, stored and granted. */
+  /** A credential that is stored and granted. */
   | 'CREDENTIAL'
   /** A run input. */
   | 'INPUT'
-  /** A sandbox strong enough. */
+  /** A sandbox with the required isolation. */
   | 'ISOLATION'
   /** A model or model role. */
   | 'MODEL'
-  /** A pack, in a version that satisfies the step. */
+  /** A pack, in a version that the step accepts. */
   | 'PACK'
-  /** An outside service or program. */
+  /** An external service or program. */
   | 'SERVICE'
-  /** A pack that can leave or keep a session. */
+  /** A pack that leaves or keeps a session. */
   | 'SESSION';
 
 export type CatalogQueryVariables = Exact<{

@@ -4,36 +4,36 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
-/** A bearer token to be. */
+/** Input for creating a bearer token. */
 export type CreateTokenInput = {
-  /** When it stops working; never when absent. */
+  /** When the token expires. By default it does not expire. */
   expiresAt?: string | null | undefined;
-  /** Name shown to people. */
+  /** Display name. */
   name: string;
-  /** What it allows. */
+  /** Scopes to grant. */
   scopes: Array<Scope>;
-  /** Subject of the caller it stands for, made when new; the one asking when absent. */
+  /** Subject of the caller that the token authenticates, created if it does not exist. Defaults to the current caller. */
   subject?: string | null | undefined;
 };
 
-/** How an MCP server is reached. */
+/** Transport of an MCP server. */
 export type McpTransport =
   /** Streamable HTTP. */
   | 'HTTP'
-  /** A child process. */
+  /** Standard input and output of a child process. */
   | 'STDIO';
 
-/** What a caller may do. */
+/** What a token allows its caller to do. */
 export type Scope =
-  /** Everything of everybody: credentials, callers, settings, audit; carries all other scopes. */
+  /** Full access for administrators: credentials, callers, settings, audit. Includes all other scopes. */
   | 'MANAGE'
-  /** Read the runs, artifacts and transcripts of other callers; carries READ. */
+  /** Read the runs, artifacts and transcripts of all callers. Includes READ. */
   | 'OBSERVE'
-  /** Read the catalog, pipelines, and one's own runs, artifacts and memory. */
+  /** Read the catalog, pipelines, and the caller's own runs, artifacts and memory. */
   | 'READ'
-  /** Start, resume, re-run and cancel runs; keep own defaults. */
+  /** Start, resume, re-run and cancel runs; change the caller's own defaults. */
   | 'RUN'
-  /** Save, copy and delete pipelines; keep proposals for missing packs; delete runs. */
+  /** Create, change, copy and delete pipelines; save gap proposals; delete runs. */
   | 'WRITE';
 
 export type AgentClientsQueryVariables = Exact<{

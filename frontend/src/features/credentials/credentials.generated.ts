@@ -5,67 +5,67 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
 import { ProblemPartsFragmentDoc } from '../../domain/fragments.generated.ts';
-/** Kinds of refusal. What goes wrong inside a run is a FailureCode. */
+/** Reasons for refusing a command. Errors during a run have a FailureCode instead. */
 export type ProblemCode =
-  /** The object changed since the caller read it, is read-only, or the handle is taken. */
+  /** The object was changed since the caller read it, is read-only, or the key is taken. */
   | 'CONFLICT'
-  /** The caller may not do this. */
+  /** The caller is not allowed to do this. */
   | 'FORBIDDEN'
-  /** The input breaks a rule; see the issues. */
+  /** The input is invalid; see `issues`. */
   | 'INVALID'
-  /** A limit is reached. */
+  /** A limit has been reached. */
   | 'LIMITED'
-  /** The object named does not exist, or the caller may not know of it. */
+  /** The object does not exist, or the caller may not see it. */
   | 'NOT_FOUND'
-  /** A pack, credential, service, model or session it needs is missing here. */
+  /** A required pack, credential, service, model or session is not available on this server. */
   | 'UNAVAILABLE'
   /** The run's state does not allow it. */
   | 'WRONG_STATE';
 
-/** What an entry or step can need. */
+/** Kinds of things that an entry or step can require. */
 export type RequirementKind =
   /** An agent profile. */
   | 'AGENT_PROFILE'
-  /** A credential, stored and granted. */
+  /** A credential that is stored and granted. */
   | 'CREDENTIAL'
   /** A run input. */
   | 'INPUT'
-  /** A sandbox strong enough. */
+  /** A sandbox with the required isolation. */
   | 'ISOLATION'
   /** A model or model role. */
   | 'MODEL'
-  /** A pack, in a version that satisfies the step. */
+  /** A pack, in a version that the step accepts. */
   | 'PACK'
-  /** An outside service or program. */
+  /** An external service or program. */
   | 'SERVICE'
-  /** A pack that can leave or keep a session. */
+  /** A pack that leaves or keeps a session. */
   | 'SESSION';
 
-/** A credential to keep. */
+/** Input for storing a credential. */
 export type SetCredentialInput = {
-  /** Packs, pipelines and callers to grant it to as well; not together with `grants`. */
+  /** Ids of packs, pipelines and callers to add to the grants. Cannot be combined with `grants`. */
   addGrants?: Array<string> | null | undefined;
-  /** What it is for. */
+  /** What the credential is for. */
   description?: string | null | undefined;
-  /** When it stops working, where known. */
+  /** When the credential expires, if known. */
   expiresAt?: string | null | undefined;
-  /** The secret fields; written, never read. They stay as they are when absent; one that is null is removed. */
+  /** Secret fields by name. They can be written but not read. Fields that are absent keep their value; null removes a field. */
   fields?: unknown;
-  /** Packs, pipelines and callers it is granted to, replacing all; they stay as they are when absent. */
+  /** Ids of the packs, pipelines and callers that may use it, replacing all current grants. Absent: unchanged. */
   grants?: Array<string> | null | undefined;
-  /** Handle packs and definitions ask for. */
+  /** Key by which packs and definitions refer to the credential. */
   key: string;
-  /** Kind of credential. */
+  /** Kind of credential, as listed by `credentialKinds`. */
   kind: string;
-  /** Packs, pipelines and callers to take it back from; not together with `grants`. */
+  /** Ids of packs, pipelines and callers to remove from the grants. Cannot be combined with `grants`. */
   removeGrants?: Array<string> | null | undefined;
 };
 
-/** How bad an issue is. */
+/** Severity of an issue. */
 export type Severity =
-  /** Refused. */
+  /** Blocks the command. */
   | 'ERROR'
-  /** Worth knowing. */
+  /** Does not block the command. */
   | 'WARNING';
 
 export type CredentialRowFragment = { id: string, key: string, kind: string, description: string | null, fieldsSet: Array<string>, fingerprint: string, createdAt: string, updatedAt: string, expiresAt: string | null, lastUsedAt: string | null, readable: boolean, lastTest: { at: string, accepted: boolean, message: string } | null, neededBy: Array<{ id: string, name: string }> };

@@ -5,53 +5,53 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
 import { ProblemPartsFragmentDoc } from '../../domain/fragments.generated.ts';
-/** How a default is settled. */
+/** How the default of a field is determined. */
 export type DefaultRule =
-  /** Never learned, never suggested. */
+  /** Never learn or suggest a value. */
   | 'EXCLUDED'
-  /** As it is learned. */
+  /** Learn the value from successful runs. */
   | 'LEARNED'
-  /** As the caller set it. */
+  /** Use the value set by the caller. */
   | 'PINNED';
 
-/** Everything that can go wrong in a run. */
+/** Why a run, step or attempt failed. */
 export type FailureCode =
   /** An artifact could not be stored, read or found. */
   | 'ARTIFACT_FAILED'
-  /** It was cancelled. */
+  /** The run was cancelled. */
   | 'CANCELLED'
-  /** A credential is missing, refused or not granted (401, 403). */
+  /** A credential is missing, not granted or was rejected (401, 403). */
   | 'CREDENTIAL_INVALID'
-  /** The pack raised something it should not have. */
+  /** The pack raised an unexpected error. */
   | 'HANDLER_FAILED'
-  /** Packline itself is at fault. */
+  /** Packline had an internal error. */
   | 'INTERNAL'
-  /** The input is wrong; a model name that does not exist, too. */
+  /** The input is invalid, or names a model that does not exist. */
   | 'INVALID_INPUT'
-  /** The output breaks its schema or a post-condition. */
+  /** The output does not match its schema, or a post-condition failed. */
   | 'INVALID_OUTPUT'
-  /** What was asked for does not exist (404). */
+  /** The requested resource does not exist (404). */
   | 'NOT_FOUND'
-  /** It may or may not have happened, and must not be repeated. */
+  /** It is unknown whether the step took effect, and the step must not be repeated. */
   | 'OUTCOME_UNKNOWN'
-  /** A policy forbids it: command rules, network guard, isolation. */
+  /** A policy denied it: command rules, network guard or isolation. */
   | 'POLICY_DENIED'
-  /** A budget is used up. */
+  /** A budget or quota is used up. */
   | 'QUOTA_EXCEEDED'
   /** Too many requests (429). */
   | 'RATE_LIMITED'
-  /** Memory, disk or a size limit. */
+  /** Memory, disk space or a size limit was exhausted. */
   | 'RESOURCE_EXHAUSTED'
-  /** Something is no longer as the caller thought (409, 412). */
+  /** A resource was changed in the meantime (409, 412). */
   | 'SCHEMA_MISMATCH'
-  /** The session is gone and cannot be made again. */
+  /** The session has ended and cannot be recreated. */
   | 'SESSION_UNAVAILABLE'
-  /** It took too long (408, 504), here or there. */
+  /** The step or an external service timed out (408, 504). */
   | 'TIMEOUT'
-  /** An outside service failed or refused the connection (5xx). */
+  /** An external service failed or refused the connection (5xx). */
   | 'UPSTREAM_UNAVAILABLE';
 
-/** The only inputs that are learned, all short texts. */
+/** Inputs that Packline learns defaults for. All are short texts. */
 export type LearnedField =
   /** Input `angle`. */
   | 'ANGLE'
@@ -74,77 +74,77 @@ export type LearnedField =
   /** Input `voice`. */
   | 'VOICE';
 
-/** Kinds of refusal. What goes wrong inside a run is a FailureCode. */
+/** Reasons for refusing a command. Errors during a run have a FailureCode instead. */
 export type ProblemCode =
-  /** The object changed since the caller read it, is read-only, or the handle is taken. */
+  /** The object was changed since the caller read it, is read-only, or the key is taken. */
   | 'CONFLICT'
-  /** The caller may not do this. */
+  /** The caller is not allowed to do this. */
   | 'FORBIDDEN'
-  /** The input breaks a rule; see the issues. */
+  /** The input is invalid; see `issues`. */
   | 'INVALID'
-  /** A limit is reached. */
+  /** A limit has been reached. */
   | 'LIMITED'
-  /** The object named does not exist, or the caller may not know of it. */
+  /** The object does not exist, or the caller may not see it. */
   | 'NOT_FOUND'
-  /** A pack, credential, service, model or session it needs is missing here. */
+  /** A required pack, credential, service, model or session is not available on this server. */
   | 'UNAVAILABLE'
   /** The run's state does not allow it. */
   | 'WRONG_STATE';
 
-/** What an entry or step can need. */
+/** Kinds of things that an entry or step can require. */
 export type RequirementKind =
   /** An agent profile. */
   | 'AGENT_PROFILE'
-  /** A credential, stored and granted. */
+  /** A credential that is stored and granted. */
   | 'CREDENTIAL'
   /** A run input. */
   | 'INPUT'
-  /** A sandbox strong enough. */
+  /** A sandbox with the required isolation. */
   | 'ISOLATION'
   /** A model or model role. */
   | 'MODEL'
-  /** A pack, in a version that satisfies the step. */
+  /** A pack, in a version that the step accepts. */
   | 'PACK'
-  /** An outside service or program. */
+  /** An external service or program. */
   | 'SERVICE'
-  /** A pack that can leave or keep a session. */
+  /** A pack that leaves or keeps a session. */
   | 'SESSION';
 
-/** Where a run stands. SUCCEEDED, FAILED and CANCELLED are final until a resume. */
+/** The state of a run. SUCCEEDED, FAILED and CANCELLED are final unless the run is resumed. */
 export type RunState =
-  /** Cancelled before the end. */
+  /** Cancelled before it finished. */
   | 'CANCELLED'
-  /** Being cancelled; its steps have not let go yet. */
+  /** Being cancelled; its steps have not all stopped yet. */
   | 'CANCELLING'
-  /** A step failed for good. */
+  /** A step failed and is not retried automatically. */
   | 'FAILED'
-  /** Accepted, not started. */
+  /** Accepted, but not started. */
   | 'QUEUED'
-  /** A step is running or about to. */
+  /** A step is running or about to start. */
   | 'RUNNING'
-  /** Every step succeeded. */
+  /** All steps succeeded. */
   | 'SUCCEEDED'
-  /** Waiting for a retry or a session; no worker is held. */
+  /** Waiting for a retry or a session, without occupying a worker. */
   | 'WAITING';
 
-/** What a caller may do. */
+/** What a token allows its caller to do. */
 export type Scope =
-  /** Everything of everybody: credentials, callers, settings, audit; carries all other scopes. */
+  /** Full access for administrators: credentials, callers, settings, audit. Includes all other scopes. */
   | 'MANAGE'
-  /** Read the runs, artifacts and transcripts of other callers; carries READ. */
+  /** Read the runs, artifacts and transcripts of all callers. Includes READ. */
   | 'OBSERVE'
-  /** Read the catalog, pipelines, and one's own runs, artifacts and memory. */
+  /** Read the catalog, pipelines, and the caller's own runs, artifacts and memory. */
   | 'READ'
-  /** Start, resume, re-run and cancel runs; keep own defaults. */
+  /** Start, resume, re-run and cancel runs; change the caller's own defaults. */
   | 'RUN'
-  /** Save, copy and delete pipelines; keep proposals for missing packs; delete runs. */
+  /** Create, change, copy and delete pipelines; save gap proposals; delete runs. */
   | 'WRITE';
 
-/** How bad an issue is. */
+/** Severity of an issue. */
 export type Severity =
-  /** Refused. */
+  /** Blocks the command. */
   | 'ERROR'
-  /** Worth knowing. */
+  /** Does not block the command. */
   | 'WARNING';
 
 export type MemoryQueryVariables = Exact<{

@@ -4,21 +4,21 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
-/** Where a run stands. SUCCEEDED, FAILED and CANCELLED are final until a resume. */
+/** The state of a run. SUCCEEDED, FAILED and CANCELLED are final unless the run is resumed. */
 export type RunState =
-  /** Cancelled before the end. */
+  /** Cancelled before it finished. */
   | 'CANCELLED'
-  /** Being cancelled; its steps have not let go yet. */
+  /** Being cancelled; its steps have not all stopped yet. */
   | 'CANCELLING'
-  /** A step failed for good. */
+  /** A step failed and is not retried automatically. */
   | 'FAILED'
-  /** Accepted, not started. */
+  /** Accepted, but not started. */
   | 'QUEUED'
-  /** A step is running or about to. */
+  /** A step is running or about to start. */
   | 'RUNNING'
-  /** Every step succeeded. */
+  /** All steps succeeded. */
   | 'SUCCEEDED'
-  /** Waiting for a retry or a session; no worker is held. */
+  /** Waiting for a retry or a session, without occupying a worker. */
   | 'WAITING';
 
 export type PaletteFoundQueryVariables = Exact<{

@@ -5,97 +5,97 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
 import { ProblemPartsFragmentDoc, ArtifactRowFragmentDoc, CostPartsFragmentDoc, WaitPartsFragmentDoc, FailurePartsFragmentDoc, RunRowFragmentDoc } from '../../domain/fragments.generated.ts';
-/** What an artifact is worth. */
+/** How far the content of an artifact can be trusted. */
 export type ArtifactStatus =
-  /** Made by an agent; nothing has vouched for it. */
+  /** Made by an agent and not verified. */
   | 'PROPOSED'
-  /** Holds a known secret; not handed out. */
+  /** Contains a known secret. It cannot be downloaded. */
   | 'QUARANTINED'
-  /** Uploaded, or made by a pack whose post-conditions held. */
+  /** Uploaded, or made by a pack whose post-conditions passed. */
   | 'STORED'
-  /** Made by an agent; a later deterministic step read it and succeeded. */
+  /** Made by an agent, and then read by a later deterministic step that succeeded. */
   | 'VERIFIED';
 
-/** Where an attempt stands. */
+/** The state of an attempt. */
 export type AttemptState =
-  /** Cancelled. */
+  /** The attempt was cancelled. */
   | 'CANCELLED'
-  /** Failed. */
+  /** The attempt failed. */
   | 'FAILED'
-  /** Found without a result after a crash. */
+  /** The process ended without a result, for example in a crash. */
   | 'LOST'
-  /** Running. */
+  /** The attempt is running. */
   | 'RUNNING'
-  /** Done. */
+  /** The attempt succeeded. */
   | 'SUCCEEDED';
 
-/** Which definition a run is to use. */
+/** Which pipeline definition a run uses. */
 export type DefinitionChoice =
-  /** The pipeline's current version; a resume needs its succeeded steps to be identical in it. */
+  /** The pipeline's current version. To resume on it, the steps that succeeded must be unchanged in it. */
   | 'CURRENT'
-  /** The version the run was started on. */
+  /** The version the run was started with. */
   | 'OF_RUN';
 
 /** What to do about a failure. */
 export type FailureClass =
   /** Change the input, credential or settings, then resume. */
   | 'CALLER_FIXABLE'
-  /** Nothing went wrong; somebody stopped it. */
+  /** Nothing failed; the run was cancelled. */
   | 'CANCELLED'
-  /** Report it; resume once it is repaired. */
+  /** Report it to the pack's author, and resume once it is fixed. */
   | 'PACK_BUG'
-  /** Something moved on meanwhile: look, then resume. */
+  /** The source has changed: review it, then resume. */
   | 'STATE_CHANGED'
-  /** Resume as it is, now or later. */
+  /** Resume without changes, now or later. */
   | 'TRANSIENT';
 
-/** Everything that can go wrong in a run. */
+/** Why a run, step or attempt failed. */
 export type FailureCode =
   /** An artifact could not be stored, read or found. */
   | 'ARTIFACT_FAILED'
-  /** It was cancelled. */
+  /** The run was cancelled. */
   | 'CANCELLED'
-  /** A credential is missing, refused or not granted (401, 403). */
+  /** A credential is missing, not granted or was rejected (401, 403). */
   | 'CREDENTIAL_INVALID'
-  /** The pack raised something it should not have. */
+  /** The pack raised an unexpected error. */
   | 'HANDLER_FAILED'
-  /** Packline itself is at fault. */
+  /** Packline had an internal error. */
   | 'INTERNAL'
-  /** The input is wrong; a model name that does not exist, too. */
+  /** The input is invalid, or names a model that does not exist. */
   | 'INVALID_INPUT'
-  /** The output breaks its schema or a post-condition. */
+  /** The output does not match its schema, or a post-condition failed. */
   | 'INVALID_OUTPUT'
-  /** What was asked for does not exist (404). */
+  /** The requested resource does not exist (404). */
   | 'NOT_FOUND'
-  /** It may or may not have happened, and must not be repeated. */
+  /** It is unknown whether the step took effect, and the step must not be repeated. */
   | 'OUTCOME_UNKNOWN'
-  /** A policy forbids it: command rules, network guard, isolation. */
+  /** A policy denied it: command rules, network guard or isolation. */
   | 'POLICY_DENIED'
-  /** A budget is used up. */
+  /** A budget or quota is used up. */
   | 'QUOTA_EXCEEDED'
   /** Too many requests (429). */
   | 'RATE_LIMITED'
-  /** Memory, disk or a size limit. */
+  /** Memory, disk space or a size limit was exhausted. */
   | 'RESOURCE_EXHAUSTED'
-  /** Something is no longer as the caller thought (409, 412). */
+  /** A resource was changed in the meantime (409, 412). */
   | 'SCHEMA_MISMATCH'
-  /** The session is gone and cannot be made again. */
+  /** The session has ended and cannot be recreated. */
   | 'SESSION_UNAVAILABLE'
-  /** It took too long (408, 504), here or there. */
+  /** The step or an external service timed out (408, 504). */
   | 'TIMEOUT'
-  /** An outside service failed or refused the connection (5xx). */
+  /** An external service failed or refused the connection (5xx). */
   | 'UPSTREAM_UNAVAILABLE';
 
-/** How far an agent's process is kept apart, weakest first. What it does with its own inner tools is not governed. */
+/** How strictly an agent's process is isolated, weakest first. The agent's built-in tools are not restricted beyond that. */
 export type IsolationLevel =
-  /** Own process group, empty environment. */
+  /** A process group of its own and an empty environment. */
   | 'PROCESS'
-  /** Also own view of files and processes. */
+  /** PROCESS, plus a restricted view of files and other processes. */
   | 'SANDBOX'
-  /** Also no network. */
+  /** SANDBOX, without network access. */
   | 'SANDBOX_OFFLINE';
 
-/** The only inputs that are learned, all short texts. */
+/** Inputs that Packline learns defaults for. All are short texts. */
 export type LearnedField =
   /** Input `angle`. */
   | 'ANGLE'
@@ -118,175 +118,175 @@ export type LearnedField =
   /** Input `voice`. */
   | 'VOICE';
 
-/** How serious a line is. */
+/** The severity of a log line. */
 export type LogLevel =
-  /** For those who debug. */
+  /** Details for debugging. */
   | 'DEBUG'
   /** Something failed. */
   | 'ERROR'
-  /** In the course of things. */
+  /** Normal progress. */
   | 'INFO'
-  /** Worth a look. */
+  /** Something unexpected that did not stop the step. */
   | 'WARNING';
 
-/** What a pack changes outside. */
+/** The side effects of a pack on external systems. */
 export type PackEffects =
-  /** Something, each time it runs: a mail, a post, a payment. */
+  /** Changes an external system on every call, such as sending mail or making a payment. */
   | 'EXTERNAL'
-  /** Something, but repeating it changes no more. */
+  /** Changes an external system, but repeating the call changes nothing more. */
   | 'IDEMPOTENT'
-  /** Nothing. */
+  /** Changes nothing outside Packline. */
   | 'NONE';
 
-/** Kinds of refusal. What goes wrong inside a run is a FailureCode. */
+/** Reasons for refusing a command. Errors during a run have a FailureCode instead. */
 export type ProblemCode =
-  /** The object changed since the caller read it, is read-only, or the handle is taken. */
+  /** The object was changed since the caller read it, is read-only, or the key is taken. */
   | 'CONFLICT'
-  /** The caller may not do this. */
+  /** The caller is not allowed to do this. */
   | 'FORBIDDEN'
-  /** The input breaks a rule; see the issues. */
+  /** The input is invalid; see `issues`. */
   | 'INVALID'
-  /** A limit is reached. */
+  /** A limit has been reached. */
   | 'LIMITED'
-  /** The object named does not exist, or the caller may not know of it. */
+  /** The object does not exist, or the caller may not see it. */
   | 'NOT_FOUND'
-  /** A pack, credential, service, model or session it needs is missing here. */
+  /** A required pack, credential, service, model or session is not available on this server. */
   | 'UNAVAILABLE'
   /** The run's state does not allow it. */
   | 'WRONG_STATE';
 
-/** What an entry or step can need. */
+/** Kinds of things that an entry or step can require. */
 export type RequirementKind =
   /** An agent profile. */
   | 'AGENT_PROFILE'
-  /** A credential, stored and granted. */
+  /** A credential that is stored and granted. */
   | 'CREDENTIAL'
   /** A run input. */
   | 'INPUT'
-  /** A sandbox strong enough. */
+  /** A sandbox with the required isolation. */
   | 'ISOLATION'
   /** A model or model role. */
   | 'MODEL'
-  /** A pack, in a version that satisfies the step. */
+  /** A pack, in a version that the step accepts. */
   | 'PACK'
-  /** An outside service or program. */
+  /** An external service or program. */
   | 'SERVICE'
-  /** A pack that can leave or keep a session. */
+  /** A pack that leaves or keeps a session. */
   | 'SESSION';
 
 /** What a resume does with a step. */
 export type ResumeAction =
-  /** Its output is reused untouched. */
+  /** Reuse its output without running it. */
   | 'REUSE'
-  /** It runs. */
+  /** Run it. */
   | 'RUN'
-  /** It runs again although it succeeded: its session or an artifact is gone, or cannot be shared. */
+  /** Run it again although it succeeded, because its session or an artifact is no longer available or cannot be shared. */
   | 'RUN_AGAIN';
 
-/** What can be done with a run. */
+/** What a caller can do with a run. */
 export type RunAction =
-  /** Mark its failure as dealt with. */
+  /** Mark its failure as handled. */
   | 'ACKNOWLEDGE'
-  /** Stop it. */
+  /** Cancel the run. */
   | 'CANCEL'
-  /** Delete it and what it produced. */
+  /** Delete the run and its artifacts. */
   | 'DELETE'
-  /** Propose a pipeline made from it. */
+  /** Propose a pipeline based on the run. */
   | 'PROMOTE'
-  /** Run again: a new run, from the first step. */
+  /** Start a new run from the first step. */
   | 'RERUN'
-  /** Go on in the same run at the first step that has not succeeded. */
+  /** Continue the same run at the first step that has not succeeded. */
   | 'RESUME';
 
 /** What started a run. */
 export type RunCause =
-  /** Another agent platform, over A2A. None is served yet. */
+  /** Another agent platform, over A2A. Reserved: A2A is not supported yet. */
   | 'A2A'
   /** An agent, over MCP. */
   | 'AGENT'
-  /** A person, in the page, on the command line or by a script. */
+  /** A person, in the web page, on the command line or with a script. */
   | 'PERSON'
-  /** The re-run of another run. */
+  /** A re-run of another run. */
   | 'RERUN'
-  /** A schedule. Nothing starts runs by one yet. */
+  /** A schedule. Reserved: schedules do not exist yet. */
   | 'SCHEDULE'
-  /** A webhook. Nothing starts runs by one yet. */
+  /** A webhook. Reserved: webhooks do not exist yet. */
   | 'WEBHOOK';
 
-/** Where a run stands. SUCCEEDED, FAILED and CANCELLED are final until a resume. */
+/** The state of a run. SUCCEEDED, FAILED and CANCELLED are final unless the run is resumed. */
 export type RunState =
-  /** Cancelled before the end. */
+  /** Cancelled before it finished. */
   | 'CANCELLED'
-  /** Being cancelled; its steps have not let go yet. */
+  /** Being cancelled; its steps have not all stopped yet. */
   | 'CANCELLING'
-  /** A step failed for good. */
+  /** A step failed and is not retried automatically. */
   | 'FAILED'
-  /** Accepted, not started. */
+  /** Accepted, but not started. */
   | 'QUEUED'
-  /** A step is running or about to. */
+  /** A step is running or about to start. */
   | 'RUNNING'
-  /** Every step succeeded. */
+  /** All steps succeeded. */
   | 'SUCCEEDED'
-  /** Waiting for a retry or a session; no worker is held. */
+  /** Waiting for a retry or a session, without occupying a worker. */
   | 'WAITING';
 
-/** How bad an issue is. */
+/** Severity of an issue. */
 export type Severity =
-  /** Refused. */
+  /** Blocks the command. */
   | 'ERROR'
-  /** Worth knowing. */
+  /** Does not block the command. */
   | 'WARNING';
 
-/** Where the input of a step comes from. */
+/** The source of a step's input. */
 export type StepInputSource =
-  /** Its input in the definition. */
+  /** The input in the definition. */
   | 'DEFINITION'
-  /** `stepInput` of an earlier resume, which this one keeps; `stepInput: null` drops it. */
+  /** The `stepInput` of an earlier resume. Pass `stepInput: null` to discard it. */
   | 'EARLIER_STEP_INPUT'
-  /** `stepInput` of this resume. */
+  /** The `stepInput` of this resume. */
   | 'STEP_INPUT';
 
-/** Where a step stands. */
+/** The state of a step. */
 export type StepState =
-  /** Cancelled while it ran or waited. */
+  /** Cancelled while running or waiting. */
   | 'CANCELLED'
-  /** Failed. */
+  /** Failed, and not retried automatically. */
   | 'FAILED'
-  /** Not reached. */
+  /** Not reached yet. */
   | 'PENDING'
-  /** Running. */
+  /** An attempt is running. */
   | 'RUNNING'
-  /** Done; its output is kept through every resume. */
+  /** Succeeded. Its output is kept through all resumes. */
   | 'SUCCEEDED'
   /** Waiting for a retry or a session. */
   | 'WAITING';
 
-/** What sort of entry a transcript has. */
+/** Kinds of transcript entries. */
 export type TranscriptKind =
-  /** The middle is left out: more than 8 MiB. */
+  /** A gap: the middle of a transcript that is too long is left out. */
   | 'CUT'
-  /** A command or call that was refused. */
+  /** A tool call or command that was denied. */
   | 'DENIAL'
-  /** Standard error. */
+  /** Standard error output. */
   | 'ERROR_OUTPUT'
-  /** What it said. */
+  /** A message from the agent. */
   | 'MESSAGE'
   /** Other standard output. */
   | 'OUTPUT'
-  /** What the agent was told. */
+  /** The prompt given to the agent. */
   | 'PROMPT'
-  /** A tool or command it called. */
+  /** A tool or command that the agent called. */
   | 'TOOL_CALL'
-  /** What came back. */
+  /** The result of a tool or command. */
   | 'TOOL_RESULT'
-  /** Tokens and cost it reported. */
+  /** Tokens and cost reported by the agent. */
   | 'USAGE';
 
 /** What a run or step can wait for. */
 export type WaitReason =
-  /** The back-off before the next attempt. */
+  /** The delay before the next attempt. */
   | 'RETRY'
-  /** A free worker, or the caller's limit of concurrent runs. */
+  /** A free worker, or a free slot within the caller's limit of concurrent runs. */
   | 'SLOT';
 
 export type RunPageQueryVariables = Exact<{

@@ -4,16 +4,16 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
-/** How far an agent's process is kept apart, weakest first. What it does with its own inner tools is not governed. */
+/** How strictly an agent's process is isolated, weakest first. The agent's built-in tools are not restricted beyond that. */
 export type IsolationLevel =
-  /** Own process group, empty environment. */
+  /** A process group of its own and an empty environment. */
   | 'PROCESS'
-  /** Also own view of files and processes. */
+  /** PROCESS, plus a restricted view of files and other processes. */
   | 'SANDBOX'
-  /** Also no network. */
+  /** SANDBOX, without network access. */
   | 'SANDBOX_OFFLINE';
 
-/** What a model makes. */
+/** What a model generates. */
 export type ModelKind =
   /** Images. */
   | 'IMAGE'
@@ -22,34 +22,34 @@ export type ModelKind =
   /** Speech. */
   | 'VOICE';
 
-/** Places packs are loaded from. */
+/** Kinds of pack sources. */
 export type PackSourceKind =
-  /** What ships with Packline. */
+  /** The packs that ship with Packline. */
   | 'BUILTIN_FOLDER'
-  /** An installed distribution, entry-point group `packline.packs`. */
+  /** An installed distribution with the entry-point group `packline.packs`. */
   | 'ENTRY_POINT'
   /** A mounted MCP server. */
   | 'MCP_SERVER'
   /** A folder named in the settings. */
   | 'USER_FOLDER';
 
-/** What an entry or step can need. */
+/** Kinds of things that an entry or step can require. */
 export type RequirementKind =
   /** An agent profile. */
   | 'AGENT_PROFILE'
-  /** A credential, stored and granted. */
+  /** A credential that is stored and granted. */
   | 'CREDENTIAL'
   /** A run input. */
   | 'INPUT'
-  /** A sandbox strong enough. */
+  /** A sandbox with the required isolation. */
   | 'ISOLATION'
   /** A model or model role. */
   | 'MODEL'
-  /** A pack, in a version that satisfies the step. */
+  /** A pack, in a version that the step accepts. */
   | 'PACK'
-  /** An outside service or program. */
+  /** An external service or program. */
   | 'SERVICE'
-  /** A pack that can leave or keep a session. */
+  /** A pack that leaves or keeps a session. */
   | 'SESSION';
 
 export type HealthQueryVariables = Exact<{ [key: string]: never; }>;

@@ -5,72 +5,72 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
 import { ProblemPartsFragmentDoc } from '../../domain/fragments.generated.ts';
-/** A bearer token to be. */
+/** Input for creating a bearer token. */
 export type CreateTokenInput = {
-  /** When it stops working; never when absent. */
+  /** When the token expires. By default it does not expire. */
   expiresAt?: string | null | undefined;
-  /** Name shown to people. */
+  /** Display name. */
   name: string;
-  /** What it allows. */
+  /** Scopes to grant. */
   scopes: Array<Scope>;
-  /** Subject of the caller it stands for, made when new; the one asking when absent. */
+  /** Subject of the caller that the token authenticates, created if it does not exist. Defaults to the current caller. */
   subject?: string | null | undefined;
 };
 
-/** Kinds of refusal. What goes wrong inside a run is a FailureCode. */
+/** Reasons for refusing a command. Errors during a run have a FailureCode instead. */
 export type ProblemCode =
-  /** The object changed since the caller read it, is read-only, or the handle is taken. */
+  /** The object was changed since the caller read it, is read-only, or the key is taken. */
   | 'CONFLICT'
-  /** The caller may not do this. */
+  /** The caller is not allowed to do this. */
   | 'FORBIDDEN'
-  /** The input breaks a rule; see the issues. */
+  /** The input is invalid; see `issues`. */
   | 'INVALID'
-  /** A limit is reached. */
+  /** A limit has been reached. */
   | 'LIMITED'
-  /** The object named does not exist, or the caller may not know of it. */
+  /** The object does not exist, or the caller may not see it. */
   | 'NOT_FOUND'
-  /** A pack, credential, service, model or session it needs is missing here. */
+  /** A required pack, credential, service, model or session is not available on this server. */
   | 'UNAVAILABLE'
   /** The run's state does not allow it. */
   | 'WRONG_STATE';
 
-/** What an entry or step can need. */
+/** Kinds of things that an entry or step can require. */
 export type RequirementKind =
   /** An agent profile. */
   | 'AGENT_PROFILE'
-  /** A credential, stored and granted. */
+  /** A credential that is stored and granted. */
   | 'CREDENTIAL'
   /** A run input. */
   | 'INPUT'
-  /** A sandbox strong enough. */
+  /** A sandbox with the required isolation. */
   | 'ISOLATION'
   /** A model or model role. */
   | 'MODEL'
-  /** A pack, in a version that satisfies the step. */
+  /** A pack, in a version that the step accepts. */
   | 'PACK'
-  /** An outside service or program. */
+  /** An external service or program. */
   | 'SERVICE'
-  /** A pack that can leave or keep a session. */
+  /** A pack that leaves or keeps a session. */
   | 'SESSION';
 
-/** What a caller may do. */
+/** What a token allows its caller to do. */
 export type Scope =
-  /** Everything of everybody: credentials, callers, settings, audit; carries all other scopes. */
+  /** Full access for administrators: credentials, callers, settings, audit. Includes all other scopes. */
   | 'MANAGE'
-  /** Read the runs, artifacts and transcripts of other callers; carries READ. */
+  /** Read the runs, artifacts and transcripts of all callers. Includes READ. */
   | 'OBSERVE'
-  /** Read the catalog, pipelines, and one's own runs, artifacts and memory. */
+  /** Read the catalog, pipelines, and the caller's own runs, artifacts and memory. */
   | 'READ'
-  /** Start, resume, re-run and cancel runs; keep own defaults. */
+  /** Start, resume, re-run and cancel runs; change the caller's own defaults. */
   | 'RUN'
-  /** Save, copy and delete pipelines; keep proposals for missing packs; delete runs. */
+  /** Create, change, copy and delete pipelines; save gap proposals; delete runs. */
   | 'WRITE';
 
-/** How bad an issue is. */
+/** Severity of an issue. */
 export type Severity =
-  /** Refused. */
+  /** Blocks the command. */
   | 'ERROR'
-  /** Worth knowing. */
+  /** Does not block the command. */
   | 'WARNING';
 
 export type TokensQueryVariables = Exact<{

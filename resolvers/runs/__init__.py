@@ -1,4 +1,4 @@
 """Use cases of runs: start, watch, cancel, resume, re-run.
 
-Begin with `starts` and `runs`; `proposals` thinks a resume or re-run through for preview and command alike.
+Begin with `starts` and `runs`; `proposals` plans a resume or re-run, for the preview and for the command.
 """

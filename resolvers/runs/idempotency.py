@@ -1,4 +1,4 @@
-"""Idempotency keys of starts: what an earlier call with the same key led to, and why a key is refused."""
+"""Idempotency keys of starts: finds the run of an earlier call with the same key, or refuses the key."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 async def earlier_run(context: Context, key: str, request: str | None) -> str | None:
-    """The run that an earlier start of the caller's with the same key led to; None when there was none.
+    """Return the run that the caller's earlier start with this key led to; None if there was none.
 
     Raises:
-        Conflict: the key belongs to another request, or its run is gone.
+        Conflict: The key belongs to another request, or its run was deleted.
     """
     earlier = await find_earlier_start(context.services.store, context.caller.id, key)
     if earlier is None or context.services.now() - earlier.created_at > IDEMPOTENCY_KEEP:
@@ -30,27 +30,26 @@ async def earlier_run(context: Context, key: str, request: str | None) -> str | 
 
 
 def request_digest(key: str | None, operation_name: str, *arguments: JSONValue) -> str | None:
-    """Tells whether two starts with one idempotency key are the same request, as the caller worded it.
+    """Digest a start's arguments, to tell whether two starts with one idempotency key are the same request.
 
-    How long the caller waits for the answer is no part of it, nor how a number is written. None without a key: nothing
-    asks for it then.
+    Leaves out how long the caller waits and how a number is written. None without a key.
     """
     return None if key is None else digest(comparable_json([operation_name, *arguments]))
 
 
 def used_for_another(key: str | None, run_id: str) -> Conflict:
-    """The refusal of an idempotency key that belongs to another request."""
+    """Make the refusal of an idempotency key that belongs to another request."""
     return Conflict(
         f"The idempotency key `{key}` was used for another request.",
         current_id=run_id,
-        hint="Use a new key for a new request, or repeat the first request word for word.",
+        hint="Use a new key for a new request, or repeat the first request unchanged.",
     )
 
 
 def run_is_gone(key: str | None, run_id: str) -> Conflict:
-    """The refusal of an idempotency key whose run is gone: a repeat must not run it once more."""
+    """Make the refusal of an idempotency key whose run was deleted: a repeated request must not run it again."""
     return Conflict(
-        f"The idempotency key `{key}` started {run_id}, which was deleted since.",
+        f"The idempotency key `{key}` started run {run_id}, which has been deleted.",
         current_id=run_id,
-        hint="Nothing was started. Use a new key to run it once more.",
+        hint="Nothing was started. Use a new key to run it again.",
     )

@@ -1,7 +1,7 @@
-"""What a resume or a re-run would find not to fit: steps whose packs take something else than when they were recorded.
+"""Finds steps of a resume or re-run that do not fit their packs, whose schemas have changed since the run.
 
-A step that reads reused results alone is given what is known by now, so it is held to what its pack takes, word for
-word. Of the others only what can be proved from their schemas is reported.
+The input of a step that reads only reused results is already known, so it is checked against its pack's model. For
+other steps only misfits that follow from the schemas are reported.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def pack_of(context: Context, pipeline: CompiledPipeline, found: Snapshot, step: ClaimedStep) -> Pack | None:
-    """The pack that runs a step of a recorded run here; None when there is none."""
+    """Find the pack that would run a recorded step on this server; None if there is none."""
     resources = context.services.engine.resources
     return find_pack(resources.registry, pipeline, found.steps, step, resources.agents)
 
@@ -42,7 +42,7 @@ def pack_of(context: Context, pipeline: CompiledPipeline, found: Snapshot, step:
 async def misfits_of_target(
     context: Context, found: Snapshot, target: Target, plan: ResumePlan, inputs: dict[str, JSONValue]
 ) -> list[Issue]:
-    """What of a definition does not fit the newest packs, for the steps a plan would run on them."""
+    """Return where a definition does not fit the newest packs, for the steps a plan would run."""
     if target.version_id is None:
         return []
     versions = context.services.versions
@@ -52,8 +52,8 @@ async def misfits_of_target(
     steps = {step.key: step for step in target.compiled.steps}
     issues: list[Issue] = []
     for planned in plan.steps:
-        step = steps.get(planned.key)  # a plan that takes the definition for another names steps of the run's own
-        if planned.action == "reuse" or step is None or planned.input_source == "given":  # which is looked at elsewhere
+        step = steps.get(planned.key)  # None for a step of the run that the new definition no longer has
+        if planned.action == "reuse" or step is None or planned.input_source == "given":  # checked elsewhere
             continue
         override = rows[step.key].input_override if planned.input_source == "given_earlier" else None
         if override is None and (step.agent is not None or not step.reads_steps or not step.reads_steps <= reused):
@@ -67,7 +67,7 @@ async def misfits_of_target(
 
 
 def misfits_of_outputs(context: Context, found: Snapshot, target: Target, plan: ResumePlan) -> list[Issue]:
-    """Steps to run whose recorded version is gone, where the one that is here in its place gives something else."""
+    """Return steps to run whose recorded version is gone and whose substitute's output does not fit later steps."""
     if target.changed:
         return []
     registry = context.services.registry
@@ -77,26 +77,26 @@ def misfits_of_outputs(context: Context, found: Snapshot, target: Target, plan: 
         if row.key not in run or pack_of(context, target.compiled, found, row) is not None:
             continue
         if (why := misfit(registry, target.compiled, found.steps, row)) is not None:
-            hint = f"Install {row.pack} {row.pack_version} again, or mend the pipeline and take its current definition."
+            hint = f"Install {row.pack} {row.pack_version} again, or fix the pipeline and use its current definition."
             issues.append(error(("steps", row.key), "schema_mismatch", why, hint))
     return issues
 
 
-async def misfits_of_stand_ins(
+async def misfits_of_substitutes(
     context: Context,
     found: Snapshot,
     target: Target,
     plan: ResumePlan,
     inputs: dict[str, JSONValue],
 ) -> list[Issue]:
-    """What the versions that stand in for recorded ones refuse of what the steps to run would give them.
+    """Return where inputs of steps to run do not fit the versions that substitute for the recorded ones.
 
     Args:
         context: The caller's.
         found: The run.
-        target: Its own definition.
-        plan: What would be done.
-        inputs: The run inputs it would go on with.
+        target: The run's own definition.
+        plan: The planned resume.
+        inputs: The run inputs to resume with.
     """
     reused = _reused(plan)
     rows = {row.key: row for row in found.steps}
@@ -104,7 +104,7 @@ async def misfits_of_stand_ins(
     proved: tuple[Issue, ...] | None = None
     for planned in plan.steps:
         key, source = planned.key, planned.input_source
-        if source is None or source == "given":  # reused, or looked at elsewhere
+        if source is None or source == "given":  # reused, or checked elsewhere
             continue
         step, row = target.compiled.step(key), rows[key]
         pack = None if step.agent is not None else pack_of(context, target.compiled, found, row)
@@ -130,7 +130,7 @@ def _reused(plan: ResumePlan) -> frozenset[str]:
 
 
 def _hint(row: ClaimedStep, *, first: bool) -> str:
-    other = f"install {row.pack} {row.pack_version} again, or mend the pipeline and take its current definition."
+    other = f"install {row.pack} {row.pack_version} again, or fix the pipeline and use its current definition."
     return f"Change the input of this step, {other}" if first else f"{other[0].upper()}{other[1:]}"
 
 
@@ -144,14 +144,16 @@ def _of_value(
     override: str | None = None,
     hint: Hint | str | None = None,
 ) -> list[Issue]:
-    """What a pack refuses of the very input a step would give it."""
+    """Return what a pack refuses in the exact input a step would give it."""
     try:
         value = resolved(context, found, target, step, inputs) if override is None else orjson.loads(override)
     except TemplateError as failed:
         issue = error((), "invalid_input", failed.failure.message, failed.failure.hint)
         return [issue.under("steps", step.key)]
     if not isinstance(value, dict):
-        return [error(("steps", step.key, "input"), "wrong_type", f"The input is no object but {shown(value)}.")]
+        return [
+            error(("steps", step.key, "input"), "wrong_type", f"The input is {shown(value)}; it must be an object.")
+        ]
     return [
         error(
             ("steps", step.key, "input", *issue.path),
@@ -171,10 +173,10 @@ def _refused(pack: Pack, value: JSONValue) -> list[Issue]:
 def resolved(
     context: Context, found: Snapshot, target: Target, step: CompiledStep, inputs: Mapping[str, JSONValue]
 ) -> JSONValue:
-    """The input the step would resolve to; a session that would be recreated keeps its recorded id.
+    """Resolve a step's input from recorded outputs; a session that would be recreated keeps its recorded id.
 
     Raises:
-        TemplateError: a reference leads nowhere.
+        TemplateError: A reference has no value.
     """
     outputs: dict[str, JSONValue] = {}
     for row in found.steps:

@@ -1,4 +1,4 @@
-"""Resumes and re-runs thought through, not yet done: what they go on with, what they would do, what is wrong."""
+"""Plans resumes and re-runs for preview and command: the definition, the inputs, the steps to run, and the issues."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from resolvers.artifacts.unreadable import given_artifacts, gone_inputs, gone_ou
 from resolvers.pipelines.start_checks import found_issues, masked_issues, pack_call_issues, pack_input_issues
 from resolvers.pipelines.versions import compiled
 from resolvers.problems import Invalid, NotFound
-from resolvers.runs.misfits import misfits_of_outputs, misfits_of_stand_ins, misfits_of_target, pack_of, resolved
+from resolvers.runs.misfits import misfits_of_outputs, misfits_of_substitutes, misfits_of_target, pack_of, resolved
 from runner.agents.behaviour import Behaviour
 from runner.agents.profiles import Selection
 from runner.definitions.inputs import check_inputs, with_defaults
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class DefinitionChoice(StrEnum):
-    """Which definition a run is to use."""
+    """Which definition to use."""
 
     OF_RUN = "of_run"
     CURRENT = "current"
@@ -52,15 +52,15 @@ class DefinitionChoice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The definition a run goes on with.
+    """The definition to resume or re-run with.
 
     Attributes:
         document: The definition, as stored.
-        input_schema: Schema of the run inputs as stored; None for a pack call.
-        schema: The same, read.
-        changed: Whether it is another than the run's.
-        newer: Whether the pipeline has a newer one than the run's.
-        issues: Why the one asked for cannot be had, or what is worth knowing of it.
+        input_schema: JSON text of the run inputs' schema; None for a pack call.
+        schema: The parsed schema.
+        changed: Whether it differs from the run's own definition.
+        newer: Whether the pipeline has a newer version than the run's.
+        issues: Why the requested definition is not available, or a warning about it.
     """
 
     version_id: str | None
@@ -75,11 +75,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A resume thought through, not yet done.
+    """A planned resume.
 
     Attributes:
-        inputs: The run inputs it goes on with.
-        given: JSON text of the inputs that replace those from the definition, by step.
+        inputs: The run inputs to resume with.
+        given: JSON text of the step inputs that replace those from the definition, by step.
     """
 
     found: Snapshot
@@ -98,7 +98,7 @@ async def rerun_plan(
     values: dict[str, JSONValue],
     from_step: str | None,
 ) -> ResumePlan:
-    """What a re-run from a step would reuse and run; `before` and `values` are the run's inputs and the new ones."""
+    """Plan a re-run from a step; `before` and `values` are the earlier run's inputs and the new ones."""
     plan = plan_rerun(
         await _snapshots(context, found),
         from_step=from_step,
@@ -124,11 +124,11 @@ async def propose(
     inputs: JSONValue,
     choice: DefinitionChoice,
 ) -> Proposal:
-    """A resume with these changes: its plan with everything wrong or missing; changes nothing.
+    """Plan a resume with these changes, with every issue and everything missing; changes nothing.
 
     Raises:
-        NotFound: there is no such run.
-        Invalid: `inputs` is no JSON object.
+        NotFound: The run does not exist.
+        Invalid: `inputs` is not a JSON object.
     """
     found = await get_snapshot(context, run_id)
     target = await target_of(context, found, choice)
@@ -150,7 +150,7 @@ async def propose(
     issues += (
         await misfits_of_target(context, found, target, plan, values)
         if target.changed
-        else await misfits_of_stand_ins(context, found, target, plan, values)
+        else await misfits_of_substitutes(context, found, target, plan, values)
     )
     issues += await _changed_profiles(context, found, target, plan)
     issues += await gone_inputs(context, target.compiled, plan, values, caller_id=found.caller_id)
@@ -164,7 +164,7 @@ async def propose(
 
 
 def given_inputs(found: Snapshot, plan: ResumePlan, step_input: StepInputChange = UNCHANGED) -> dict[str, str]:
-    """JSON text of the inputs that replace those from the definition, by step."""
+    """Return the JSON text of step inputs that replace those from the definition, by step."""
     earlier = {row.key: row.input_override for row in found.steps}
     texts = {step.key: earlier[step.key] for step in plan.steps if step.input_source == "given_earlier"}
     if plan.entry is not None and step_input is not UNCHANGED and step_input is not None:
@@ -180,7 +180,7 @@ def known_inputs(
     values: Mapping[str, JSONValue],
     given: Mapping[str, str],
 ) -> dict[str, str]:
-    """JSON text of the inputs of steps that would run, masked, by step; not of those that depend on such steps."""
+    """Return the masked JSON text of inputs of the steps to run, by step, except those that read another such step."""
     reused = {step.key for step in plan.steps if step.action == "reuse"}
     steps = {step.key: step for step in target.compiled.steps}
     known: dict[str, str] = {}
@@ -191,7 +191,7 @@ def known_inputs(
         elif planned.input_source is not None and step is not None and step.reads_steps <= reused:
             try:
                 value = resolved(context, found, target, step, values)
-            except TemplateError:  # reported as an issue where it matters, and by the step once it runs
+            except TemplateError:  # reported as an issue, and by the step when it runs
                 continue
         else:
             continue
@@ -200,9 +200,9 @@ def known_inputs(
 
 
 def _without_its_session(found: Snapshot, target: Target, step_input: StepInputChange) -> StepInputChange:
-    """Remove `_session_id` from a step input where it names the session that the step gets anyway.
+    """Remove `_session_id` from a step input if it names the session that the step gets anyway.
 
-    Attempts show the session, and changed inputs are often edited copies of theirs. A recreated session has another id.
+    Attempts show the session, and changed inputs are often edited copies. A recreated session has another id.
     """
     if not isinstance(step_input, dict) or SESSION_FIELD not in step_input:
         return step_input
@@ -220,24 +220,24 @@ def _without_its_session(found: Snapshot, target: Target, step_input: StepInputC
 
 
 def json_object(value: JSONValue, name: str) -> dict[str, JSONValue]:
-    """An argument that has to be a JSON object; nothing given is an empty one.
+    """Return an argument that must be a JSON object; null counts as an empty one.
 
     Raises:
-        Invalid: it is something else.
+        Invalid: It is not an object.
     """
     if value is None:
         return {}
     if not isinstance(value, dict):
-        message = f"`{name}` is a JSON object, not {shown(value)}."
+        message = f"`{name}` must be a JSON object, not {shown(value)}."
         raise Invalid([error((name,), "wrong_type", message)])
     return value
 
 
 async def get_snapshot(context: Context, run_id: str) -> Snapshot:
-    """A run with its steps as they fared, read at one instant.
+    """Read a run and the states of its steps in one snapshot.
 
     Raises:
-        NotFound: there is none.
+        NotFound: It does not exist.
     """
     found = await context.services.store.snapshot(snapshot, run_id)
     if found is None:
@@ -246,7 +246,7 @@ async def get_snapshot(context: Context, run_id: str) -> Snapshot:
 
 
 async def target_of(context: Context, found: Snapshot, choice: DefinitionChoice) -> Target:
-    """The definition to go on with, and whether it differs from the run's."""
+    """Find the definition to use, and whether it differs from the run's."""
     schema = orjson.loads(found.input_schema) if found.input_schema else None
     own = Target(
         version_id=found.version_id,
@@ -265,7 +265,7 @@ async def target_of(context: Context, found: Snapshot, choice: DefinitionChoice)
     if pipeline.deleted_at is not None:
         gone = f"The {'starter' if pipeline.builtin else 'pipeline'} {pipeline.key} is deleted"
         if choice is DefinitionChoice.OF_RUN:
-            message = f"{gone}; the version that the run executed is used."
+            message = f"{gone}; the run's own version is used."
             return replace(own, issues=(warning(("definition",), "pipeline_deleted", message),))
         hint = "Use the run's own definition."
         message = f"{gone}; it has no current definition."
@@ -287,7 +287,7 @@ async def target_of(context: Context, found: Snapshot, choice: DefinitionChoice)
 
 
 async def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
-    """The steps of a run as they fared, by its own definition."""
+    """Return the recorded steps of a run, by its own definition."""
     pipeline = await compiled(context, found.document, found.input_schema)
     registry = context.services.registry
     return [
@@ -304,13 +304,13 @@ async def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
 
 
 def _fresh(context: Context, target: Target) -> list[StepSnapshot]:
-    """The steps of another definition, none of which has run."""
+    """Return the steps of another definition, none of which has run."""
     registry = context.services.registry
     return [StepSnapshot.pending(step, pack_of_step(registry, step)) for step in target.compiled.steps]
 
 
 async def _changed_profiles(context: Context, found: Snapshot, target: Target, plan: ResumePlan) -> list[Issue]:
-    """Agent steps to run whose profile is not what it was when they were last tried, as far as a transcript tells."""
+    """Warn about agent steps to run whose profile has changed since their last attempt, as its transcript shows."""
     agents = context.services.engine.resources.agents
     run = {step.key for step in plan.steps if step.action != "reuse"}
     agent_steps = {step.key for step in target.compiled.steps if step.agent is not None}
@@ -320,11 +320,11 @@ async def _changed_profiles(context: Context, found: Snapshot, target: Target, p
         if row.key not in run & agent_steps or row.attempt_id is None or profile is None:
             continue
         first = await entries_after(context.services.store, row.attempt_id, 0, limit=1)
-        told = first[0].get("data") if first else None
+        data = first[0].get("data") if first else None
         now = await asyncio.to_thread(Behaviour.of, profile)
-        if changed := now.differs(told.get("behaviour") if isinstance(told, dict) else None):
-            what = f"The agent profile `{profile.key}` has changed since step {row.key} was last tried:"
-            hint = "It is tried with the profile as it is now. If that is not what you want, mend the profile first."
+        if changed := now.differs(data.get("behaviour") if isinstance(data, dict) else None):
+            what = f"The agent profile `{profile.key}` has changed since the last attempt of step {row.key}:"
+            hint = "The next attempt uses the profile as it is now. To change that, edit the profile first."
             issues.append(warning(("steps", row.key), "profile_changed", f"{what} {', '.join(changed)}.", hint))
     return issues
 
@@ -336,12 +336,12 @@ async def _live(context: Context, found: Snapshot) -> frozenset[str]:
 
 
 def merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue], target: Target) -> dict[str, JSONValue]:
-    """Inputs with the changes applied, null removing one, and the definition's defaults for what is absent.
+    """Apply changes to inputs, null removing one, and fill in the definition's defaults.
 
-    What was recorded by the same definition stays as it is: steps have read it so.
+    Inputs recorded with the same definition stay as they are, since steps have read them.
 
     Raises:
-        Invalid: the defaults are too many.
+        Invalid: There are too many defaults.
     """
     merged = {**before, **changes}
     kept = {name: value for name, value in merged.items() if not (value is None and name in changes)}
@@ -355,7 +355,7 @@ def merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue], ta
 
 
 def changed_inputs(before: Mapping[str, JSONValue], after: Mapping[str, JSONValue]) -> frozenset[str]:
-    """Names of the inputs that differ, added and removed ones too; 1 and 1.0 do not, 1 and true do."""
+    """Return the names of changed, added and removed inputs; 1 equals 1.0 but not true."""
     shared = before.keys() & after.keys()
     differ = (name for name in shared if comparable_json(before[name]) != comparable_json(after[name]))
     return frozenset(before.keys() ^ after.keys()).union(differ)
@@ -364,7 +364,7 @@ def changed_inputs(before: Mapping[str, JSONValue], after: Mapping[str, JSONValu
 async def input_issues(
     context: Context, found: Snapshot, target: Target, values: dict[str, JSONValue]
 ) -> Sequence[Issue]:
-    """What is wrong with the inputs, for the pipeline or the pack that would go on with them."""
+    """Check the inputs against the pipeline or pack that would run with them."""
     if target.schema is not None:
         return await found_issues(context, partial(check_inputs, target.schema), values)
     pack = pack_of(context, target.compiled, found, found.steps[0])
@@ -374,7 +374,7 @@ async def input_issues(
 def _step_input_issues(
     context: Context, found: Snapshot, target: Target, key: str, step_input: JSONValue
 ) -> list[Issue]:
-    """Whether a given input fits the step it is for."""
+    """Check a changed input against its step's pack."""
     row = next(step for step in found.steps if step.key == key)
     pack = (
         pack_of_step(context.services.registry, target.compiled.step(key))
@@ -388,9 +388,9 @@ def _step_input_issues(
 
 
 def _missing(context: Context, found: Snapshot, target: Target, plan: ResumePlan) -> tuple[Requirement, ...]:
-    """What the steps a resume would run need and cannot have here.
+    """Return what the steps to run need and lack on this server.
 
-    All steps are looked at, since a reused one may have left the session that a later one works in.
+    The preflight covers all steps, since a later step may work in the session of a reused one.
     """
     rows = {row.key: row for row in found.steps}
     steps: list[StandaloneStep] = []

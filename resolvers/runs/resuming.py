@@ -1,4 +1,4 @@
-"""Going on with a run, and running it again: preview, resume and re-run."""
+"""Resumes and re-runs of runs, with their previews."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a resume would do.
+    """What a resume or re-run would do.
 
     Attributes:
         definition_changed: Whether the pipeline has a newer version than the run's.
-        inputs: JSON text of step inputs, masked, by step; see `resolvers.runs.proposals.known_inputs`.
+        inputs: Masked JSON text of step inputs, by step; see `resolvers.runs.proposals.known_inputs`.
     """
 
     allowed: bool
@@ -80,7 +80,7 @@ async def preview_resume(
     inputs: JSONValue = None,
     definition: DefinitionChoice = DefinitionChoice.OF_RUN,
 ) -> Preview:
-    """What a resume would reuse, run, and change outside; changes nothing."""
+    """Show which steps a resume would reuse and run, and its external changes; changes nothing."""
     await readable_run(context, id)
     proposal = await propose(context, id, step_input, inputs, definition)
     lacking = tuple(
@@ -101,7 +101,7 @@ async def preview_rerun(
     definition: DefinitionChoice = DefinitionChoice.OF_RUN,
     from_step: str | None = None,
 ) -> Preview:
-    """What running again would reuse, run, and change outside; changes nothing."""
+    """Show which steps a re-run would reuse and run, and its external changes; changes nothing."""
     await readable_run(context, id)
     found = await get_snapshot(context, id)
     target = await target_of(context, found, definition)
@@ -142,7 +142,7 @@ async def resume_run(
     definition: DefinitionChoice = DefinitionChoice.OF_RUN,
     wait_seconds: int = 0,
 ) -> str:
-    """Goes on in the same run at the first step that has not succeeded; the run's id."""
+    """Continue a run at the first step that has not succeeded; returns the run's id."""
     refuse_bad_start(context, None, None, wait_seconds, None)
     await changeable_run(context, id)
     proposal = await propose(context, id, step_input, inputs, definition)
@@ -161,7 +161,7 @@ async def resume_run(
         await context.commit(lambda conn: engine.resume(conn, change))
     except WrongStateError as wrong_state:
         raise WrongState(
-            f"Run {id} is {wrong_state.state} by now: somebody else was faster.", id, hint="Look at it again."
+            f"Run {id} is {wrong_state.state} now: another request changed it first.", id, hint="Get the run again."
         ) from wrong_state
     except QueueFullError as full:
         raise queue_full(full) from full
@@ -172,8 +172,8 @@ async def resume_run(
 
 def _instead_of_resuming(state: RunState) -> Hint:
     if state is RunState.SUCCEEDED:
-        return Hint("Nothing is left to go on with. Run it again for a new run.", operation="rerun_run")
-    return Hint("Wait until it has ended, or cancel it first.")
+        return Hint("It has no steps left to run. Start a new run instead.", operation="rerun_run")
+    return Hint("Wait until it ends, or cancel it first.")
 
 
 @operation(
@@ -209,7 +209,7 @@ async def rerun_run(
     wait_seconds: int = 0,
     idempotency_key: str | None = None,
 ) -> Started:
-    """Runs again: a new run with the same inputs or changed ones; never coalesces."""
+    """Start a new run with the same inputs or changed ones; never coalesces."""
     refuse_bad_start(context, None, None, wait_seconds, idempotency_key)
     request = request_digest(idempotency_key, "rerun_run", id, inputs, definition, from_step, force, agent)
     if (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
@@ -271,9 +271,6 @@ async def rerun_run(
         raise Invalid([argument_error("from_step", "output_gone", str(gone))]) from gone
 
 
-# ------------------------------------------------------------------------------------------------ parts
-
-
 def _change(context: Context, proposal: Proposal) -> Resume:
     found, target, plan = proposal.found, proposal.target, proposal.plan
     rows = {row.key: row for row in found.steps}
@@ -314,7 +311,7 @@ def _change(context: Context, proposal: Proposal) -> Resume:
 
 
 def _with_same_agents(found: Snapshot, steps: Sequence[NewStep]) -> list[NewStep]:
-    """The steps, working with the profiles and models the run to be repeated worked with."""
+    """Return the steps with the agent profiles and models of the earlier run."""
     selected = {row.key: row.pack_version for row in found.steps if row.pack == AGENT}
     return [step._replace(pack_version=selected.get(step.key, step.pack_version)) for step in steps]
 

@@ -36,7 +36,7 @@ POLL_SECONDS = 1.0
 
 
 class RunAction(StrEnum):
-    """What can be done with a run, what most people want first."""
+    """What can be done with a run, most frequent first."""
 
     RESUME = "resume"
     RERUN = "rerun"
@@ -48,7 +48,7 @@ class RunAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunQuery:
-    """Which runs are asked for; pipelines by id, key or alias. See `store.runs.reads.RunFilter`."""
+    """Filter of runs, with pipelines by id, key or alias; see `store.runs.reads.RunFilter`."""
 
     states: tuple[RunState, ...] | None = None
     pipelines: tuple[str, ...] | None = None
@@ -64,7 +64,7 @@ class RunQuery:
 
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """What waiting for a run came to; `sequence` is the position to wait on after."""
+    """Result of waiting for a run; `sequence` is the position to continue waiting from."""
 
     run: RunRecord
     timed_out: bool
@@ -72,7 +72,7 @@ class Waited:
 
 
 def run_actions(context: Context, run: RunRecord) -> tuple[RunAction, ...]:
-    """What the caller may do with a run now."""
+    """List what the caller may do with a run now."""
     caller = context.caller
     owns = run.caller_id == caller.id or caller.may(Scope.MANAGE)
     may_run = caller.may(Scope.RUN)
@@ -86,14 +86,14 @@ def run_actions(context: Context, run: RunRecord) -> tuple[RunAction, ...]:
     if owns and may_run and run.state is RunState.FAILED and run.acknowledged_at is None:
         actions.append(RunAction.ACKNOWLEDGE)
     if caller.may(Scope.WRITE) and run.state is RunState.SUCCEEDED:
-        actions.append(RunAction.PROMOTE)  # anybody may look at the proposal; it is made to be saved
+        actions.append(RunAction.PROMOTE)  # reading the proposal needs no `write`; saving it does
     if owns and caller.may(Scope.WRITE) and run.state in FINAL_RUN_STATES:
         actions.append(RunAction.DELETE)
     return tuple(actions)
 
 
 def queue_message(place: Ahead | None) -> str:
-    """What a queued run waits for, for people."""
+    """Describe what a queued run waits for."""
     if place is None or place.of_all == 0:
         return "starts next"
     if place.of_caller == 0:
@@ -101,17 +101,12 @@ def queue_message(place: Ahead | None) -> str:
     return _ahead(place.of_caller, "of yours")
 
 
-def _ahead(count: int, whose: str) -> str:
-    return f"{count} {'run' if count == 1 else 'runs'} {whose} ahead"
-
-
-def gone_id(run_id: str, caller_id: str) -> str:
-    """Wakes those who watch lists when a run is deleted; says whose it was, since nobody can look it up any more."""
-    return f"{run_id}@{caller_id}"
+def _ahead(count: int, owner: str) -> str:
+    return f"{count} {'run' if count == 1 else 'runs'} {owner} ahead"
 
 
 async def filter_of(context: Context, query: RunQuery) -> RunFilter:
-    """The store's filter for a query; a pipeline that is not found matches nothing."""
+    """Make the store's filter for a query; a pipeline that is not found matches nothing."""
     check_query_size(query)
     return RunFilter(
         states=query.states,
@@ -128,7 +123,7 @@ async def filter_of(context: Context, query: RunQuery) -> RunFilter:
 
 
 async def _note_unknown(context: Context, wanted: RunFilter) -> None:
-    """Notes what a filter names that is no pipeline's; the id of a deleted one is, and its runs are still there."""
+    """Note pipelines in a filter that do not exist; deleted pipelines still have their runs and id."""
     ids = wanted.pipeline_ids or ()
     known = await find_pipelines(context.services.store, ids) if ids else {}
     for ref in ids:
@@ -148,7 +143,7 @@ async def _note_unknown(context: Context, wanted: RunFilter) -> None:
     ),
 )
 async def get_run(context: Context, *, id: str) -> RunRecord | None:
-    """A run the caller may see; None when there is none."""
+    """Find a run the caller may see."""
     try:
         return await readable_run(context, id)
     except NotFound:
@@ -174,14 +169,14 @@ async def get_run(context: Context, *, id: str) -> RunRecord | None:
     ),
 )
 async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWindow) -> list[RunRecord]:
-    """Runs the caller may see, newest first; one more than the window asks for when there are more."""
+    """List runs the caller may see, newest first, and one more than the window asks for if there are more."""
     wanted = await filter_of(context, query)
     await _note_unknown(context, wanted)
     return await list_runs(context.services.store, wanted, window, visible_to=visible_to(context.caller))
 
 
 async def count_visible_runs(context: Context, query: RunQuery) -> int:
-    """How many runs of a query the caller may see, counted up to 10,000."""
+    """Count the runs of a query that the caller may see, up to 10,000."""
     wanted = await filter_of(context, query)
     return await count_runs(context.services.store, wanted, visible_to=visible_to(context.caller))
 
@@ -210,9 +205,9 @@ async def wait_run(
     until_change: bool = False,
     after: int | None = None,
 ) -> Waited | None:
-    """Waits until a run has ended or changed; running out of time is a normal answer, and cancels nothing.
+    """Wait until a run has ended or changed; a timeout is a normal answer and cancels nothing.
 
-    `after` is the sequence number after which events count as a change; those from now on when None.
+    `after` is the sequence number after which events count as a change; None means from now on.
     """
     longest = context.services.limits.wait_seconds
     if not 0 <= wait_seconds <= longest:
@@ -263,7 +258,7 @@ async def _wait_changed(context: Context, run_id: str, position: int, seconds: f
     ),
 )
 async def cancel_run(context: Context, *, id: str, reason: str | None = None) -> str:
-    """Stops a run; it is `cancelling` until its step has let go. The run's id."""
+    """Cancel a run, which is `cancelling` until its step has stopped; returns the run's id."""
     await changeable_run(context, id)
     shown = context.services.redactor.excerpt(reason, 500) if reason else None
     try:
@@ -273,32 +268,33 @@ async def cancel_run(context: Context, *, id: str, reason: str | None = None) ->
             await context.commit_unchanged()
             return id
         raise WrongState(
-            f"Run {id} has ended already: it is {wrong.state}.", id, hint="There is nothing left to cancel."
+            f"Run {id} has already ended: it is {wrong.state}.", id, hint="There is nothing to cancel."
         ) from wrong
     return id
 
 
 @operation("acknowledge_run", scope=Scope.RUN, kind="command", idempotent=True, target="id")
 async def acknowledge_run(context: Context, *, id: str, acknowledged: bool = True) -> str:
-    """Marks a failure as dealt with, or takes the mark off. The run's id."""
+    """Acknowledge a failed run or undo that; returns the run's id."""
     await changeable_run(context, id)
     try:
         await context.commit(lambda conn: acknowledge(conn, id, acknowledged=acknowledged))
     except WrongStateError as wrong:
         raise WrongState(
-            f"Run {id} is {wrong.state}; only failed runs are acknowledged.", id, hint="There is nothing to deal with."
+            f"Run {id} is {wrong.state}; only failed runs can be acknowledged.", id, hint="There is nothing to do."
         ) from wrong
     return id
 
 
 @operation("delete_run", scope=Scope.WRITE, kind="command", destructive=True, target="id")
 async def delete_one_run(context: Context, *, id: str) -> str:
-    """Deletes a run that has ended, with what it produced; pinned artifacts stay. The run's id."""
+    """Delete a run that has ended with its outputs, except pinned artifacts; returns the run's id."""
     run = await changeable_run(context, id)
 
     def unit(conn: Connection) -> None:
         delete_run(conn, id)
-        conn.wake(Topic.RUN_DELETED, gone_id(id, run.caller_id))
+        # With the caller, which watchers of lists can no longer look up.
+        conn.wake(Topic.RUN_DELETED, f"{id}@{run.caller_id}")
 
     try:
         await context.commit(unit)

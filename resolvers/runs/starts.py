@@ -1,4 +1,4 @@
-"""Starting runs: of a pipeline, or of a single pack."""
+"""Starts runs of a pipeline or of a single pack."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ SEARCHED_CHARACTERS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What a start led to.
+    """Result of a start.
 
     Attributes:
         run_id: None for a dry run.
-        run: The run as the start left it, read along with it when nobody waits for its end.
+        run: The run right after the start; None if the start waited for its end.
     """
 
     run_id: str | None
@@ -105,7 +105,7 @@ async def run_pipeline(
     idempotency_key: str | None = None,
     dry_run: bool = False,
 ) -> Started:
-    """Starts a run of a pipeline, or finds the one it amounts to."""
+    """Start a run of a pipeline, or return the equal run that is already in progress."""
     refuse_bad_start(context, title, deadline_seconds, wait_seconds, idempotency_key)
     request = request_digest(
         idempotency_key, "run_pipeline", pipeline, version, inputs, title, deadline_seconds, force, agent
@@ -121,9 +121,9 @@ async def run_pipeline(
     warnings: list[Issue] = []
     issues: list[Issue] = []
     if (alias := found.alias(pipeline)) is not None:
-        inputs, told = translated(alias, found.key, inputs)
-        warnings = [issue for issue in told if issue.severity == "warning"]
-        issues = [issue for issue in told if issue.severity == "error"]
+        inputs, renamed = translated(alias, found.key, inputs)
+        warnings = [issue for issue in renamed if issue.severity == "warning"]
+        issues = [issue for issue in renamed if issue.severity == "error"]
     issues += not_from_memory(inputs, from_memory)
     known = {issue.path for issue in issues}
     issues += [
@@ -174,7 +174,7 @@ async def run_pipeline(
 
 
 def _agents_of(steps: Sequence[NewStep]) -> str:
-    """Which agents the steps of a run work with, as single flight compares it; empty without agent steps."""
+    """Serialize the agents of a run's steps to compare runs for single flight; empty without agent steps."""
     return "".join(f"{step.key}={step.pack_version}\n" for step in steps if step.pack == AGENT)
 
 
@@ -211,7 +211,7 @@ async def run_pack(
     idempotency_key: str | None = None,
     dry_run: bool = False,
 ) -> Started:
-    """Calls a single pack; recorded like a run of one step."""
+    """Call a single pack; recorded as a run of one step."""
     refuse_bad_start(context, None, None, wait_seconds, idempotency_key)
     request = request_digest(idempotency_key, "run_pack", pack, version, input, force)
     if not dry_run and (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
@@ -272,13 +272,13 @@ async def run_pack(
 
 
 async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequence[Issue] = ()) -> Started:
-    """Submits a run and holds the answer until it has ended, at most some seconds.
+    """Submit a run and wait up to `wait_seconds` for its end.
 
     The command's audit row is written with the run, so an accepted start is one commit.
 
     Raises:
-        Conflict: the idempotency key belongs to another request, or its run is gone.
-        Limited: the caller has too many runs waiting.
+        Conflict: The idempotency key belongs to another request, or its run was deleted.
+        Limited: The caller has too many queued runs.
     """
     engine = context.services.engine
     run: RunRecord | None = None
@@ -303,12 +303,12 @@ async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequ
 
 
 async def find_replay(context: Context, key: str | None, request: str | None, wait_seconds: int) -> Started | None:
-    """The run an earlier call with the same idempotency key started, in any state; None when there was none.
+    """Find the run that an earlier call with the same idempotency key started, in any state.
 
-    It is looked up before anything else: what has changed since does not matter to a repeated request.
+    Comes before all other checks: later changes do not matter to a repeated request.
 
     Raises:
-        Conflict: the key belongs to another request, or its run is gone.
+        Conflict: The key belongs to another request, or its run was deleted.
     """
     run_id = None if key is None else await earlier_run(context, key, request)
     if run_id is None:
@@ -320,16 +320,16 @@ async def find_replay(context: Context, key: str | None, request: str | None, wa
 
 
 def queue_full(full: QueueFullError) -> Limited:
-    """The refusal of a caller whose queue is full."""
+    """Make the refusal of a start when the caller's queue is full."""
     return Limited(
-        f"{full.waiting} of your runs are waiting already; more are not accepted.",
+        f"{full.waiting} of your runs are already queued, which is the limit.",
         retry_after_seconds=10,
         hint="Wait until some have ended, or cancel some.",
     )
 
 
 def deadline_of(context: Context, definition: CompiledPipeline, asked: float | None) -> float:
-    """Deadline of a run in seconds: as asked, the pipeline's, or the server's."""
+    """Return a run's deadline in seconds: the requested one, else the pipeline's, else the server's."""
     if asked is not None:
         return asked
     declared = definition.deadline_seconds
@@ -338,11 +338,11 @@ def deadline_of(context: Context, definition: CompiledPipeline, asked: float | N
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What people see and search of a run's inputs.
+    """A run's title and search text.
 
     Attributes:
-        title: As the caller wants it, or made from the inputs.
-        search_text: Title, and texts and numbers of the inputs, in lower case; of the latter 4,000 characters.
+        title: The caller's, or made from the inputs.
+        search_text: The title, and texts and numbers of the inputs up to `SEARCHED_CHARACTERS`, in lower case.
     """
 
     title: str
@@ -350,23 +350,23 @@ class Labels:
 
     @classmethod
     def of(cls, context: Context, values: dict[str, JSONValue], *, title: str | None = None, name: str) -> Labels:
-        """Masks first and cuts then: nothing recognises half a secret.
+        """Make the labels; masks before it cuts, since half a secret is not recognised.
 
         Args:
-            context: Whose redactor is used.
+            context: Has the redactor.
             values: Inputs of the run.
-            title: As the caller wants it, if so.
-            name: Of the pipeline or pack, for a title made here.
+            title: The caller's title.
+            name: Name of the pipeline or pack, for a run without a title.
         """
         redactor = context.services.redactor
         masked = redactor.value(values)
         assert isinstance(masked, dict), "masking keeps the shape"
         label = redactor.text(title) if title is not None else run_title(redactor.text(name), masked)
-        return cls(label, f"{FOUND_BY_WORDS}{label}\n{_said(masked)}".lower())
+        return cls(label, f"{FOUND_BY_WORDS}{label}\n{_searchable_text(masked)}".lower())
 
 
-def _said(inputs: dict[str, JSONValue]) -> str:
-    """The texts and numbers of inputs, a line for each, as far as they can be searched."""
+def _searchable_text(inputs: dict[str, JSONValue]) -> str:
+    """Return the texts and numbers of inputs, one per line, up to `SEARCHED_CHARACTERS`."""
     lines: list[str] = []
     left = SEARCHED_CHARACTERS
     pending: list[JSONValue] = [inputs]

@@ -1,4 +1,4 @@
-"""Watching runs live: their events, which of them change, and what attempts log."""
+"""Live views: the events of a run, changes of a list of runs, and the output of an attempt."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from runner.watching.tail import Batch, End, Gap
 
-#: Lists are told of changes at most this often, in seconds.
+#: Shortest interval between two messages about a list, in seconds.
 CHANGES_SECONDS = 1.0
-#: Runs told in one message; beyond it the list is read again.
-CHANGES_TOLD = 100
-#: Matching runs that are remembered for one list, so that it is told of those that leave it.
-CHANGES_KNOWN = 1_000
-#: Log lines in one message, and transcript entries with characters of their text together.
+#: Runs in one message about a list; if more change, the client reads the list again.
+CHANGED_RUNS_MAX = 100
+#: Matching runs tracked per list, to report those that leave it.
+TRACKED_RUNS_MAX = 1_000
+#: Log lines, transcript entries and characters of their texts in one message.
 LINES = 500
 ENTRIES = 500
 ENTRY_CHARACTERS = 256_000
-#: Output is looked for this often even when no wake-up comes, in seconds.
+#: Interval of looking for output without a wake-up, in seconds.
 POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Runs that appeared or changed, as they are now, and ids of those that are gone."""
+    """New and changed runs as they are now, ids of deleted runs, and whether there are more."""
 
     runs: tuple[RunRecord, ...]
     deleted_ids: tuple[str, ...]
@@ -52,7 +52,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class OutputPosition:
-    """A place in what an attempt prints: the last line of its log and the last entry of its transcript told."""
+    """Position in the output of an attempt: the last log line and the last transcript entry sent."""
 
     lines: int = 0
     entries: int = 0
@@ -60,7 +60,7 @@ class OutputPosition:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Log lines and transcript entries; `position` to go on after, `live` when all that is stored was told."""
+    """Log lines and transcript entries; `position` to continue after, `live` if nothing more is stored yet."""
 
     lines: tuple[LogLineRecord, ...]
     entries: tuple[dict[str, object], ...]
@@ -70,14 +70,14 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class OutputGap:
-    """Entries of the transcript were left out when it was written: more than is kept."""
+    """The transcript exceeded its limit here, and entries were not stored."""
 
     position: OutputPosition
 
 
 @dataclass(frozen=True, slots=True)
 class OutputEnd:
-    """The attempt has ended and all its output was told."""
+    """The attempt has ended and all its output was sent."""
 
     attempt: AttemptRecord
     position: OutputPosition
@@ -85,7 +85,7 @@ class OutputEnd:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """The position asked for is not this run's, as after a restored backup: read the run again, go on after this."""
+    """The client is ahead of the run, as after a restored backup: it reads the run and continues after `position`."""
 
     position: int
     missed: int | None = None
@@ -93,7 +93,7 @@ class Behind:
 
 @operation("watch_run", scope=Scope.READ, kind="query")
 async def watch_run(context: Context, *, id: str, after: int) -> AsyncIterator[Batch | Gap | Behind | End]:
-    """A run's events after a position; see `runner.watching.tail.Tails.follow`. Close the iterator when done early."""
+    """Follow a run's events after a position; see `runner.watching.tail.Tails.follow`. Close the iterator to stop."""
     run = await readable_run(context, id)
     newest = run.next_seq - 1
     if after <= newest:
@@ -103,7 +103,7 @@ async def watch_run(context: Context, *, id: str, after: int) -> AsyncIterator[B
 
 async def _behind(context: Context, run_id: str, newest: int) -> AsyncIterator[Batch | Gap | Behind | End]:
     yield Behind(newest)
-    # What follows a run is a generator, to be closed with this one.
+    # `follow` is a generator, to be closed with this one.
     async with aclosing(context.services.tails.follow(run_id, newest)) as messages:  # type: ignore[type-var]
         async for message in messages:
             yield message
@@ -111,7 +111,7 @@ async def _behind(context: Context, run_id: str, newest: int) -> AsyncIterator[B
 
 @operation("watch_runs", scope=Scope.READ, kind="query")
 async def watch_runs(context: Context, *, query: RunQuery) -> AsyncIterator[Changes]:
-    """Runs of a query that change: one message at once, then at most one a second. There is no replay."""
+    """Report changed runs of a query: one message at once, then at most one a second. There is no replay."""
     wanted = await filter_of(context, query)
     return _changes(context, wanted)
 
@@ -136,24 +136,24 @@ class _ShownRuns:
         self._store = context.services.store
         self._wanted = wanted
         self._only = visible_to(context.caller)
-        # Runs that match now and may cease to; an ordered set. Where nothing about a match can change, none are kept.
+        # Runs that match now and may stop matching; an ordered set.
         self._matching: dict[str, None] = {}
-        self._may_leave = wanted.states is not None or wanted.needs_attention is not None
 
     async def open(self) -> None:
         """Record the runs that match already, newest first."""
-        if self._may_leave:
-            rows = await list_runs(self._store, self._wanted, PageWindow(limit=CHANGES_KNOWN), visible_to=self._only)
+        if self._wanted.may_stop_matching:
+            window = PageWindow(limit=TRACKED_RUNS_MAX)
+            rows = await list_runs(self._store, self._wanted, window, visible_to=self._only)
             self._note(reversed([row.id for row in rows]))
 
     async def changes(self, changed: set[str], gone: set[str], more: bool) -> Changes | None:
-        """Return what to report of changed and deleted runs; None when nothing concerns this list."""
+        """Return what to report of changed and deleted runs; None if nothing concerns this list."""
         runs: list[RunRecord] = []
         if changed:
             if self._wanted.needs_attention is not None:
                 changed |= await self._repeated(changed)
             matching = await list_matching(self._store, self._wanted, sorted(changed), visible_to=self._only)
-            # A run that no longer matches is told once more, so that the list can drop it.
+            # A run that no longer matches is sent once more, so that the list can drop it.
             left = sorted((changed & self._matching.keys()) - matching.keys())
             former = await find_runs(self._store, left, visible_to=self._only) if left else {}
             runs = [*matching.values(), *former.values()]
@@ -165,19 +165,19 @@ class _ShownRuns:
             self._matching.pop(run_id, None)
         if not (runs or deleted or more):
             return None
-        return Changes(tuple(runs[:CHANGES_TOLD]), deleted, more or len(runs) > CHANGES_TOLD)
+        return Changes(tuple(runs[:CHANGED_RUNS_MAX]), deleted, more or len(runs) > CHANGED_RUNS_MAX)
 
     def _note(self, run_ids: Iterable[str]) -> None:
-        if not self._may_leave:
+        if not self._wanted.may_stop_matching:
             return
         for run_id in run_ids:
             self._matching.pop(run_id, None)
             self._matching[run_id] = None
-        while len(self._matching) > CHANGES_KNOWN:
+        while len(self._matching) > TRACKED_RUNS_MAX:
             del self._matching[next(iter(self._matching))]
 
     def _deleted(self, gone: set[str]) -> tuple[str, ...]:
-        """Ids of deleted runs the caller could see: those that say whose they were, or that matched here."""
+        """Return ids of deleted runs the caller could see: by the caller in the wake-up, or because they matched."""
         deleted = set()
         for key in gone:
             run_id, _, caller_id = key.partition("@")
@@ -186,7 +186,7 @@ class _ShownRuns:
         return tuple(sorted(deleted))
 
     async def _repeated(self, changed: set[str]) -> set[str]:
-        """Runs that changed ones repeat, over any number of re-runs: the success of those settles these."""
+        """Return earlier runs of changed re-runs, at any depth: a re-run's success ends their need for attention."""
         found: set[str] = set()
         level = changed
         while level:
@@ -200,14 +200,14 @@ class _ShownRuns:
 async def watch_attempt(
     context: Context, *, id: str, after: OutputPosition, lines: bool = True, entries: bool = True
 ) -> AsyncIterator[Output | OutputGap | OutputEnd]:
-    """What an attempt logs, and its agent says and does, after a position, until it has ended.
+    """Follow the log and transcript of an attempt after a position until it has ended.
 
     Args:
         context: The caller's.
         id: The attempt.
-        after: Go on after this.
-        lines: Whether its log is told.
-        entries: Whether its transcript is told.
+        after: Position to continue after.
+        lines: Whether to send its log.
+        entries: Whether to send its transcript.
     """
     found = (await visible.attempts(context, [id])).get(id)
     if found is None:
@@ -222,23 +222,25 @@ async def _output(
         while True:
             flag.clear()
             rows: list[LogLineRecord] = []
-            said: list[dict[str, object]] = []
+            transcript: list[dict[str, object]] = []
             # State before output: output is stored before an attempt is settled, so none can come after this read.
             now = (await find_attempts(context.services.store, [attempt.id])).get(attempt.id)
             if with_lines:
                 rows = await list_log(context.services.store, attempt.id, PageWindow((position.lines,), None, LINES))
             if with_entries:
-                said = await entries_after(context.services.store, attempt.id, position.entries, limit=ENTRIES + 1)
-            told = tuple(rows[:LINES])
-            entries = _together(said)
-            if told or entries:
+                store = context.services.store
+                transcript = await entries_after(store, attempt.id, position.entries, limit=ENTRIES + 1)
+            lines = tuple(rows[:LINES])
+            entries = _entries_of_one_message(transcript)
+            if lines or entries:
                 position = OutputPosition(
-                    lines=told[-1].sequence if told else position.lines,
+                    lines=lines[-1].sequence if lines else position.lines,
                     entries=_sequence(entries[-1]) if entries else position.entries,
                 )
-                yield Output(told, entries, position, live=len(told) == len(rows) and len(entries) == len(said))
-            elif said:
-                position = OutputPosition(position.lines, _sequence(said[0]))
+                live = len(lines) == len(rows) and len(entries) == len(transcript)
+                yield Output(lines, entries, position, live)
+            elif transcript:
+                position = OutputPosition(position.lines, _sequence(transcript[0]))
                 yield OutputGap(position)
             elif now is None or now.state is not AttemptState.RUNNING:
                 yield OutputEnd(now or attempt, position)
@@ -247,8 +249,8 @@ async def _output(
                 await wait_flag(flag, POLL_SECONDS)
 
 
-def _together(entries: list[dict[str, object]]) -> tuple[dict[str, object], ...]:
-    """The first entries that fit one message: none when what was left out comes first."""
+def _entries_of_one_message(entries: list[dict[str, object]]) -> tuple[dict[str, object], ...]:
+    """Return the first entries that fit one message; none if a gap comes first."""
     found: list[dict[str, object]] = []
     characters = 0
     for entry in entries[:ENTRIES]:

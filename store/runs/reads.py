@@ -124,6 +124,11 @@ class RunFilter:
     created_from: datetime | None = None
     created_before: datetime | None = None
 
+    @property
+    def may_stop_matching(self) -> bool:
+        """Whether a matching run may stop matching when its state changes."""
+        return self.states is not None or self.needs_attention is not None
+
 
 #: First character of a search text that holds plain words; earlier releases stored JSON.
 FOUND_BY_WORDS = "\n"

@@ -70,7 +70,7 @@ async def test_a_resume_warns_that_the_agent_is_not_what_it_was(tmp_path: Path) 
         await tab.visit(f"/runs/{run['id']}")
         await tab.press("Resume from step 1")
         dialog = tab.page.get_by_role("dialog")
-        note = dialog.get_by_role("listitem").filter(has_text="has changed since step draft was last tried")
+        note = dialog.get_by_role("listitem").filter(has_text="has changed since the last attempt of step draft")
         await note.get_by_text("Warning:").wait_for()
         assert "`" not in await note.inner_text()
         assert await note.locator("code").inner_text() == "writer"

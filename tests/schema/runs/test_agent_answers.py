@@ -177,7 +177,7 @@ async def test_a_resume_says_that_the_profile_has_changed_since_the_step_was_tri
     async with product(tmp_path, agents={"scripted": changed}) as it:
         other_profile = await preview(it)
 
-    began = "The agent profile `scripted` has changed since step draft was last tried: "
+    began = "The agent profile `scripted` has changed since the last attempt of step draft: "
     assert other_script == {"profile_changed": f"{began}a file it names."}
     everything = "its command line, a file it names, what it may reach or is given."
     assert other_profile == {"profile_changed": began + everything}

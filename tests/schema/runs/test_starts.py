@@ -387,7 +387,7 @@ async def test_starts_of_a_deleted_pipeline_are_refused_and_its_runs_stay(it: Pr
     again = await command(it, "rerunRun", id=run["id"], waitSeconds=20)
     assert again["run"]["state"] == "SUCCEEDED"
     assert (again["run"]["pipeline"]["key"], again["run"]["version"]) == ("echo", run["version"])
-    told = "The pipeline echo is deleted; the version that the run executed is used."
+    told = "The pipeline echo is deleted; the run's own version is used."
     assert [(issue["severity"], issue["message"]) for issue in again["warnings"]] == [("WARNING", told)]
     preview = """query ($id: ID!) { run(id: $id) {
         rerunPreview { allowed issues { severity rule message } }

@@ -65,7 +65,7 @@ async def test_an_agent_finds_runs_fails_resumes_and_reads(house, bench, mode):
         done = told(result)
         refused = await client.call_tool("resume_run", {"run_id": done["run_id"]})
         assert "wait until" not in refused.content[0].text
-        assert "Nothing is left to go on with." in refused.content[0].text
+        assert "It has no steps left to run." in refused.content[0].text
         assert (done["state"], done["run_id"]) == ("SUCCEEDED", failed["run_id"])
         assert "next" not in done
         (made,) = done["artifacts"]

@@ -1,4 +1,4 @@
-"""The audit trail: who did what."""
+"""Reads of the audit trail."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 @operation("audit", scope=Scope.MANAGE, kind="query")
 async def list_entries(context: Context, *, wanted: AuditFilter, window: PageWindow) -> list[AuditRecord]:
-    """Entries, newest first; one more than the window asks for when there are more."""
+    """List entries, newest first, and one more than the window asks for if there are more."""
     return await list_audit(context.services.store, check_query_size(wanted), window)
 
 
 async def count_entries(context: Context, wanted: AuditFilter) -> int:
-    """How many entries match, counted up to 10,000."""
+    """Count matching entries, up to 10,000."""
     return await count_audit(context.services.store, check_query_size(wanted))
 
 
 async def find_entry(context: Context, entry_id: str) -> AuditRecord | None:
-    """An entry by id; None when there is none or the caller may not read the audit."""
+    """Find an entry by id; None if it does not exist or the caller may not read the audit trail."""
     if not context.caller.may(Scope.MANAGE):
         return None
     return (await find_audit(context.services.store, [entry_id])).get(entry_id)

@@ -1,4 +1,4 @@
-"""Credentials: list, store, share, test, delete. No value ever comes out."""
+"""Lists, stores, grants, tests and deletes credentials. Never returns a value."""
 
 from __future__ import annotations
 
@@ -51,43 +51,42 @@ if TYPE_CHECKING:
 
 #: Longest description, in characters.
 DESCRIPTION_CHARACTERS = 500
-#: How often a change is tried anew when another one came between.
-TRIES = 5
+#: How often a change is tried when another one commits at the same time.
+ATTEMPTS = 5
 _KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
 
 
 @operation("credentials", scope=Scope.MANAGE, kind="query")
 async def list_stored(context: Context, *, window: PageWindow) -> list[CredentialRecord]:
-    """Credentials, newest first; one more than the window asks for when there are more."""
+    """List credentials, newest first, and one more than the window asks for if there are more."""
     return await list_credentials(context.services.store, window)
 
 
 @operation("credential_kinds", scope=Scope.READ, kind="query")
 async def list_kinds(context: Context) -> list[CredentialKind]:
-    """Every kind there is."""
     return list(KINDS.values())
 
 
 async def find_stored(context: Context, credential_id: str) -> CredentialRecord | None:
-    """A credential by id; None when there is none or the caller may not know of it."""
+    """Find a credential by id; None if it does not exist or the caller may not see it."""
     if not context.caller.may(Scope.MANAGE):
         return None
     return (await find_credentials(context.services.store, [credential_id])).get(credential_id)
 
 
 async def targets_of(context: Context, credential_id: str) -> list[str]:
-    """Whom a credential is granted to: names of packs, ids of pipelines and callers."""
+    """List whom a credential is granted to: names of packs, ids of pipelines and callers."""
     return await grants_of(context.services.store, credential_id)
 
 
 def is_readable(context: Context, record: CredentialRecord) -> bool:
-    """Whether the vault can read a credential now."""
+    """Whether the vault can decrypt a credential now."""
     found = context.services.vault.get(record.key)
     return found is not None and found.fields is not None
 
 
 def packs_that_need(context: Context, key: str) -> list[Pack]:
-    """The packs that ask for a credential, in the version in use, by name."""
+    """List the packs whose newest version uses a credential, by name."""
     registry = context.services.registry
     packs = [pack for name in sorted(registry.names()) if (pack := registry.find(name)) is not None]
     return [pack for pack in packs if any(need.key == key for need in pack.credentials)]
@@ -106,28 +105,28 @@ async def set_credential(
     remove_grants: Sequence[str] = (),
     expires_at: datetime | Keep | None = KEEP,
 ) -> CredentialRecord:
-    """Stores a credential, or changes what is given of it; a field that is null is removed, an absent one stays.
+    """Store a credential, or change the given parts; null removes a field, an absent field stays.
 
-    `grants` replaces all grants; `add_grants` and `remove_grants` leave those that others change meanwhile alone.
+    `grants` replaces all grants; `add_grants` and `remove_grants` do not touch grants that others change meanwhile.
     """
     issues = _shape_issues(key, kind, description)
     given: Mapping[str, JSONValue] | None = None
     if isinstance(fields, dict):
         given = fields
     elif fields is not KEEP and fields is not None:
-        issues.append(argument_error("fields", "wrong_type", "The fields are an object of texts."))
+        issues.append(argument_error("fields", "wrong_type", "The fields must be an object of texts."))
     if expires_at is not KEEP and expires_at is not None and expires_at <= context.services.now():
-        issues.append(argument_error("expires_at", "past", "It would have expired already.", "Give a later time."))
+        issues.append(argument_error("expires_at", "past", "The expiry is in the past.", "Give a later time."))
     if grants is not None and (add_grants or remove_grants):
         issues.append(
             argument_error(
-                "grants", "given_twice", "Replace all grants, or add and take back some: not both in one call."
+                "grants", "given_twice", "Either replace all grants, or add and remove some; not both in one call."
             )
         )
     if has_errors(issues):
         raise Invalid(issues, summary="The credential cannot be stored")
     shared = await _grant_change(context, grants, add_grants, remove_grants)
-    for _ in range(TRIES):
+    for _ in range(ATTEMPTS):
         change = await _change(context, key, kind, description, given, shared, expires_at)
         try:
             credential_id = await _store(context, change)
@@ -135,13 +134,13 @@ async def set_credential(
             await context.services.vault_sync.refresh()
             continue
         except TooManyGrantsError as refused:
-            message = f"{refused} grants are too many; at most {GRANTS_MAX} are kept."
+            message = f"{refused} grants exceed the limit of {GRANTS_MAX}."
             raise Invalid([argument_error("grants", "too_many", message)]) from refused
         await context.services.vault_sync.refresh()
         found = await find_stored(context, credential_id)
         if found is not None:
             return found
-    raise Unavailable(f"The credential `{key}` keeps being changed by others.", (), hint="Try again.")
+    raise Unavailable(f"Others changed the credential `{key}` during every attempt.", (), hint="Try again.")
 
 
 async def _store(context: Context, change: CredentialChange) -> str:
@@ -157,14 +156,14 @@ async def _change(
     grants: GrantChange,
     expires_at: datetime | Keep | None,
 ) -> CredentialChange:
-    """What is to be stored, given what is.
+    """Make the change to store, from the caller's values and what is stored.
 
     Raises:
-        Invalid: the fields do not fit the kind.
-        Unavailable: the vault is locked.
+        Invalid: The fields do not fit the kind.
+        Unavailable: The vault is locked.
     """
-    keeper = context.services.vault_sync
-    await keeper.refresh()
+    vault_sync = context.services.vault_sync
+    await vault_sync.refresh()
     stored = await find_credential(context.services.store, key)
     change = CredentialChange(
         key=key,
@@ -183,7 +182,7 @@ async def _change(
     if issues:
         raise Invalid(issues, summary=f"The credential `{key}` cannot be stored")
     try:
-        return await keeper.seal(change, fields, before=keeper.sealed(key))
+        return await vault_sync.seal(change, fields, before=vault_sync.sealed(key))
     except VaultLockedError as locked:
         lack = Requirement.of("credential", key, locked.missing)
         raise Unavailable(locked.missing.message, (lack,), hint=locked.missing.hint) from locked
@@ -196,14 +195,14 @@ def _shape_issues(key: str, kind: str, description: str | Keep | None) -> list[I
             argument_error(
                 "key",
                 "bad_key",
-                f"`{excerpt(key, 80)}` is no key.",
-                "Use lower-case letters, digits, `-` and `_`, at most 64, beginning with a letter.",
+                f"`{excerpt(key, 80)}` is not a valid key.",
+                "Use up to 64 lower-case letters, digits, `-` and `_`, beginning with a letter.",
             )
         )
     if isinstance(description, str):
         issues += [issue.under_argument("description") for issue in forbidden_text(description)]
         if len(description) > DESCRIPTION_CHARACTERS:
-            message = f"The description has more than {DESCRIPTION_CHARACTERS} characters."
+            message = f"The description exceeds the limit of {DESCRIPTION_CHARACTERS} characters."
             issues.append(argument_error("description", "too_long", message))
     return issues
 
@@ -211,15 +210,15 @@ def _shape_issues(key: str, kind: str, description: str | Keep | None) -> list[I
 async def _grant_change(
     context: Context, grants: Sequence[str] | None, add: Sequence[str], remove: Sequence[str]
 ) -> GrantChange:
-    """What to change about grants, in names of packs and ids of pipelines and callers.
+    """Resolve changes of grants to names of packs and ids of pipelines and callers.
 
     Raises:
-        NotFound: there is no such pack, pipeline or caller to share it with. What is to be taken back may be gone.
-        Invalid: there are too many.
+        NotFound: A pack, pipeline or caller to add does not exist; one to remove may be gone.
+        Invalid: There are too many.
     """
     given = add if grants is None else grants
     if max(len(given), len(remove)) > GRANTS_MAX:
-        message = f"{max(len(given), len(remove))} grants are too many; at most {GRANTS_MAX} are kept."
+        message = f"{max(len(given), len(remove))} grants exceed the limit of {GRANTS_MAX}."
         raise Invalid([argument_error("grants", "too_many", message)])
     found = [await _target(context, target) for target in given]
     for target, known in zip(given, found, strict=True):
@@ -227,8 +226,8 @@ async def _grant_change(
             raise NotFound(
                 "pack, pipeline or caller",
                 target,
-                hint="Give the name of a pack, the id or key of a pipeline, or the id or subject of a caller. A pack "
-                "that was added since the server started is known after a restart.",
+                hint="Give the name of a pack, the id or key of a pipeline, or the id or subject of a caller. "
+                "Restart the server to load a new pack.",
             )
     return GrantChange(
         add=frozenset(known for known in found if known is not None),
@@ -238,7 +237,7 @@ async def _grant_change(
 
 
 async def _target(context: Context, ref: str) -> str | None:
-    """Name of a pack, id of a pipeline or caller, from what people call it by; None when there is none."""
+    """Resolve a grant's target to the name of a pack, or the id of a pipeline or caller."""
     if context.services.registry.find(ref) is not None:
         return ref
     store = context.services.store
@@ -253,7 +252,7 @@ async def _target(context: Context, ref: str) -> str | None:
 
 @operation("delete_credential", scope=Scope.MANAGE, kind="command", destructive=True, target="id")
 async def delete(context: Context, *, id: str) -> str:
-    """Deletes a credential with its grants, for good; its id. What runs now may hold its value a while longer."""
+    """Delete a credential with its grants; returns its id. Current runs may use its value a while longer."""
     found = await _get(context, id)
     context.audit_target(found.id)
 
@@ -268,7 +267,7 @@ async def delete(context: Context, *, id: str) -> str:
 
 @operation("test_credential", scope=Scope.MANAGE, kind="command", idempotent=True, target="id")
 async def test(context: Context, *, id: str) -> CredentialRecord:
-    """Asks the service whether it accepts a credential, and keeps what it said."""
+    """Ask the service whether it accepts a credential, and store the result."""
     found = await _get(context, id)
     services = context.services
     await services.vault_sync.refresh()
@@ -278,29 +277,29 @@ async def test(context: Context, *, id: str) -> CredentialRecord:
     if opened is None or opened.fields is None or sealed is None:
         raise _untested(
             found.key,
-            f"The credential `{found.key}` cannot be read: it was changed in the database.",
+            f"The credential `{found.key}` cannot be decrypted: its row was changed in the database.",
             "Store it again.",
         )
     kind = KINDS.get(found.kind)
     if kind is None or kind.test is None:
         raise _untested(
-            found.key, f"Credentials of kind {found.kind} have no test.", "Run a pipeline that uses it to see."
+            found.key, f"There is no test for credentials of kind {found.kind}.", "Run a pipeline that uses it."
         )
     resources = services.engine.resources
-    # Asked where it is used: a key for a proxy is shown to the proxy and not to the vendor.
+    # Tested at the configured base URL: a key for a proxy must not reach the vendor.
     users = resources.gateway.roles.providers.values()
     used_at = {
         str(user.kind): user.base_url for user in users if user.credential == found.key and user.kind == kind.test
     }
     try:
-        verdict = await test_credential(kind, opened.fields, resources.egress, {**used_at, **resources.service_urls})
+        result = await test_credential(kind, opened.fields, resources.egress, {**used_at, **resources.service_urls})
     except PackError as failed:
         failure = failed.failure
-        raise _untested(found.key, f"Nothing is known: {failure.message}", failure.hint) from failed
-    message = services.redactor.text(verdict.message)
+        raise _untested(found.key, f"The test failed: {failure.message}", failure.hint) from failed
+    message = services.redactor.text(result.message)
     context.audit_target(found.id)
     await context.commit(
-        lambda conn: note_test(conn, found.id, sealed=sealed, accepted=verdict.accepted, message=message)
+        lambda conn: note_test(conn, found.id, sealed=sealed, accepted=result.accepted, message=message)
     )
     return await _get(context, found.id)
 
@@ -310,10 +309,10 @@ def _untested(key: str, message: str, hint: str | None) -> Unavailable:
 
 
 async def _get(context: Context, ref: str) -> CredentialRecord:
-    """A credential by id or key.
+    """Get a credential by id or key.
 
     Raises:
-        NotFound: there is none.
+        NotFound: It does not exist.
     """
     store = context.services.store
     found = (await find_credentials(store, [ref])).get(ref) or await find_credential(store, ref)
@@ -327,6 +326,6 @@ def _not_found(ref: str) -> NotFound:
 
 
 def field_names(record: CredentialRecord) -> list[str]:
-    """Names of the fields that are set."""
+    """List the names of the fields that are set."""
     names: list[str] = orjson.loads(record.fields_set)
     return names

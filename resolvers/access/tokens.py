@@ -1,4 +1,4 @@
-"""Callers and their bearer tokens: look up, list, make, revoke."""
+"""Finds and lists callers and their bearer tokens; creates and revokes tokens."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ NAME_CHARACTERS = 200
 
 @operation("viewer", scope=None, kind="query")
 async def get_viewer(context: Context) -> CallerRecord:
-    """Who is asking."""
+    """Return the current caller."""
     return (await find_callers(context.services.store, [context.caller.id]))[context.caller.id]
 
 
 @operation("callers", scope=Scope.MANAGE, kind="query")
 async def list_known_callers(context: Context, *, text: str | None, window: PageWindow) -> list[CallerRecord]:
-    """Callers, newest first; one more than the window asks for when there are more."""
+    """List callers, newest first, and one more than the window asks for if there are more."""
     check_text_size(text)
     return await list_callers(context.services.store, window, text=text)
 
 
 async def list_tokens_of(context: Context, caller_id: str, window: PageWindow) -> list[TokenRecord]:
-    """A caller's bearer tokens, newest first, ended ones too; whoever asks has shown that they may manage."""
+    """List a caller's bearer tokens, newest first, ended ones too; the surface has checked the scope."""
     return await list_tokens(context.services.store, caller_id, window)
 
 
 async def scopes_of_caller(context: Context, caller_id: str) -> frozenset[Scope]:
-    """What a caller may do: whoever asks, with what they presented; others, with all their bearer tokens."""
+    """Return a caller's scopes: of the current caller those of the token used, of others those of all their tokens."""
     if caller_id == context.caller.id:
         return frozenset(scope for scope in Scope if context.caller.may(scope))
     return await scopes_of(context.services.store, caller_id, context.services.now())
@@ -59,20 +59,16 @@ async def create(
     subject: str | None = None,
     expires_at: datetime | None = None,
 ) -> NewToken:
-    """Makes a bearer token that allows no more than its maker's; its text is in this answer and nowhere else."""
+    """Create a bearer token with scopes that the caller has; only this result has its text."""
     issues = [*_name_issues(name, "name")]
     if subject is not None:
         issues += _name_issues(subject, "subject")
     if not scopes:
-        issues.append(
-            argument_error("scopes", "empty", "A token without a scope can do nothing.", "Give at least one scope.")
-        )
+        issues.append(argument_error("scopes", "empty", "A token needs a scope.", "Give at least one scope."))
     if expires_at is not None and expires_at <= context.services.now():
-        issues.append(
-            argument_error("expires_at", "past", "The token would have expired already.", "Give a later time.")
-        )
+        issues.append(argument_error("expires_at", "past", "The expiry is in the past.", "Give a later time."))
     if has_errors(issues):
-        raise Invalid(issues, summary="The token cannot be made")
+        raise Invalid(issues, summary="The token cannot be created")
     for scope in scopes:
         if not context.caller.may(scope):
             raise Forbidden("A new token cannot have a scope that yours lacks.", requires=scope)
@@ -86,7 +82,7 @@ async def create(
 
 @operation("revoke_token", scope=Scope.MANAGE, kind="command", idempotent=True, destructive=True, target="id")
 async def revoke(context: Context, *, id: str) -> TokenRecord:
-    """Ends a bearer token at once, open connections included; the token as it is then."""
+    """Revoke a bearer token at once, for open connections too; returns the revoked token."""
     if await find_token(context, id) is None:
         raise NotFound("token", id, hint=Hint(operation="callers"))
     await context.commit(lambda conn: revoke_token(conn, id))
@@ -96,7 +92,7 @@ async def revoke(context: Context, *, id: str) -> TokenRecord:
 
 
 async def find_token(context: Context, token_id: str) -> TokenRecord | None:
-    """A token by id, ended ones too; None when there is none."""
+    """Find a token by id, ended ones too."""
     return (await find_tokens(context.services.store, [token_id])).get(token_id)
 
 
@@ -104,10 +100,10 @@ def _name_issues(value: str, field: str) -> list[Issue]:
     if not value.strip():
         return [argument_error(field, "empty", f"The {field} is empty.")]
     if len(value) > NAME_CHARACTERS:
-        return [argument_error(field, "too_long", f"The {field} has more than {NAME_CHARACTERS} characters.")]
+        return [argument_error(field, "too_long", f"The {field} exceeds the limit of {NAME_CHARACTERS} characters.")]
     if value != value.strip() or not value.isprintable():
-        # Two callers would look like one, and a line of a list like two.
-        message = f"The {field} has blanks around it, or characters that do not show."
+        # Two callers would look the same, or one line of a list like two.
+        message = f"The {field} has spaces around it, or invisible characters."
         return [issue.under_argument(field) for issue in forbidden_text(value)] or [
             argument_error(field, "unreadable", message)
         ]

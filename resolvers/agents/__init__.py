@@ -1,1 +1,1 @@
-"""Agent profiles, Packline's own tools in agent steps, and how agents' programs are connected."""
+"""Agent profiles, Packline's own tools in agent steps, and the configuration of agent clients."""

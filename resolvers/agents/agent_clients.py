@@ -1,8 +1,8 @@
-"""How agents' programs are told of this server: the exact entries of their configuration files, and their commands.
+"""Agent clients: the configuration file entries and the commands that connect them to this server.
 
-Pure data and rendering; the command line, the API and the page all show what this module makes. The shapes are those
-that the programs of October and November 2026 read; `tests/app/mcp/transport/test_connect_programs.py` has the real
-ones read them, and `test_connect_shapes.py` holds those of Cursor and OpenClaw against what their makers document.
+Pure data and rendering; the command line, the API and the page all show what this module makes. The formats are those
+of the programs of October and November 2026: `tests/app/mcp/transport/test_connect_programs.py` runs the real programs
+on them, and `test_connect_shapes.py` checks those of Cursor and OpenClaw against the vendors' documentation.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ Transport = Literal["http", "stdio"]
 Language = Literal["json", "toml"]
 Entry = dict[str, "JSONValue"]
 
-#: What the server is called in every client; part of the tool names that models see, so short.
+#: The server's name in every client; short, since it is part of the tool names that models see.
 NAME = "packline"
-#: The variable that holds the token when it is not written into the file.
+#: The environment variable with the token, if the file does not have it.
 TOKEN_VARIABLE = "PACKLINE_TOKEN"
-#: How long clients are to wait for an answer. Ours come within 50 seconds; some clients give up at 60.
+#: Time-out to configure in clients. Packline answers within 50 seconds; some clients give up after 60 by default.
 CALL_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How a client gets to the server.
+    """How a client reaches the server.
 
     Attributes:
-        url: Address of the MCP endpoint; `?toolsets=author` or `?readonly=1` behind it chooses the tools shown.
-        token: The token as it is to stand in the file; None where the client reads it from `TOKEN_VARIABLE`.
-        program: The command `packline` as the client starts it, for stdio.
+        url: URL of the MCP endpoint; `?toolsets=author` or `?readonly=1` chooses the tools.
+        token: The token to write into the file; None if the client reads it from `TOKEN_VARIABLE`.
+        program: The `packline` command for stdio.
     """
 
     url: str
@@ -45,26 +45,26 @@ class Reach:
 
     @property
     def server(self) -> str:
-        """Address of the server, for `--server`."""
+        """The server's URL, for `--server`."""
         return self.url.partition("?")[0].removesuffix("/mcp")
 
     @property
     def arguments(self) -> list[str]:
-        """What follows `program` to make it an MCP server on stdin and stdout that shows the same tools."""
+        """Arguments of `program` that make it an MCP server on stdin and stdout with the same tools."""
         chosen = {"toolsets=author": ["--toolsets", "author"], "readonly=1": ["--read-only"]}
         return ["mcp", "--server", self.server, *chosen.get(self.url.partition("?")[2], [])]
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What to do in one client to reach the server one way.
+    """How to connect one client over one transport.
 
     Attributes:
-        path: The client's own configuration file, from the home folder (`~/…`).
-        place: Keys that lead to the entry in that file.
-        entry: The entry itself.
-        text: A whole file that holds nothing else.
-        command: A shell command that does the same; None where the client has none.
+        path: The client's configuration file, from the home folder (`~/…`).
+        place: Path of keys to the entry in that file.
+        entry: The entry to add.
+        text: A whole file with only this entry.
+        command: A shell command that adds the entry; None if the client has none.
     """
 
     transport: Transport
@@ -78,12 +78,12 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class AgentClient:
-    """A program that agents live in.
+    """A program that runs agents.
 
     Attributes:
-        key: As `packline connect` takes it.
-        name: As its makers write it.
-        check: How to see that it is connected.
+        key: Its name for `packline connect`.
+        name: Its name as its vendor writes it.
+        check: A command that shows whether it is connected.
     """
 
     key: str
@@ -97,7 +97,7 @@ class AgentClient:
     _command: Callable[[Reach, Transport], str | None]
 
     def setup(self, transport: Transport, reach: Reach) -> Setup:
-        """What to do to reach the server this way."""
+        """Return how to connect it over a transport."""
         entry = (self._http if transport == "http" else self._stdio)(reach)
         return Setup(
             transport=transport,
@@ -111,7 +111,7 @@ class AgentClient:
 
 
 def rendered(language: Language, place: tuple[str, ...], entry: Mapping[str, JSONValue]) -> str:
-    """A file in which the entry stands at its place, and nothing else."""
+    """Render a file with only this entry, at its place."""
     if language == "json":
         document: object = dict(entry)
         for key in reversed(place):
@@ -125,7 +125,7 @@ def rendered(language: Language, place: tuple[str, ...], entry: Mapping[str, JSO
 
 
 def put_toml(document: object, place: tuple[str, ...], entry: Mapping[str, JSONValue]) -> None:
-    """Puts the entry at its place in a `tomlkit` document and leaves everything else as it is written."""
+    """Put the entry at its place in a `tomlkit` document and leave everything else as written."""
     import tomlkit
 
     table = document
@@ -133,15 +133,15 @@ def put_toml(document: object, place: tuple[str, ...], entry: Mapping[str, JSONV
         if key not in table:  # type: ignore[operator]  # documents and tables are mappings
             table[key] = tomlkit.table(is_super_table=True)  # type: ignore[index]
         table = table[key]  # type: ignore[index]
-    made = tomlkit.table()
+    added = tomlkit.table()
     for name, value in entry.items():
         if isinstance(value, dict):
             inline = tomlkit.inline_table()
             inline.update(value)
-            made.add(name, inline)
+            added.add(name, inline)
         else:
-            made.add(name, value)
-    table[place[-1]] = made  # type: ignore[index]
+            added.add(name, value)
+    table[place[-1]] = added  # type: ignore[index]
 
 
 def _bearer(reach: Reach, variable: str) -> str:
@@ -152,8 +152,8 @@ def _environment(reach: Reach, variable: str) -> Entry:
     return {TOKEN_VARIABLE: variable if reach.token is None else reach.token}
 
 
-def _shown(*words: str) -> str:
-    # A reference to a variable has to reach the shell as one: double quotes keep it alive.
+def _shell_command(*words: str) -> str:
+    # Double quotes let the shell expand a reference to the variable.
     return " ".join(f'"{word}"' if f"${{{TOKEN_VARIABLE}}}" in word else shlex.quote(word) for word in words)
 
 
@@ -165,9 +165,9 @@ def _claude_command(reach: Reach, transport: Transport) -> str:
     begin = ("claude", "mcp", "add", "--scope", "user")
     if transport == "http":
         header = f"Authorization: Bearer {_token_word(reach)}"
-        return _shown(*begin, "--transport", "http", NAME, reach.url, "--header", header)
+        return _shell_command(*begin, "--transport", "http", NAME, reach.url, "--header", header)
     variable = f"{TOKEN_VARIABLE}={_token_word(reach)}"
-    return _shown(*begin, NAME, "--env", variable, "--", reach.program, *reach.arguments)
+    return _shell_command(*begin, NAME, "--env", variable, "--", reach.program, *reach.arguments)
 
 
 def _codex_http(reach: Reach) -> Entry:
@@ -183,29 +183,31 @@ def _codex_http(reach: Reach) -> Entry:
 def _codex_stdio(reach: Reach) -> Entry:
     entry: Entry = {"command": reach.program, "args": [*reach.arguments], "tool_timeout_sec": CALL_SECONDS}
     if reach.token is None:
-        # Codex hands on only the variables it is told of.
+        # Codex passes on only the variables that are listed.
         return {**entry, "env_vars": [TOKEN_VARIABLE]}
     return {**entry, "env": _environment(reach, "")}
 
 
 def _codex_command(reach: Reach, transport: Transport) -> str | None:
     if transport == "http":
-        # It takes the name of a variable only, never the token.
+        # The command takes only the name of a variable, never the token.
         if reach.token is not None:
             return None
-        return _shown("codex", "mcp", "add", NAME, "--url", reach.url, "--bearer-token-env-var", TOKEN_VARIABLE)
+        return _shell_command("codex", "mcp", "add", NAME, "--url", reach.url, "--bearer-token-env-var", TOKEN_VARIABLE)
     variable = f"{TOKEN_VARIABLE}={_token_word(reach)}"
-    return _shown("codex", "mcp", "add", NAME, "--env", variable, "--", reach.program, *reach.arguments)
+    return _shell_command("codex", "mcp", "add", NAME, "--env", variable, "--", reach.program, *reach.arguments)
 
 
 def _gemini_command(reach: Reach, transport: Transport) -> str | None:
     begin = ("gemini", "mcp", "add", "--scope", "user")
     if transport == "http":
         header = f"Authorization: Bearer {_token_word(reach)}"
-        # The name and the address come first: what follows --header is taken for further headers.
-        return _shown("gemini", "mcp", "add", NAME, reach.url, "--scope", "user", "-t", "http", "--header", header)
+        # The name and the URL come first: the client takes words after --header for further headers.
+        return _shell_command(
+            "gemini", "mcp", "add", NAME, reach.url, "--scope", "user", "-t", "http", "--header", header
+        )
     variable = f"{TOKEN_VARIABLE}={_token_word(reach)}"
-    return _shown(*begin, "--env", variable, NAME, reach.program, "--", *reach.arguments)
+    return _shell_command(*begin, "--env", variable, NAME, reach.program, "--", *reach.arguments)
 
 
 def _openclaw_http(reach: Reach) -> Entry:
@@ -231,7 +233,7 @@ def _openclaw_command(reach: Reach, transport: Transport) -> str:
     return f"openclaw mcp set {NAME} {shlex.quote(json.dumps(entry))}"
 
 
-#: In the order of the page's choice.
+#: In the order in which the page lists them.
 CLIENTS: tuple[AgentClient, ...] = (
     AgentClient(
         key="claude-code",
@@ -275,7 +277,7 @@ CLIENTS: tuple[AgentClient, ...] = (
             "url": reach.url,
             "headers": {"Authorization": _bearer(reach, f"${{env:{TOKEN_VARIABLE}}}")},
         },
-        # Its documentation asks for the type of a program it starts, although its examples leave it out.
+        # Its documentation requires `type` for stdio, although its examples leave it out.
         _stdio=lambda reach: {
             "type": "stdio",
             "command": reach.program,
@@ -342,5 +344,4 @@ CLIENT_KEYS = tuple(client.key for client in CLIENTS)
 
 
 def find_client(key: str) -> AgentClient | None:
-    """A client by key."""
     return next((client for client in CLIENTS if client.key == key), None)

@@ -1,4 +1,4 @@
-"""Which of Packline's own tools an agent step may name, looked up when its pipeline is checked."""
+"""Checks that the Packline tools an agent step names exist, when its pipeline is checked."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from runner.issues import did_you_mean, error, shown
 if TYPE_CHECKING:
     from runner.definitions.check import Check
 
-#: The tool that is made of no use case, see `app.mcp.tools.query_tool`.
+#: The one tool without a use case, see `app.mcp.tools.query_tool`.
 QUERY_TOOL: Final = "graphql_query"
 
 
 @cache
 def tool_names() -> frozenset[str]:
-    """Names of the tools there are for agents, whoever asks; without a server, too."""
+    """Return the names of all tools; works without a server."""
     for module in walk_packages(resolvers.__path__, "resolvers."):
-        import_module(module.name)  # where its use cases are declared
+        import_module(module.name)  # declares its use cases
     return frozenset({*filter(None, (one.tool_name for one in OPERATIONS.values())), QUERY_TOOL})
 
 
 def with_tools_checked(check: Check) -> Check:
-    """A check that also knows the tools agent steps name; one there is not is an error."""
+    """Add an error to a check for each unknown tool that an agent step names."""
     if check.definition is None:
         return check
     known = sorted(tool_names())
@@ -37,7 +37,7 @@ def with_tools_checked(check: Check) -> Check:
         error(
             ("steps", str(index), AGENT, "tools", str(position)),
             "unknown_tool",
-            f"There is no tool {shown(tool)} of Packline.",
+            f"Packline has no tool {shown(tool)}.",
             did_you_mean(tool, known) or "docs/agents.md lists the tools.",
         )
         for index, step in enumerate(check.definition.steps)

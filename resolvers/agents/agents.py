@@ -1,4 +1,4 @@
-"""Agent profiles: which command lines agent steps may use here."""
+"""Agent profiles: the agents that agent steps may use on this server."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListedAgent:
-    """A profile, and what keeps it from being used here.
+    """A profile, and what this server lacks to use it.
 
     Attributes:
-        isolation: The weakest it accepts, since it says so or since it may not reach the network; None for any.
+        isolation: The weakest isolation it accepts, as declared or because it may not use the network; None for any.
     """
 
     profile: AgentProfile
@@ -32,13 +32,12 @@ class ListedAgent:
 
 @operation("agent_profiles", scope=Scope.READ, kind="query")
 async def list_agent_profiles(context: Context) -> list[ListedAgent]:
-    """Every profile that is declared, by name."""
+    """List every declared profile, by name."""
     agents = context.services.engine.resources.agents
     return [_listed(agents, key) for key in sorted(agents.profiles)]
 
 
 def find_agent_profile(context: Context, key: str) -> ListedAgent | None:
-    """A profile by name; None when it is not declared."""
     agents = context.services.engine.resources.agents
     return _listed(agents, key) if key in agents.profiles else None
 
@@ -56,6 +55,6 @@ def _missing(agents: Agents, key: str) -> list[Requirement]:
         found.append(Requirement.of("agent_profile", key, lack))
     demanded = agents.demanded(None, profile)
     if not profile.is_mock and weaker(agents.isolation, demanded):
-        message = f"The agent profile `{key}` needs isolation `{demanded}`; this machine reaches `{agents.isolation}`."
+        message = f"The agent profile `{key}` needs isolation `{demanded}`; this server offers `{agents.isolation}`."
         found.append(Requirement("isolation", demanded.value, (), message, Hint("Install bubblewrap.")))
     return found

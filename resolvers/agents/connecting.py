@@ -1,4 +1,4 @@
-"""Connecting agents: what to configure in their programs."""
+"""Connects agent clients: returns what to configure in each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from resolvers.agents.agent_clients import AgentClient, Setup
     from resolvers.context import Context
 
-#: Longest address and longest token that are written into a configuration, in characters.
+#: Longest URL and longest token to write into a configuration, in characters.
 URL_CHARACTERS = 500
 TOKEN_CHARACTERS = 200
 
@@ -24,25 +24,25 @@ TOKEN_CHARACTERS = 200
 async def list_agent_clients(
     _context: Context, *, server_url: str, token: str | None, author: bool = False
 ) -> list[tuple[AgentClient, list[Setup]]]:
-    """The programs this server can be connected to, each with what to configure over HTTP and over stdio.
+    """List the supported clients, each with its configuration for HTTP and for stdio.
 
     Args:
-        server_url: Where the program will find this server; only the caller knows by which address it got here.
-        token: What to write where the token belongs; None has the program read it from a variable.
-        author: Whether the agent is also shown the tools that write pipelines.
+        server_url: This server's URL for the client; only the caller knows which address reaches it.
+        token: The token to write; None makes the client read it from a variable.
+        author: Whether to add the tools that write pipelines.
     """
     address = _address(server_url)
     if address is None:
         issue = argument_error(
-            "server_url", "url", "The address given is not that of a server.", "Write it as http://127.0.0.1:8420."
+            "server_url", "url", "The address is not the URL of a server.", "Write it as http://127.0.0.1:8420."
         )
         raise Invalid([issue])
     if token is not None and (not 0 < len(token) <= TOKEN_CHARACTERS or not token.isascii() or not token.isprintable()):
         issue = argument_error(
             "token",
             "token",
-            "The token given is not a token.",
-            f"A token is up to {TOKEN_CHARACTERS} plain characters.",
+            "The token has characters that no token has, or is too long.",
+            f"A token has 1 to {TOKEN_CHARACTERS} printable ASCII characters.",
         )
         raise Invalid([issue])
     reach = Reach(
@@ -53,7 +53,7 @@ async def list_agent_clients(
 
 
 def _address(text: str) -> WebAddress | None:
-    """The address of a server, read; None when the text is none."""
+    """Parse a server's URL; None if the text is not one."""
     if len(text) > URL_CHARACTERS:
         return None
     try:

@@ -1,1 +1,1 @@
-"""Use cases of artifacts and uploads, and which files can no longer be read."""
+"""Use cases of artifacts and uploads, and checks for files that can no longer be read."""

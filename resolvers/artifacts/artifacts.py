@@ -1,4 +1,4 @@
-"""Artifacts: look up, list, read text, pin."""
+"""Finds, lists, reads, pins and previews artifacts."""
 
 from __future__ import annotations
 
@@ -40,29 +40,29 @@ if TYPE_CHECKING:
     from store.files.blob_port import Blobs
     from store.files.previews import PreviewRecord
 
-#: Longest stretch of text in one answer, in bytes.
+#: Longest part of a text in one answer, in bytes.
 TEXT_BYTES = 200_000
-#: Bytes looked at before and after a stretch for a secret that crosses its border; the longest token is that long.
+#: Bytes read before and after a part to recognise a secret across its border; the longest token has that length.
 LOOK_BEHIND = 16_384
 LOOK_AHEAD = 4_096
 #: Characters of a text preview.
 PREVIEW_CHARACTERS = 10_000
-#: Pictures that are shown to models, and how large they may be: as text they take a third more. Providers refuse a
-#: conversation that holds larger ones: from 2,000 pixels a side where there are many, from 8,000 a single one.
+#: Types and largest size of pictures for models; Base64 adds a third. Providers refuse conversations with larger ones:
+#: above 2,000 pixels a side if there are many, above 8,000 for a single one.
 PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
 PICTURE_BYTES = 512 * 1024
 PICTURE_SIDE = 2_000
-#: How long an answer waits for previews that are made just now.
+#: How long an answer waits for previews in progress.
 PREVIEW_SECONDS = 2.0
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactQuery:
-    """Which artifacts are asked for; the pipeline by id, key or alias.
+    """Filter of artifacts, with the pipeline by id, key or alias.
 
     Attributes:
-        reused: Also those of other runs whose outputs the run repeats.
+        reused: Also artifacts of other runs whose outputs the run reuses.
     """
 
     text: str | None = None
@@ -75,8 +75,8 @@ class ArtifactQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class TextStretch:
-    """Part of an artifact's text; `text` is None where `reason` says why, `next_offset` None at the end."""
+class TextPart:
+    """Part of an artifact's text; if `text` is None, `reason` says why; `next_offset` is None at the end."""
 
     artifact: ArtifactRecord
     text: str | None
@@ -85,18 +85,18 @@ class TextStretch:
 
 
 async def find_visible_artifact(context: Context, artifact_id: str) -> ArtifactRecord | None:
-    """An artifact the caller may see; None when there is none."""
+    """Find an artifact the caller may see."""
     return await find_artifact(context.services.store, artifact_id, visible_to=visible_to(context.caller))
 
 
 @operation("list_artifacts", scope=Scope.READ, kind="query")
 async def list_visible_artifacts(context: Context, *, query: ArtifactQuery, window: PageWindow) -> list[ArtifactRecord]:
-    """Artifacts the caller may see, newest first; one more than the window asks for when there are more."""
+    """List artifacts the caller may see, newest first, and one more than the window asks for if there are more."""
     return await artifacts_in(context, query=query, window=window)
 
 
 async def artifacts_in(context: Context, *, query: ArtifactQuery, window: PageWindow) -> list[ArtifactRecord]:
-    """As `list_visible_artifacts`, whatever the scope: part of what whoever starts a run is told of it."""
+    """List artifacts as `list_visible_artifacts` without a check of the scope, for starts to return their run's."""
     if query.run is not None and query == ArtifactQuery(run=query.run):
         return await list_of_run(context.services.store, query.run, window, visible_to=visible_to(context.caller))
     wanted = await _filter(context, query)
@@ -104,7 +104,7 @@ async def artifacts_in(context: Context, *, query: ArtifactQuery, window: PageWi
 
 
 async def count_visible_artifacts(context: Context, query: ArtifactQuery) -> int:
-    """How many artifacts of a query the caller may see, counted up to 10,000."""
+    """Count the artifacts of a query that the caller may see, up to 10,000."""
     wanted = await _filter(context, query)
     return await count_artifacts(context.services.store, wanted, visible_to=visible_to(context.caller))
 
@@ -141,13 +141,13 @@ async def _filter(context: Context, query: ArtifactQuery) -> ArtifactFilter:
         },
     ),
 )
-async def artifact_text(context: Context, *, id: str, offset: int, limit_bytes: int) -> TextStretch | None:
-    """A stretch of an artifact's text, cut at character borders."""
+async def artifact_text(context: Context, *, id: str, offset: int, limit_bytes: int) -> TextPart | None:
+    """Read part of an artifact's text, cut at character borders."""
     issues = []
     if offset < 0:
         issues.append(argument_error("offset", "out_of_range", f"The offset is {offset} bytes; use 0 or more."))
     if not 1 <= limit_bytes <= TEXT_BYTES:
-        message = f"The longest stretch is {limit_bytes} bytes; use 1 to {TEXT_BYTES} bytes."
+        message = f"The limit is {limit_bytes} bytes; use 1 to {TEXT_BYTES} bytes."
         issues.append(argument_error("limit_bytes", "out_of_range", message))
     if issues:
         raise Invalid(issues)
@@ -155,30 +155,28 @@ async def artifact_text(context: Context, *, id: str, offset: int, limit_bytes: 
     if found is None:
         return None
     if (withheld := _withheld(found)) is not None:
-        return TextStretch(found, None, None, withheld)
-    # A character has up to four bytes, and each stretch must get on.
-    stretch = await _read(context.services.engine.resources.blobs, found, offset, max(limit_bytes, 4))
-    text = stretch.text(context.services.redactor)
+        return TextPart(found, None, None, withheld)
+    # A character has up to four bytes, and each part must have at least one.
+    part = await _read(context.services.engine.resources.blobs, found, offset, max(limit_bytes, 4))
+    text = part.text(context.services.redactor)
     if text is None:
-        is_told = is_text_type(found.media_type)
-        why = f"{found.name} is no text that can be read" if is_told else f"{found.name} is {found.media_type}, no text"
-        where = f" from byte {offset}" if is_told and offset else ""
-        what = ": it is not UTF-8" if is_told else ""
-        return TextStretch(found, None, None, f"{why}{where}{what}. Download it instead.")
-    return TextStretch(found, text, stretch.end if stretch.end < found.size_bytes else None)
+        where = f" after byte {offset}" if offset else ""
+        why = f"not UTF-8 text{where}" if is_text_type(found.media_type) else f"{found.media_type}, not text"
+        return TextPart(found, None, None, f"{found.name} is {why}. Download it instead.")
+    return TextPart(found, text, part.end if part.end < found.size_bytes else None)
 
 
 def _withheld(artifact: ArtifactRecord) -> str | None:
-    """Why an artifact's content is not handed out; None where it is."""
+    """Return why an artifact's content is withheld; None if it is not."""
     if artifact.erased_at is not None:
-        return f"{artifact.name} was erased; run the step that made it again."
+        return f"{artifact.name} was erased; run the step that produced it again."
     if artifact.status == ArtifactStatus.QUARANTINED:
         return f"{artifact.name} is in quarantine, because it seems to hold a secret."
     return None
 
 
 async def small_picture(context: Context, *, id: str) -> bytes | None:
-    """The content of an artifact that is a picture models take, and small enough; None for any other."""
+    """Return the content of an artifact if it is a picture that models accept and small enough."""
     found = await find_visible_artifact(context, id)
     if found is None or found.media_type not in PICTURE_TYPES or found.size_bytes > PICTURE_BYTES or _withheld(found):
         return None
@@ -189,8 +187,8 @@ async def small_picture(context: Context, *, id: str) -> bytes | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
-    """Bytes of a file with what stands around them, so that a secret across the border is recognised."""
+class _FilePart:
+    """Bytes of a file and their surroundings, so that a secret across the border is recognised."""
 
     before: bytes
     data: bytes
@@ -203,11 +201,11 @@ class _Stretch:
         return self.offset + len(self.data) - len(self._unfinished())
 
     def text(self, redactor: Redactor) -> str | None:
-        """The characters that begin here, secrets masked; None when it is no text."""
+        """Return the characters that begin in this part, with secrets masked; None if it is not text."""
         if b"\0" in self.data:
             return None
         try:
-            # The rest of a character that began before belongs to the stretch before.
+            # The rest of a character that began before belongs to the previous part.
             data = self.data.lstrip(_CONTINUATION) if self.offset else self.data
             text = data[: len(data) - len(self._unfinished())].decode()
         except UnicodeDecodeError:
@@ -217,7 +215,7 @@ class _Stretch:
         masked = redactor.text(whole)
         if masked is whole:
             return text
-        # As far as both agree nothing crosses the border.
+        # Where both agree, no secret crosses the border.
         alone = redactor.text(before)
         agree = next((index for index, pair in enumerate(zip(masked, alone, strict=False)) if pair[0] != pair[1]), None)
         return masked[len(alone) if agree is None else agree :].removesuffix(after)
@@ -228,7 +226,7 @@ class _Stretch:
         return decoder.getstate()[0]
 
 
-async def _read(blobs: Blobs, artifact: ArtifactRecord, offset: int, limit: int) -> _Stretch:
+async def _read(blobs: Blobs, artifact: ArtifactRecord, offset: int, limit: int) -> _FilePart:
     begin = max(0, offset - LOOK_BEHIND)
     try:
         content = await blobs.content(artifact.digest)
@@ -240,21 +238,21 @@ async def _read(blobs: Blobs, artifact: ArtifactRecord, offset: int, limit: int)
     except FileNotFoundError:
         raise Unavailable(f"The content of {artifact.name} {NOT_HERE}", ()) from None
     except (BlobError, OSError) as error:
-        raise Unavailable(f"The content of {artifact.name} cannot be read now: {error}", ()) from error
+        raise Unavailable(f"The content of {artifact.name} cannot be read: {error}", ()) from error
     before, data, after = whole[: offset - begin], whole[offset - begin :][:limit], whole[offset - begin + limit :]
     crosses = data[-1:].strip() and after[:1].strip()
-    return _Stretch(before, data, after.split(maxsplit=1)[0] if crosses else b"", offset)
+    return _FilePart(before, data, after.split(maxsplit=1)[0] if crosses else b"", offset)
 
 
 @operation("pin_artifact", scope=Scope.RUN, kind="command", idempotent=True, target="id")
 async def pin(context: Context, *, id: str, pinned: bool = True) -> ArtifactRecord:
-    """Keeps an artifact for good, or lets it go with its run again."""
+    """Pin an artifact so that it outlives its run, or unpin it."""
     found = await find_visible_artifact(context, id)
     if found is None:
         raise NotFound("artifact", id)
     if found.caller_id != context.caller.id and not context.caller.may(Scope.MANAGE):
         raise Forbidden(f"The artifact {id} belongs to another caller.")
-    gone = NotFound("artifact", id, hint="Its content is gone already; run the step that made it again.")
+    gone = NotFound("artifact", id, hint="Its content was erased; run the step that produced it again.")
     if pinned and found.erased_at is not None:
         raise gone
     if pinned and found.status == ArtifactStatus.QUARANTINED:
@@ -276,7 +274,7 @@ async def pin(context: Context, *, id: str, pinned: bool = True) -> ArtifactReco
 
 @operation("release_artifact", scope=Scope.MANAGE, kind="command", target="id")
 async def release(context: Context, *, id: str) -> ArtifactRecord:
-    """Lets an artifact out of quarantine; from then on it is handed out like any other."""
+    """Release an artifact from quarantine; from then on callers can download it."""
     found = await find_visible_artifact(context, id)
     if found is None:
         raise NotFound("artifact", id)
@@ -292,7 +290,7 @@ async def release(context: Context, *, id: str) -> ArtifactRecord:
 
 
 def download_address(context: Context, artifact: ArtifactRecord) -> str | None:
-    """Where an artifact can be downloaded for some minutes; None once it is erased or in quarantine."""
+    """Return a download URL that expires after some minutes; None if the artifact is erased or in quarantine."""
     if artifact.erased_at is not None or artifact.status == ArtifactStatus.QUARANTINED:
         return None
     return context.services.sign_download(artifact.id, context.caller.id)
@@ -301,13 +299,13 @@ def download_address(context: Context, artifact: ArtifactRecord) -> str | None:
 async def text_preview(
     context: Context, artifact: ArtifactRecord, limit: int, look: Callable[[], Awaitable[PreviewRecord | None]]
 ) -> str | None:
-    """The first characters of an artifact, secrets masked; None when it is no text, and while it is not handed out.
+    """Return the first characters of an artifact, with secrets masked; None if it is not text or is withheld.
 
     Args:
         context: The caller's.
-        artifact: One they may see.
+        artifact: An artifact the caller may see.
         limit: Characters, up to `PREVIEW_CHARACTERS`.
-        look: Finds out how it looks, for documents whose text has to be taken out of them.
+        look: Makes the preview of a document whose text must be extracted.
     """
     if not 1 <= limit <= PREVIEW_CHARACTERS:
         message = f"The limit is {limit} characters; use 1 to {PREVIEW_CHARACTERS}."
@@ -329,7 +327,7 @@ async def text_preview(
 async def known_previews(
     context: Context, artifacts: Sequence[ArtifactRecord]
 ) -> Mapping[ArtifactRecord, PreviewRecord]:
-    """What is known of how artifacts look; looks at none of them now."""
+    """Return existing previews of artifacts; makes none."""
     found = await context.services.previews.all_made(artifacts, wait_seconds=0, make=False)
     return {artifact: found[artifact.digest] for artifact in artifacts if artifact.digest in found}
 
@@ -337,15 +335,15 @@ async def known_previews(
 async def made_previews(
     context: Context, artifacts: Sequence[ArtifactRecord]
 ) -> Mapping[ArtifactRecord, PreviewRecord]:
-    """How artifacts look; those never looked at are looked at now, as many as `PREVIEW_SECONDS` allow."""
+    """Return previews of artifacts, and make missing ones as far as `PREVIEW_SECONDS` allow."""
     found = await context.services.previews.all_made(artifacts, wait_seconds=PREVIEW_SECONDS)
     return {artifact: found[artifact.digest] for artifact in artifacts if artifact.digest in found}
 
 
 def preview_address(context: Context, artifact: ArtifactRecord, known: PreviewRecord | None) -> str | None:
-    """Where a picture of an artifact can be had for some minutes; None when it has none or is not handed out.
+    """Return a URL of an artifact's picture that expires after some minutes; None if it has none or is withheld.
 
-    One that was never looked at has an address when files of its type have pictures; it is made at the first request.
+    An artifact without a preview has a URL if files of its type have pictures; the first request makes the picture.
     """
     if artifact.erased_at is not None or artifact.status == ArtifactStatus.QUARANTINED:
         return None

@@ -1,4 +1,4 @@
-"""Which files a run was given or has made cannot be read, as far as they matter to what is to be run."""
+"""Finds files among a run's inputs and outputs that cannot be read any more but that its steps need."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _ARTIFACT_ID = re.compile(r"art_[0-9A-HJKMNP-TV-Z]{26}")
 
 
 def mentioned(text: str | None) -> frozenset[str]:
-    """Ids of the artifacts a text names."""
+    """Return the ids of artifacts that a text mentions."""
     return frozenset(_ARTIFACT_ID.findall(text or ""))
 
 
 def may_name_artifacts(text: str) -> bool:
-    """Whether a JSON text may hold a value that is the id of an artifact."""
+    """Whether a JSON text may have a value that is an artifact's id."""
     return '"art_' in text
 
 
 async def gone_outputs(context: Context, found: Snapshot) -> frozenset[str]:
-    """Artifacts that outputs of the run name and that are gone."""
+    """Return ids of erased artifacts that outputs of the run mention."""
     made = frozenset().union(*(mentioned(step.output) for step in found.steps))
     return await lost_artifacts(context.services.engine.resources, made)
 
 
 def given_artifacts(found: Snapshot) -> frozenset[str]:
-    """Artifacts that came from outside: no step of the run makes them."""
+    """Return ids of artifacts that came from outside, which no step of the run produces."""
     return mentioned(found.inputs) | mentioned(found.document)
 
 
@@ -51,17 +51,17 @@ async def gone_inputs(
     caller_id: str,
     is_whole: bool = False,
 ) -> list[Issue]:
-    """What is to be told of files that cannot be read and that a step which is to run is given as an input of the run.
+    """Return issues for unreadable files among the run inputs that steps to run read.
 
-    A step whose input was given at a resume reads none of those.
+    A step whose input was changed at a resume reads no run inputs.
 
     Args:
         context: The caller's.
-        pipeline: What is to be run.
-        plan: Which of its steps are.
-        values: The inputs.
-        caller_id: Whose run it is: what belongs to others does not exist for it.
-        is_whole: Whether the run is a new one from its first step, which is refused what `unreadable_inputs` tells.
+        pipeline: The definition to run.
+        plan: Which of its steps run.
+        values: The run inputs.
+        caller_id: The run's caller; files of other callers count as gone.
+        is_whole: Whether this is a new run from its first step, which `unreadable_inputs` would refuse.
     """
     runs = {step.key for step in plan.steps if step.input_source == "definition"}
     readers = _readers([step for step in pipeline.steps if step.key in runs], values)
@@ -71,9 +71,9 @@ async def gone_inputs(
 async def unreadable_inputs(
     context: Context, steps: Sequence[CompiledStep], values: Mapping[str, JSONValue], text: str
 ) -> list[Issue]:
-    """Refusals of a new run's inputs that are ids of files its caller cannot read; `text` is their canonical JSON.
+    """Return errors for a new run's inputs that are ids of unreadable files; `text` is their canonical JSON.
 
-    Nothing is read from the database where no value is such an id.
+    Does not read the database if no value is an id.
     """
     if not may_name_artifacts(text):
         return []
@@ -82,7 +82,7 @@ async def unreadable_inputs(
 
 
 def _readers(steps: Sequence[CompiledStep], values: Mapping[str, JSONValue]) -> dict[str, str]:
-    """The inputs that steps are given, each with the first such step."""
+    """Return the run inputs that steps read, each with the first such step."""
     readers: dict[str, str] = {}
     for step in steps:
         for name in values if step.template is None else step.reads_inputs:
@@ -98,9 +98,10 @@ async def _unreadable(
     *,
     is_refused: bool,
 ) -> list[Issue]:
-    """Files that are gone or in quarantine: warnings, since a text may name one without anything reading that.
+    """Return issues for files that are gone or in quarantine.
 
-    With `is_refused`, a value that is nothing but the id is an error.
+    They are warnings, since a text may mention a file that no step reads. With `is_refused`, a value that is only the
+    id is an error.
     """
     named = {
         name: ids for name, value in values.items() if name in readers and (ids := mentioned(canonical_json(value)))
@@ -110,27 +111,27 @@ async def _unreadable(
     )
     issues = []
     for name, ids in named.items():
-        given = f"which the step `{readers[name]}` is given as `{name}`,"
+        given = f"which the step `{readers[name]}` gets as `{name}`,"
         whole = _whole(values[name]) if is_refused else frozenset()
         if lost := ids & gone:
             exact = lost & whole
             make = error if exact else warning
-            message = f"The artifact {min(exact or lost)}, {given} does not exist or is gone."
+            message = f"The artifact {min(exact or lost)}, {given} does not exist or was erased."
             issues.append(
-                make(("inputs", name), "artifact_gone", message, f"Upload the file, and give its id as `{name}`.")
+                make(("inputs", name), "artifact_gone", message, f"Upload the file and give its id as `{name}`.")
             )
         if held := ids & quarantined.keys():
             exact = held & whole
             make = error if exact else warning
             artifact_id = min(exact or held)
             message = f"The artifact {quarantined[artifact_id]} ({artifact_id}), {given} is in quarantine, because it "
-            hint = "Have somebody who may manage look at it and release it, or give a file without the secret."
+            hint = "Ask somebody with the `manage` scope to release it, or give a file without the secret."
             issues.append(make(("inputs", name), "artifact_quarantined", f"{message}seems to hold a secret.", hint))
     return issues
 
 
 def _whole(value: JSONValue) -> frozenset[str]:
-    """Texts within a value that are nothing but the id of an artifact."""
+    """Return texts within a value that are only the id of an artifact."""
     found: set[str] = set()
     pending = [value]
     while pending:

@@ -1,6 +1,6 @@
-"""Uploads: a file of a caller's becomes an artifact that its runs can use.
+"""Uploads: store a caller's file as an artifact that its runs can use.
 
-Not one of `OPERATIONS`, because no GraphQL field and no tool carries a file; it is checked and audited like them.
+Not one of `OPERATIONS`, because no GraphQL field and no tool carries a file; but checked and audited like them.
 """
 
 from __future__ import annotations
@@ -27,42 +27,42 @@ if TYPE_CHECKING:
 
 
 class UploadTooLarge(Limited):
-    """The file is longer than an upload may be."""
+    """The file exceeds the size limit of uploads."""
 
     retryable = False
 
 
 class NoRoom(Limited):
-    """The file does not fit what all artifacts together may take, or the disk."""
+    """The file exceeds the quota of all artifacts, or the free disk space."""
 
 
 async def _upload(
     context: Context, *, name: str, claimed_type: str | None, chunks: AsyncIterable[bytes]
 ) -> ArtifactRecord:
-    """Keeps a file of the caller's; its content is streamed, and what its sender says of its type is not believed."""
+    """Stream a caller's file into the store and determine its type from the content."""
     redactor = context.services.redactor
     name = redactor.message(checked_name(name))
     limits = context.services.limits
-    beginning = _Beginning(chunks)
+    body = _Body(chunks)
     try:
         digest, size = await context.services.engine.resources.blobs.put_stream(
-            beginning.pieces(), limit_bytes=limits.upload_bytes
+            body.pieces(), limit_bytes=limits.upload_bytes
         )
         path = await context.services.engine.resources.blobs.local(digest)
     except TooLargeError:
         raise UploadTooLarge(
-            f"{name} is larger than the {limits.upload_bytes} bytes an upload may have.",
+            f"{name} exceeds the limit of {limits.upload_bytes} bytes.",
             hint="Send a smaller file, or have the server's PACKLINE_UPLOAD_BYTES raised.",
         ) from None
     except QuotaExceededError as full:
         raise NoRoom(f"{name} does not fit. {full}") from full
     except BlobError as away:
-        raise Unavailable(f"{name} could not be kept: {away}", (), hint="Try again in a while.") from away
+        raise Unavailable(f"{name} could not be stored: {away}", (), hint="Try again later.") from away
     except OSError as failed:
         if failed.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise NoRoom(
-            f"{name} could not be kept: the server's disk is full.",
+            f"{name} could not be stored: the server's disk is full.",
             hint="Free disk space on the server, then try again.",
         ) from failed
     if size == 0:
@@ -75,7 +75,7 @@ async def _upload(
             conn,
             caller_id=context.caller.id,
             name=name,
-            media_type=media_type_of(beginning.head, name, redactor.message(claimed_type or "") or None),
+            media_type=media_type_of(body.head, name, redactor.message(claimed_type or "") or None),
             size_bytes=size,
             digest=digest,
             keep_days=limits.artifact_days,
@@ -85,7 +85,7 @@ async def _upload(
     )
     found = await find_artifact(context.services.store, artifact_id)
     assert found is not None, "recorded just now"
-    # So that the picture is there when a page asks for it.
+    # Makes the picture before a page asks for it.
     await context.services.previews.all_made([found], wait_seconds=0)
     return found
 
@@ -94,16 +94,16 @@ upload_artifact = Operation("upload_artifact", Scope.RUN, "command", False, Fals
 
 
 def checked_name(name: str) -> str:
-    """A file's name in the composed form everybody types.
+    """Return a file's name in composed Unicode form.
 
     Raises:
-        Invalid: it is no plain file name.
+        Invalid: It is not a plain file name.
     """
     plain = plain_name(name)
     if plain is None:
         raise _invalid(
-            f"{excerpt(name.strip(), 80)!r} is no plain file name: use one without folders and control characters, "
-            f"of at most {NAME_CHARACTERS} characters.",
+            f"{excerpt(name.strip(), 80)!r} is not a plain file name. Use at most {NAME_CHARACTERS} characters, "
+            "without folders and control characters.",
             ("name",),
             "file_name",
         )
@@ -111,7 +111,7 @@ def checked_name(name: str) -> str:
 
 
 def invalid_upload(message: str) -> Problem:
-    """The refusal of a request that carries no file, or not one."""
+    """Make the refusal of a request without exactly one file."""
     return _invalid(message, ("file",), "file")
 
 
@@ -119,15 +119,14 @@ def _invalid(message: str, path: tuple[str, ...], rule: str) -> Invalid:
     return Invalid([error(path, rule, message)])
 
 
-class _Beginning:
-    """Pieces of a file as they pass, and its first bytes."""
+class _Body:
+    """The body of an upload, and its first bytes once they have been read."""
 
     def __init__(self, chunks: AsyncIterable[bytes]) -> None:
         self.head = b""
         self._chunks = chunks
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The pieces."""
         async for chunk in self._chunks:
             if len(self.head) < HEAD_BYTES:
                 self.head += chunk[: HEAD_BYTES - len(self.head)]

@@ -1,4 +1,4 @@
-"""The catalog: every pack and pipeline, found by what they take, make and are for."""
+"""The catalog: every pack and pipeline, searched by words and by what they accept and produce."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from runner.packs.registry import SourceKind
     from store.database.paging import PageWindow
 
-#: Best matches of a search by words of which it is asked whether they can run here.
-_LOOKED_AT = 20
-#: What cannot run here counts as matching this share as well as it does.
+#: Best matches of a search by words that are checked for whether they can run on this server.
+_CHECKED = 20
+#: Factor on the score of an entry that cannot run on this server.
 UNUSABLE_SHARE = 0.6
 
 Found: TypeAlias = "Pack | PipelineRecord"
@@ -35,16 +35,16 @@ Found: TypeAlias = "Pack | PipelineRecord"
 
 @dataclass(frozen=True, slots=True)
 class CatalogQuery:
-    """Which entries are asked for; fields are joined by and.
+    """Filter of catalog entries; fields are joined by and.
 
     Attributes:
         text: Words; the best match comes first.
-        accepts: Takes one of these kinds.
-        produces: Makes one of these kinds.
-        source: Packs from this sort of place.
-        usable: Only those that can run here, or only those that cannot.
-        practice: Only those for practice, or none of them. Not asked for, a search by words or kinds finds those for
-            practice that its words name, and a plain list has them all.
+        accepts: Accepts one of these kinds.
+        produces: Produces one of these kinds.
+        source: Packs from this kind of source.
+        usable: Only entries that can run on this server, or only those that cannot.
+        practice: Only practice entries, or none of them. If None, a search finds those that its words name, and a plain
+            list has all.
     """
 
     text: str | None = None
@@ -57,7 +57,7 @@ class CatalogQuery:
 
     @property
     def searches(self) -> bool:
-        """Whether it looks for what fits rather than listing what there is."""
+        """Whether it searches rather than lists."""
         return bool((self.text or "").strip()) or self.accepts is not None or self.produces is not None
 
 
@@ -74,7 +74,7 @@ class CatalogQuery:
     ),
 )
 async def find_pack(context: Context, *, pack: str) -> Pack | None:
-    """The newest version of a pack; None when there is none, which is noted."""
+    """Find the newest version of a pack, or note that it does not exist."""
     found = context.services.registry.find(pack)
     if found is None:
         context.note_miss(await no_pack(context, pack))
@@ -98,7 +98,7 @@ async def find_pack(context: Context, *, pack: str) -> Pack | None:
     ),
 )
 async def search_catalog(context: Context, *, query: CatalogQuery) -> list[Placed[Found]]:
-    """All entries that match, in order: by words when there are any, else by name."""
+    """List all matching entries, best match first if there are words, else by name."""
     check_query_size(query)
     entries: list[Entry[Found]] = []
     if query.kind != "pipeline":
@@ -116,17 +116,17 @@ async def search_catalog(context: Context, *, query: CatalogQuery) -> list[Place
 
 
 def window_of(found: Sequence[Placed[Found]], window: PageWindow) -> list[Placed[Found]]:
-    """A stretch of what was found, as the lists of the store give one: with one entry more when there are more."""
-    stretch = [
+    """Return the window's part of the results, and one more than it asks for if there are more, like the store."""
+    part = [
         item
         for item in found
         if (window.after is None or item.place > window.after) and (window.before is None or item.place < window.before)
     ]
-    return stretch[-window.limit - 1 :] if window.reverse else stretch[: window.limit + 1]
+    return part[-window.limit - 1 :] if window.reverse else part[: window.limit + 1]
 
 
 async def catalog_entries(context: Context) -> list[Entry[Found]]:
-    """Every pack and pipeline, without their input schemas."""
+    """List every pack and pipeline, without their input schemas."""
     return [*_packs(context, None), *await _pipelines(context)]
 
 
@@ -149,7 +149,7 @@ async def _pipelines(context: Context) -> list[Entry[Found]]:
     return [_pipeline_entry(pipeline) for pipeline in await list_live_pipelines(context.services.store)]
 
 
-# The same object as long as nothing changed, so that what a search makes of all of them can be remembered.
+# Returns the same object until something changes, so that searches can cache what they derive from it.
 @lru_cache(maxsize=1_024)
 def _pack_entry(pack: Pack) -> Entry[Found]:
     return Entry(pack, pack.name, "pack", pack.name, pack.description, pack.metadata)
@@ -179,12 +179,11 @@ async def _usable(context: Context, found: list[Placed[Found]], usable: bool) ->
 
 
 async def _usable_first(context: Context, found: list[Placed[Found]]) -> list[Placed[Found]]:
-    """The same, where what cannot run here goes after what matches nearly as well and can.
+    """Move entries that cannot run on this server behind those that match nearly as well and can.
 
-    Only the best matches are looked at: nobody reads on to the others for want of one that can run. Versions are
-    remembered, so that a search asks the database no more than before.
+    Checks only the best matches; their versions are cached, so that a search needs no further reads.
     """
-    near = [item for item in found[:_LOOKED_AT] if item.place[0] < 0]
+    near = [item for item in found[:_CHECKED] if item.place[0] < 0]
     weighed = [item if await _can_run(context, item.entry.ref) else reduced(item, UNUSABLE_SHARE) for item in near]
     return sorted([*weighed, *found[len(near) :]], key=lambda item: item.place)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Found: TypeAlias = "Pack | PipelineRecord"
 
 #: Cached catalogs: the usual one, and those with practice entries that a request named.
-_MOST_KEPT = 3
+_MAX_CACHED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class CompiledCatalogCache:
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[object, ...], CompiledCatalog] = OrderedDict()
-        self._reading = asyncio.Lock()
+        self._cached: OrderedDict[tuple[object, ...], CompiledCatalog] = OrderedDict()
+        self._compiling = asyncio.Lock()
 
     async def read(self, store: Store, entries: Sequence[Entry[Found]]) -> CompiledCatalog:
         """Return the compiled catalog of these entries.
@@ -60,14 +60,14 @@ class CompiledCatalogCache:
             entries: The packs and pipelines offered now.
         """
         stamp = tuple(_stamp(entry) for entry in entries)
-        async with self._reading:
-            if stamp not in self._known:
+        async with self._compiling:
+            if stamp not in self._cached:
                 schemas = await _pipeline_schemas(store, entries)
-                self._known[stamp] = await asyncio.to_thread(_made, entries, schemas)
-            self._known.move_to_end(stamp)
-            while len(self._known) > _MOST_KEPT:
-                self._known.popitem(last=False)
-            return self._known[stamp]
+                self._cached[stamp] = await asyncio.to_thread(_compile, entries, schemas)
+            self._cached.move_to_end(stamp)
+            while len(self._cached) > _MAX_CACHED:
+                self._cached.popitem(last=False)
+            return self._cached[stamp]
 
 
 def _stamp(entry: Entry[Found]) -> tuple[object, ...]:
@@ -84,7 +84,7 @@ async def _pipeline_schemas(store: Store, entries: Sequence[Entry[Found]]) -> di
     return {pipeline_id: bodies[version.id].input_schema for pipeline_id, version in versions.items()}
 
 
-def _made(entries: Sequence[Entry[Found]], schemas: dict[str, str]) -> CompiledCatalog:
+def _compile(entries: Sequence[Entry[Found]], schemas: dict[str, str]) -> CompiledCatalog:
     whole = [
         replace(entry, input_schema=_object(pack_schemas(entry.ref).input))
         if isinstance(entry.ref, Pack)

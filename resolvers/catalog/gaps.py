@@ -1,4 +1,4 @@
-"""Gaps that were kept, to be built some day."""
+"""Gap proposals: missing capabilities that callers saved from routing."""
 
 from __future__ import annotations
 
@@ -25,21 +25,20 @@ if TYPE_CHECKING:
 
 @operation("gap_proposals", scope=Scope.READ, kind="query")
 async def list_gap_proposals(context: Context, *, window: PageWindow) -> list[GapProposalRecord]:
-    """Kept gaps, newest first; one more than the window asks for when there are more."""
+    """List saved gaps, newest first, and one more than the window asks for if there are more."""
     return await list_gaps(context.services.store, window)
 
 
 async def find_gap_proposal(context: Context, gap_id: str) -> GapProposalRecord | None:
-    """A kept gap; None when there is none."""
     return (await find_gaps(context.services.store, [gap_id])).get(gap_id)
 
 
 @operation("save_gap_proposal", scope=Scope.WRITE, kind="command")
 async def save_gap_proposal(context: Context, *, user_intent: str, gap: JSONValue) -> GapProposalRecord:
-    """Keeps a gap that route reported.
+    """Save a gap that routing reported.
 
     Raises:
-        Invalid: it is no gap warning, or one of the texts is empty or too long.
+        Invalid: It is not a gap warning, or one of the texts is empty or too long.
     """
     intent = user_intent.strip()
     issues = [issue.under_argument("user_intent") for issue in forbidden_text(user_intent)]
@@ -53,7 +52,7 @@ async def save_gap_proposal(context: Context, *, user_intent: str, gap: JSONValu
     redactor = context.services.redactor
     text = orjson.dumps(redactor.value(_checked(gap).model_dump(mode="json"))).decode()
     if len(text) > MAX_GAP_BYTES:
-        message = f"The gap has {len(text)} bytes; at most {MAX_GAP_BYTES} are kept."
+        message = f"The gap has {len(text)} bytes; the limit is {MAX_GAP_BYTES}."
         raise Invalid([argument_error("gap", "too_long", message)])
 
     def unit(conn: Connection) -> GapProposalRecord:
@@ -64,17 +63,19 @@ async def save_gap_proposal(context: Context, *, user_intent: str, gap: JSONValu
 
 @operation("delete_gap_proposal", scope=Scope.WRITE, kind="command", destructive=True, idempotent=True, target="id")
 async def delete_gap_proposal(context: Context, *, id: str) -> str:
-    """Deletes a kept gap: one's own, or with `manage` anybody's; its id.
+    """Delete a saved gap: one's own, or with `manage` any; returns its id.
 
     Raises:
-        NotFound: there is none.
-        Forbidden: somebody else kept it.
+        NotFound: It does not exist.
+        Forbidden: Another caller saved it.
     """
     found = await find_gap_proposal(context, id)
     if found is None:
         raise NotFound("gap proposal", id)
     if found.caller_id != context.caller.id and not context.caller.may(Scope.MANAGE):
-        raise Forbidden(f"Gap proposal {id} was kept by somebody else.", hint="Ask who kept it, or an administrator.")
+        raise Forbidden(
+            f"Gap proposal {id} belongs to another caller.", hint="Its caller or an administrator can delete it."
+        )
 
     def unit(conn: Connection) -> str:
         if not delete_gap(conn, id):
@@ -85,15 +86,14 @@ async def delete_gap_proposal(context: Context, *, id: str) -> str:
 
 
 def read_gap(text: str) -> GapWarning:
-    """A stored gap."""
     return GapWarning.model_validate_json(text)
 
 
 def _checked(gap: JSONValue) -> GapWarning:
-    """A gap as route told it, in camelCase or snake_case.
+    """Validate a gap as routing returned it, in camelCase or snake_case.
 
     Raises:
-        Invalid: telling everything that is wrong with it.
+        Invalid: With all its issues.
     """
     try:
         return GapWarning.model_validate(_snake(gap))
@@ -104,8 +104,8 @@ def _checked(gap: JSONValue) -> GapWarning:
         ]
         raise Invalid(
             issues,
-            summary="This is no gap warning",
-            hint="Give the gap warning as routing answered it.",
+            summary="This is not a gap warning",
+            hint="Send the gap warning as routing returned it.",
         ) from refused
 
 
@@ -120,7 +120,7 @@ _CAMEL = {
 
 
 def _snake(value: JSONValue) -> JSONValue:
-    """Names of the two upper levels in snake_case; schemas stay as they are."""
+    """Convert the names of the two upper levels to snake_case; schemas stay as they are."""
     if not isinstance(value, dict):
         return value
     found = {_CAMEL.get(name, name): part for name, part in value.items() if name != "__typename"}

@@ -1,4 +1,4 @@
-"""Everything that can be run and how to choose among it, for agents that choose themselves."""
+"""The routing guide: all packs and pipelines and how to choose among them, for agents that choose themselves."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RoutingGuide:
-    """How to choose what to run.
+    """How to choose what to run, and from what.
 
     Attributes:
-        entries: Those of this page, pipelines first, each sort by id; one more than asked for when there are more.
+        entries: The entries of a page, pipelines before packs, each by id; one more than asked for if there are more.
     """
 
     policy: str
@@ -52,7 +52,7 @@ class RoutingGuide:
     ),
 )
 async def routing_guide(context: Context, *, window: PageWindow) -> RoutingGuide:
-    """The guide, or a page of its entries."""
+    """Return the guide, or a page of its entries."""
     entries = sorted(offered(await catalog_entries(context)), key=place_of)
     if window.after is not None:
         entries = [entry for entry in entries if place_of(entry) > window.after]
@@ -60,5 +60,5 @@ async def routing_guide(context: Context, *, window: PageWindow) -> RoutingGuide
 
 
 def place_of(entry: Entry[Found]) -> tuple[int, str]:
-    """An entry's place in the guide."""
+    """Return an entry's sort key in the guide."""
     return (0 if entry.kind == "pipeline" else 1, entry.id)

@@ -1,4 +1,4 @@
-"""What to run for a request, with suggested inputs and reasons. Never runs anything."""
+"""Routing: recommends what to run for a request, with suggested inputs and reasons. Never runs anything."""
 
 from __future__ import annotations
 
@@ -46,29 +46,28 @@ log = structlog.get_logger(__name__)
 #: Longest request, and longest context as JSON, in characters.
 MAX_REQUEST = 20_000
 MAX_CONTEXT = 100_000
-#: Longest a routing model may take before the answer by words is given instead.
+#: How long a routing model may take before words decide instead.
 MODEL_SECONDS = 30.0
 LEXICAL = "lexical"
-#: What is told of requests that lack nothing but a wish.
-NOTHING_SAID = "The request does not say what is wanted. Say what you have and what you want: “slides from this PDF”."
-NOTHING_BEFORE = "You have run nothing lately that could be done again. Say what is wanted."
+#: Answers to a request that names no goal, and to a request to repeat something when there is nothing to repeat.
+NOTHING_SAID = "The request does not say what you want. Say what you have and what you want: “slides from this PDF”."
+NOTHING_BEFORE = "You have no recent run to repeat. Say what you want."
 ROLE = "router"
 
 RouteKind = Literal["pipeline", "pack", "none"]
 
-
-#: Where nothing fits, what may fit after all is told from this chance on; less would be read as advice.
-_NEAR_ENOUGH = 0.05
+#: Lowest confidence of alternatives to a gap; a lower one would still be read as advice.
+_MIN_CONFIDENCE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """The best answer.
+    """The best match.
 
     Attributes:
-        id: Of the pipeline or pack; None when nothing fits.
-        confidence: How likely it is right, 0 to 1; of a gap, how likely nothing fits.
-        lacks: What it needs and cannot have here; empty when it can run.
+        id: Id of the pipeline or pack; None if nothing fits.
+        confidence: Probability that it is right, 0 to 1; for a gap, that nothing fits.
+        lacks: What it needs and lacks on this server; empty if it can run.
     """
 
     kind: RouteKind
@@ -81,7 +80,7 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Another answer, filled in like the best one."""
+    """Another match, with suggested inputs."""
 
     kind: Literal["pipeline", "pack"]
     id: str
@@ -93,7 +92,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """What to run for a request.
+    """The result of routing.
 
     Attributes:
         decided_by: `lexical`, or the model that chose.
@@ -107,17 +106,18 @@ class Routed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request with all that is known about it.
+class _Request:
+    """A request with everything known about it.
 
     Attributes:
-        defaults: The caller's, by id of pack or pipeline.
-        history: How often the caller used what.
-        lacks: What the nearest entries need and cannot have here, by id.
+        context: What the caller has: inputs, files, artifacts, runs.
+        defaults: The caller's defaults, by id of pack or pipeline.
+        history: How often the caller used each pack or pipeline, by id.
+        lacks: What the best matches need and lack on this server, by id.
     """
 
-    request: str
-    at_hand: JSONValue
+    text: str
+    context: JSONValue
     facts: Facts
     catalog: CompiledCatalog
     ranking: Ranking[Found]
@@ -143,85 +143,87 @@ class _Asked:
         },
     ),
 )
-async def route_request(context: Context, *, user_intent: str, at_hand: JSONValue = None) -> Routed:
-    """What to run for a request.
+async def route_request(context: Context, *, user_intent: str, request_context: JSONValue = None) -> Routed:
+    """Recommend what to run for a request.
 
     Raises:
-        Invalid: the request is empty or too long, or holds what no text may.
+        Invalid: The request is empty or too long, or has forbidden characters.
     """
-    return await find_route(context, user_intent, at_hand, context.services.engine.resources.gateway.attempt())
+    return await find_route(context, user_intent, request_context, context.services.engine.resources.gateway.attempt())
 
 
-async def find_route(context: Context, user_intent: str, at_hand: JSONValue, models: Models) -> Routed:
-    """The same for whoever has checked what the caller may.
+async def find_route(context: Context, user_intent: str, request_context: JSONValue, models: Models) -> Routed:
+    """Route a request without a check of the scope; for surfaces that have checked it.
 
     Args:
-        context: Whose defaults and history count.
-        user_intent: What is wanted.
-        at_hand: What is at hand.
-        models: Whom to ask when one of them can route.
+        context: The caller's, whose defaults and history count.
+        user_intent: The request.
+        request_context: What the caller has: inputs, files, artifacts, runs.
+        models: The models to ask, if one can route.
 
     Raises:
-        Invalid: the request is empty or too long, or holds what no text may.
+        Invalid: The request is empty or too long, or has forbidden characters.
     """
-    refuse_bad_request(user_intent, at_hand)
-    asked = await _asked(context, user_intent, at_hand)
+    refuse_bad_request(user_intent, request_context)
+    request = await _read_request(context, user_intent, request_context)
     if context.services.engine.resources.gateway.missing(ROLE) is None:
         try:
             async with asyncio.timeout(MODEL_SECONDS):
-                answer, model, problems = await _ask_model(models, asked)
+                answer, model, problems = await _ask_model(models, request)
         except (PackError, TimeoutError) as failed:
             log.info("routing fell back to words", reason=str(failed) or type(failed).__name__)
-            return _by_words(asked, f"No routing model answered ({_told(failed)}), so words and facts decided.")
+            return _by_words(request, f"No routing model answered ({_reason(failed)}), so words and facts decided.")
         if not problems:
             named = [answer.id, *(other.id for other in answer.alternatives)]
-            refs = [asked.catalog.by_id[name].ref for name in named if name is not None]
-            return _by_model(replace(asked, lacks=await _lacks(context, refs)), answer, model)
-        return _by_words(asked, f"The answer of {model} could not be used ({problems[0]}), so words and facts decided.")
-    return _by_words(asked, "Matched by keywords only: no routing model is set up.")
+            refs = [request.catalog.by_id[name].ref for name in named if name is not None]
+            return _by_model(replace(request, lacks=await _lacks(context, refs)), answer, model)
+        return _by_words(
+            request, f"The answer of {model} could not be used ({problems[0]}), so words and facts decided."
+        )
+    return _by_words(request, "Matched by keywords only: no routing model is set up.")
 
 
-def refuse_bad_request(user_intent: str, at_hand: JSONValue) -> None:
-    """Refuses a request that cannot be routed.
+def refuse_bad_request(user_intent: str, request_context: JSONValue) -> None:
+    """Refuse a request that cannot be routed.
 
     Raises:
-        Invalid: saying what is wrong with it.
+        Invalid: With all its issues.
     """
     issues = [issue.under_argument("user_intent") for issue in forbidden_text(user_intent)]
     if not user_intent.strip():
         issues.append(
-            argument_error("user_intent", "required", "The request is empty.", "Say in a sentence what is wanted.")
+            argument_error("user_intent", "required", "The request is empty.", "Say in a sentence what you want.")
         )
     if len(user_intent) > MAX_REQUEST:
         issues.append(
             argument_error(
                 "user_intent",
                 "too_long",
-                f"The request has {len(user_intent)} characters; at most {MAX_REQUEST} are read.",
-                "Say what is wanted in a few sentences, and hand texts over as inputs or artifacts.",
+                f"The request has {len(user_intent)} characters; the limit is {MAX_REQUEST}.",
+                "Say what you want in a few sentences, and pass texts as inputs or artifacts.",
             )
         )
-    issues += [issue.under_argument("context") for issue in forbidden_text(at_hand)]
-    if not issues and at_hand is not None and (size := len(orjson.dumps(at_hand))) > MAX_CONTEXT:
+    issues += [issue.under_argument("context") for issue in forbidden_text(request_context)]
+    if not issues and request_context is not None and (size := len(orjson.dumps(request_context))) > MAX_CONTEXT:
         issues.append(
             argument_error(
                 "context",
                 "too_long",
-                f"The context has {size} bytes; at most {MAX_CONTEXT} are read.",
-                "Name files and artifacts rather than their content.",
+                f"The context has {size} bytes; the limit is {MAX_CONTEXT}.",
+                "Name files and artifacts instead of sending their content.",
             )
         )
     if issues:
         raise Invalid(issues)
 
 
-async def _asked(context: Context, request: str, at_hand: JSONValue) -> _Asked:
+async def _read_request(context: Context, text: str, request_context: JSONValue) -> _Request:
     services = context.services
-    facts = read_facts(request, at_hand)
-    on_offer = offered(await catalog_entries(context), request, facts.targets)
-    catalog = await services.routing.read(services.store, on_offer)
+    facts = read_facts(text, request_context)
+    entries = offered(await catalog_entries(context), text, facts.targets)
+    catalog = await services.routing.read(services.store, entries)
     known = await services.defaults.of(context.caller.id)
-    # What is not on offer, or no longer there, cannot be done again.
+    # Entries that are hidden or deleted cannot be repeated.
     history = {
         entry.target: entry.uses for entry in known.entries.values() if entry.uses and entry.target in catalog.by_id
     }
@@ -231,11 +233,11 @@ async def _asked(context: Context, request: str, at_hand: JSONValue) -> _Asked:
     }
     ranking = rank(catalog.index, facts, history)
     lacks = await _lacks(context, [choice.entry.ref for choice in ranking.choices])
-    return _Asked(request, at_hand, facts, catalog, ranking, defaults, history, lacks)
+    return _Request(text, request_context, facts, catalog, ranking, defaults, history, lacks)
 
 
 async def _lacks(context: Context, found: Sequence[Found]) -> dict[str, tuple[Requirement, ...]]:
-    """What entries need and cannot have here, by id; those that can run are not in it."""
+    """Return what entries need and lack on this server, by id; without those that can run."""
     pipelines = [ref for ref in found if isinstance(ref, PipelineRecord)]
     missing = await lacks_of(context, pipelines) if pipelines else {}
     for ref in found:
@@ -244,46 +246,46 @@ async def _lacks(context: Context, found: Sequence[Found]) -> dict[str, tuple[Re
     return {name: tuple(lacks) for name, lacks in missing.items() if lacks}
 
 
-async def _ask_model(models: Models, asked: _Asked) -> tuple[ModelRoute, str, list[str]]:
-    """A model's answer, mended once when it cannot be used, with its name and what is still wrong with it."""
-    told = instructions(asked.catalog.index.entries)
-    prompt = question(asked.request, asked.at_hand, asked.facts, asked.ranking, asked.defaults)
-    answered = await models.structured(ROLE, ModelRoute, prompt, instructions=told, temperature=0.0)
-    problems = problems_of(answered.value, asked.catalog.by_id)
+async def _ask_model(models: Models, request: _Request) -> tuple[ModelRoute, str, list[str]]:
+    """Ask a model, once more if its answer has problems; returns the answer, the model, and the problems left."""
+    system = instructions(request.catalog.index.entries)
+    prompt = question(request.text, request.context, request.facts, request.ranking, request.defaults)
+    answered = await models.structured(ROLE, ModelRoute, prompt, instructions=system, temperature=0.0)
+    problems = problems_of(answered.value, request.catalog.by_id)
     if problems:
         again = repair(prompt, answered.value, problems)
-        answered = await models.structured(ROLE, ModelRoute, again, instructions=told, temperature=0.0)
-        problems = problems_of(answered.value, asked.catalog.by_id)
+        answered = await models.structured(ROLE, ModelRoute, again, instructions=system, temperature=0.0)
+        problems = problems_of(answered.value, request.catalog.by_id)
     return answered.value, answered.model, problems
 
 
-def _by_words(asked: _Asked, how: str) -> Routed:
-    ranking = asked.ranking
-    reasoning = reasoning_of(asked.catalog.index, ranking, asked.facts, how)
-    if ranking.is_gap and ranking.reading.says_nothing and not asked.facts.facts:
+def _by_words(request: _Request, how: str) -> Routed:
+    ranking = request.ranking
+    reasoning = reasoning_of(request.catalog.index, ranking, request.facts, how)
+    if ranking.is_gap and ranking.reading.says_nothing and not request.facts.facts:
         why = NOTHING_BEFORE if ranking.reading.repeats else NOTHING_SAID
         return Routed(Recommendation("none", None, SuggestedInputs((), ()), why, 1.0), (), None, how, LEXICAL)
     if ranking.is_gap or not ranking.choices:
-        gap = describe_gap(asked.request, asked.facts, ranking.reading, [choice.entry for choice in ranking.choices])
+        gap = describe_gap(request.text, request.facts, ranking.reading, [choice.entry for choice in ranking.choices])
         recommendation = Recommendation(
             "none", None, SuggestedInputs((), ()), gap.missing_capability, round(1 - ranking.served, 3)
         )
-        near = [choice for choice in ranking.choices if choice.confidence >= _NEAR_ENOUGH]
-        return Routed(recommendation, _alternatives(asked, near), gap, reasoning, LEXICAL)
-    best, *others = _usable_first(ranking.choices, asked.lacks)
+        near = [choice for choice in ranking.choices if choice.confidence >= _MIN_CONFIDENCE]
+        return Routed(recommendation, _alternatives(request, near), gap, reasoning, LEXICAL)
+    best, *others = _usable_first(ranking.choices, request.lacks)
     recommendation = Recommendation(
         best.entry.kind,
         best.entry.id,
-        _inputs(asked, best.entry.id),
-        _why(asked, best),
+        _inputs(request, best.entry.id),
+        _why(request, best),
         best.confidence,
-        asked.lacks.get(best.entry.id, ()),
+        request.lacks.get(best.entry.id, ()),
     )
-    return Routed(recommendation, _alternatives(asked, others), None, reasoning, LEXICAL)
+    return Routed(recommendation, _alternatives(request, others), None, reasoning, LEXICAL)
 
 
 def _usable_first(choices: Sequence[Choice[Found]], lacks: Collection[str]) -> list[Choice[Found]]:
-    """The same, where a best one that cannot run here goes after the first that can and fits nearly as well."""
+    """Move a best choice that cannot run on this server behind the first that can and fits nearly as well."""
     best, *others = choices
     if best.entry.id in lacks:
         for other in others:
@@ -294,15 +296,15 @@ def _usable_first(choices: Sequence[Choice[Found]], lacks: Collection[str]) -> l
     return [*choices]
 
 
-def _by_model(asked: _Asked, answer: ModelRoute, model: str) -> Routed:
+def _by_model(request: _Request, answer: ModelRoute, model: str) -> Routed:
     alternatives = tuple(
         Alternative(
             other.kind,
             other.id,
-            _inputs(asked, other.id),
+            _inputs(request, other.id),
             other.why,
             other.confidence,
-            asked.lacks.get(other.id, ()),
+            request.lacks.get(other.id, ()),
         )
         for other in answer.alternatives
         if other.id != answer.id
@@ -314,48 +316,48 @@ def _by_model(asked: _Asked, answer: ModelRoute, model: str) -> Routed:
         recommendation = Recommendation(
             answer.kind,
             answer.id,
-            _inputs(asked, answer.id, proposed),
+            _inputs(request, answer.id, proposed),
             answer.why,
             answer.confidence,
-            asked.lacks.get(answer.id, ()),
+            request.lacks.get(answer.id, ()),
         )
     return Routed(
         recommendation,
         alternatives[:MAX_ALTERNATIVES],
         answer.gap,
-        f"{model} chose among {len(asked.catalog.by_id)} entries; ids and inputs were checked.",
+        f"{model} chose among {len(request.catalog.by_id)} entries; ids and inputs were checked.",
         model,
     )
 
 
-def _inputs(asked: _Asked, target: str, proposed: Mapping[str, JSONValue] | None = None) -> SuggestedInputs:
-    schema = asked.catalog.by_id[target].input_schema
-    return suggest_inputs(schema, asked.request, asked.facts, asked.defaults.get(target, {}), proposed)
+def _inputs(request: _Request, target: str, proposed: Mapping[str, JSONValue] | None = None) -> SuggestedInputs:
+    schema = request.catalog.by_id[target].input_schema
+    return suggest_inputs(schema, request.text, request.facts, request.defaults.get(target, {}), proposed)
 
 
-def _alternatives(asked: _Asked, choices: Sequence[Choice[Found]]) -> tuple[Alternative, ...]:
+def _alternatives(request: _Request, choices: Sequence[Choice[Found]]) -> tuple[Alternative, ...]:
     return tuple(
         Alternative(
             choice.entry.kind,
             choice.entry.id,
-            _inputs(asked, choice.entry.id),
-            _why(asked, choice),
+            _inputs(request, choice.entry.id),
+            _why(request, choice),
             choice.confidence,
-            asked.lacks.get(choice.entry.id, ()),
+            request.lacks.get(choice.entry.id, ()),
         )
         for choice in choices[:MAX_ALTERNATIVES]
     )
 
 
-def _why(asked: _Asked, choice: Choice[Found]) -> str:
+def _why(request: _Request, choice: Choice[Found]) -> str:
     return reason_of(
-        asked.catalog.index,
+        request.catalog.index,
         choice,
-        asked.facts,
-        asked.ranking.reading,
-        uses=asked.history.get(choice.entry.id, 0),
+        request.facts,
+        request.ranking.reading,
+        uses=request.history.get(choice.entry.id, 0),
     )
 
 
-def _told(failed: Exception) -> str:
+def _reason(failed: Exception) -> str:
     return failed.failure.message if isinstance(failed, PackError) else f"none within {MODEL_SECONDS:g} s"

@@ -1,4 +1,4 @@
-"""Applying documents: makes pipelines what YAML says, all or none."""
+"""Applies YAML documents: creates or updates pipelines to match them, all or none."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 
 ApplyAction = Literal["create", "update", "keep"]
-#: A diff of lines that are the same; readers of diffs take what follows a backslash for a remark.
-ONLY_LINE_BREAKS: Final = "\\ Only a line break differs, such as the last one of a text behind `|`.\n"
+#: The diff of equal lines; diff readers treat what follows a backslash as a comment.
+ONLY_LINE_BREAKS: Final = "\\ Only a line break differs, such as the last one of a text after `|`.\n"
 
 
 @dataclass(frozen=True, slots=True)
 class AppliedDocument:
-    """What applying one document does; `pipeline_id` is None while there is no pipeline."""
+    """What applying one document does; `pipeline_id` is None until the pipeline exists."""
 
     key: str
     action: ApplyAction
@@ -52,7 +52,7 @@ class AppliedDocument:
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """A document with what it changes; `found` is the pipeline it changes, None when it makes one."""
+    """A document with its changes; `found` is the pipeline to update, None to create one."""
 
     applied: AppliedDocument
     checked: CheckedDefinition
@@ -71,10 +71,10 @@ class _Planned:
     ),
 )
 async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[AppliedDocument, ...]:
-    """Makes pipelines what the documents say, all or none; applying twice changes nothing."""
+    """Create or update pipelines to match the documents, all or none; applying twice changes nothing."""
     documents = await documents_of(context, yaml)
     if not documents:
-        raise Invalid([error((), "empty", "There is no document to apply.")])
+        raise Invalid([error((), "empty", "The text has no document to apply.")])
     planned: list[_Planned] = []
     seen: set[str] = set()
     for number, (document, text) in enumerate(documents):
@@ -103,7 +103,7 @@ async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[
 
 async def _plan(context: Context, checked: CheckedDefinition) -> _Planned:
     found = await find_pipeline(context.services.store, checked.key)
-    if found is not None and found.builtin:  # by its key, or by an earlier name of it
+    if found is not None and found.builtin:  # by its key or an earlier name
         raise key_taken(StarterNameError(checked.key, found.id, found.key))
     before, means = "", ""
     if found is not None:
@@ -121,9 +121,9 @@ async def _plan(context: Context, checked: CheckedDefinition) -> _Planned:
 
 
 def _diff(key: str, before: str, after: str) -> str:
-    """What changes, by lines: with or without a line break at its end a text mostly means the same.
+    """Return a line diff that ignores a line break at the end of the text.
 
-    Not behind a `|`, so that no difference is no proof of the same meaning.
+    After a `|` that line break counts, so an empty diff does not prove that both mean the same.
     """
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), key, key, lineterm="")
     return "".join(f"{line}\n" for line in lines)
@@ -151,7 +151,7 @@ async def _write_all(context: Context, planned: Sequence[_Planned]) -> list[Save
         raise key_taken(taken) from taken
     except (StaleVersionError, NoPipelineError) as overtaken:
         raise Conflict(
-            "A pipeline was changed or deleted while the documents were applied; nothing was saved.",
+            "Another request changed or deleted a pipeline while the documents were applied; nothing was saved.",
             current_id=overtaken.pipeline_id,
             hint="Apply again.",
         ) from overtaken

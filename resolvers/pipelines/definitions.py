@@ -1,4 +1,4 @@
-"""Definitions as they are given: read, checked, and made fit to be saved. Nothing here saves or runs anything."""
+"""Reads and checks definitions from callers and prepares them for saving. Saves and runs nothing."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class DefinitionText:
 
 @dataclass(frozen=True, slots=True)
 class DefinitionCheck:
-    """What checking a definition told.
+    """Result of checking a definition.
 
     Attributes:
-        document: The definition in normal form; None when it cannot be read.
-        preflight: What it needs and cannot have here.
+        document: The definition in normal form; None if it is not valid.
+        preflight: What it needs and lacks on this server.
     """
 
     valid: bool
@@ -65,7 +65,7 @@ class DefinitionCheck:
 
 @dataclass(frozen=True, slots=True)
 class CheckedDefinition:
-    """A definition fit to be saved."""
+    """A valid definition, ready to save."""
 
     key: str
     heading: Heading
@@ -85,9 +85,9 @@ class CheckedDefinition:
     ),
 )
 async def check_pipeline(context: Context, *, definition: DefinitionText, inputs: JSONValue = None) -> DefinitionCheck:
-    """Whether a definition would be accepted and could run here; saves nothing.
+    """Check whether a definition is valid and can run on this server; saves nothing.
 
-    A key that is the caller's own is fine: applying the document changes that pipeline.
+    The key of a pipeline the caller may change is accepted, since applying the document updates that pipeline.
     """
     try:
         document = await document_of(context, definition)
@@ -118,7 +118,7 @@ async def check_pipeline(context: Context, *, definition: DefinitionText, inputs
 async def _issues_of_inputs(
     context: Context, check: Check, schema: dict[str, JSONValue], inputs: JSONValue
 ) -> list[Issue]:
-    """What a start of the definition with these inputs would be refused for, as far as they are the reason."""
+    """Return why a start of the definition would refuse these inputs."""
     issues = [
         issue.under_argument("inputs") for issue in await found_issues(context, partial(check_inputs, schema), inputs)
     ]
@@ -134,10 +134,10 @@ async def _issues_of_inputs(
 
 
 async def document_of(context: Context, definition: DefinitionText) -> dict[str, JSONValue]:
-    """The document a definition is.
+    """Parse a definition.
 
     Raises:
-        Invalid: it cannot be read, or holds text that is refused everywhere.
+        Invalid: It cannot be read, or has forbidden characters.
     """
     if definition.yaml is not None:
         return await _read(context, load_document, definition.yaml)
@@ -148,10 +148,10 @@ async def document_of(context: Context, definition: DefinitionText) -> dict[str,
 
 
 async def documents_of(context: Context, yaml: str) -> list[YamlDocument]:
-    """Every document of a YAML text, with the part of it that is its own.
+    """Parse every document of a YAML text, each with its own part of the text.
 
     Raises:
-        Invalid: it cannot be read.
+        Invalid: It cannot be read.
     """
     return await _read(context, load_written, yaml)
 
@@ -164,10 +164,10 @@ async def _read(context: Context, read: Callable[[str], _Read], text: str) -> _R
 
 
 def object_of(value: object, name: str) -> dict[str, JSONValue]:
-    """A JSON value from outside that has to be an object.
+    """Return a caller's JSON value that must be an object.
 
     Raises:
-        Invalid: it is something else.
+        Invalid: It is not an object.
     """
     if not isinstance(value, Mapping):
         message = f"It must be a JSON object, not {shown(value)}."
@@ -183,17 +183,17 @@ def _check(context: Context, document: Mapping[str, JSONValue], text: str | None
     redactor = context.services.redactor
     found = literal_secrets(dict(document), redactor)
     if text is not None and not found:
-        found = literal_secrets(text, redactor)  # a comment is kept as well
+        found = literal_secrets(text, redactor)  # the text is stored with its comments
     return replace(check, issues=(*check.issues, *found)) if found else check
 
 
 async def checked_definition(
     context: Context, document: Mapping[str, JSONValue], text: str | None
 ) -> CheckedDefinition:
-    """A definition in the form it is stored in; `text` is the YAML it was given as, kept as it is.
+    """Check a definition and convert it to its stored form; `text` is the caller's YAML, stored unchanged.
 
     Raises:
-        Invalid: it breaks rules; all of them are listed.
+        Invalid: With all its issues.
     """
     return await in_background_if_large(context.caller.id, partial(_checked, context, document, text), text or document)
 
@@ -203,6 +203,6 @@ def _checked(context: Context, document: Mapping[str, JSONValue], text: str | No
     if not check.valid or check.definition is None:
         wrong = next(issue for issue in check.issues if issue.severity == "error")
         where = ".".join(wrong.path)
-        raise Invalid(check.issues, summary=f"The definition is not valid at {where or 'its top'}")
+        raise Invalid(check.issues, summary=f"The definition is not valid at {where or 'the top level'}")
     heading, definition = stored_form(check.definition, check.input_schema, context.services.registry, text=text)
     return CheckedDefinition(check.definition.key, heading, definition, check.issues)

@@ -1,4 +1,4 @@
-"""Keys of pipelines: whose one is, and which are free."""
+"""Keys of pipelines: refuses taken keys and finds free ones."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from resolvers.context import Context
 
 _KEY_CHARACTERS = 64
-#: No number behind a key is longer, with its hyphen.
+#: Longest number after a key, with its hyphen.
 _NUMBER_CHARACTERS = 12
 
 
 async def taken_issue(context: Context, key: object) -> Issue | None:
-    """What is wrong with a key that applying a document would be refused for; None when the caller may have it."""
-    if not isinstance(key, str) or not KEY.match(key):  # the check of the definition says so
+    """Return why applying a document would refuse its key; None if the caller may use it."""
+    if not isinstance(key, str) or not KEY.match(key):  # the check of the definition reports it
         return None
     found = await find_pipeline(context.services.store, key)
     if found is None or may_change(context, found):
@@ -34,7 +34,7 @@ async def taken_issue(context: Context, key: object) -> Issue | None:
 
 
 async def free_key(context: Context, wanted: str) -> str:
-    """The wanted key, with the lowest number behind it that makes it nobody's."""
+    """Return the wanted key, with the lowest number that makes it unique if it is taken."""
     taken = await names_that_begin(context.services.store, wanted[: _KEY_CHARACTERS - _NUMBER_CHARACTERS])
     key, number = wanted[:_KEY_CHARACTERS], 1
     while key in taken:
@@ -45,7 +45,7 @@ async def free_key(context: Context, wanted: str) -> str:
 
 
 def key_taken(taken: KeyTakenError) -> Conflict:
-    """What to answer when a key is another pipeline's."""
+    """Make the refusal of a key that another pipeline has."""
     if not isinstance(taken, StarterNameError):
         return Conflict(
             f"The key `{taken.key}` belongs to another pipeline.",
@@ -55,7 +55,7 @@ def key_taken(taken: KeyTakenError) -> Conflict:
     return Conflict(
         f"The key `{taken.key}` belongs to the starter {taken.pipeline_id}."
         if taken.key == taken.starter
-        else f"The key `{taken.key}` is an earlier name of the starter {taken.pipeline_id} and still leads to it.",
+        else f"The key `{taken.key}` is an earlier name of the starter {taken.pipeline_id}, which it still finds.",
         current_id=taken.pipeline_id,
-        hint="Choose another key; to start from what the starter does, clone it and change the copy.",
+        hint="Choose another key. To change what the starter does, clone it and edit the copy.",
     )

@@ -1,4 +1,4 @@
-"""Pipelines: look up, list, and whether they can run here."""
+"""Finds and lists pipelines, and tells whether they can run on this server."""
 
 from __future__ import annotations
 
@@ -44,13 +44,11 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from runner.issues import Issue
 
-#: Pipelines looked at in one read while those that can run here are picked out.
+#: Pipelines per read while a filter is applied in Python.
 _BATCH = 100
 
 
 class PipelineAction(StrEnum):
-    """What can be done with a pipeline."""
-
     RUN = "run"
     UPDATE = "update"
     CLONE = "clone"
@@ -59,14 +57,14 @@ class PipelineAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PipelineQuery:
-    """Which pipelines are asked for; fields are joined by and.
+    """Filter of pipelines; fields are joined by and.
 
     Attributes:
         text: Words in key, name, description or metadata.
-        usable: Only those that can run here, or only those that cannot.
+        usable: Only those that can run on this server, or only those that cannot.
         uses_pack: Name of a pack that a step of the current version calls.
-        accepts: Takes one of these kinds.
-        produces: Makes one of these kinds.
+        accepts: Accepts one of these kinds.
+        produces: Produces one of these kinds.
     """
 
     text: str | None = None
@@ -78,12 +76,12 @@ class PipelineQuery:
     produces: tuple[str, ...] | None = None
 
     @property
-    def picks(self) -> bool:
-        """Whether the store cannot answer all of it, so that each pipeline is looked at."""
+    def filters_in_python(self) -> bool:
+        """Whether the store cannot apply the whole filter."""
         return any(asked is not None for asked in (self.usable, self.accepts, self.produces))
 
     def fits_kinds(self, pipeline: PipelineRecord) -> bool:
-        """Whether a pipeline takes and makes what is asked for."""
+        """Whether a pipeline accepts and produces the wanted kinds."""
         if self.accepts is None and self.produces is None:
             return True
         metadata = read_metadata(pipeline.metadata_json).metadata
@@ -92,13 +90,13 @@ class PipelineQuery:
         )
 
     def stored(self) -> PipelineFilter:
-        """What of it the store can answer."""
+        """Return the part of the filter that the store applies."""
         return PipelineFilter(text=self.text, builtin=self.builtin, owner_id=self.owner, uses_pack=self.uses_pack)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadMetadata:
-    """A pipeline's metadata as it is stored; `derived` names the fields its author left out."""
+    """A pipeline's stored metadata; `derived` names the fields its author left out."""
 
     metadata: Metadata
     derived: tuple[str, ...]
@@ -117,7 +115,7 @@ class ReadMetadata:
     ),
 )
 async def find_one_pipeline(context: Context, *, pipeline: str) -> PipelineRecord | None:
-    """A pipeline by id, key or alias; None when there is none, which is noted."""
+    """Find a pipeline by id, key or alias, or note that it does not exist."""
     found = await find_pipeline(context.services.store, pipeline)
     if found is None:
         context.note_miss(await no_pipeline(context, pipeline))
@@ -125,7 +123,7 @@ async def find_one_pipeline(context: Context, *, pipeline: str) -> PipelineRecor
 
 
 async def find_listed_pipeline(context: Context, ref: str) -> PipelineRecord | None:
-    """The same for what stands in a list of the caller's, where what is gone is no news."""
+    """Find a pipeline that a list of the caller's names, without noting a missing one."""
     return await find_pipeline(context.services.store, ref)
 
 
@@ -133,12 +131,12 @@ async def find_listed_pipeline(context: Context, ref: str) -> PipelineRecord | N
 async def list_some_pipelines(
     context: Context, *, query: PipelineQuery, order: PipelineOrder, window: PageWindow
 ) -> list[ListedPipeline]:
-    """Pipelines in order; one more than the window asks for when there are more."""
+    """List pipelines in order, and one more than the window asks for if there are more."""
     check_query_size(query)
-    if not query.picks:
+    if not query.filters_in_python:
         return await _stored(context, query, order, window)
-    # Whether a pipeline can run here is not stored: packs and programs come and go. What it takes and makes is stored
-    # as JSON text. Read on until the page is full.
+    # Whether a pipeline can run here is not stored, since packs and programs come and go; its kinds are stored as JSON
+    # text. So read batches until the page is full.
     found: list[ListedPipeline] = []
     step = PageWindow(window.after, window.before, _BATCH, window.reverse)
     while True:
@@ -162,9 +160,9 @@ async def list_some_pipelines(
 
 
 async def count_some_pipelines(context: Context, query: PipelineQuery) -> int:
-    """How many pipelines match, counted up to 10,000."""
+    """Count matching pipelines, up to 10,000."""
     check_query_size(query)
-    if not query.picks:
+    if not query.filters_in_python:
         return await count_pipelines(context.services.store, query.stored())
     window = PageWindow(limit=COUNT_CAP)
     return len((await list_some_pipelines(context, query=query, order=PipelineOrder.NAME, window=window))[:COUNT_CAP])
@@ -178,17 +176,17 @@ async def _stored(
 
 
 async def list_pipeline_versions(context: Context, pipeline_id: str, window: PageWindow) -> list[VersionRecord]:
-    """The versions of a pipeline the caller was given, newest first."""
+    """List the versions of a pipeline, newest first; the surface has checked the scope."""
     return await list_versions(context.services.store, pipeline_id, window)
 
 
 async def find_version_by_number(context: Context, pipeline_id: str, number: int) -> VersionRecord | None:
-    """A version of a pipeline the caller was given; None when it has none of that number."""
+    """Find a version of a pipeline by number; the surface has checked the scope."""
     return await find_version(context.services.store, pipeline_id, number)
 
 
 async def lacks_of(context: Context, pipelines: Sequence[PipelineRecord]) -> dict[str, list[Requirement]]:
-    """What the current versions of pipelines need and cannot have here, by pipeline id."""
+    """Return what the current versions of pipelines need and lack on this server, by pipeline id."""
     versions = await current_versions(context.services.store, [pipeline.id for pipeline in pipelines])
     bodies = await find_bodies(context.services.store, [version.id for version in versions.values()])
     return {
@@ -198,9 +196,9 @@ async def lacks_of(context: Context, pipelines: Sequence[PipelineRecord]) -> dic
 
 
 async def lacks_of_version(context: Context, version_id: str, body: VersionBody, pipeline_id: str) -> list[Requirement]:
-    """What a version of a pipeline needs and the caller cannot have here; empty when it can run.
+    """Return what a version needs and lacks on this server for this caller; empty if it can run.
 
-    A pack that is there, but takes or gives something else than the version needs, is told like one that is missing.
+    An installed pack whose schemas do not fit the version counts as missing.
     """
     steps = (await compiled(context, body.document, body.input_schema)).steps
     missing = preflight(steps, context.services.registry, lacks=context.lacks(pipeline_id))
@@ -210,11 +208,11 @@ async def lacks_of_version(context: Context, version_id: str, body: VersionBody,
 
 
 def _unfit_packs(issues: Iterable[Issue], packs: Mapping[str, str]) -> list[Requirement]:
-    """Packs that no longer fit, each once with its steps and what is wrong first; a start tells everything.
+    """Return packs that no longer fit, each with its steps and its first issue; a start lists all issues.
 
     Args:
-        issues: What is proved not to fit, by step.
-        packs: The packs of the steps, by key.
+        issues: The misfits, with paths that begin with the step.
+        packs: Names of packs, by step key.
     """
     found: dict[str, Requirement] = {}
     for issue in issues:
@@ -229,14 +227,14 @@ def _unfit_packs(issues: Iterable[Issue], packs: Mapping[str, str]) -> list[Requ
 
 @lru_cache(maxsize=4_096)
 def read_metadata(text: str) -> ReadMetadata:
-    """Reads what `runner.definitions.stored` wrote; remembered, since every search reads that of every pipeline."""
+    """Parse what `runner.definitions.stored` wrote; cached, since every search reads every pipeline's."""
     stored = orjson.loads(text)
     known = {name: stored[name] for name in Metadata.model_fields if name in stored}
     return ReadMetadata(Metadata.model_validate(known), tuple(stored.get("derived", ())))
 
 
 def pipeline_actions(context: Context, pipeline: PipelineRecord) -> tuple[PipelineAction, ...]:
-    """What the caller may do with a pipeline now, what most people want first."""
+    """List what the caller may do with a pipeline now, most frequent first."""
     if pipeline.deleted_at is not None:
         return ()
     caller = context.caller

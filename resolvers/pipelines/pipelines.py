@@ -1,4 +1,4 @@
-"""Pipelines: create, change, clone, delete. A definition is data: nothing here runs anything."""
+"""Creates, updates, clones and deletes pipelines. Runs nothing: a definition is data."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SavedPipeline:
-    """A pipeline that was saved; `new_version` is false when nothing differed."""
+    """A saved pipeline; `new_version` is false if nothing changed."""
 
     pipeline_id: str
     new_version: bool
@@ -57,7 +57,7 @@ class SavedPipeline:
     ),
 )
 async def create(context: Context, *, definition: DefinitionText, note: str | None = None) -> SavedPipeline:
-    """Saves a new pipeline with its first version."""
+    """Save a new pipeline with its first version."""
     checked = await checked_definition(context, await document_of(context, definition), definition.yaml)
     owner, about = context.caller.id, _note(note)
     try:
@@ -92,7 +92,7 @@ async def update(
     fields: Mapping[str, JSONValue] | None = None,
     note: str | None = None,
 ) -> SavedPipeline:
-    """Saves a new version of a pipeline: a whole definition, or its top-level keys that change."""
+    """Save a new version of a pipeline: a whole definition, or the top-level keys that change."""
     found = await get_pipeline(context, pipeline)
     _refuse_starter(found)
     require_owner(context, found)
@@ -118,9 +118,9 @@ async def update(
         saved = await context.commit(save, _pipeline_of)
     except StaleVersionError as stale:
         raise Conflict(
-            f"The pipeline {found.key} is at version {stale.current}; your change was made from {stale.based_on}.",
+            f"The pipeline {found.key} is at version {stale.current}; your change is based on {stale.based_on}.",
             current_id=found.id,
-            hint="Read it again, apply your change to the current version and save that.",
+            hint="Get the current version, apply your change to it and save that.",
         ) from stale
     except KeyTakenError as taken:
         raise key_taken(taken) from taken
@@ -141,7 +141,7 @@ async def update(
     ),
 )
 async def clone(context: Context, *, pipeline: str, key: str | None = None, name: str | None = None) -> SavedPipeline:
-    """Copies a pipeline, starters included, into one the caller owns."""
+    """Copy a pipeline, which may be a starter, into one the caller owns."""
     found = await get_pipeline(context, pipeline)
     version = await context.services.versions.get(context, found)
     document: dict[str, JSONValue] = orjson.loads(version.body.document)
@@ -159,7 +159,7 @@ async def clone(context: Context, *, pipeline: str, key: str | None = None, name
         except KeyTakenError as taken:
             if key is not None:
                 raise key_taken(taken) from taken
-            continue  # it was free a moment ago: another clone was quicker
+            continue  # another clone took the free key meanwhile
         return SavedPipeline(saved.pipeline_id, True, checked.warnings)
 
 
@@ -178,7 +178,7 @@ async def clone(context: Context, *, pipeline: str, key: str | None = None, name
     ),
 )
 async def delete(context: Context, *, pipeline: str, confirm_key: str) -> str:
-    """Deletes a pipeline; its runs and versions stay. The deleted pipeline's id."""
+    """Delete a pipeline but keep its runs and versions; returns its id."""
     found = await get_pipeline(context, pipeline)
     _refuse_starter(found)
     require_owner(context, found)
@@ -197,7 +197,7 @@ def _pipeline_of(saved: Saved) -> str:
 def _refuse_starter(pipeline: PipelineRecord) -> None:
     if pipeline.builtin:
         raise Conflict(
-            f"{pipeline.id} is a starter that ships with Packline: it is read-only.",
+            f"{pipeline.id} is a starter that ships with Packline and is read-only.",
             current_id=pipeline.id,
             hint="Clone it and change the copy.",
         )
@@ -207,7 +207,7 @@ def _note(note: str | None) -> str | None:
     if note is None:
         return None
     if len(note) > 1000:
-        raise Invalid([argument_error("note", "too_long", "A note has at most 1000 characters.")])
+        raise Invalid([argument_error("note", "too_long", "The note exceeds the limit of 1000 characters.")])
     if unsafe := forbidden_text(note):
         raise Invalid([issue.under_argument("note") for issue in unsafe])
     return note

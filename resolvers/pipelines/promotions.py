@@ -1,4 +1,4 @@
-"""Runs become pipelines: a proposal to review and save; nothing is saved here."""
+"""Promotes runs: proposes a pipeline from a run, to review and save. Saves nothing."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from store.pipelines.promotions import CallRecord
     from store.runs.reads import RunRecord
 
-#: Earlier pack calls of the caller that are looked through for where values came from.
-CALLS_LOOKED_AT = 100
+#: Earlier pack calls of the caller that are searched for the origin of values.
+CALLS_SEARCHED = 100
 NAME_CHARACTERS = 200
 
 
@@ -42,9 +42,9 @@ class Promotion:
     """A proposed pipeline.
 
     Attributes:
-        document: The definition; `yaml` is the same as the editor shows it.
-        check: What saving it would say.
-        made_from: Ids of the runs it was made from, in order.
+        document: The definition; `yaml` is the same as text.
+        check: The result of checking it.
+        made_from: Ids of the source runs, in order.
     """
 
     document: dict[str, JSONValue]
@@ -70,22 +70,22 @@ class Promotion:
 async def promote_run(
     context: Context, *, id: str, include: Sequence[str] | None = None, name: str | None = None
 ) -> Promotion:
-    """A definition that does what a run did; of a pack call, what the calls that led to it did.
+    """Propose a definition that repeats a run, or for a pack call the chain of calls that led to it.
 
     Raises:
-        NotFound: there is no such run.
-        WrongState: it did not succeed.
-        Invalid: a run to include is no successful pack call, or the name is of no use.
+        NotFound: The run does not exist.
+        WrongState: The run did not succeed.
+        Invalid: A run to include is not a successful pack call, or the name is empty or too long.
     """
     run = await readable_run(context, id)
     if run.state is not RunState.SUCCEEDED:
         raise WrongState(
-            f"The run {id} is {run.state}; a pipeline is made of one that succeeded.",
+            f"Run {id} is {run.state}; only a run that succeeded can become a pipeline.",
             id,
             hint="Resume it or run it again first.",
         )
     if name is not None and not 0 < len(name.strip()) <= NAME_CHARACTERS:
-        message = f"The name has 1 to {NAME_CHARACTERS} characters."
+        message = f"The name must have 1 to {NAME_CHARACTERS} characters."
         raise Invalid([argument_error("name", "bad_length", message)])
     if run.pack is None:
         document, made_from = await _of_pipeline(context, run, name), [run.id]
@@ -103,13 +103,13 @@ async def promote_run(
 
 
 async def _of_pipeline(context: Context, run: RunRecord, name: str | None) -> dict[str, JSONValue]:
-    """The definition a run executed, its inputs put into those it declares; without the key it had."""
+    """Return the definition a run executed without its key, with the run's inputs as defaults."""
     assert run.version_id is not None, "a run of a pipeline has a version"
     body = (await find_bodies(context.services.store, [run.version_id]))[run.version_id]
     payload = (await find_payloads(context.services.store, [run.id]))[run.id]
     document: dict[str, JSONValue] = orjson.loads(body.document)
     document.pop("key", None)
-    # People know a run by its title; one that was given none has its pipeline's name.
+    # A run without a title has its pipeline's name, which says nothing here.
     known = run.id if run.title == document["name"] else run.title
     document["name"] = name or excerpt(f"{document['name']}, as in {known}", NAME_CHARACTERS)
     schema: dict[str, JSONValue] = orjson.loads(body.input_schema)
@@ -122,7 +122,7 @@ async def _chain(context: Context, run: RunRecord, include: Sequence[str] | None
     store = context.services.store
     if include is None:
         last = (await find_calls(store, [run.id]))[run.id]
-        before = await calls_before(store, run.caller_id, run.id, limit=CALLS_LOOKED_AT)
+        before = await calls_before(store, run.caller_id, run.id, limit=CALLS_SEARCHED)
         found = chain_of(await _call(context, last), [await _call(context, call) for call in before])
         by_id = {call.run_id: call for call in (last, *before)}
         return [by_id[call.run_id] for call in found][-context.services.limits.steps :]
@@ -130,7 +130,7 @@ async def _chain(context: Context, run: RunRecord, include: Sequence[str] | None
     by_id = {key: call for key, call in calls.items() if call.caller_id == run.caller_id}
     missing = [run_id for run_id in include if run_id not in by_id]
     if missing:
-        message = f"{missing[0]} is no successful pack call of the caller of {run.id}."
+        message = f"{missing[0]} is not a successful pack call by the caller of {run.id}."
         raise Invalid([argument_error("include", "not_a_call", message)])
     return sorted(by_id.values(), key=lambda call: (call.run_id == run.id, call.created_at, call.run_id))
 
@@ -144,7 +144,7 @@ async def _call(context: Context, record: CallRecord) -> PackCall:
 
 
 def _masked(context: Context, inputs: JSONValue) -> dict[str, JSONValue]:
-    """Inputs without secrets: what would be masked anywhere is left out, for a definition is seen by everybody."""
+    """Leave out inputs with secrets, since everybody can read a definition."""
     assert isinstance(inputs, dict), "inputs are an object"
     redactor = context.services.redactor
     return cast("dict[str, JSONValue]", {key: value for key, value in inputs.items() if redactor.value(value) == value})

@@ -1,4 +1,4 @@
-"""What is looked at before a run exists: its arguments, its inputs, and what its steps need."""
+"""Checks before a run is created: of its arguments, its inputs, and what its steps need."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def refuse_bad_start(
     wait_seconds: int,
     idempotency_key: str | None,
 ) -> None:
-    """Refuses arguments of a start that are out of range.
+    """Refuse arguments of a start that are out of range.
 
     Raises:
-        Invalid: it tells all of them.
+        Invalid: With all its issues.
     """
     longest = context.services.limits.wait_seconds
     issues = []
@@ -75,15 +75,15 @@ def refuse_bad_start(
 
 
 def wait_out_of_range(wait_seconds: int, longest: int) -> Issue:
-    """The issue of a wait that is negative or too long."""
+    """Make the issue of a wait that is negative or too long."""
     return argument_error("wait_seconds", "out_of_range", f"The wait is {wait_seconds} s; use 0 to {longest} s.")
 
 
 def masked_issues(context: Context, check: Callable[[JSONValue], Sequence[Issue]], value: JSONValue) -> Sequence[Issue]:
-    """What a check finds wrong with a value, worded without the secrets in it.
+    """Check a value and return issues whose messages have no secrets.
 
-    Messages quote the value, shortened, and nothing recognises half a secret: so they are worded anew for the masked
-    value, where the check finds the same there.
+    Messages quote a shortened value, and half a secret is not recognised. So messages come from a check of the masked
+    value, if it finds the same issue.
     """
     issues = check(value)
     if not issues:
@@ -101,17 +101,17 @@ def masked_issues(context: Context, check: Callable[[JSONValue], Sequence[Issue]
 async def found_issues(
     context: Context, check: Callable[[JSONValue], Sequence[Issue]], value: JSONValue
 ) -> Sequence[Issue]:
-    """The same without holding up others: to look through a megabyte of small values takes up to two seconds."""
+    """Run `masked_issues` without blocking others: a megabyte of small values takes up to two seconds."""
     return await in_background_if_large(context.caller.id, partial(masked_issues, context, check, value), value)
 
 
 def resolved_steps(
     context: Context, compiled: CompiledPipeline, lacks: Lacks, agent: str | None = None
 ) -> tuple[NewStep, ...]:
-    """The steps of a new run, each with the pack version it is to run on.
+    """Return the steps of a new run, each with its pack version.
 
     Raises:
-        Unavailable: packs, services, credentials or models are missing here, over all steps at once.
+        Unavailable: Steps need packs, services, credentials or models that this server lacks; all are listed.
     """
     missing = preflight(compiled.steps, context.services.registry, lacks=lacks)
     if missing:
@@ -120,12 +120,12 @@ def resolved_steps(
 
 
 def new_steps(context: Context, compiled: CompiledPipeline, agent: str | None = None) -> tuple[NewStep, ...]:
-    """The steps of a new run that a preflight found nothing missing for.
+    """Return the steps of a new run whose preflight found nothing missing.
 
     Args:
         context: The caller's.
         compiled: The definition.
-        agent: The profile the caller chose for its agent steps; None leaves it to them.
+        agent: The profile the caller chose for agent steps; None leaves the choice to the steps.
     """
     steps = []
     registry = context.services.registry
@@ -142,69 +142,69 @@ def new_steps(context: Context, compiled: CompiledPipeline, agent: str | None = 
 
 
 def refuse_wrong_agent(context: Context, compiled: CompiledPipeline, agent: str | None) -> None:
-    """Refuses the choice of an agent that the agent steps cannot take, or for a pipeline that has none.
+    """Refuse an agent that a step does not accept, or any agent for a pipeline without agent steps.
 
-    That a profile they may use is not usable here is another matter: it is missing.
+    The preflight reports an accepted profile that this server lacks.
 
     Raises:
-        Invalid: it names the agent, and what can be chosen.
+        Invalid: It names the agent and the choices.
     """
     if agent is None:
         return
     steps = [step for step in compiled.steps if step.agent is not None]
     if not steps:
         message = f"The agent {shown(agent)} was chosen, but {compiled.name} has no agent step."
-        raise Invalid([argument_error("agent", "no_agent_step", message, "Name no agent.")])
+        raise Invalid([argument_error("agent", "no_agent_step", message, "Leave the agent out.")])
     agents = context.services.engine.resources.agents
     for step in steps:
         assert step.agent is not None
         choices = agents.choices(step.agent)
         if agent not in choices:
-            message = f"The step {step.key} cannot work with the agent {shown(agent)}."
+            message = f"The step {step.key} does not accept the agent {shown(agent)}."
             names = ", ".join(f"`{name}`" for name in choices)
-            hint = did_you_mean(agent, choices) or (f"It may use {names}." if choices else "Name no agent.")
+            hint = did_you_mean(agent, choices) or (f"It accepts {names}." if choices else "Leave the agent out.")
             raise Invalid([argument_error("agent", "unknown_agent", message, hint)])
 
 
 def missing_issues(missing: Sequence[Requirement]) -> list[Issue]:
-    """What is missing here, as issues that go with those of the inputs."""
+    """Convert missing requirements to issues, to list them with those of the inputs."""
     return [error(("steps", *lack.steps[:1]), f"missing_{lack.kind}", lack.message, lack.hint) for lack in missing]
 
 
 def unavailable(missing: Sequence[Requirement]) -> Unavailable:
-    """The refusal of what cannot run here; it tells everything that is missing."""
+    """Make the refusal of a start that lacks something on this server."""
     names = ", ".join(f"{lack.kind} {lack.name}" for lack in missing)
-    return Unavailable(f"It cannot run here: missing {names}.", missing)
+    return Unavailable(f"This server lacks what the run needs: {names}.", missing)
 
 
 def no_longer_fits(name: str, issues: Sequence[Issue]) -> Invalid:
-    """The refusal of a definition that was fine when it was saved, and does not fit the packs of today."""
+    """Make the refusal of a definition that was valid when saved but does not fit today's packs."""
     return Invalid(issues, summary=f"{name} no longer fits the packs installed here")
 
 
 def pack_input_issues(pack: Pack, value: JSONValue) -> list[Issue]:
-    """What is wrong with a pack's input, placeholders for values included."""
+    """Check a pack's input, also for placeholders."""
     if not isinstance(value, dict):
-        return [error((), "wrong_type", f"The input of a pack is an object, not {shown(value)}.")]
+        return [error((), "wrong_type", f"The input of a pack must be an object, not {shown(value)}.")]
     if unsafe := forbidden_text(value):
         return unsafe
     return [*placeholder_issues(value), *resolved_input_issues(pack, value)]
 
 
 def pack_call_issues(pack: Pack, value: JSONValue) -> list[Issue]:
-    """What is wrong with the input of a direct call: held to the schema as what a step is given, nothing is coerced."""
+    """Check the input of a direct pack call against the schema too, like a step's input; nothing is coerced."""
     issues = pack_input_issues(pack, value)
     if not isinstance(value, dict):
         return issues
-    told = {issue.path[:1] for issue in issues}
-    if () in told:
+    reported = {issue.path[:1] for issue in issues}
+    if () in reported:
         return issues
     found = input_checker(pack).issues(without_session(value))
-    return [*issues, *(issue for issue in found if issue.path[:1] not in told)]
+    return [*issues, *(issue for issue in found if issue.path[:1] not in reported)]
 
 
 def resolved_input_issues(pack: Pack, value: dict[str, JSONValue]) -> list[Issue]:
-    """What a pack refuses of an input that was not written by hand: the results of earlier steps are in it."""
+    """Check a resolved input, which may have results of earlier steps, against the pack's model."""
     try:
         pack.input_model.model_validate(without_session(value))
     except ValidationError as refused:
@@ -217,7 +217,7 @@ def resolved_input_issues(pack: Pack, value: dict[str, JSONValue]) -> list[Issue
 
 
 def _pack_input_issue(path: tuple[str, ...], found: ErrorDetails, known: list[str]) -> Issue:
-    """What pydantic found, in the words the rest of Packline uses."""
+    """Convert an error of pydantic to an issue in Packline's words."""
     name = f"`{'.'.join(path)}`" if path else "The input"
     match found["type"]:
         case "extra_forbidden":
@@ -229,13 +229,13 @@ def _pack_input_issue(path: tuple[str, ...], found: ErrorDetails, known: list[st
 
 
 def not_from_memory(inputs: JSONValue, fields: Sequence[LearnedField]) -> list[Issue]:
-    """Fields said to be taken from memory that the inputs do not hold as texts."""
+    """Return issues for fields of `from_memory` that are not texts of the inputs."""
     given = inputs if isinstance(inputs, dict) else {}
     return [
         error(
             (field.value,),
             "not_given",
-            f"`{field.value}` is said to come from memory, but the inputs hold no text of that name.",
+            f"`from_memory` names `{field.value}`, but the inputs have no text of that name.",
             "Name only inputs whose values were taken from the caller's defaults.",
         )
         for field in fields
@@ -244,5 +244,5 @@ def not_from_memory(inputs: JSONValue, fields: Sequence[LearnedField]) -> list[I
 
 
 def named(fields: Sequence[LearnedField]) -> str | None:
-    """Fields as the run keeps them: JSON, each once, in order; None when there are none."""
+    """Serialize fields for the run's row: JSON, unique and sorted; None if there are none."""
     return canonical_json([field.value for field in sorted(set(fields))]) if fields else None

@@ -1,4 +1,4 @@
-"""Pipelines and their versions as use cases look them up; versions never change, so their texts are kept."""
+"""Finds pipelines and their versions; versions never change, so they are cached."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.issues import Issue
 
-#: Versions whose texts are kept in memory.
-KEPT = 256
-#: Versions of which is known what does not fit: mostly nothing. Lists ask of every pipeline there is.
-_MISFITS_KEPT = 16_384
+#: Cached versions.
+CACHE_SIZE = 256
+#: Versions with cached misfits, mostly none; more than pipelines, since lists check every pipeline.
+_MISFITS_CACHE_SIZE = 16_384
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version with its texts."""
+    """A version with its document and schema."""
 
     record: VersionRecord
     body: VersionBody
@@ -52,78 +52,75 @@ class Version:
         return _schema(self.body.input_schema)
 
     async def compiled(self, context: Context) -> CompiledPipeline:
-        """The definition, ready to run."""
+        """Return the compiled definition."""
         return await compiled(context, self.body.document, self.body.input_schema)
 
 
 async def compiled(context: Context, document: str, input_schema: str | None) -> CompiledPipeline:
-    """A stored definition, ready to run; a large one is compiled without holding up others.
+    """Compile a stored definition; a large one without blocking others.
 
     Raises:
-        CompileError: it does not read.
+        CompileError: It cannot be read.
     """
     return await definitions.get(context.caller.id, document, input_schema)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHE_SIZE)
 def _schema(text: str) -> dict[str, JSONValue]:
     schema: dict[str, JSONValue] = orjson.loads(text)
     return schema
 
 
 class Versions:
-    """Versions looked up lately, by pipeline and number."""
+    """Bounded cache of versions, by pipeline and number, and of their misfits."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, int], Version] = {}
+        self._cached: dict[tuple[str, int], Version] = {}
         self._misfits: dict[str, tuple[int, tuple[Issue, ...]]] = {}
-        self._noting = Lock()  # those of large versions are noted in threads
+        self._lock = Lock()  # misfits of large versions are found in threads
 
     async def get(self, context: Context, pipeline: PipelineRecord, number: int | None = None) -> Version:
-        """A version of a pipeline; the current one when no number is given.
+        """Get a version of a pipeline, by default the current one.
 
         Raises:
-            NotFound: it has no such version.
+            NotFound: The pipeline has no version of that number.
         """
         wanted = number if number is not None else pipeline.current_number
         key = (pipeline.id, wanted)
-        if (kept := self._kept.get(key)) is not None:
-            return kept
+        if (cached := self._cached.get(key)) is not None:
+            return cached
         record = await find_version(context.services.store, pipeline.id, wanted)
         if record is None:
-            raise NotFound(
-                "version",
-                str(wanted),
-                of=f"pipeline `{pipeline.key}`",
-                hint=f"Its versions are 1 to {pipeline.current_number}.",
-            )
+            newest = pipeline.current_number
+            hint = "Its only version is 1." if newest == 1 else f"Its versions are 1 to {newest}."
+            raise NotFound("version", str(wanted), of=f"pipeline `{pipeline.key}`", hint=hint)
         body = (await find_bodies(context.services.store, [record.id]))[record.id]
-        return self._keep(Version(record, body))
+        return self._cache(Version(record, body))
 
     async def current(self, context: Context, pipelines: Sequence[tuple[str, int]]) -> dict[tuple[str, int], Version]:
-        """The current versions of pipelines, given by id and current number; those not remembered are read at once."""
-        kept = {key: version for key in pipelines if (version := self._kept.get(key)) is not None}
-        if missing := [key for key in pipelines if key not in kept]:
+        """Return the current versions of pipelines, given by id and current number; reads what is not cached."""
+        cached = {key: version for key in pipelines if (version := self._cached.get(key)) is not None}
+        if missing := [key for key in pipelines if key not in cached]:
             records = await current_versions(context.services.store, [pipeline_id for pipeline_id, _ in missing])
             bodies = await find_bodies(context.services.store, [record.id for record in records.values()])
             for key in missing:
                 if (record := records.get(key[0])) is not None:
-                    kept[key] = self._keep(Version(record, bodies[record.id]))
-        return kept
+                    cached[key] = self._cache(Version(record, bodies[record.id]))
+        return cached
 
-    def _keep(self, version: Version) -> Version:
-        if len(self._kept) >= KEPT:
-            self._kept.pop(next(iter(self._kept)))
-        self._kept[version.record.pipeline_id, version.record.number] = version
+    def _cache(self, version: Version) -> Version:
+        if len(self._cached) >= CACHE_SIZE:
+            self._cached.pop(next(iter(self._cached)))
+        self._cached[version.record.pipeline_id, version.record.number] = version
         return version
 
     async def misfits(
         self, context: Context, version_id: str, document: str, input_schema: str | None
     ) -> tuple[Issue, ...]:
-        """What in a version is proved not to fit the packs there are now; see `runner.definitions.compatibility`.
+        """Find where a version does not fit the installed packs; see `runner.definitions.compatibility`.
 
-        Found out once per version and state of the packs: it takes milliseconds, or a second where the definition is
-        large, and starts ask each time. Lists ask of many at once, and hold up nobody.
+        Cached per version and revision of the packs: it takes milliseconds, or a second for a large definition, and
+        every start asks. Lists ask for many versions at once without blocking others.
         """
         registry = context.services.registry
         revision, known = registry.revision, self._misfits.get(version_id)
@@ -132,7 +129,7 @@ class Versions:
         await asyncio.sleep(0)
 
         def find() -> tuple[Issue, ...]:
-            return self._noted(version_id, revision, misfits(document, input_schema, registry))
+            return self._cache_misfits(version_id, revision, misfits(document, input_schema, registry))
 
         def found() -> tuple[Issue, ...] | None:
             known = self._misfits.get(version_id)
@@ -142,19 +139,19 @@ class Versions:
             return find()
         return await in_background_once(context.caller.id, (id(self), version_id, revision), found, find)
 
-    def _noted(self, version_id: str, revision: int, found: tuple[Issue, ...]) -> tuple[Issue, ...]:
-        with self._noting:
-            if version_id not in self._misfits and len(self._misfits) >= _MISFITS_KEPT:
+    def _cache_misfits(self, version_id: str, revision: int, found: tuple[Issue, ...]) -> tuple[Issue, ...]:
+        with self._lock:
+            if version_id not in self._misfits and len(self._misfits) >= _MISFITS_CACHE_SIZE:
                 self._misfits.pop(next(iter(self._misfits)))
             self._misfits[version_id] = (revision, found)
         return found
 
 
 async def get_pipeline(context: Context, ref: str) -> PipelineRecord:
-    """A pipeline by id, key or alias.
+    """Get a pipeline by id, key or alias.
 
     Raises:
-        NotFound: there is none; it tells the nearest key.
+        NotFound: It does not exist; the hint names the closest key.
     """
     found = await find_pipeline(context.services.store, ref)
     if found is None:

@@ -1,4 +1,4 @@
-"""Models: which there are, and which serve a role."""
+"""The models this server can use, and which serve each role."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     ),
 )
 async def list_models(context: Context, kinds: Sequence[ModelKind] | None = None) -> list[Choice]:
-    """Text models and image models of the roles, and voices; those that cannot be used now say why."""
+    """List text models and image models of the roles, and voices; those that cannot be used now say why."""
     return choices(context.services.engine.resources.gateway.roles, kinds)
 
 
 @operation("model_roles", scope=Scope.READ, kind="query")
 async def list_model_roles(context: Context) -> list[tuple[str, list[Choice]]]:
-    """Each role with the models it resolves to now, in the order they are tried."""
+    """List each role with the models it resolves to now, in the order they are tried."""
     roles = context.services.engine.resources.gateway.roles
     return [(role, chain_of(roles, role)) for role in roles.names()]

@@ -1,4 +1,4 @@
-"""Mounted MCP servers and the acceptance of their changed tools."""
+"""Mounted MCP servers, and acceptance of changes to their tools."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @operation("mcp_servers", scope=Scope.READ, kind="query")
 async def list_mcp_servers(context: Context) -> list[MountStatus]:
-    """Every server as it is now, in the order of the settings."""
+    """List every mounted server with its state, in the order of the settings."""
     return context.services.mounts.servers()
 
 
 def change_of(context: Context, pack: str) -> ToolChange | None:
-    """What is different about a pack's tool since it was accepted; None when nothing is, or it is no tool."""
+    """Return how a pack's tool differs from the accepted one; None if it does not or the pack is not a tool."""
     return context.services.mounts.change_of(pack)
 
 
 @operation("accept_mcp_tool_change", scope=Scope.MANAGE, kind="command", target="pack")
 async def accept_mcp_tool_change(context: Context, *, pack: str, digest: str) -> Pack:
-    """Accepts a tool of an MCP server as it was reviewed; the pack made of it."""
+    """Accept a tool of an MCP server as it was reviewed; returns its pack."""
     mounts = context.services.mounts
     tool = mounts.tool_of(pack)
     if tool is None:
@@ -39,18 +39,14 @@ async def accept_mcp_tool_change(context: Context, *, pack: str, digest: str) ->
             lambda conn: accept_tool(conn, tool.server, tool.tool, digest, caller_id=context.caller.id)
         )
     except ToolChangedError as changed:
+        now = "its server no longer has it" if changed.digest is None else f"its digest is now {changed.digest}"
         raise Conflict(
-            f"{pack} is not what was reviewed"
-            + (
-                ": its server no longer has the tool."
-                if changed.digest is None
-                else f"; its digest is {changed.digest} now."
-            ),
+            f"The tool of {pack} has changed since the review: {now}.",
             current_id=pack,
             hint="Review the change again.",
         ) from changed
     await mounts.refresh(tool.server)
     accepted = context.services.registry.find(pack)
     if accepted is None:
-        raise NotFound("pack", pack, hint=Hint("The load errors of the server say why.", operation="server"))
+        raise NotFound("pack", pack, hint=Hint("The server's load errors say why.", operation="server"))
     return accepted

@@ -1,4 +1,4 @@
-"""The server itself: how it is, what it allows, how it is set."""
+"""The server: health, settings, and counts of its runs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from resolvers.context import Context, SettingInfo
     from runner.mounts.mounts import MountStatus
 
-#: Below this much free space the disk is told as not well, in bytes.
+#: Below this much free space the health check of the disk fails, in bytes.
 LOW_DISK_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """One thing the server needs, and how it is; `message` says it for people, with what to do."""
+    """The state of one thing the server needs; `message` says it for people, with what to do."""
 
     name: str
     ok: bool
@@ -38,18 +38,18 @@ class HealthCheck:
 
 @operation("server", scope=None, kind="query")
 async def get_server(context: Context) -> str:
-    """The server's version."""
+    """Return the server's version."""
     return context.services.version
 
 
 @operation("settings", scope=Scope.MANAGE, kind="query")
 async def list_settings(context: Context) -> list[SettingInfo]:
-    """Every setting, its value and where it came from; secrets without their value."""
+    """List every setting, its value and source; secrets without their value."""
     return context.services.settings()
 
 
 async def count_queued(context: Context) -> int:
-    """Runs that wait for a worker, as many as the caller may see, counted up to 10,000."""
+    """Count the queued runs that the caller may see, up to 10,000."""
     if (caller_id := visible_to(context.caller)) is not None:
         wanted = RunFilter(states=(RunState.QUEUED,))
         return await run_reads.count_runs(context.services.store, wanted, visible_to=caller_id)
@@ -57,7 +57,7 @@ async def count_queued(context: Context) -> int:
 
 
 async def count_running(context: Context) -> int:
-    """Runs that a worker holds, as many as the caller may see, counted up to 10,000."""
+    """Count the runs held by workers that the caller may see, up to 10,000."""
     if (caller_id := visible_to(context.caller)) is not None:
         wanted = RunFilter(states=tuple(sorted(HELD_RUN_STATES)))
         return await run_reads.count_runs(context.services.store, wanted, visible_to=caller_id)
@@ -65,12 +65,12 @@ async def count_running(context: Context) -> int:
 
 
 def is_accepting(context: Context) -> bool:
-    """Whether runs that are started now would be worked on."""
+    """Whether the worker takes new runs."""
     return context.services.engine.worker.accepting
 
 
 async def health(context: Context) -> list[HealthCheck]:
-    """What the server needs and how it is."""
+    """Check everything the server needs."""
     store = await _store(context)
     disk = await asyncio.to_thread(_disk, context)
     return [
@@ -90,15 +90,15 @@ def _mounted(mounted: MountStatus) -> HealthCheck:
         return HealthCheck(name, True, "Connected.")
     if mounted.state == "connecting" and mounted.last_error is None:
         return HealthCheck(name, True, "Connecting.")
-    told = (mounted.last_error or "it is still starting").rstrip(".")
-    return HealthCheck(name, False, f"Not connected: {told}. It is tried again by itself.")
+    reason = (mounted.last_error or "it is still starting").rstrip(".")
+    return HealthCheck(name, False, f"Not connected: {reason}. Packline keeps trying.")
 
 
 def _vault(context: Context) -> HealthCheck:
     vault = context.services.vault
     if (locked := vault.locked) is not None:
         return HealthCheck("vault key", False, f"{locked.message} {locked.hint}")
-    return HealthCheck("vault key", True, f"The vault is open; it holds {vault.size} credentials.")
+    return HealthCheck("vault key", True, f"The vault is unlocked and holds {vault.size} credentials.")
 
 
 async def _store(context: Context) -> HealthCheck:
@@ -106,7 +106,7 @@ async def _store(context: Context) -> HealthCheck:
     try:
         await context.services.store.write(lambda conn: conn.now())
     except StoreError as error:
-        return HealthCheck("store", False, f"Nothing can be written: {error}.")
+        return HealthCheck("store", False, f"The database refuses writes: {error}.")
     milliseconds = (time.perf_counter() - began) * 1000
     return HealthCheck("store", True, f"{context.services.store.dialect} answered in {milliseconds:.1f} ms.")
 
@@ -124,7 +124,7 @@ def _disk(context: Context) -> HealthCheck:
     gibibytes = free / (1 << 30)
     if free < LOW_DISK_BYTES:
         return HealthCheck(
-            "disk", False, f"{gibibytes:.1f} GiB are free at {folder}. Free some, or move PACKLINE_DATA_DIR."
+            "disk", False, f"{gibibytes:.1f} GiB are free at {folder}. Free disk space, or move PACKLINE_DATA_DIR."
         )
     return HealthCheck("disk", True, f"{gibibytes:.1f} GiB are free.")
 
@@ -137,15 +137,15 @@ def _packs(context: Context) -> HealthCheck:
         return HealthCheck(
             "packs",
             False,
-            f"{count} packs are loaded; {len(errors)} could not be, first {errors[0].origin}: {errors[0].message}",
+            f"{count} packs are loaded; {len(errors)} failed to load, first {errors[0].origin}: {errors[0].message}",
         )
     incomplete = sorted({name for name, _version in incomplete_packs(registry)})
     if incomplete:
         return HealthCheck(
             "packs",
             True,
-            f"{count} packs are loaded. The metadata of {', '.join(incomplete)} is not complete: they run, and are "
-            "found by name alone.",
+            f"{count} packs are loaded. The metadata of {', '.join(incomplete)} is incomplete: they run, but "
+            "searches find them by name only.",
         )
     return HealthCheck("packs", True, f"{count} packs are loaded.")
 
@@ -161,5 +161,5 @@ def _programs(context: Context) -> HealthCheck:
             lacking |= {lack.name: str(lack.hint or lack.message) for lack in missing}
     if lacking:
         remedies = " ".join(dict.fromkeys(lacking.values()))
-        return HealthCheck("programs", False, f"{', '.join(packs)} cannot run here. {remedies}")
-    return HealthCheck("programs", True, "Everything the packs need is there.")
+        return HealthCheck("programs", False, f"{', '.join(packs)} cannot run on this server. {remedies}")
+    return HealthCheck("programs", True, "Everything the packs need is installed.")

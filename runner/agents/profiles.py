@@ -262,7 +262,7 @@ class Agents:
                     "isolation",
                     demanded.value,
                     (),
-                    f"The step demands isolation `{demanded}`; this machine reaches `{self.isolation}`.",
+                    f"The step demands isolation `{demanded}`; this server offers `{self.isolation}`.",
                     Hint("Install bubblewrap and allow user namespaces, or accept a weaker level."),
                 )
             )

@@ -57,7 +57,7 @@ async def spawn(current: AgentAttempt, argv: list[str], listener: OutputListener
     if weaker(agents.isolation, demanded):
         raise PackError(
             FailureCode.POLICY_DENIED,
-            f"The step demands isolation `{demanded}`; this machine reaches `{agents.isolation}`.",
+            f"The step demands isolation `{demanded}`; this server offers `{agents.isolation}`.",
             hint="Install bubblewrap and allow user namespaces, or accept a weaker level.",
         )
     level = agents.level(step, profile)

@@ -241,5 +241,5 @@ class RoutingQueries:
             JSON | None, strawberry.argument(description="Available material: text, URLs, files, constraints.")
         ] = None,
     ) -> RouteResult:
-        routed = await route_request(info.context.context, user_intent=user_intent, at_hand=as_json(context))
+        routed = await route_request(info.context.context, user_intent=user_intent, request_context=as_json(context))
         return RouteResult.of(routed)

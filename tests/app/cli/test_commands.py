@@ -931,12 +931,12 @@ def test_doctor_reports_what_a_pack_lacks_once(packline, server, monkeypatch):
     monkeypatch.setattr(
         "runner.packs.availability.pack_requirements", lambda pack: [lack] if pack.name == "web.scrape" else []
     )
-    missing = {"name": "programs", "ok": False, "message": "web.scrape cannot run here. Install ffmpeg."}
+    missing = {"name": "programs", "ok": False, "message": "web.scrape cannot run on this server. Install ffmpeg."}
     vault = {"name": "vault key", "ok": False, "message": "The vault is locked."}
     state = {"version": "0.1.0", "accepting": True, "health": [missing, vault]}
     viewer = {"name": "Ada", "subject": "ada", "scopes": []}
     lost = [{"origin": f"packs/{name}.py", "message": "SyntaxError"} for name in "ab"]
-    packs = {"name": "packs", "ok": False, "message": "2 could not be, first packs/a.py: SyntaxError"}
+    packs = {"name": "packs", "ok": False, "message": "1 pack loaded; 2 failed, first packs/a.py"}
     state["health"].append(packs)
     state["packSources"] = [{"loadErrors": lost}]
     server.answers["CliServer"] = {"server": state, "viewer": viewer, "modelRoles": []}

@@ -156,7 +156,7 @@ async def test_history_brings_nothing_for_practice_back(api: Api) -> None:
 
     routed = await api.me.call("route_request", userIntent="same as last time")
     assert (routed["recommendation"]["kind"], routed["gapWarning"]) == ("NONE", None)
-    assert "run nothing lately" in routed["recommendation"]["why"]
+    assert "no recent run to repeat" in routed["recommendation"]["why"]
     told = {"runs": [{"pack": "practice.text"}]}
     again = await api.me.call("route_request", userIntent="same as last time", context=told)
     assert again["recommendation"]["id"] == "practice.text"
@@ -327,7 +327,7 @@ async def test_bad_requests_are_refused_or_answered_without_harm(api: Api) -> No
 @states("route_request")
 async def test_a_request_that_says_nothing_is_asked_for_more_and_is_no_gap(api: Api) -> None:
     newcomer = await api.as_caller("newcomer", "READ")
-    for request, told in (("help", "does not say what is wanted"), ("same as last time", "run nothing lately")):
+    for request, told in (("help", "does not say what you want"), ("same as last time", "no recent run to repeat")):
         routed = await newcomer.call("route_request", userIntent=request)
         assert (routed["recommendation"]["kind"], routed["gapWarning"]) == ("NONE", None)
         assert told in routed["recommendation"]["why"]

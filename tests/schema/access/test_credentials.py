@@ -347,7 +347,7 @@ async def test_generic_credentials_have_no_test_and_say_so(it: Product) -> None:
     refused = await tried(it, made["id"])
     assert (refused["__typename"], refused["message"]) == (
         "UnavailableProblem",
-        "Credentials of kind generic have no test.",
+        "There is no test for credentials of kind generic.",
     )
 
 

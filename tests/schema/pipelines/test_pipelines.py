@@ -359,7 +359,7 @@ async def test_a_difference_that_no_line_shows_is_told_in_words(tmp_path: Path) 
         for dry in (True, False):
             (change,) = (await it.mutate(APPLY, {"yaml": text + "\n", "dry": dry}))["changes"]
             assert change["action"] == "UPDATE"
-            assert change["diff"] == "\\ Only a line break differs, such as the last one of a text behind `|`.\n"
+            assert change["diff"] == "\\ Only a line break differs, such as the last one of a text after `|`.\n"
         (same,) = (await it.mutate(APPLY, {"yaml": text + "\n", "dry": False}))["changes"]
         assert (same["action"], same["diff"]) == ("KEEP", "")
 

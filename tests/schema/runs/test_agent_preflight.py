@@ -34,8 +34,8 @@ LACKS = [
     ("undeclared", {}, "AGENT_PROFILE", "undeclared", "There is no agent profile `undeclared` here"),
     ("keyed", {}, "CREDENTIAL", "model", "needs the credential `model`"),
     ("plain", {"credentials": {"TOKEN": "github.token"}}, "CREDENTIAL", "github", "`github`"),
-    ("offline", {}, "ISOLATION", "sandbox_offline", "this machine reaches `process`"),
-    ("plain", {"isolation": "sandbox"}, "ISOLATION", "sandbox", "this machine reaches `process`"),
+    ("offline", {}, "ISOLATION", "sandbox_offline", "this server offers `process`"),
+    ("plain", {"isolation": "sandbox"}, "ISOLATION", "sandbox", "this server offers `process`"),
     ("plain", {"model": "m-1"}, "AGENT_PROFILE", "plain", "takes no model"),
     ({"env": "NOT_SET_HERE", "map": {"a": "plain"}}, {}, "AGENT_PROFILE", "plain", "NOT_SET_HERE is not set"),
 ]

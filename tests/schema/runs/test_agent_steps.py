@@ -377,7 +377,7 @@ async def test_a_start_chooses_among_the_agents_a_step_may_use_and_a_rerun_keeps
         assert [(issue["path"], issue["rule"]) for issue in problem["issues"]] == [(["agent"], "unknown_agent")]
         assert len(problem["message"]) < 200
         assert "`quick`, `slow`, `careful`, `hasty`" in problem["hint"]
-    assert refused[0]["message"] == 'The step draft cannot work with the agent "other".'
+    assert refused[0]["message"] == 'The step draft does not accept the agent "other".'
 
 
 async def test_the_worked_example_drafts_verifies_and_replays(tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ async def test_the_level_without_a_sandbox_is_recorded_and_a_demand_beyond_it_fa
     for one in refused:
         assert one["__typename"] == "UnavailableProblem", "a start refuses before anything is run"
         assert [need["kind"] for need in one["missing"]] == ["ISOLATION"]
-        assert "this machine reaches `process`" in one["missing"][0]["message"]
+        assert "this server offers `process`" in one["missing"][0]["message"]
     assert not made.exists()
 
 

@@ -1,4 +1,4 @@
-"""Artifacts as agents get them: small pictures are shown, and what is no text says why."""
+"""Artifacts as agents get them: small pictures are shown, and a file that is not text says why."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ async def test_what_is_no_text_says_why(house):
             return answer["reason"]
 
         latin = await uploaded(house, "menu.csv", "Tee;süß\n".encode("latin-1") * 2000)
-        assert await reason(latin) == "menu.csv is application/octet-stream, no text. Download it instead."
+        assert await reason(latin) == "menu.csv is application/octet-stream, not text. Download it instead."
         broken = await uploaded(house, "log.txt", b"tea\n" * 5000 + b"\xff\n")  # what it is was seen by its beginning
         read = told(await client.call_tool("get_artifact", {"artifact_id": broken}))
         assert ("reason" in read, read["next_offset"]) == (False, 12_000)
-        assert "from byte 12000: it is not UTF-8" in await reason(broken, offset=12_000)
+        assert "is not UTF-8 text after byte 12000" in await reason(broken, offset=12_000)
         film = await uploaded(house, "tea.png", png(4, 4))
-        assert await reason(film) == "tea.png is image/png, no text. Download it instead."
+        assert await reason(film) == "tea.png is image/png, not text. Download it instead."
         await house.services.store.write(erase_artifacts, [film])
         assert "was erased" in await reason(film)
 
@@ -73,5 +73,5 @@ async def test_a_check_tells_of_files_that_do_not_exist(house):
             return [issue["message"] for issue in told(await client.call_tool("check_pipeline", given))["issues"]]
 
         (message,) = await issues(missing)
-        assert message.startswith(f"The artifact {missing}, which the step `a` is given as `file`, does not exist")
+        assert message.startswith(f"The artifact {missing}, which the step `a` gets as `file`, does not exist")
         assert await issues(await uploaded(house, "tea.txt", b"Tea.")) == []

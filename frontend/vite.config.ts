@@ -35,18 +35,18 @@ function brotli(): Plugin {
   };
 }
 
-/** Puts the script that runs ahead of the others into the page; Vite would make one of both. */
-function ahead(): Plugin {
+/** Adds the prefetch script to the page; listed in index.html, Vite would merge it with the main script. */
+function prefetch(): Plugin {
   return {
-    name: "ahead",
+    name: "prefetch",
     apply: "build",
     transformIndexHtml: {
       order: "post",
       handler(_html, { bundle = {} }) {
         const chunk = Object.values(bundle).find(
-          (file) => file.type === "chunk" && file.isEntry && file.name === "ahead",
+          (file) => file.type === "chunk" && file.isEntry && file.name === "prefetch",
         );
-        if (chunk === undefined) throw new Error("The build has no script `ahead`.");
+        if (chunk === undefined) throw new Error("The build has no script `prefetch`.");
         return [
           {
             tag: "script",
@@ -62,7 +62,7 @@ function ahead(): Plugin {
 export default defineConfig({
   // Relative, so that one build works below any path.
   base: "./",
-  plugins: [react(), tailwindcss(), ahead(), brotli()],
+  plugins: [react(), tailwindcss(), prefetch(), brotli()],
   define: { PACKLINE_VERSION: JSON.stringify(version) },
   build: {
     outDir: "../app/ui_dist/page",
@@ -71,14 +71,14 @@ export default defineConfig({
     sourcemap: false,
     manifest: true,
     rolldownOptions: {
-      input: { index: "index.html", ahead: "src/app/ahead.ts" },
+      input: { index: "index.html", prefetch: "src/app/prefetch.ts" },
       output: {
         codeSplitting: {
           groups: [
-            // What the script that runs ahead shares with the other: neither is to wait for the other's file.
-            { name: "asked", test: /\/src\/lib\/(server\/ahead|server\/base|json\/foreign)\.ts$/, priority: 1 },
+            // Shared by the prefetch script and the main one, so that neither waits for the other's file.
+            { name: "shared", test: /\/src\/lib\/(server\/prefetch|server\/base|json\/untrusted)\.ts$/, priority: 1 },
             // What every page needs is one file: browsers ask for six at a time, and each costs a round trip.
-            { name: "every-page", tags: ["$initial"], test: (id) => !/\/src\/app\/(main|ahead)/.test(id) },
+            { name: "every-page", tags: ["$initial"], test: (id) => !/\/src\/app\/(main|prefetch)/.test(id) },
           ],
         },
       },

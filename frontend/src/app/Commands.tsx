@@ -2,15 +2,15 @@ import { useRouter } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from "react";
 
 import { Button } from "../components/Button.tsx";
-import { Foreign } from "../components/Foreign.tsx";
-import { WaitingDialog } from "../components/Waiting.tsx";
+import { ContentBoundary } from "../components/ContentBoundary.tsx";
+import { LazyDialogFallback } from "../components/LazyFallback.tsx";
 import { PLACES } from "../features/palette/places.ts";
-import { served } from "../lib/server/base.ts";
-import { lazily } from "../lib/server/lazily.ts";
+import { withBase } from "../lib/server/base.ts";
+import { lazyLoad } from "../lib/server/lazyLoad.ts";
 import { listenForKeys, useActions } from "../lib/browser/shortcuts.ts";
 
-const loadPalette = lazily(() => import("../features/palette/Palette.tsx"));
-const loadSheet = lazily(() => import("../features/palette/ShortcutSheet.tsx"));
+const loadPalette = lazyLoad(() => import("../features/palette/Palette.tsx"));
+const loadSheet = lazyLoad(() => import("../features/palette/ShortcutSheet.tsx"));
 const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }));
 const ShortcutSheet = lazy(async () => ({ default: (await loadSheet()).ShortcutSheet }));
 
@@ -38,20 +38,20 @@ export function Commands(): ReactNode {
   useActions(
     "Go to",
     PLACES.flatMap(({ word, href, keys }) =>
-      keys === null ? [] : [{ keys, says: word, act: () => router.history.push(served(href)) }],
+      keys === null ? [] : [{ keys, says: word, act: () => router.history.push(withBase(href)) }],
     ),
   );
 
   return (
-    <Foreign
+    <ContentBoundary
       what={open === "sheet" ? "The sheet of keys" : "The palette"}
       of={[open]}
       beside={<Button onClick={close}>Close</Button>}
     >
-      <Suspense fallback={<WaitingDialog onClose={close} />}>
+      <Suspense fallback={<LazyDialogFallback onClose={close} />}>
         {open === "palette" ? <Palette onClose={close} /> : null}
         {open === "sheet" ? <ShortcutSheet onClose={close} /> : null}
       </Suspense>
-    </Foreign>
+    </ContentBoundary>
   );
 }

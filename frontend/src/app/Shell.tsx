@@ -5,8 +5,8 @@ import { useQuery } from "urql";
 
 import { GEAR } from "../domain/administration/gear.ts";
 import { serverNow, setServerTime } from "../lib/time/clock.ts";
-import { reachable, useConnection } from "../lib/server/connection.ts";
-import { tellOfFailures } from "../lib/browser/notify.ts";
+import { isReachable, useConnection } from "../lib/server/connection.ts";
+import { notifyFailures } from "../lib/browser/notify.ts";
 import { announceRuns } from "../domain/runs/runChanges.ts";
 import { useFollow } from "../lib/server/useFollow.ts";
 import { Commands } from "./Commands.tsx";
@@ -52,7 +52,7 @@ export function Shell(): ReactNode {
     onMessage: ({ runChanges }) => {
       announceRuns(runChanges);
       if (data !== undefined)
-        tellOfFailures(
+        notifyFailures(
           runChanges.runs,
           data.viewer.id,
           serverNow(),
@@ -62,7 +62,7 @@ export function Shell(): ReactNode {
     poll: async () => {
       announceRuns({ runs: [], deletedIds: [], more: true });
       again({ requestPolicy: "network-only" });
-      return reachable();
+      return isReachable();
     },
   });
   // A file is looked at over the whole page; Escape leads back to what lies under it.

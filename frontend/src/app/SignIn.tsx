@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 
 import { useTitle } from "../components/Page.tsx";
-import { served } from "../lib/server/base.ts";
-import { encoded } from "../lib/json/foreign.ts";
+import { withBase } from "../lib/server/base.ts";
+import { encoded } from "../lib/json/untrusted.ts";
 import { Logo } from "./Logo.tsx";
 
 /** What whoever is not signed in sees; the form goes to the server's own login page and comes back here. */
@@ -23,7 +23,7 @@ export function SignIn(): ReactNode {
         <pre className="my-4 rounded border border-line bg-panel px-3 py-2 font-mono text-dense">
           packline token login-link
         </pre>
-        <form method="post" action={`${served("/login")}?next=${encoded(here)}`}>
+        <form method="post" action={`${withBase("/login")}?next=${encoded(here)}`}>
           <label htmlFor="token" className="mb-1 block font-medium">
             Or paste the part of the link after #
           </label>

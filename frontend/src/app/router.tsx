@@ -11,9 +11,9 @@ import type { ReactNode } from "react";
 
 import { Button, ButtonLink } from "../components/Button.tsx";
 import { Code } from "../components/Code.tsx";
-import { wordsOf } from "../components/Foreign.tsx";
+import { errorText } from "../components/ContentBoundary.tsx";
 import { Empty, Page } from "../components/Page.tsx";
-import { Waiting } from "../components/Waiting.tsx";
+import { LazyFallback } from "../components/LazyFallback.tsx";
 import { artifactSearch, artifactsSearch } from "../features/artifacts/search.ts";
 import { AskBox } from "../features/ask/AskBox.tsx";
 import { askSearch } from "../features/ask/search.ts";
@@ -34,30 +34,30 @@ import { runsSearch } from "../features/runs/filter.ts";
 import { tokensSearch } from "../features/tokens/search.ts";
 import { BASE } from "../lib/server/base.ts";
 import { inputSearch } from "../domain/start/inputSearch.ts";
-import { lazily } from "../lib/server/lazily.ts";
+import { lazyLoad } from "../lib/server/lazyLoad.ts";
 import { Shell } from "./Shell.tsx";
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NothingHere, errorComponent: Broken });
 const at = { getParentRoute: () => root };
 
-const pipelines = lazily(() => import("../features/pipelines/PipelinesPage.tsx"));
-const pipeline = lazily(() => import("../features/pipelines/PipelinePage.tsx"));
-const editor = lazily(() => import("../features/editor/EditorPage.tsx"));
-const versions = lazily(() => import("../features/pipelines/VersionsPage.tsx"));
-const runForm = lazily(() => import("../features/pipelines/RunFormPage.tsx"));
-const compare = lazily(() => import("../features/compare/ComparePage.tsx"));
-const catalog = lazily(() => import("../features/catalog/CatalogPage.tsx"));
-const pack = lazily(() => import("../features/catalog/PackPage.tsx"));
-const artifacts = lazily(() => import("../features/artifacts/ArtifactsPage.tsx"));
-const connect = lazily(() => import("../features/connect/ConnectPage.tsx"));
-const artifact = lazily(() => import("../features/artifacts/ArtifactPage.tsx"));
-const credentials = lazily(() => import("../features/credentials/CredentialsPage.tsx"));
-const credential = lazily(() => import("../features/credentials/CredentialPage.tsx"));
-const tokens = lazily(() => import("../features/tokens/TokensPage.tsx"));
-const audit = lazily(() => import("../features/audit/AuditPage.tsx"));
-const proposals = lazily(() => import("../features/proposals/ProposalsPage.tsx"));
-const memory = lazily(() => import("../features/memory/MemoryPage.tsx"));
-const settings = lazily(() => import("../features/settings/SettingsPage.tsx"));
+const pipelines = lazyLoad(() => import("../features/pipelines/PipelinesPage.tsx"));
+const pipeline = lazyLoad(() => import("../features/pipelines/PipelinePage.tsx"));
+const editor = lazyLoad(() => import("../features/editor/EditorPage.tsx"));
+const versions = lazyLoad(() => import("../features/pipelines/VersionsPage.tsx"));
+const runForm = lazyLoad(() => import("../features/pipelines/RunFormPage.tsx"));
+const compare = lazyLoad(() => import("../features/compare/ComparePage.tsx"));
+const catalog = lazyLoad(() => import("../features/catalog/CatalogPage.tsx"));
+const pack = lazyLoad(() => import("../features/catalog/PackPage.tsx"));
+const artifacts = lazyLoad(() => import("../features/artifacts/ArtifactsPage.tsx"));
+const connect = lazyLoad(() => import("../features/connect/ConnectPage.tsx"));
+const artifact = lazyLoad(() => import("../features/artifacts/ArtifactPage.tsx"));
+const credentials = lazyLoad(() => import("../features/credentials/CredentialsPage.tsx"));
+const credential = lazyLoad(() => import("../features/credentials/CredentialPage.tsx"));
+const tokens = lazyLoad(() => import("../features/tokens/TokensPage.tsx"));
+const audit = lazyLoad(() => import("../features/audit/AuditPage.tsx"));
+const proposals = lazyLoad(() => import("../features/proposals/ProposalsPage.tsx"));
+const memory = lazyLoad(() => import("../features/memory/MemoryPage.tsx"));
+const settings = lazyLoad(() => import("../features/settings/SettingsPage.tsx"));
 
 const routes = root.addChildren([
   createRoute({ ...at, path: "/", component: Home, validateSearch: askSearch }),
@@ -174,7 +174,7 @@ export const router = createRouter({
   basepath: BASE === "" ? "/" : BASE,
   defaultPreload: "intent",
   defaultErrorComponent: Broken,
-  defaultPendingComponent: Waiting,
+  defaultPendingComponent: LazyFallback,
   scrollRestoration: true,
 });
 
@@ -232,7 +232,7 @@ function Broken({ error, reset }: ErrorComponentProps): ReactNode {
         <Button onClick={() => location.reload()}>Reload the page</Button>
         <ButtonLink to="/">Home</ButtonLink>
       </div>
-      <Code text={wordsOf(error)} label="What failed" />
+      <Code text={errorText(error)} label="What failed" />
     </Page>
   );
 }

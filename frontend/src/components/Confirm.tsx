@@ -2,7 +2,8 @@ import { type ReactNode, useState } from "react";
 
 import { Button } from "./Button.tsx";
 import { Dialog } from "./Dialog.tsx";
-import { Notice, type Refusal } from "./Notice.tsx";
+import { Notice } from "./Notice.tsx";
+import type { Problem } from "../lib/server/problem.ts";
 
 interface Props {
   title: string;
@@ -12,14 +13,14 @@ interface Props {
   keep: string;
   onClose: () => void;
   /** Does it; a refusal keeps the dialog open. */
-  onConfirm: () => Promise<Refusal | null>;
+  onConfirm: () => Promise<Problem | null>;
   children: ReactNode;
 }
 
 /** Asks before something that cannot be undone, and says what it means. */
 export function Confirm({ title, word, keep, onClose, onConfirm, children }: Props): ReactNode {
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
 
   async function go(): Promise<void> {
     setBusy(true);

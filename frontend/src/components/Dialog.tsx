@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
 
 import { Button } from "./Button.tsx";
-import { Foreign } from "./Foreign.tsx";
+import { ContentBoundary } from "./ContentBoundary.tsx";
 
 /** A modal: the browser's own, with its focus and Escape. Shown for as long as it is rendered. */
 export function Dialog({
@@ -52,9 +52,9 @@ export function Dialog({
       <h2 id={heading} className="mb-3">
         {title}
       </h2>
-      <Foreign what={title} of={[children]} beside={<Button onClick={onClose}>Close</Button>}>
+      <ContentBoundary what={title} of={[children]} beside={<Button onClick={onClose}>Close</Button>}>
         {children}
-      </Foreign>
+      </ContentBoundary>
     </dialog>
   );
 }

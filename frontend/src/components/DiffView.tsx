@@ -2,8 +2,8 @@ import { type ReactNode, useMemo, useState } from "react";
 
 import { count } from "../lib/text/format.ts";
 import { countChanges, folded, type Line, lineDiff, type Shown, sideBySide } from "../lib/text/lineDiff.ts";
-import { Foreign } from "./Foreign.tsx";
-import { useBatches } from "./useBatches.tsx";
+import { ContentBoundary } from "./ContentBoundary.tsx";
+import { useShowMore } from "./useShowMore.tsx";
 
 interface Props {
   before: string;
@@ -21,13 +21,13 @@ const SAID = { same: "", added: "added: ", removed: "removed: " } as const;
 export function DiffView(props: Props): ReactNode {
   const { before, after, names } = props;
   return (
-    <Foreign
+    <ContentBoundary
       what={`What differs between ${names[0]} and ${names[1]}`}
       of={[before, after]}
       source={() => `${before}\n\n${after}`}
     >
       <Compared {...props} />
-    </Foreign>
+    </ContentBoundary>
   );
 }
 
@@ -39,7 +39,7 @@ function Compared({ before, after, names, split = false }: Props): ReactNode {
   const [all, setAll] = useState(false);
   const { added, removed } = countChanges(lines);
   const rows = useMemo(() => (all ? lines : folded(lines)), [all, lines]);
-  const { shown, more } = useBatches<Shown>(rows, ROWS);
+  const { shown, more } = useShowMore<Shown>(rows, ROWS);
   if (added + removed === 0) return <p className="text-soft">Nothing differs.</p>;
   const unfold = (): void => setAll(true);
   return (

@@ -1,12 +1,12 @@
 import { type ReactNode, useMemo, useState } from "react";
 
 import { bytes } from "../lib/text/format.ts";
-import { jsonOf } from "../lib/json/foreign.ts";
+import { jsonOf } from "../lib/json/untrusted.ts";
 import { escaped } from "../lib/text/plain.ts";
 import { Code } from "./Code.tsx";
 import { CopyButton } from "./CopyButton.tsx";
-import { Foreign } from "./Foreign.tsx";
-import { useBatches } from "./useBatches.tsx";
+import { ContentBoundary } from "./ContentBoundary.tsx";
+import { useShowMore } from "./useShowMore.tsx";
 
 interface Shown {
   json: unknown;
@@ -49,7 +49,7 @@ export function JsonView({
   source?: () => string | null;
 }): ReactNode {
   return (
-    <Foreign what={what} of={[value]} source={source}>
+    <ContentBoundary what={what} of={[value]} source={source}>
       <div className="relative">
         <div className="absolute top-0 right-0">
           <CopyButton text={source} what="value" />
@@ -58,16 +58,16 @@ export function JsonView({
           <Tree value={value} />
         </div>
       </div>
-    </Foreign>
+    </ContentBoundary>
   );
 }
 
 /** A value as a tree whose branches fold. */
 export function Value({ value }: { value: unknown }): ReactNode {
   return (
-    <Foreign what="The value" of={[value]} source={() => jsonOf(value)}>
+    <ContentBoundary what="The value" of={[value]} source={() => jsonOf(value)}>
       <Tree value={value} />
-    </Foreign>
+    </ContentBoundary>
   );
 }
 
@@ -121,7 +121,7 @@ function isOfMany(value: unknown): boolean {
 }
 
 function Rows({ entries, depth, openTo }: Omit<NodeProps, "value"> & { entries: [string, unknown][] }): ReactNode {
-  const { shown, more } = useBatches(entries, ROWS_FOLD);
+  const { shown, more } = useShowMore(entries, ROWS_FOLD);
   return (
     <>
       <dl className="space-y-1">

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 
-import { Foreign } from "./Foreign.tsx";
-import type { Refusal } from "./Notice.tsx";
+import { ContentBoundary } from "./ContentBoundary.tsx";
+import type { Problem } from "../lib/server/problem.ts";
 import { Notice } from "./Notice.tsx";
 
 /** A page's heading and body; sets the title of the tab. */
@@ -38,7 +38,7 @@ export function useTitle(title: string): void {
 }
 
 /** What is asked for is not there: says so, and leads on. */
-export function Absent({
+export function NotFound({
   title,
   children,
   onward,
@@ -79,7 +79,7 @@ export function Loading(): ReactNode {
 }
 
 /** Shows what was read, or why it was not. */
-export function Unread({ fetching, problem }: { fetching: boolean; problem: Refusal | null }): ReactNode {
+export function LoadingOrProblem({ fetching, problem }: { fetching: boolean; problem: Problem | null }): ReactNode {
   return problem === null || fetching ? <Loading /> : <Notice problem={problem} />;
 }
 
@@ -98,9 +98,9 @@ export function Section({
         <h2>{title}</h2>
         {more}
       </div>
-      <Foreign what={title} of={[children]}>
+      <ContentBoundary what={title} of={[children]}>
         {children}
-      </Foreign>
+      </ContentBoundary>
     </section>
   );
 }

@@ -4,7 +4,8 @@ import { useMutation } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { MakeCopyDocument } from "./makeCopy.generated.ts";
-import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
 
 /** Copies a pipeline into one of the reader's own and opens it in the editor. */
 export function MakeCopy({
@@ -15,15 +16,15 @@ export function MakeCopy({
   kind?: "plain" | "primary";
 }): ReactNode {
   const [{ fetching }, clone] = useMutation(MakeCopyDocument);
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const navigate = useNavigate();
 
   async function go(): Promise<void> {
     const { data, error } = await clone({ pipeline: pipelineId });
-    const told = data?.clonePipeline;
-    if (error !== undefined) setProblem(lost(error));
-    else if (told?.__typename !== "PipelineSuccess") setProblem(refusalOf(told ?? {}));
-    else await navigate({ to: "/pipelines/$pipeline/edit", params: { pipeline: told.pipeline.key } });
+    const result = data?.clonePipeline;
+    if (error !== undefined) setProblem(problemOfError(error));
+    else if (result?.__typename !== "PipelineSuccess") setProblem(problemOf(result ?? {}));
+    else await navigate({ to: "/pipelines/$pipeline/edit", params: { pipeline: result.pipeline.key } });
   }
 
   return (

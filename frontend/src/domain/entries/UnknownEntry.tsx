@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-import { missOf } from "./notFound.ts";
-import { Absent } from "../../components/Page.tsx";
+import { notFoundHint } from "./notFound.ts";
+import { NotFound } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
 
 interface Props {
@@ -13,9 +13,9 @@ interface Props {
 
 /** The page of a pipeline that does not exist. */
 export function UnknownPipeline({ id, extensions }: Props): ReactNode {
-  const { closest, hint } = missOf(extensions, id);
+  const { closest, hint } = notFoundHint(extensions, id);
   return (
-    <Absent
+    <NotFound
       title="There is no such pipeline"
       onward={
         <Link to="/pipelines" className="link">
@@ -39,15 +39,15 @@ export function UnknownPipeline({ id, extensions }: Props): ReactNode {
           <Prose text={hint} />
         </p>
       )}
-    </Absent>
+    </NotFound>
   );
 }
 
 /** The page of a pack that does not exist. */
 export function UnknownPack({ id, extensions }: Props): ReactNode {
-  const { closest, hint } = missOf(extensions, id);
+  const { closest, hint } = notFoundHint(extensions, id);
   return (
-    <Absent
+    <NotFound
       title="There is no such pack"
       onward={
         <Link to="/catalog" className="link">
@@ -71,6 +71,6 @@ export function UnknownPack({ id, extensions }: Props): ReactNode {
           <Prose text={hint} />
         </p>
       )}
-    </Absent>
+    </NotFound>
   );
 }

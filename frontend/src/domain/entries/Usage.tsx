@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 
 import { count, duration, money } from "../../lib/text/format.ts";
-import { Moment } from "../../components/Moment.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
 
 interface Stats {
   runs: number;
@@ -29,7 +29,7 @@ export function Usage({ usage }: { usage: Stats }): ReactNode {
         </span>
       ))}
       <span className="whitespace-nowrap">
-        last run <Moment at={usage.lastRunAt} relative />
+        last run <Timestamp at={usage.lastRunAt} relative />
       </span>
     </span>
   );

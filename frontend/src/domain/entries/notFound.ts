@@ -12,7 +12,7 @@ interface Miss {
 const NONE: Miss = { closest: null, hint: null };
 
 /** What an answer's extensions say of a name; nothing is taken for granted of them. */
-export function missOf(extensions: Readonly<Record<string, unknown>> | undefined, ref: string): Miss {
+export function notFoundHint(extensions: Readonly<Record<string, unknown>> | undefined, ref: string): Miss {
   const misses = extensions?.["notFound"];
   if (!Array.isArray(misses)) return NONE;
   const miss = (misses as { ref?: unknown; hintParts?: { closest?: unknown; text?: unknown } | null }[]).find(

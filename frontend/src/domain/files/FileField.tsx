@@ -2,10 +2,10 @@ import { type ReactNode, useRef, useState } from "react";
 import { useQuery } from "urql";
 
 import { bytes } from "../../lib/text/format.ts";
-import { NotTaken, upload } from "./upload.ts";
+import { UploadError, upload } from "./upload.ts";
 import { Button } from "../../components/Button.tsx";
 import { FileChoicesDocument } from "./files.generated.ts";
-import { Moment } from "../../components/Moment.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
 
 interface Props {
   id: string;
@@ -31,7 +31,7 @@ export function FileField(props: Props): ReactNode {
       onChange({ target: { value: await upload(file) } });
       setState({ word: `${file.name}, ${bytes(file.size)}`, failed: false });
     } catch (failure) {
-      if (!(failure instanceof NotTaken)) throw failure;
+      if (!(failure instanceof UploadError)) throw failure;
       setState({ word: failure.message, failed: true });
     }
   }
@@ -109,7 +109,7 @@ function Choices({
               <span className="min-w-0 flex-1 truncate font-medium">{file.name}</span>
               <span className="text-soft">{bytes(file.sizeBytes)}</span>
               <span className="text-soft">
-                <Moment at={file.createdAt} />
+                <Timestamp at={file.createdAt} />
               </span>
             </button>
           </li>

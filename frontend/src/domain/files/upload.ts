@@ -1,14 +1,14 @@
 // Sending a file to the server, which keeps it as an artifact.
 
-import { served } from "../../lib/server/base.ts";
-import { encoded } from "../../lib/json/foreign.ts";
+import { withBase } from "../../lib/server/base.ts";
+import { encoded } from "../../lib/json/untrusted.ts";
 
 interface Answer {
   artifact?: { id: string; name: string };
   problem?: { message: string; hint?: string | null };
 }
 
-export class NotTaken extends Error {}
+export class UploadError extends Error {}
 
 /**
  * The id of the artifact that was made.
@@ -18,17 +18,17 @@ export class NotTaken extends Error {}
 export async function upload(file: File): Promise<string> {
   let answer: Response;
   try {
-    answer = await fetch(served(`/artifacts?name=${encoded(file.name)}`), {
+    answer = await fetch(withBase(`/artifacts?name=${encoded(file.name)}`), {
       method: "POST",
       headers: { "content-type": file.type === "" ? "application/octet-stream" : file.type },
       body: file,
     });
   } catch {
-    throw new NotTaken("The server did not answer; nothing is known to have been kept.");
+    throw new UploadError("The server did not answer; nothing is known to have been kept.");
   }
-  const told = (await answer.json().catch(() => ({}))) as Answer;
-  if (told.artifact !== undefined) return told.artifact.id;
-  throw new NotTaken(
-    [told.problem?.message ?? `The server answered ${answer.status}.`, told.problem?.hint ?? ""].join(" ").trim(),
+  const body = (await answer.json().catch(() => ({}))) as Answer;
+  if (body.artifact !== undefined) return body.artifact.id;
+  throw new UploadError(
+    [body.problem?.message ?? `The server answered ${answer.status}.`, body.problem?.hint ?? ""].join(" ").trim(),
   );
 }

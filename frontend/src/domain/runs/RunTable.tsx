@@ -6,7 +6,7 @@ import { useNow } from "../../lib/time/clock.ts";
 import { duration, humanise, money, secondsBetween } from "../../lib/text/format.ts";
 import type { RunCause, RunRowFragment } from "../fragments.generated.ts";
 import { CAUSES, isLive, STATES } from "./states.ts";
-import { Moment } from "../../components/Moment.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
 import { StateMark } from "./StateMark.tsx";
 
 const ICONS: Record<RunCause, typeof User> = {
@@ -128,7 +128,7 @@ function RunLine({
         >
           <Icon aria-hidden="true" className="size-3.5 shrink-0" />
           <span className="sr-only">by {CAUSES[run.cause]}, </span>
-          <Moment at={run.createdAt} />
+          <Timestamp at={run.createdAt} />
         </span>
       </td>
       <td className="text-right text-soft max-md:order-3 max-md:ml-auto">

@@ -28,14 +28,14 @@ export function announceRuns(changes: Changes): void {
 export function useRunChanges(listener: Listener): void {
   const latest = useLatest(listener);
   useEffect(() => {
-    const told: Listener = (changes) => latest.current(changes);
-    listeners.add(told);
+    const notify: Listener = (changes) => latest.current(changes);
+    listeners.add(notify);
     if (unheard) {
       unheard = false;
-      told({ runs: [], deletedIds: [], more: true });
+      notify({ runs: [], deletedIds: [], more: true });
     }
     return () => {
-      listeners.delete(told);
+      listeners.delete(notify);
     };
   }, [latest]);
 }

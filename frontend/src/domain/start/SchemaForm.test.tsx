@@ -29,11 +29,11 @@ const FIELDS = fieldsOf(SCHEMA);
 function Held({
   schema = FIELDS,
   problems = {},
-  told,
+  onTexts,
 }: {
   schema?: typeof FIELDS;
   problems?: Record<string, string>;
-  told?: (texts: Record<string, string>) => void;
+  onTexts?: (texts: Record<string, string>) => void;
 }): ReactNode {
   const [texts, setTexts] = useState<Record<string, string>>({});
   return (
@@ -44,7 +44,7 @@ function Held({
       onChange={(name, text) => {
         const next = { ...texts, [name]: text };
         setTexts(next);
-        told?.(next);
+        onTexts?.(next);
       }}
     />
   );
@@ -64,7 +64,7 @@ test("what must be given comes first, and what is left is folded", async () => {
 
 test("each sort of value has its control, and what is typed is what is sent", async () => {
   let texts: Record<string, string> = {};
-  render(<Held told={(shown) => (texts = shown)} />);
+  render(<Held onTexts={(shown) => (texts = shown)} />);
   await userEvent.type(screen.getByRole("textbox", { name: "Topic" }), "Tea");
   await userEvent.type(screen.getByRole("textbox", { name: /^Slides/ }), "12");
   await userEvent.click(screen.getByText("More (4)"));
@@ -105,7 +105,7 @@ test("fields may be called anything, and what is typed into them is what is sent
     properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
   });
   let texts: Record<string, string> = {};
-  render(<Held schema={fields} told={(shown) => (texts = shown)} />);
+  render(<Held schema={fields} onTexts={(shown) => (texts = shown)} />);
   const boxes = screen.getAllByRole("textbox");
   expect(boxes.map((box) => (box as HTMLInputElement).value)).toEqual(names.map(() => ""));
   expect(screen.queryByRole("alert")).toBeNull();

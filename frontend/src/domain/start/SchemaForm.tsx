@@ -1,12 +1,12 @@
 import { type ReactNode, useId } from "react";
 
-import { own } from "../../lib/json/foreign.ts";
-import type { Usual } from "./learned.ts";
+import { own } from "../../lib/json/untrusted.ts";
+import type { LearnedValue } from "./learned.ts";
 import type { Field } from "./schemaForm.ts";
 import { FileField } from "../files/FileField.tsx";
-import { Foreign } from "../../components/Foreign.tsx";
+import { ContentBoundary } from "../../components/ContentBoundary.tsx";
 import { Prose } from "../../components/Prose.tsx";
-import { useBatches } from "../../components/useBatches.tsx";
+import { useShowMore } from "../../components/useShowMore.tsx";
 
 interface Props {
   fields: readonly Field[];
@@ -17,7 +17,7 @@ interface Props {
   /** The field that has the focus when the form opens. */
   focus?: string | undefined;
   /** Fields whose texts come from memory. */
-  filled?: Readonly<Record<string, Usual>>;
+  filled?: Readonly<Record<string, LearnedValue>>;
   onClear?: (name: string) => void;
   onNever?: (name: string) => void;
   /** What is said beside the names of fields, such as where a value is from. */
@@ -62,16 +62,16 @@ export function SchemaForm(props: Props): ReactNode {
 /** A hundred fields, and more once they are asked for; one that has something to say always shows. */
 function FieldRows({ of: fields, ...props }: Props & { of: readonly Field[] }): ReactNode {
   const { texts, problems, focus } = props;
-  const { shown, more } = useBatches(fields, BATCH);
+  const { shown, more } = useShowMore(fields, BATCH);
   const beyond = fields
     .slice(shown.length)
     .filter(({ name }) => name === focus || (own(texts, name) ?? "") !== "" || own(problems, name) !== undefined);
   return (
     <>
       {[...shown, ...beyond.slice(0, BATCH)].map((field) => (
-        <Foreign key={field.name} what={`The field ${field.label}`} of={[field]}>
+        <ContentBoundary key={field.name} what={`The field ${field.label}`} of={[field]}>
           <FieldRow field={field} {...props} />
-        </Foreign>
+        </ContentBoundary>
       ))}
       {more}
     </>

@@ -1,14 +1,15 @@
 import { type FormEvent, type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 
 import type { Target } from "./copyAs.ts";
-import { own } from "../../lib/json/foreign.ts";
-import { filledIn } from "./learned.ts";
+import { own } from "../../lib/json/untrusted.ts";
+import { prefilled } from "./learned.ts";
 import { nearest } from "../../lib/text/nearest.ts";
-import { problemsOf } from "./schemaCheck.ts";
-import { fieldsOf, NotReadable, valuesOf } from "./schemaForm.ts";
+import { problemsByField } from "./schemaCheck.ts";
+import { fieldsOf, UnreadableValue, valuesOf } from "./schemaForm.ts";
 import { Button } from "../../components/Button.tsx";
 import { CopyAs } from "./CopyAs.tsx";
-import { Notice, type Refusal } from "../../components/Notice.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import type { Problem } from "../../lib/server/problem.ts";
 import { Prose } from "../../components/Prose.tsx";
 import { SchemaForm } from "./SchemaForm.tsx";
 import type { Learned, LearnedName } from "./useLearned.ts";
@@ -19,7 +20,7 @@ interface Props {
   texts: Readonly<Record<string, string>>;
   onTexts: (texts: Record<string, string>) => void;
   /** Starts it; a refusal keeps the form open. */
-  onStart: (start: Start) => Promise<Refusal | null>;
+  onStart: (start: Start) => Promise<Problem | null>;
   word: string;
   /** What is started, for those who would rather copy the call. */
   target?: Target;
@@ -61,9 +62,9 @@ export function StartForm({
   beside,
 }: Props): ReactNode {
   const fields = useMemo(() => fieldsOf(inputSchema), [inputSchema]);
-  const filled = filledIn(fields, typed, learned.usual);
+  const filled = prefilled(fields, typed, learned.usual);
   const texts = { ...typed, ...Object.fromEntries(Object.entries(filled).map(([name, { value }]) => [name, value])) };
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const [refusal, setRefusal] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
   // A field is told what is wrong with it when it was left, and all are once somebody tried to start.
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
@@ -72,8 +73,8 @@ export function StartForm({
   const [key, setKey] = useState(newKey);
 
   const read = readable(fields, texts);
-  const wrong = read.values === null ? read.problems : problemsOf(inputSchema, read.values);
-  const told = Object.fromEntries(
+  const wrong = read.values === null ? read.problems : problemsByField(inputSchema, read.values);
+  const shownProblems = Object.fromEntries(
     Object.entries(wrong).filter(([name]) => tried || (left.has(name) && (own(texts, name) ?? "") !== "")),
   );
 
@@ -120,7 +121,7 @@ export function StartForm({
         texts={texts}
         notes={notes}
         first={first}
-        problems={{ ...told, ...refusal?.fields }}
+        problems={{ ...shownProblems, ...refusal?.fields }}
         onLeave={(name) => setLeft(new Set([...left, name]))}
         onChange={change}
         filled={filled}
@@ -135,7 +136,8 @@ export function StartForm({
       <Notice problem={learned.refusal} />
       <Notice
         problem={
-          refusal ?? (told[""] === undefined ? null : { message: told[""], hint: null, details: [], fields: {} })
+          refusal ??
+          (shownProblems[""] === undefined ? null : { message: shownProblems[""], hint: null, details: [], fields: {} })
         }
       />
       <div className="mt-5 flex flex-wrap gap-2">
@@ -185,7 +187,7 @@ function readable(fields: ReturnType<typeof fieldsOf>, texts: Readonly<Record<st
   try {
     return { values: valuesOf(fields, texts), problems: {} };
   } catch (failure) {
-    if (!(failure instanceof NotReadable)) throw failure;
+    if (!(failure instanceof UnreadableValue)) throw failure;
     return { values: null, problems: { [failure.field]: failure.message } as Record<string, string> };
   }
 }

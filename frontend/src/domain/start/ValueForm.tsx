@@ -1,8 +1,8 @@
 import { type ReactNode, useId, useMemo, useState } from "react";
 
-import { readJson } from "../../lib/json/foreign.ts";
-import { problemsOf } from "./schemaCheck.ts";
-import { changedValue, fieldsOf, NotReadable, textsOf } from "./schemaForm.ts";
+import { readJson } from "../../lib/json/untrusted.ts";
+import { problemsByField } from "./schemaCheck.ts";
+import { changedValue, fieldsOf, UnreadableValue, textsOf } from "./schemaForm.ts";
 import { SchemaForm } from "./SchemaForm.tsx";
 
 export interface Draft {
@@ -35,7 +35,7 @@ export function ValueForm({ label, schema, before, notes = {}, focus, onDraft }:
   const id = useId();
 
   const read = asJson ? fromJson(json) : fromForm(fields, base, texts);
-  const problems = read.wrong !== null ? read.wrong : problemsOf(schema ?? {}, read.value);
+  const problems = read.wrong !== null ? read.wrong : problemsByField(schema ?? {}, read.value);
   const shown = Object.fromEntries([
     ...Object.entries(notes),
     ...Object.entries(problems).filter(([name]) => read.wrong !== null || left.has(name)),
@@ -121,7 +121,7 @@ function fromForm(fields: ReturnType<typeof fieldsOf>, base: unknown, texts: Rea
   try {
     return { value: changedValue(fields, base, texts), wrong: null };
   } catch (failure) {
-    if (!(failure instanceof NotReadable)) throw failure;
+    if (!(failure instanceof UnreadableValue)) throw failure;
     return { value: undefined, wrong: { [failure.field]: failure.message } };
   }
 }

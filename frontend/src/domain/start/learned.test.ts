@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { filledIn, usualOf } from "./learned.ts";
+import { prefilled, learnedValues } from "./learned.ts";
 import { fieldsOf } from "./schemaForm.ts";
 
 const known = {
@@ -25,7 +25,7 @@ const fields = fieldsOf({
 });
 
 test("a usual value says where it comes from, and an excluded field has none", () => {
-  const usual = usualOf(known);
+  const usual = learnedValues(known);
   expect(Object.fromEntries(Object.entries(usual).map(([name, { from }]) => [name, from]))).toEqual({
     persona: "from your last 6 runs",
     persona_used: "from 4 of your last 6 runs",
@@ -34,8 +34,8 @@ test("a usual value says where it comes from, and an excluded field has none", (
 });
 
 test("only fields that can hold it and that nobody touched are filled in", () => {
-  const usual = usualOf(known);
-  expect(Object.keys(filledIn(fields, {}, usual))).toEqual(["persona"]);
-  expect(filledIn(fields, { persona: "student" }, usual)).toEqual({});
-  expect(filledIn(fields, { persona: "" }, usual)).toEqual({});
+  const usual = learnedValues(known);
+  expect(Object.keys(prefilled(fields, {}, usual))).toEqual(["persona"]);
+  expect(prefilled(fields, { persona: "student" }, usual)).toEqual({});
+  expect(prefilled(fields, { persona: "" }, usual)).toEqual({});
 });

@@ -1,10 +1,10 @@
 // What memory offers a form. It is filled in where somebody sees it, marked, and never unseen.
 
-import { own } from "../../lib/json/foreign.ts";
+import { own } from "../../lib/json/untrusted.ts";
 import type { Field } from "./schemaForm.ts";
 
 /** A value that is usual for an input. */
-export interface Usual<Name extends string = string> {
+export interface LearnedValue<Name extends string = string> {
   /** The learned field, as the server names it. */
   field: Name;
   value: string;
@@ -20,8 +20,8 @@ interface Known<Name extends string> {
 }
 
 /** What is usual for the inputs of a target, by the name of the input. */
-export function usualOf<Name extends string>(known: Known<Name>): Record<string, Usual<Name>> {
-  const found: Record<string, Usual<Name>> = {};
+export function learnedValues<Name extends string>(known: Known<Name>): Record<string, LearnedValue<Name>> {
+  const found: Record<string, LearnedValue<Name>> = {};
   for (const { field, value, count, source, pinned } of known.values) {
     if (value === null) continue;
     const from = pinned
@@ -35,11 +35,11 @@ export function usualOf<Name extends string>(known: Known<Name>): Record<string,
 }
 
 /** What is filled in: the usual values of those fields that can hold them and that nobody has touched. */
-export function filledIn<Name extends string>(
+export function prefilled<Name extends string>(
   fields: readonly Field[],
   texts: Readonly<Record<string, string>>,
-  usual: Readonly<Record<string, Usual<Name>>>,
-): Record<string, Usual<Name>> {
+  usual: Readonly<Record<string, LearnedValue<Name>>>,
+): Record<string, LearnedValue<Name>> {
   return Object.fromEntries(
     fields.flatMap(({ name, kind, choices }) => {
       const known = own(usual, name);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { problemsOf, wrongWith } from "./schemaCheck.ts";
+import { problemsByField, violationsOf } from "./schemaCheck.ts";
 
 const SCHEMA = {
   type: "object",
@@ -18,7 +18,7 @@ const SCHEMA = {
 
 test("what fits has no problems", () => {
   expect(
-    wrongWith(SCHEMA, { title: "Tea", count: 3, format: "pdf", links: ["https://example.com"], person: { age: 1 } }),
+    violationsOf(SCHEMA, { title: "Tea", count: 3, format: "pdf", links: ["https://example.com"], person: { age: 1 } }),
   ).toEqual([]);
 });
 
@@ -33,7 +33,7 @@ test.each([
   [{ title: "Tea", links: ["https://a.b", "https://a.c", "https://a.d"] }, { links: "There may be at most 2." }],
   [{ title: "Tea", person: { age: 0 } }, { person: "At age: It has to be more than 0." }],
 ])("%j", (value, problems) => {
-  expect(problemsOf(SCHEMA, value)).toEqual(problems);
+  expect(problemsByField(SCHEMA, value)).toEqual(problems);
 });
 
 test("a choice of fields names them, and its branches stay quiet", () => {
@@ -42,12 +42,12 @@ test("a choice of fields names them, and its branches stay quiet", () => {
     properties: { url: { type: "string" }, file: { type: "string" } },
     oneOf: [{ required: ["url"] }, { required: ["file"] }],
   };
-  expect(problemsOf(schema, {})).toEqual({ "": "Give one of url, file." });
-  expect(problemsOf(schema, { url: "x" })).toEqual({});
+  expect(problemsByField(schema, {})).toEqual({ "": "Give one of url, file." });
+  expect(problemsByField(schema, { url: "x" })).toEqual({});
 });
 
 test("a schema that cannot be read stands in nobody's way", () => {
-  expect(wrongWith({ $ref: "https://elsewhere/x" }, {})).toEqual([]);
+  expect(violationsOf({ $ref: "https://elsewhere/x" }, {})).toEqual([]);
 });
 
 test("references that lead in circles or nowhere end no form", () => {
@@ -56,10 +56,10 @@ test("references that lead in circles or nowhere end no form", () => {
     properties: { a: { $ref: "#/$defs/100%" }, b: { $ref: "#/$defs/b/$ref" }, c: { type: "string", minLength: 1 } },
     $defs: { "100%": { type: "string" }, b: { $ref: "#/$defs/b/$ref" } },
   };
-  expect(() => problemsOf(schema, { a: 1, c: "" })).not.toThrow();
-  expect(() => problemsOf({ $ref: "#" }, 1)).not.toThrow();
+  expect(() => problemsByField(schema, { a: 1, c: "" })).not.toThrow();
+  expect(() => problemsByField({ $ref: "#" }, 1)).not.toThrow();
   expect(
-    problemsOf(
+    problemsByField(
       { properties: { constructor: { type: "string" }, ["__proto__"]: { type: "string" } } },
       JSON.parse('{"constructor": 1, "__proto__": 2}'),
     ),

@@ -2,9 +2,9 @@
 
 import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
 
-import { decoded, own } from "../../lib/json/foreign.ts";
+import { decoded, own } from "../../lib/json/untrusted.ts";
 
-export interface Wrong {
+export interface Violation {
   /** Where in the value, from its root. */
   path: string[];
   message: string;
@@ -28,7 +28,7 @@ const AROUND = new Set([
 ]);
 
 /** Everything wrong, the deepest first; empty when the value fits, or when the schema is none that can be read. */
-export function wrongWith(schema: unknown, value: unknown): Wrong[] {
+export function violationsOf(schema: unknown, value: unknown): Violation[] {
   let units: OutputUnit[];
   try {
     units = new Validator(schema as Schema, "2020-12", false).validate(value).errors;
@@ -44,7 +44,7 @@ export function wrongWith(schema: unknown, value: unknown): Wrong[] {
       ({ keyword, keywordLocation }) =>
         !AROUND.has(keyword) && !choices.some((choice) => keywordLocation.startsWith(choice)),
     )
-    .flatMap((unit) => told(unit, schema));
+    .flatMap((unit) => violationOf(unit, schema));
   const known = new Set<string>();
   return found.filter(({ path, message }) => {
     const name = JSON.stringify([path, message]);
@@ -53,9 +53,9 @@ export function wrongWith(schema: unknown, value: unknown): Wrong[] {
 }
 
 /** The same by top-level field; what concerns none of them under the empty name. */
-export function problemsOf(schema: unknown, value: unknown): Record<string, string> {
+export function problemsByField(schema: unknown, value: unknown): Record<string, string> {
   const problems = new Map<string, string>();
-  for (const { path, message } of wrongWith(schema, value)) {
+  for (const { path, message } of violationsOf(schema, value)) {
     const [name = "", ...inner] = path;
     const text = inner.length === 0 ? message : `At ${inner.join(".")}: ${message}`;
     const before = problems.get(name);
@@ -64,7 +64,7 @@ export function problemsOf(schema: unknown, value: unknown): Record<string, stri
   return Object.fromEntries(problems);
 }
 
-function told({ keyword, keywordLocation, instanceLocation, error }: OutputUnit, schema: unknown): Wrong[] {
+function violationOf({ keyword, keywordLocation, instanceLocation, error }: OutputUnit, schema: unknown): Violation[] {
   const path = pointer(instanceLocation);
   const limit = at(schema, pointer(keywordLocation));
   switch (keyword) {

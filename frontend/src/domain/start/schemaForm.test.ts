@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { changedValue, fieldsOf, NotReadable, textsOf, valuesOf } from "./schemaForm.ts";
+import { changedValue, fieldsOf, UnreadableValue, textsOf, valuesOf } from "./schemaForm.ts";
 
 const SCHEMA = {
   type: "object",
@@ -76,7 +76,7 @@ test.each([
   ["count", "many"],
   ["options", "{x}"],
 ])("%s that cannot be read is told at its field", (name, text) => {
-  expect(() => valuesOf(fields, { [name]: text })).toThrow(NotReadable);
+  expect(() => valuesOf(fields, { [name]: text })).toThrow(UnreadableValue);
 });
 
 test("a schema without properties has no fields", () => {

@@ -1,6 +1,6 @@
 // From an input schema to fields, and from what was typed to a value. The server checks; this only reads.
 
-import { own, readJson } from "../../lib/json/foreign.ts";
+import { own, readJson } from "../../lib/json/untrusted.ts";
 
 export type FieldKind = "text" | "long" | "number" | "integer" | "yes-no" | "choice" | "list" | "file" | "json";
 
@@ -38,14 +38,14 @@ const LONG_TEXT = 1000;
 const FILE_NAME = /(^|_)artifact(_id|_key)?$/;
 
 export function fieldsOf(inputSchema: unknown): Field[] {
-  const schema = told(inputSchema);
+  const schema = schemaOrEmpty(inputSchema);
   const required = new Set(schema.required);
   const fields = Object.entries(schema.properties ?? {}).map(([name, given]) =>
     fieldOf(name, resolved(given, schema), required.has(name)),
   );
   // What must be given first, then what one of must be given, then the rest.
   const choices = new Set(
-    [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])].flatMap((choice) => told(choice).required ?? []),
+    [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])].flatMap((choice) => schemaOrEmpty(choice).required ?? []),
   );
   const rank = ({ name }: Field) => (required.has(name) ? 0 : choices.has(name) ? 1 : 2);
   return fields.toSorted((one, other) => rank(one) - rank(other));
@@ -70,14 +70,14 @@ function fieldOf(name: string, schema: Schema, required: boolean): Field {
 
 /** A schema with what it refers to; where it refers to itself, as far as that goes without going round. */
 export function resolved(given: unknown, root: Schema, passed: readonly unknown[] = []): Schema {
-  const schema = told(given);
+  const schema = schemaOrEmpty(given);
   if (passed.includes(given)) return schema;
   const on = [...passed, given];
   const name = schema.$ref?.split("/").at(-1);
   const target = name === undefined ? undefined : own(root.$defs, name);
   if (target !== undefined) return { ...resolved(target, root, on), ...schema };
   // `null` beside one other type only says that it may be left out.
-  const others = schema.anyOf?.filter((choice) => told(choice).type !== "null");
+  const others = schema.anyOf?.filter((choice) => schemaOrEmpty(choice).type !== "null");
   const only = others?.length === 1 ? others[0] : undefined;
   return only === undefined ? schema : { ...schema, ...resolved(only, root, on) };
 }
@@ -87,7 +87,7 @@ const isSchema = (value: unknown): value is Schema =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** What a schema says in the way schemas do; anything else that stands there, such as `true`, says nothing to a form. */
-function told(given: unknown): Schema {
+function schemaOrEmpty(given: unknown): Schema {
   if (!isSchema(given)) return {};
   const {
     type,
@@ -150,7 +150,7 @@ export function asText(value: unknown, kind: FieldKind): string {
   return JSON.stringify(value, null, kind === "json" ? 2 : undefined);
 }
 
-export class NotReadable extends Error {
+export class UnreadableValue extends Error {
   readonly field: string;
 
   constructor(field: string, message: string) {
@@ -202,7 +202,7 @@ function valueOf(field: Field, text: string): unknown {
     case "number":
     case "integer": {
       const value = Number(text.trim());
-      if (Number.isNaN(value)) throw new NotReadable(field.name, "This is no number.");
+      if (Number.isNaN(value)) throw new UnreadableValue(field.name, "This is no number.");
       return value;
     }
     case "yes-no":
@@ -214,7 +214,7 @@ function valueOf(field: Field, text: string): unknown {
         .filter((line) => line !== "");
     case "json": {
       const read = readJson(text);
-      if (read === null) throw new NotReadable(field.name, 'This is no JSON. Texts need quotes: "text".');
+      if (read === null) throw new UnreadableValue(field.name, 'This is no JSON. Texts need quotes: "text".');
       return read.json;
     }
     case "file":

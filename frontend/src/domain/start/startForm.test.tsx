@@ -89,10 +89,10 @@ test("never learning a field clears it", async () => {
 test("a value for an input there is none of is told, not dropped in silence", async () => {
   const started = vi.fn<(start: Start) => void>();
   render(<Held onStart={started} given={{ txet: "tea", colour: "red", persona: "", nothing: "" }} />);
-  const told = screen.getByRole("status");
-  expect(told).toHaveTextContent("There is no input txet; did you mean text? Its value is left out.");
-  expect(told).toHaveTextContent("There is no input colour. Its value is left out.");
-  expect(told).not.toHaveTextContent("nothing");
+  const status = screen.getByRole("status");
+  expect(status).toHaveTextContent("There is no input txet; did you mean text? Its value is left out.");
+  expect(status).toHaveTextContent("There is no input colour. Its value is left out.");
+  expect(status).not.toHaveTextContent("nothing");
   await userEvent.click(screen.getByRole("button", { name: "Run" }));
   expect(started).toHaveBeenCalledWith(expect.objectContaining({ values: { theme: "dark" } }));
 });

@@ -1,20 +1,19 @@
 import { useMemo, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
-import { outcomeOf } from "../../components/command.ts";
-import { type Usual, usualOf } from "./learned.ts";
+import { type LearnedValue, learnedValues } from "./learned.ts";
 import { LearnedDocument, type LearnedQuery, NeverLearnDocument } from "./learned.generated.ts";
-import type { Refusal } from "../../components/Notice.tsx";
+import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 
 type Choices = LearnedQuery["myDefaults"]["packs"][number];
 export type LearnedName = Choices["values"][number]["field"];
 
 /** What memory knows of the inputs of a pack or pipeline, and how to make it never learn one of them. */
 export interface Learned {
-  usual: Readonly<Record<string, Usual<LearnedName>>>;
+  usual: Readonly<Record<string, LearnedValue<LearnedName>>>;
   never: (field: LearnedName) => void;
   /** Why the last "never" did not come about. */
-  refusal: Refusal | null;
+  refusal: Problem | null;
 }
 
 const NONE: Choices = { target: "", uses: 0, values: [] };
@@ -23,9 +22,9 @@ const NONE: Choices = { target: "", uses: 0, values: [] };
 export function useLearned(target: string): Learned {
   const [{ data }, again] = useQuery({ query: LearnedDocument, variables: { target }, requestPolicy: "network-only" });
   const [, exclude] = useMutation(NeverLearnDocument);
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const [refusal, setRefusal] = useState<Problem | null>(null);
   const known = data?.myDefaults.pipelines[0] ?? data?.myDefaults.packs[0] ?? NONE;
-  const usual = useMemo(() => usualOf(known), [known]);
+  const usual = useMemo(() => learnedValues(known), [known]);
 
   async function never(field: LearnedName): Promise<void> {
     const answer = await exclude({ target, field });

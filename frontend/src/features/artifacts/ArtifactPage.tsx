@@ -4,19 +4,18 @@ import { type ReactNode, useEffect } from "react";
 import { useQuery } from "urql";
 
 import { CopyButton } from "../../components/CopyButton.tsx";
-import { Foreign } from "../../components/Foreign.tsx";
-import { Moment } from "../../components/Moment.tsx";
-import { lost } from "../../components/Notice.tsx";
-import { Absent, Unread, useTitle } from "../../components/Page.tsx";
+import { ContentBoundary } from "../../components/ContentBoundary.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
+import { problemOfError } from "../../lib/server/problem.ts";
+import { NotFound, LoadingOrProblem, useTitle } from "../../components/Page.tsx";
 import { bytes, count, duration, humanise } from "../../lib/text/format.ts";
 import { useLatest } from "../../lib/hooks/useLatest.ts";
-import { ArtifactLookDocument, ArtifactPageDocument, type ArtifactPageQuery } from "./artifacts.generated.ts";
+import { ArtifactLookDocument, ArtifactPageDocument } from "./artifacts.generated.ts";
 import { ARTIFACT_STATUS } from "../../domain/files/ArtifactRows.tsx";
 import { Content } from "./Content.tsx";
-import { Keeping, Release } from "./Keeping.tsx";
+import { PinButton, Release } from "./PinAndRelease.tsx";
+import type { Artifact } from "./media.ts";
 import { UseIn } from "./UseIn.tsx";
-
-export type Artifact = Extract<NonNullable<ArtifactPageQuery["node"]>, { mediaType: string }>;
 
 /** One file, over the whole page: arrows lead through the files of its run, Escape leads back. */
 export function ArtifactPage(): ReactNode {
@@ -30,7 +29,7 @@ export function ArtifactPage(): ReactNode {
   const artifact = data?.node;
   if (data !== undefined && !fetching && (artifact === null || artifact === undefined || !("mediaType" in artifact))) {
     return (
-      <Absent
+      <NotFound
         title="There is no such file"
         onward={
           <Link to="/artifacts" className="link">
@@ -39,11 +38,11 @@ export function ArtifactPage(): ReactNode {
         }
       >
         No file {id} is kept here, or it is not yours to see.
-      </Absent>
+      </NotFound>
     );
   }
   if (artifact === null || artifact === undefined || !("mediaType" in artifact))
-    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   return <Viewer key={artifact.id} artifact={artifact} />;
 }
 
@@ -88,9 +87,9 @@ function Viewer({ artifact }: { artifact: Artifact }): ReactNode {
       {artifact.status === "QUARANTINED" ? (
         <Release artifact={artifact} />
       ) : (
-        <Foreign what={artifact.name} of={[artifact, search]}>
+        <ContentBoundary what={artifact.name} of={[artifact, search]}>
           <Content artifact={artifact} search={search} />
-        </Foreign>
+        </ContentBoundary>
       )}
     </>
   );
@@ -160,7 +159,7 @@ function Actions({ artifact }: { artifact: Artifact }): ReactNode {
   return (
     <div className="flex flex-wrap gap-2">
       <UseIn artifact={artifact} />
-      <Keeping artifact={artifact} />
+      <PinButton artifact={artifact} />
       {artifact.downloadUrl === null ? null : (
         <a
           href={`${artifact.downloadUrl}&download`}
@@ -191,12 +190,12 @@ function Origin({ artifact }: { artifact: Artifact }): ReactNode {
         </Link>
       )}
       {" · "}
-      <Moment at={artifact.createdAt} />
+      <Timestamp at={artifact.createdAt} />
       {artifact.pinned ? " · kept for good" : null}
       {artifact.expiresAt === null || artifact.pinned ? null : (
         <>
           {" · kept until "}
-          <Moment at={artifact.expiresAt} />
+          <Timestamp at={artifact.expiresAt} />
         </>
       )}
       {" · "}

@@ -4,9 +4,9 @@ import { useQuery } from "urql";
 
 import { ARTIFACT_STATUS } from "../../domain/files/ArtifactRows.tsx";
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
-import { Moment } from "../../components/Moment.tsx";
-import { lost } from "../../components/Notice.tsx";
-import { Empty, Page, Unread } from "../../components/Page.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
+import { problemOfError } from "../../lib/server/problem.ts";
+import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { bytes } from "../../lib/text/format.ts";
 import { ArtifactPipelinesDocument, ArtifactsDocument } from "./artifacts.generated.ts";
@@ -65,7 +65,7 @@ export function ArtifactsPage(): ReactNode {
         />
       </FilterBar>
       {data === undefined ? (
-        <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+        <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : data.artifacts.nodes.length === 0 ? (
         <Empty>
           {Object.keys(filter).length === 0 ? "No run has made a file yet." : "No file fits these filters."}
@@ -100,7 +100,7 @@ export function ArtifactsPage(): ReactNode {
                   )}
                 </span>
                 <span className="w-32 text-right text-soft max-md:ml-auto max-md:w-auto">
-                  <Moment at={artifact.createdAt} />
+                  <Timestamp at={artifact.createdAt} />
                 </span>
               </li>
             ))}

@@ -2,9 +2,8 @@ import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
-import type { Artifact } from "./ArtifactPage.tsx";
 import { ArtifactAddressDocument } from "./artifacts.generated.ts";
-import { companions, shownAs } from "./media.ts";
+import { type Artifact, companions, shownAs } from "./media.ts";
 import type { ArtifactSearch } from "./search.ts";
 import { PdfFrame } from "./PdfFrame.tsx";
 import { TextContent } from "./TextContent.tsx";

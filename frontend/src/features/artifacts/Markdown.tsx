@@ -2,7 +2,7 @@ import DOMPurify from "dompurify";
 import { type ReactNode, useMemo } from "react";
 
 import { Code } from "../../components/Code.tsx";
-import { setOut } from "./setOut.ts";
+import { renderMarkdown } from "./renderMarkdown.ts";
 
 /** Addresses a link may lead to; headings have no ids, so none leads to a part of the text. */
 const SAFE = /^(?:https?:|mailto:|\/)/i;
@@ -35,7 +35,7 @@ function safe(html: string): string {
 /** Markdown as it reads, or as it is written when it would be too much to set out. */
 export function Markdown({ text, name }: { text: string; name: string }): ReactNode {
   const { html, note } = useMemo(() => {
-    const found = setOut(text);
+    const found = renderMarkdown(text);
     return { ...found, html: found.html === null ? null : safe(found.html) };
   }, [text]);
   return (

@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-
-import type { Artifact } from "./ArtifactPage.tsx";
+import type { Artifact } from "./media.ts";
 
 /** Pages a strip has room for and the server draws; a longer document is turned in the frame itself. */
 const STRIP = 60;

@@ -3,15 +3,15 @@ import { lazy, type ReactNode, Suspense, useMemo } from "react";
 import { useQuery } from "urql";
 
 import { Code } from "../../components/Code.tsx";
-import { Foreign } from "../../components/Foreign.tsx";
+import { ContentBoundary } from "../../components/ContentBoundary.tsx";
 import { JsonView } from "../../components/JsonView.tsx";
-import { lost } from "../../components/Notice.tsx";
-import { Unread } from "../../components/Page.tsx";
-import { Waiting } from "../../components/Waiting.tsx";
-import { useBatches } from "../../components/useBatches.tsx";
+import { problemOfError } from "../../lib/server/problem.ts";
+import { LoadingOrProblem } from "../../components/Page.tsx";
+import { LazyFallback } from "../../components/LazyFallback.tsx";
+import { useShowMore } from "../../components/useShowMore.tsx";
 import { bytes } from "../../lib/text/format.ts";
-import { readJson } from "../../lib/json/foreign.ts";
-import { lazily } from "../../lib/server/lazily.ts";
+import { readJson } from "../../lib/json/untrusted.ts";
+import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { escaped } from "../../lib/text/plain.ts";
 import { ArtifactTextDocument } from "./artifacts.generated.ts";
 import type { Shown } from "./media.ts";
@@ -19,7 +19,7 @@ import type { Shown } from "./media.ts";
 /** As much as one question answers; more is downloaded. */
 const LIMIT_BYTES = 200_000;
 
-const loadMarkdown = lazily(() => import("./Markdown.tsx"));
+const loadMarkdown = lazyLoad(() => import("./Markdown.tsx"));
 const Markdown = lazy(async () => ({ default: (await loadMarkdown()).Markdown }));
 
 interface Props {
@@ -34,7 +34,8 @@ export function TextContent({ artifact, shown, source }: Props): ReactNode {
     query: ArtifactTextDocument,
     variables: { id: artifact.id, limitBytes: LIMIT_BYTES },
   });
-  if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (data === undefined)
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   const found = data.artifactText;
   if (found === null || found.text === null)
     return <p className="text-soft">It says it is text and is not. Download it to look inside.</p>;
@@ -51,9 +52,9 @@ export function TextContent({ artifact, shown, source }: Props): ReactNode {
       {source || !two ? (
         <Source text={found.text} name={artifact.name} />
       ) : (
-        <Foreign what={artifact.name} of={[found.text, shown]} source={() => found.text}>
+        <ContentBoundary what={artifact.name} of={[found.text, shown]} source={() => found.text}>
           <Read text={found.text} artifact={artifact} shown={shown} />
-        </Foreign>
+        </ContentBoundary>
       )}
     </>
   );
@@ -113,7 +114,7 @@ function Read({ text, artifact, shown }: Omit<Props, "source"> & { text: string 
     );
   }
   return (
-    <Suspense fallback={<Waiting />}>
+    <Suspense fallback={<LazyFallback />}>
       <Markdown text={text} name={artifact.name} />
     </Suspense>
   );
@@ -133,7 +134,7 @@ const LINES = 2000;
 
 function Diff({ text, name }: { text: string; name: string }): ReactNode {
   const lines = useMemo(() => text.replace(/\n$/, "").split("\n"), [text]);
-  const { shown, more } = useBatches(lines, LINES);
+  const { shown, more } = useShowMore(lines, LINES);
   return (
     <div
       // Long lines scroll: a keyboard has to reach them.

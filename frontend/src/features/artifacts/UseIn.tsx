@@ -5,11 +5,10 @@ import { useQuery } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { Kinds } from "../../domain/entries/Kinds.tsx";
-import { lost } from "../../components/Notice.tsx";
-import { Unread } from "../../components/Page.tsx";
-import type { Artifact } from "./ArtifactPage.tsx";
+import { problemOfError } from "../../lib/server/problem.ts";
+import { LoadingOrProblem } from "../../components/Page.tsx";
 import { PipelinesTakingDocument } from "./artifacts.generated.ts";
-import { fileInput, kindsOf } from "./media.ts";
+import { type Artifact, fileInput, kindsOf } from "./media.ts";
 
 /** Starts a pipeline that takes files of this type, with this one filled in. */
 export function UseIn({ artifact }: { artifact: Artifact }): ReactNode {
@@ -35,7 +34,8 @@ function Choices({ artifact }: { artifact: Artifact }): ReactNode {
     query: PipelinesTakingDocument,
     variables: { kinds: kindsOf(artifact.mediaType) },
   });
-  if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (data === undefined)
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   const fitting = data.catalog.nodes.flatMap((entry) => {
     const input = fileInput(entry.inputSchema);
     return entry.__typename === "Pipeline" && input !== null ? [{ ...entry, input }] : [];

@@ -1,4 +1,8 @@
-// What a file is, for whoever looks at it: how to show it, which files beside it belong to it, which pipelines take it.
+// How to show a file by its media type, which files of its run belong to it, and which pipelines accept it.
+
+import type { ArtifactPageQuery } from "./artifacts.generated.ts";
+
+export type Artifact = Extract<NonNullable<ArtifactPageQuery["node"]>, { mediaType: string }>;
 
 export type Shown = "picture" | "pdf" | "sound" | "film" | "markdown" | "html" | "json" | "diff" | "text" | "other";
 

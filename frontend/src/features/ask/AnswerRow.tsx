@@ -4,13 +4,13 @@ import { useMutation, useQuery } from "urql";
 
 import { ButtonLink } from "../../components/Button.tsx";
 import { Kinds } from "../../domain/entries/Kinds.tsx";
-import { Missing } from "../../domain/entries/Missing.tsx";
-import { lost, Notice, type Refusal } from "../../components/Notice.tsx";
+import { MissingRequirements } from "../../domain/entries/MissingRequirements.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { outcomeOf, type Problem, problemOfError } from "../../lib/server/problem.ts";
 import { Prose } from "../../components/Prose.tsx";
 import { type Start, StartForm } from "../../domain/start/StartForm.tsx";
 import { useLearned } from "../../domain/start/useLearned.ts";
-import { own } from "../../lib/json/foreign.ts";
-import { outcomeOf } from "../../components/command.ts";
+import { own } from "../../lib/json/untrusted.ts";
 import { StartPackDocument, StartPipelineDocument } from "../../domain/start/start.generated.ts";
 import { AskEntryDocument } from "./ask.generated.ts";
 import {
@@ -21,7 +21,7 @@ import {
   type Suggested,
   suggestedFor,
   textsOfSuggested,
-} from "./asking.ts";
+} from "./routing.ts";
 
 interface Props {
   answer: RouteAnswer;
@@ -72,8 +72,8 @@ export function AnswerRow({ answer, choice, isOpen, onToggle }: Props): ReactNod
           {isOpen ? <span className="text-soft">Why: </span> : null}
           <Prose text={choice.why} />
         </p>
-        {isOpen && error !== undefined ? <Notice problem={lost(error)} /> : null}
-        {isOpen && missing.length > 0 ? <Missing missing={missing} /> : null}
+        {isOpen && error !== undefined ? <Notice problem={problemOfError(error)} /> : null}
+        {isOpen && missing.length > 0 ? <MissingRequirements missing={missing} /> : null}
         {isOpen && entry !== null ? (
           <Ready
             choice={choice}
@@ -107,7 +107,7 @@ function Ready({ choice, inputSchema, suggested, wanted, decidedBy, pipeline }: 
   const [, startPipeline] = useMutation(StartPipelineDocument);
   const navigate = useNavigate();
 
-  async function go({ values, key: idempotencyKey, fields, fromMemory }: Start): Promise<Refusal | null> {
+  async function go({ values, key: idempotencyKey, fields, fromMemory }: Start): Promise<Problem | null> {
     const { done, refusal } =
       choice.kind === "PACK"
         ? await startPack({ pack: choice.id, input: values, fromMemory, idempotencyKey }).then(({ data, error }) =>

@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-import { Foreign } from "../../components/Foreign.tsx";
+import { ContentBoundary } from "../../components/ContentBoundary.tsx";
 import { AnswerRow } from "./AnswerRow.tsx";
-import { BY_WORDS, type Choice, type RouteAnswer } from "./asking.ts";
+import { BY_WORDS, type Choice, type RouteAnswer } from "./routing.ts";
 import { GapCard } from "./GapCard.tsx";
 
 interface Props {
@@ -28,14 +28,14 @@ export function Answers({ answer, request, choices, open, onOpen }: Props): Reac
           {nothing ? <h3 className="mt-4 mb-1 text-dense text-soft">What comes nearest</h3> : null}
           <ol className="divide-y divide-line border-y border-line">
             {choices.map((choice, index) => (
-              <Foreign key={choice.id} what="An answer" of={[choice, index === open]}>
+              <ContentBoundary key={choice.id} what="An answer" of={[choice, index === open]}>
                 <AnswerRow
                   answer={answer}
                   choice={choice}
                   isOpen={index === open}
                   onToggle={() => onOpen(index === open ? -1 : index)}
                 />
-              </Foreign>
+              </ContentBoundary>
             ))}
           </ol>
         </>

@@ -4,17 +4,17 @@ import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Notice } from "../../components/Notice.tsx";
-import { Waiting } from "../../components/Waiting.tsx";
-import { lazily } from "../../lib/server/lazily.ts";
+import { LazyFallback } from "../../components/LazyFallback.tsx";
+import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { useLeaving } from "../../lib/browser/leaving.ts";
 import { useActions } from "../../lib/browser/shortcuts.ts";
-import { useSettled } from "../../lib/hooks/useSettled.ts";
+import { useDebounced } from "../../lib/hooks/useDebounced.ts";
 import { AskRouterDocument } from "./ask.generated.ts";
-import { choicesOf } from "./asking.ts";
+import { choicesOf } from "./routing.ts";
 import { useFiles } from "./useFiles.ts";
 import { useRoute } from "./useRoute.ts";
 
-const loadAnswers = lazily(() => import("./Answers.tsx"));
+const loadAnswers = lazyLoad(() => import("./Answers.tsx"));
 const Answers = lazy(async () => ({ default: (await loadAnswers()).Answers }));
 
 /** A pause in typing after which words are compared. */
@@ -40,13 +40,13 @@ export function AskBox(): ReactNode {
       ?.key ?? null;
   const byWords = roles !== undefined && model === null;
   const text = typed.trim();
-  const { value: settled } = useSettled(text, PAUSE_MS);
+  const { value: settled } = useDebounced(text, PAUSE_MS);
   // With a model every question costs, so only Enter asks it.
   const request = text === "" || text === entered.text ? text : byWords ? settled : entered.text;
-  const { told, asking, stop } = useRoute({ request, files: attached.files, round: entered.round });
-  const shown = told?.answer == null ? [] : choicesOf(told.answer);
-  const best = told?.answer?.recommendation.id == null ? -1 : 0;
-  const open = chosen !== null && chosen.key === told?.key ? chosen.index : best;
+  const { answered, asking, stop } = useRoute({ request, files: attached.files, round: entered.round });
+  const shown = answered?.answer == null ? [] : choicesOf(answered.answer);
+  const best = answered?.answer?.recommendation.id == null ? -1 : 0;
+  const open = chosen !== null && chosen.key === answered?.key ? chosen.index : best;
 
   // The address has the question; one that comes from there, such as by the palette, is asked.
   const written = useRef(ask);
@@ -65,7 +65,7 @@ export function AskBox(): ReactNode {
   useActions("Home", [{ keys: "/", says: "Ask what to run", act: () => input.current?.focus() }]);
 
   function choose(index: number): void {
-    if (told !== null) setChosen({ key: told.key, index });
+    if (answered !== null) setChosen({ key: answered.key, index });
   }
 
   function enter(event: FormEvent): void {
@@ -167,14 +167,14 @@ export function AskBox(): ReactNode {
           Stop
         </Button>
       ) : null}
-      <Notice problem={told?.problem ?? null} />
+      <Notice problem={answered?.problem ?? null} />
       <div ref={answers} aria-busy={asking}>
-        {told?.answer == null ? null : (
-          <Suspense fallback={<Waiting />}>
+        {answered?.answer == null ? null : (
+          <Suspense fallback={<LazyFallback />}>
             <Answers
-              key={told.key}
-              answer={told.answer}
-              request={told.question.request}
+              key={answered.key}
+              answer={answered.answer}
+              request={answered.question.request}
               choices={shown}
               open={open}
               onOpen={choose}

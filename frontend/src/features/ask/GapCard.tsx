@@ -3,12 +3,12 @@ import { type ReactNode, useState } from "react";
 import { useMutation } from "urql";
 
 import { Button, ButtonLink } from "../../components/Button.tsx";
-import { Notice, type Refusal } from "../../components/Notice.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 import { Prose } from "../../components/Prose.tsx";
 import { copy } from "../../lib/browser/clipboard.ts";
-import { outcomeOf } from "../../components/command.ts";
 import { SaveGapDocument } from "./ask.generated.ts";
-import { fieldWords, type Gap, type RouteAnswer, templateOf } from "./asking.ts";
+import { fieldWords, type Gap, type RouteAnswer, templateOf } from "./routing.ts";
 
 /** What is missing here, the pack that would do it, and what can be done about it. */
 export function GapCard({ gap, request, answer }: { gap: Gap; request: string; answer: RouteAnswer }): ReactNode {
@@ -16,7 +16,7 @@ export function GapCard({ gap, request, answer }: { gap: Gap; request: string; a
   const [kept, setKept] = useState<{ id: string; issueText: string } | null>(null);
   const [busy, setBusy] = useState(false);
   const [copied, setCopied] = useState<boolean | null>(null);
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const pack = gap.proposedPack;
 
   /** Keeps it, once. */

@@ -1,7 +1,7 @@
 import { useState } from "react";
 
-import { NotTaken, upload } from "../../domain/files/upload.ts";
-import type { Attached } from "./asking.ts";
+import { UploadError, upload } from "../../domain/files/upload.ts";
+import type { Attached } from "./routing.ts";
 
 /** Files handed over with a request; each is sent at once and kept as an artifact. */
 export function useFiles(): {
@@ -24,7 +24,7 @@ export function useFiles(): {
         setFiles((kept) => [...kept.filter((one) => one.id !== id), { id, name: file.name, mediaType: file.type }]);
         setState({ word: "", failed: false });
       } catch (failure) {
-        if (!(failure instanceof NotTaken)) throw failure;
+        if (!(failure instanceof UploadError)) throw failure;
         setState({ word: `${file.name}: ${failure.message}`, failed: true });
         return;
       }

@@ -2,9 +2,9 @@ import { useEffect, useState } from "react";
 import { useClient } from "urql";
 import { pipe, subscribe } from "wonka";
 
-import { lost, type Refusal } from "../../components/Notice.tsx";
+import { type Problem, problemOfError } from "../../lib/server/problem.ts";
 import { AskRouteDocument } from "./ask.generated.ts";
-import { type Attached, contextOf, type RouteAnswer } from "./asking.ts";
+import { type Attached, contextOf, type RouteAnswer } from "./routing.ts";
 
 /** A question; one that is asked again has another `round`. */
 export interface Question {
@@ -18,7 +18,7 @@ export interface Answered {
   key: string;
   question: Question;
   answer: RouteAnswer | null;
-  problem: Refusal | null;
+  problem: Problem | null;
 }
 
 /**
@@ -26,9 +26,9 @@ export interface Answered {
  *
  * The last answer stays until the next has come.
  */
-export function useRoute(question: Question): { told: Answered | null; asking: boolean; stop: () => void } {
+export function useRoute(question: Question): { answered: Answered | null; asking: boolean; stop: () => void } {
   const client = useClient();
-  const [told, setTold] = useState<Answered | null>(null);
+  const [answered, setAnswered] = useState<Answered | null>(null);
   const [stopped, setStopped] = useState<string | null>(null);
   const key = question.request === "" ? null : JSON.stringify(question);
 
@@ -43,11 +43,11 @@ export function useRoute(question: Question): { told: Answered | null; asking: b
     const subscription = pipe(
       answers,
       subscribe(({ data, error }) =>
-        setTold({
+        setAnswered({
           key,
           question: asked,
           answer: data?.route ?? null,
-          problem: error === undefined ? null : lost(error),
+          problem: error === undefined ? null : problemOfError(error),
         }),
       ),
     );
@@ -55,8 +55,8 @@ export function useRoute(question: Question): { told: Answered | null; asking: b
   }, [client, key, stopped]);
 
   return {
-    told: key === null ? null : told,
-    asking: key !== null && told?.key !== key && stopped !== key,
+    answered: key === null ? null : answered,
+    asking: key !== null && answered?.key !== key && stopped !== key,
     stop: () => setStopped(key),
   };
 }

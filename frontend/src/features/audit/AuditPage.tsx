@@ -5,11 +5,11 @@ import { useQuery } from "urql";
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
 import { GearNav } from "../../domain/administration/GearNav.tsx";
 import { JsonView } from "../../components/JsonView.tsx";
-import { Moment } from "../../components/Moment.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
 import { Empty, Page } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { StateGlyph } from "../../domain/runs/StateMark.tsx";
-import { Unmanaged } from "../../domain/administration/Unmanaged.tsx";
+import { NeedsManage } from "../../domain/administration/NeedsManage.tsx";
 import { humanise } from "../../lib/text/format.ts";
 import { ACTIONS } from "./actions.ts";
 import { AuditActorsDocument, AuditDocument, type AuditQuery } from "./audit.generated.ts";
@@ -64,7 +64,7 @@ export function AuditPage(): ReactNode {
         <Day label="To" day={search.to} onChange={(to) => set({ to })} />
       </FilterBar>
       {data === undefined ? (
-        <Unmanaged what="the audit" fetching={fetching} error={error} />
+        <NeedsManage what="the audit" fetching={fetching} error={error} />
       ) : data.audit.nodes.length === 0 ? (
         <Empty>{Object.keys(filter).length === 0 ? "Nothing was done yet." : "No entry fits these filters."}</Empty>
       ) : (
@@ -126,7 +126,7 @@ function Table({ entries }: { entries: readonly Entry[] }): ReactNode {
 function Line({ entry }: { entry: Entry }): ReactNode {
   const [open, setOpen] = useState(false);
   const { accepted, action, actor, onBehalfOf, at, detail } = entry;
-  const told = detail !== null && typeof detail === "object" && Object.keys(detail).length > 0;
+  const hasDetail = detail !== null && typeof detail === "object" && Object.keys(detail).length > 0;
   return (
     <>
       <tr className="row border-b border-line hover:bg-hover max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 max-md:[&>td]:pr-0 max-md:items-center">
@@ -149,10 +149,10 @@ function Line({ entry }: { entry: Entry }): ReactNode {
           {onBehalfOf === null ? "" : ` for ${onBehalfOf.name}`}
         </td>
         <td className="text-soft">
-          <Moment at={at} />
+          <Timestamp at={at} />
         </td>
         <td className="text-right max-md:ml-auto">
-          {told ? (
+          {hasDetail ? (
             <button
               type="button"
               className="link"

@@ -4,8 +4,8 @@ import { useQuery } from "urql";
 
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
 import { Kinds } from "../../domain/entries/Kinds.tsx";
-import { lost } from "../../components/Notice.tsx";
-import { Empty, Page, Unread } from "../../components/Page.tsx";
+import { problemOfError } from "../../lib/server/problem.ts";
+import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { CatalogDocument, type CatalogQuery } from "./catalog.generated.ts";
 import { catalogFilter, type CatalogSearch } from "./search.ts";
@@ -67,7 +67,7 @@ export function CatalogPage(): ReactNode {
         />
       </FilterBar>
       {data === undefined ? (
-        <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+        <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : data.catalog.nodes.length === 0 ? (
         <Empty
           action={

@@ -4,9 +4,9 @@ import { useMutation, useQuery } from "urql";
 
 import { Code } from "../../components/Code.tsx";
 import { Kinds } from "../../domain/entries/Kinds.tsx";
-import { Missing } from "../../domain/entries/Missing.tsx";
-import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
-import { Page, Section, Unread } from "../../components/Page.tsx";
+import { MissingRequirements } from "../../domain/entries/MissingRequirements.tsx";
+import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { type Start, StartForm } from "../../domain/start/StartForm.tsx";
 import { UnknownPack } from "../../domain/entries/UnknownEntry.tsx";
@@ -33,7 +33,7 @@ export function PackPage(): ReactNode {
     return <UnknownPack id={id} extensions={extensions} />;
   }
   if (pack === undefined || pack === null)
-    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   return <Whole pack={pack} />;
 }
 
@@ -54,7 +54,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
         </p>
       }
     >
-      {pack.availability.usable ? null : <Missing missing={pack.availability.missing} />}
+      {pack.availability.usable ? null : <MissingRequirements missing={pack.availability.missing} />}
       <div className="grid gap-x-12 gap-y-6 lg:grid-cols-2">
         <div className="min-w-0">
           <div className="mb-5 max-w-[72ch] space-y-2">
@@ -118,7 +118,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
             <dt>Limits</dt>
             <dd>
               {pack.metadata.limitations.length === 0 ? (
-                <Untold>None are told.</Untold>
+                <Untold>None are result.</Untold>
               ) : (
                 <ul className="space-y-1">
                   {pack.metadata.limitations.map((limit) => (
@@ -214,12 +214,12 @@ function TryIt({ pack }: { pack: Pack }): ReactNode {
   const learned = useLearned(pack.id);
   const navigate = useNavigate();
 
-  async function go({ values, key, fields, fromMemory }: Start): Promise<Refusal | null> {
+  async function go({ values, key, fields, fromMemory }: Start): Promise<Problem | null> {
     const answer = await start({ pack: pack.id, input: values, fromMemory, idempotencyKey: key });
-    const told = answer.data?.runPack;
-    if (answer.error !== undefined) return lost(answer.error);
-    if (told?.__typename !== "StartRunSuccess" || told.run === null) return refusalOf(told ?? {}, fields);
-    await navigate({ to: "/runs/$run", params: { run: told.run.id } });
+    const result = answer.data?.runPack;
+    if (answer.error !== undefined) return problemOfError(answer.error);
+    if (result?.__typename !== "StartRunSuccess" || result.run === null) return problemOf(result ?? {}, fields);
+    await navigate({ to: "/runs/$run", params: { run: result.run.id } });
     return null;
   }
 

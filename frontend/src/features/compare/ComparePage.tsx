@@ -5,11 +5,11 @@ import { useQuery } from "urql";
 
 import { ButtonLink } from "../../components/Button.tsx";
 import { Value } from "../../components/JsonView.tsx";
-import { Moment } from "../../components/Moment.tsx";
-import { lost } from "../../components/Notice.tsx";
-import { Absent, Page, Section, Unread } from "../../components/Page.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
+import { problemOfError } from "../../lib/server/problem.ts";
+import { NotFound, Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { StateGlyph, StateMark } from "../../domain/runs/StateMark.tsx";
-import { useBatches } from "../../components/useBatches.tsx";
+import { useShowMore } from "../../components/useShowMore.tsx";
 import { duration, humanise, money } from "../../lib/text/format.ts";
 import { differences } from "../../lib/json/jsonDiff.ts";
 import { STATES } from "../../domain/runs/states.ts";
@@ -37,16 +37,17 @@ export function ComparePage(): ReactNode {
   });
   if (a === undefined || b === undefined)
     return (
-      <Absent title="Nothing to compare" onward={onward}>
+      <NotFound title="Nothing to compare" onward={onward}>
         Select two runs of the list, then Compare.
-      </Absent>
+      </NotFound>
     );
-  if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (data === undefined)
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   if (data.a === null || data.b === null)
     return (
-      <Absent title="There is no such run" onward={onward}>
+      <NotFound title="There is no such run" onward={onward}>
         No run {data.a === null ? a : b} is kept here, or it is not yours to see.
-      </Absent>
+      </NotFound>
     );
   return <Both a={data.a} b={data.b} />;
 }
@@ -102,7 +103,7 @@ function Heads({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Re
       (run) =>
         `${run.pipeline?.name ?? run.pack?.name ?? "something that is gone"}${run.version === null ? "" : `, v${run.version.number}`}`,
     ],
-    ["Started", (run) => <Moment key="at" at={run.createdAt} />],
+    ["Started", (run) => <Timestamp key="at" at={run.createdAt} />],
     ["By", (run) => run.caller.name],
     ["Work", (run) => duration(run.workSeconds)],
     [
@@ -257,7 +258,7 @@ function Differences({
   label: string;
 }): ReactNode {
   const found = useMemo(() => differences(before, after), [before, after]);
-  const { shown, more } = useBatches(found, DIFFERENCES);
+  const { shown, more } = useShowMore(found, DIFFERENCES);
   if (found.length === 0) return <p className="text-soft">{same}</p>;
   return (
     <>

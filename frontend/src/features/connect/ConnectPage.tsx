@@ -3,8 +3,8 @@ import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
 import { CopyButton } from "../../components/CopyButton.tsx";
-import { lost } from "../../components/Notice.tsx";
-import { Page, Section, Unread } from "../../components/Page.tsx";
+import { problemOfError } from "../../lib/server/problem.ts";
+import { Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { BASE } from "../../lib/server/base.ts";
 import { FirstCall } from "./FirstCall.tsx";
 import { type MadeToken, TokenForm } from "./TokenForm.tsx";
@@ -27,7 +27,8 @@ export function ConnectPage(): ReactNode {
     author: chosenToken?.author ?? false,
   };
   const [{ data, fetching, error }] = useQuery({ query: AgentClientsDocument, variables });
-  if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (data === undefined)
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   const client = data.agentClients.find((one) => one.key === key);
   return (
     <Page

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from "react";
 import { useQuery } from "urql";
 
-import { Moment } from "../../components/Moment.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
 import { StateGlyph } from "../../domain/runs/StateMark.tsx";
 import { AgentTokenUseDocument } from "./connect.generated.ts";
 
@@ -39,7 +39,7 @@ export function FirstCall({ tokenId, client, check }: { tokenId: string; client:
           <span className="font-medium">
             {client} is connected.{" "}
             <span className="font-normal text-soft">
-              It called <Moment at={used} />.
+              It called <Timestamp at={used} />.
             </span>
           </span>
         </p>

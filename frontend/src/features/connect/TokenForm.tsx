@@ -3,7 +3,8 @@ import { useMutation } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
-import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
 import { MakeAgentTokenDocument, type Scope } from "./connect.generated.ts";
 
 export interface MadeToken {
@@ -30,17 +31,17 @@ interface TokenFormProps {
 export function TokenForm({ subject, name, made, onMade }: TokenFormProps): ReactNode {
   const [{ fetching }, create] = useMutation(MakeAgentTokenDocument);
   const [rights, setRights] = useState<keyof typeof RIGHTS>("run");
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const id = useId();
 
   async function make(): Promise<void> {
     setProblem(null);
     const answer = await create({ input: { name, subject, scopes: [...RIGHTS[rights][1]] } });
-    const told = answer.data?.createToken;
-    if (answer.error !== undefined) setProblem(lost(answer.error));
-    else if (told?.__typename === "CreateTokenSuccess")
-      onMade({ id: told.token.id, plaintext: told.plaintext, author: rights === "author" });
-    else setProblem(refusalOf(told ?? {}));
+    const result = answer.data?.createToken;
+    if (answer.error !== undefined) setProblem(problemOfError(answer.error));
+    else if (result?.__typename === "CreateTokenSuccess")
+      onMade({ id: result.token.id, plaintext: result.plaintext, author: rights === "author" });
+    else setProblem(problemOf(result ?? {}));
   }
 
   if (made !== undefined) {

@@ -2,12 +2,12 @@ import { type FormEvent, type ReactNode, useId, useState } from "react";
 import { useMutation } from "urql";
 
 import { Button } from "../../components/Button.tsx";
-import { Labelled } from "../../components/Labelled.tsx";
-import { Notice, type Refusal } from "../../components/Notice.tsx";
+import { FormField } from "../../components/FormField.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 import { Prose } from "../../components/Prose.tsx";
-import { outcomeOf } from "../../components/command.ts";
 import { type CredentialKindPartsFragment, SetCredentialDocument } from "./credentials.generated.ts";
-import { type Entry, filled, freeFields, kindFor } from "./fields.ts";
+import { type Entry, filledFields, freeFields, kindFor } from "./fields.ts";
 import { SecretFields } from "./SecretFields.tsx";
 
 interface Props {
@@ -27,7 +27,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
   const [share, setShare] = useState(true);
   const [texts, setTexts] = useState<Record<string, string>>({});
   const [entries, setEntries] = useState<Entry[]>([{ name: "", value: "" }]);
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const [{ fetching }, set] = useMutation(SetCredentialDocument);
   const shareId = useId();
   const kind = kinds.find(({ name }) => name === kindName);
@@ -55,7 +55,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
       });
       return;
     }
-    const fields = kind.freeFields ? freeFields(entries) : filled(kind, texts);
+    const fields = kind.freeFields ? freeFields(entries) : filledFields(kind, texts);
     const answer = await set({
       input: {
         key: key.trim(),
@@ -85,7 +85,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
   const problems = problem?.fields ?? {};
   return (
     <form noValidate onSubmit={(event) => void store(event)} className="mb-8 max-w-2xl space-y-4">
-      <Labelled label="Name" about="What packs and pipelines ask for it by, such as github." problem={problems["key"]}>
+      <FormField label="Name" about="What packs and pipelines ask for it by, such as github." problem={problems["key"]}>
         {(given) => (
           <input
             {...given}
@@ -96,8 +96,8 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
             onChange={(event) => setKey(event.target.value)}
           />
         )}
-      </Labelled>
-      <Labelled label="Kind" about={<Prose text={kind.description} />} problem={problems["kind"]}>
+      </FormField>
+      <FormField label="Kind" about={<Prose text={kind.description} />} problem={problems["kind"]}>
         {(given) => (
           <select {...given} value={kindName} onChange={(event) => setKindName(event.target.value)}>
             {kinds.map(({ name }) => (
@@ -105,7 +105,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
             ))}
           </select>
         )}
-      </Labelled>
+      </FormField>
       <SecretFields
         kind={kind}
         texts={texts}
@@ -114,10 +114,10 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
         onEntries={setEntries}
         problems={problems}
       />
-      <Labelled label="What it is for" optional problem={problems["description"]}>
+      <FormField label="What it is for" optional problem={problems["description"]}>
         {(given) => <input {...given} value={description} onChange={(event) => setDescription(event.target.value)} />}
-      </Labelled>
-      <Labelled label="Last day it works" optional problem={problems["expiresAt"] ?? problems["expires_at"]}>
+      </FormField>
+      <FormField label="Last day it works" optional problem={problems["expiresAt"] ?? problems["expires_at"]}>
         {(given) => (
           <input
             {...given}
@@ -127,7 +127,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
             onChange={(event) => setExpires(event.target.value)}
           />
         )}
-      </Labelled>
+      </FormField>
       <div className="flex items-start gap-2">
         <input
           id={shareId}

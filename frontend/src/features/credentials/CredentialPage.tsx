@@ -5,11 +5,11 @@ import { useMutation, useQuery } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
 import { GearNav } from "../../domain/administration/GearNav.tsx";
-import { Moment } from "../../components/Moment.tsx";
-import { Notice, type Refusal } from "../../components/Notice.tsx";
-import { Absent, Page, Section } from "../../components/Page.tsx";
-import { Unmanaged } from "../../domain/administration/Unmanaged.tsx";
-import { outcomeOf } from "../../components/command.ts";
+import { Timestamp } from "../../components/Timestamp.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
+import { NotFound, Page, Section } from "../../components/Page.tsx";
+import { NeedsManage } from "../../domain/administration/NeedsManage.tsx";
 import { humanise } from "../../lib/text/format.ts";
 import {
   type CredentialKindPartsFragment,
@@ -19,9 +19,9 @@ import {
   SetCredentialDocument,
   TestCredentialDocument,
 } from "./credentials.generated.ts";
-import { type Entry, filled, freeFields } from "./fields.ts";
+import { type Entry, filledFields, freeFields } from "./fields.ts";
 import { Grants } from "./Grants.tsx";
-import { Readable } from "./Readable.tsx";
+import { CredentialStatus } from "./CredentialStatus.tsx";
 import { SecretFields } from "./SecretFields.tsx";
 
 type Credential = Extract<NonNullable<CredentialPageQuery["node"]>, { fingerprint: string }>;
@@ -32,7 +32,7 @@ export function CredentialPage(): ReactNode {
   const found = data?.node;
   if (data !== undefined && !fetching && (found === null || found === undefined || !("fingerprint" in found))) {
     return (
-      <Absent
+      <NotFound
         title="There is no such credential"
         onward={
           <Link to="/credentials" className="link">
@@ -41,11 +41,11 @@ export function CredentialPage(): ReactNode {
         }
       >
         It was deleted, or only whoever may manage the server sees it.
-      </Absent>
+      </NotFound>
     );
   }
   if (found === null || found === undefined || !("fingerprint" in found))
-    return <Unmanaged what="credentials" fetching={fetching} error={error} />;
+    return <NeedsManage what="credentials" fetching={fetching} error={error} />;
   return (
     <Whole key={found.id} credential={found} kind={data?.credentialKinds.find(({ name }) => name === found.kind)} />
   );
@@ -65,7 +65,7 @@ function Whole({
       title={credential.key}
       lead={
         <p className="text-dense">
-          {credential.kind} · <Readable credential={credential} />
+          {credential.kind} · <CredentialStatus credential={credential} />
         </p>
       }
       actions={
@@ -128,22 +128,22 @@ function Facts({ credential }: { credential: Credential }): ReactNode {
         <span className="font-mono text-dense">{fingerprint}</span>
       </Fact>
       <Fact term="Stored">
-        <Moment at={createdAt} />
+        <Timestamp at={createdAt} />
         {updatedAt === createdAt ? null : (
           <>
-            , replaced <Moment at={updatedAt} />
+            , replaced <Timestamp at={updatedAt} />
           </>
         )}
       </Fact>
       {expiresAt === null ? null : (
         <Fact term="Expires">
-          <Moment at={expiresAt} />
+          <Timestamp at={expiresAt} />
         </Fact>
       )}
-      <Fact term="Last used">{lastUsedAt === null ? "never" : <Moment at={lastUsedAt} />}</Fact>
+      <Fact term="Last used">{lastUsedAt === null ? "never" : <Timestamp at={lastUsedAt} />}</Fact>
       {lastTest === null ? null : (
         <Fact term="Last test">
-          {lastTest.accepted ? "Accepted" : "Refused"} <Moment at={lastTest.at} />: {lastTest.message}
+          {lastTest.accepted ? "Accepted" : "Refused"} <Timestamp at={lastTest.at} />: {lastTest.message}
         </Fact>
       )}
       <Fact term="Asked for by">
@@ -175,21 +175,21 @@ function Fact({ term, children }: { term: string; children: ReactNode }): ReactN
 
 function TestButton({ credential }: { credential: Credential }): ReactNode {
   const [{ fetching }, test] = useMutation(TestCredentialDocument);
-  const [told, setTold] = useState<string | null>(null);
+  const [outcome, setOutcome] = useState<string | null>(null);
 
   async function go(): Promise<void> {
     const answer = await test({ id: credential.id });
     const { done, refusal } = outcomeOf(answer.error, answer.data?.testCredential, "CredentialSuccess");
     const result = done?.credential.lastTest;
-    if (refusal !== null) setTold(refusal.message);
+    if (refusal !== null) setOutcome(refusal.message);
     else if (result !== null && result !== undefined)
-      setTold(`${result.accepted ? "Accepted" : "Refused"}: ${result.message}`);
+      setOutcome(`${result.accepted ? "Accepted" : "Refused"}: ${result.message}`);
   }
 
   return (
     <span className="inline-flex flex-wrap items-center gap-2">
       <span role="status" className="max-w-md text-dense text-soft empty:absolute">
-        {fetching ? "Asking the service…" : told}
+        {fetching ? "Asking the service…" : outcome}
       </span>
       <Button disabled={fetching} onClick={() => void go()}>
         Test it
@@ -201,11 +201,11 @@ function TestButton({ credential }: { credential: Credential }): ReactNode {
 function Replace({ credential, kind }: { credential: Credential; kind: CredentialKindPartsFragment }): ReactNode {
   const [texts, setTexts] = useState<Record<string, string>>({});
   const [entries, setEntries] = useState<Entry[]>([{ name: "", value: "" }]);
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const [replaced, setReplaced] = useState(false);
   const [{ fetching }, set] = useMutation(SetCredentialDocument);
   const names = [...kind.fields.map(({ name }) => name), "fields"];
-  const fields = kind.freeFields ? freeFields(entries) : filled(kind, texts);
+  const fields = kind.freeFields ? freeFields(entries) : filledFields(kind, texts);
 
   async function go(event: FormEvent): Promise<void> {
     event.preventDefault();
@@ -254,7 +254,7 @@ function DeleteDialog({ credential, onClose }: { credential: Credential; onClose
     ]),
   ];
 
-  async function go(): Promise<Refusal | null> {
+  async function go(): Promise<Problem | null> {
     const answer = await remove({ id: credential.id });
     const { refusal } = outcomeOf(answer.error, answer.data?.deleteCredential, "DeleteSuccess");
     if (refusal === null) await navigate({ to: "/credentials" });

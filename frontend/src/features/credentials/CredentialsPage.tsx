@@ -4,13 +4,13 @@ import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { GearNav } from "../../domain/administration/GearNav.tsx";
-import { Moment } from "../../components/Moment.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
 import { Empty, Page, Section } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
-import { Unmanaged } from "../../domain/administration/Unmanaged.tsx";
+import { NeedsManage } from "../../domain/administration/NeedsManage.tsx";
 import { CredentialForm } from "./CredentialForm.tsx";
 import { CredentialsDocument, type CredentialsQuery } from "./credentials.generated.ts";
-import { Readable } from "./Readable.tsx";
+import { CredentialStatus } from "./CredentialStatus.tsx";
 
 type Row = CredentialsQuery["credentials"]["nodes"][number];
 
@@ -34,7 +34,7 @@ export function CredentialsPage(): ReactNode {
     >
       <GearNav />
       {data === undefined ? (
-        <Unmanaged what="credentials" fetching={fetching} error={error} />
+        <NeedsManage what="credentials" fetching={fetching} error={error} />
       ) : (
         <>
           {known === undefined ? null : (
@@ -118,9 +118,9 @@ function Table({ rows }: { rows: readonly Row[] }): ReactNode {
             <td className="truncate text-soft max-md:w-full" title={row.neededBy.map(({ name }) => name).join(", ")}>
               {row.neededBy.length === 0 ? "no pack asks for it" : row.neededBy.map(({ name }) => name).join(", ")}
             </td>
-            <td className="text-soft">{row.lastUsedAt === null ? "never used" : <Moment at={row.lastUsedAt} />}</td>
+            <td className="text-soft">{row.lastUsedAt === null ? "never used" : <Timestamp at={row.lastUsedAt} />}</td>
             <td className="max-md:w-full">
-              <Readable credential={row} />
+              <CredentialStatus credential={row} />
             </td>
           </tr>
         ))}

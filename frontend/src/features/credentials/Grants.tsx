@@ -4,9 +4,9 @@ import { useMutation, useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { SearchBox } from "../../components/Filters.tsx";
-import { Labelled } from "../../components/Labelled.tsx";
-import { Notice, type Refusal } from "../../components/Notice.tsx";
-import { outcomeOf } from "../../components/command.ts";
+import { FormField } from "../../components/FormField.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 import {
   type CredentialRowFragment,
   GrantChoicesDocument,
@@ -22,7 +22,7 @@ interface Props {
 export function Grants({ credential }: Props): ReactNode {
   const { grants, neededBy } = credential;
   const [{ fetching }, set] = useMutation(SetCredentialDocument);
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const asking = neededBy.filter(({ id }) => !grants.some((grant) => grant.id === id));
 
   async function change(which: { addGrants?: string[]; removeGrants?: string[] }): Promise<boolean> {
@@ -125,7 +125,7 @@ function Add({
   return (
     <form onSubmit={(event) => void add(event)} className="flex flex-wrap items-end gap-2">
       {many ? <SearchBox label="Search packs, pipelines and callers" text={text} onSearch={setText} /> : null}
-      <Labelled label="Share it with">
+      <FormField label="Share it with">
         {(given) => (
           <select {...given} className="field !w-72" value={chosen} onChange={(event) => setChosen(event.target.value)}>
             <option value="">Choose a pack, pipeline or caller</option>
@@ -156,7 +156,7 @@ function Add({
             </optgroup>
           </select>
         )}
-      </Labelled>
+      </FormField>
       <Button type="submit" disabled={busy || chosen === ""}>
         Share
       </Button>

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 
 import { Button } from "../../components/Button.tsx";
-import { Labelled } from "../../components/Labelled.tsx";
+import { FormField } from "../../components/FormField.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { humanise } from "../../lib/text/format.ts";
 import type { CredentialKindPartsFragment } from "./credentials.generated.ts";
@@ -22,7 +22,7 @@ interface Props {
 export function SecretFields({ kind, texts, onTexts, entries, onEntries, problems, set = [] }: Props): ReactNode {
   if (kind.freeFields) return <FreeFields entries={entries} onEntries={onEntries} problem={problems["fields"]} />;
   return kind.fields.map((field) => (
-    <Labelled
+    <FormField
       key={field.name}
       label={humanise(field.name)}
       optional={!field.required}
@@ -41,7 +41,7 @@ export function SecretFields({ kind, texts, onTexts, entries, onEntries, problem
           onChange={(event) => onTexts({ ...texts, [field.name]: event.target.value })}
         />
       )}
-    </Labelled>
+    </FormField>
   ));
 }
 

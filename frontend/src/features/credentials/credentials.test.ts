@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { filled, freeFields, kindFor } from "./fields.ts";
+import { filledFields, freeFields, kindFor } from "./fields.ts";
 import { credentialsSearch } from "./search.ts";
 
 const KINDS = [
@@ -25,8 +25,8 @@ it.each([
 });
 
 it("sends what was filled in and nothing else", () => {
-  expect(KINDS[0] === undefined ? null : filled(KINDS[0], { token: "", other: "x" })).toEqual({});
-  expect(KINDS[0] === undefined ? null : filled(KINDS[0], { token: "abc" })).toEqual({ token: "abc" });
+  expect(KINDS[0] === undefined ? null : filledFields(KINDS[0], { token: "", other: "x" })).toEqual({});
+  expect(KINDS[0] === undefined ? null : filledFields(KINDS[0], { token: "abc" })).toEqual({ token: "abc" });
   expect(
     freeFields([
       { name: " user ", value: "ada" },

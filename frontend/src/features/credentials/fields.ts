@@ -13,7 +13,7 @@ export function freeFields(entries: readonly Entry[]): Record<string, string> {
 }
 
 /** The fields that were filled in; one left empty is not sent, so that it keeps the value it has. */
-export function filled(
+export function filledFields(
   kind: CredentialKindPartsFragment,
   texts: Readonly<Record<string, string>>,
 ): Record<string, string> {

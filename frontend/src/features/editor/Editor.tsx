@@ -4,14 +4,14 @@ import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "rea
 import { useClient } from "urql";
 
 import { Button } from "../../components/Button.tsx";
-import { Foreign } from "../../components/Foreign.tsx";
+import { ContentBoundary } from "../../components/ContentBoundary.tsx";
 import { MakeCopy } from "../../domain/entries/MakeCopy.tsx";
-import { Moment } from "../../components/Moment.tsx";
-import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
+import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
 import { Page } from "../../components/Page.tsx";
-import { Waiting } from "../../components/Waiting.tsx";
+import { LazyFallback } from "../../components/LazyFallback.tsx";
 import { humanise } from "../../lib/text/format.ts";
-import { lazily } from "../../lib/server/lazily.ts";
+import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { useLatest } from "../../lib/hooks/useLatest.ts";
 import { AddStepDialog } from "./dialogs/AddStepDialog.tsx";
 import { CheckPanel } from "./form/CheckPanel.tsx";
@@ -34,10 +34,10 @@ import { StepForm } from "./form/StepForm.tsx";
 import { type At, StepList } from "./form/StepList.tsx";
 import { TestStepDialog } from "./dialogs/TestStepDialog.tsx";
 import { type Issue, useCheck } from "./definition/useCheck.ts";
-import { useDefinition, useOffers, usePacks } from "./definition/useDefinition.ts";
+import { useDefinition, useSuggestions, usePacks } from "./definition/useDefinition.ts";
 import { readDraft, useDraft } from "./definition/useDraft.ts";
 
-const loadYaml = lazily(() => import("./yaml/YamlView.tsx"));
+const loadYaml = lazyLoad(() => import("./yaml/YamlView.tsx"));
 const YamlView = lazy(loadYaml);
 
 /** Fetches the text editor while the pipeline is still read, where its address asks for the text. */
@@ -99,7 +99,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
   const shownIssues = untouched ? NONE : issues;
   const packs = usePacks(definition);
   const exampleId = pipeline?.id ?? source?.id ?? null;
-  const offers = useOffers(definition, packs, checked.check?.inputSchema, exampleId);
+  const suggestions = useSuggestions(definition, packs, checked.check?.inputSchema, exampleId);
   const dirty = text !== base.text;
   const { kept, forget } = useDraft(draftName, dirty && !readOnly ? text : null, base.number);
   const [asking, setAsking] = useState<Asking | null>(null);
@@ -114,7 +114,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
   const [chosen, setChosen] = useState<At>(() => (found >= 0 ? found : "pipeline"));
   const at: At = chosen === "pipeline" || steps[chosen] === undefined ? "pipeline" : chosen;
   const yamlView = search.view === "yaml" || definition.unreadable !== null;
-  const offersAt = typeof at === "number" ? offers(at) : [];
+  const suggestionsAt = typeof at === "number" ? suggestions(at) : [];
 
   function select(next: At, view = search.view): void {
     setChosen(next);
@@ -155,17 +155,17 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
     }
   }, [goal, yamlView]);
 
-  async function save(note: string, ifVersion = base.number): Promise<Refusal | null> {
+  async function save(note: string, ifVersion = base.number): Promise<Problem | null> {
     const about = note === "" ? null : note;
     if (pipeline === null) {
       const { data, error } = await client.mutation(EditorCreateDocument, { yaml: text, note: about }).toPromise();
-      const told = data?.createPipeline;
-      if (error !== undefined) return lost(error);
-      if (told?.__typename !== "PipelineSuccess") return refusalOf(told ?? {});
+      const result = data?.createPipeline;
+      if (error !== undefined) return problemOfError(error);
+      if (result?.__typename !== "PipelineSuccess") return problemOf(result ?? {});
       forget();
       await navigate({
         to: "/pipelines/$pipeline/edit",
-        params: { pipeline: told.pipeline.key },
+        params: { pipeline: result.pipeline.key },
         search: { step: search.step, view: search.view },
         replace: true,
       });
@@ -174,19 +174,19 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
     const { data, error } = await client
       .mutation(EditorUpdateDocument, { pipeline: pipeline.id, yaml: text, ifVersion: ifVersion ?? 0, note: about })
       .toPromise();
-    const told = data?.updatePipeline;
-    if (error !== undefined) return lost(error);
+    const result = data?.updatePipeline;
+    if (error !== undefined) return problemOfError(error);
     if (
-      told?.__typename === "ConflictProblem" &&
-      told.current !== null &&
-      "currentVersion" in told.current &&
-      told.current.id === pipeline.id
+      result?.__typename === "ConflictProblem" &&
+      result.current !== null &&
+      "currentVersion" in result.current &&
+      result.current.id === pipeline.id
     ) {
-      setAsking({ kind: "conflict", theirs: told.current });
+      setAsking({ kind: "conflict", theirs: result.current });
       return null;
     }
-    if (told?.__typename !== "PipelineSuccess") return refusalOf(told ?? {});
-    const { number, yaml } = told.pipeline.currentVersion;
+    if (result?.__typename !== "PipelineSuccess") return problemOf(result ?? {});
+    const { number, yaml } = result.pipeline.currentVersion;
     forget();
     setBase({ number, text: yaml });
     change(yaml);
@@ -325,7 +325,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
             </>
           }
         >
-          Your unsaved changes from <Moment at={draft.at} /> are back.
+          Your unsaved changes from <Timestamp at={draft.at} /> are back.
           {pipeline !== null && draft.basedOn !== null && draft.basedOn !== pipeline.currentVersion.number
             ? ` They were made from version ${draft.basedOn}; it is at version ${pipeline.currentVersion.number} by now, and saving shows you both.`
             : ""}
@@ -349,7 +349,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
       )}
       <div className="grid gap-x-7 gap-y-8 md:grid-cols-[14.5rem_minmax(0,1fr)] xl:grid-cols-[14.5rem_minmax(0,1fr)_16.5rem]">
         <div className="xl:sticky xl:top-4 xl:max-h-[calc(100vh-2rem)] xl:self-start xl:overflow-y-auto xl:p-0.5">
-          <Foreign what="The list of steps" of={[text]} source={() => text}>
+          <ContentBoundary what="The list of steps" of={[text]} source={() => text}>
             <StepList
               steps={steps}
               at={at}
@@ -372,7 +372,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
               }}
               onAdd={() => setAsking({ kind: "add" })}
             />
-          </Foreign>
+          </ContentBoundary>
         </div>
         <div ref={middle} className="min-w-0">
           {yamlView ? (
@@ -382,25 +382,25 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
                   The form shows again once the YAML can be read: {definition.unreadable.message}.
                 </p>
               )}
-              <Suspense fallback={<Waiting />}>
-                <Foreign what="The YAML editor" of={[yamlView]} source={() => text}>
+              <Suspense fallback={<LazyFallback />}>
+                <ContentBoundary what="The YAML editor" of={[yamlView]} source={() => text}>
                   <YamlView
                     text={text}
                     onChange={(next) => change(next, "yaml")}
                     issues={shownIssues}
                     fresh={checked.fresh}
-                    offersFor={offers}
+                    suggestionsFor={suggestions}
                     target={goal}
                     readOnly={readOnly}
                   />
-                </Foreign>
+                </ContentBoundary>
               </Suspense>
               <p className="mt-2 text-meta text-soft">
                 <code className="font-mono">{"${{"}</code> lists what a step may take. Tab leaves the text.
               </p>
             </>
           ) : selected === undefined || typeof at !== "number" ? (
-            <Foreign what="The form of the pipeline" of={[text]} source={() => text}>
+            <ContentBoundary what="The form of the pipeline" of={[text]} source={() => text}>
               <PipelineForm
                 definition={definition}
                 issues={shownIssues}
@@ -410,9 +410,9 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
                 onChange={edit}
                 onRenameInput={(old, next) => change(renameInput(text, old, next))}
               />
-            </Foreign>
+            </ContentBoundary>
           ) : (
-            <Foreign what="The form of this step" of={[text, at]} source={() => text}>
+            <ContentBoundary what="The form of this step" of={[text, at]} source={() => text}>
               <StepForm
                 key={`${at} ${selected.pack}`}
                 index={at}
@@ -420,20 +420,20 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
                 pack={packs.get(selected.pack) ?? null}
                 text={text}
                 issues={issues}
-                offers={offersAt}
+                suggestions={suggestionsAt}
                 readOnly={readOnly}
                 onChange={edit}
                 onRename={(id) => change(renameStep(text, at, id))}
                 onTest={() => setAsking({ kind: "test", index: at })}
                 onYaml={() => select(at, "yaml")}
               />
-            </Foreign>
+            </ContentBoundary>
           )}
         </div>
         <div className="md:col-start-2 xl:sticky xl:top-4 xl:col-start-3 xl:row-start-1 xl:max-h-[calc(100vh-2rem)] xl:self-start xl:overflow-y-auto">
-          <Foreign what="What the check found" of={[checked.check]}>
+          <ContentBoundary what="What the check found" of={[checked.check]}>
             <CheckPanel checked={checked} quiet={untouched} steps={steps} onGo={go} />
-          </Foreign>
+          </ContentBoundary>
         </div>
       </div>
       {asking?.kind === "add" ? (

@@ -2,10 +2,9 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
-import { lost } from "../../components/Notice.tsx";
-import { Unread } from "../../components/Page.tsx";
+import { type Outcome, outcomeOf, problemOfError } from "../../lib/server/problem.ts";
+import { LoadingOrProblem } from "../../components/Page.tsx";
 import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
-import { type Outcome, outcomeOf } from "../../components/command.ts";
 import { setAt } from "./definition/definition.ts";
 import {
   type EditedPipelineFragment,
@@ -86,18 +85,18 @@ type Proposal = Extract<EditorProposalMutation["promoteRun"], { __typename: "Pro
 /** Asks once what a run would be as a pipeline, which saves nothing. */
 function Proposed({ run, children }: { run: string; children: (proposal: Proposal) => ReactNode }): ReactNode {
   const [, propose] = useMutation(EditorProposalDocument);
-  const [told, setTold] = useState<Outcome<Proposal> | null>(null);
+  const [outcome, setOutcome] = useState<Outcome<Proposal> | null>(null);
   useEffect(() => {
     let left = false;
     void propose({ run }).then((answer) => {
-      if (!left) setTold(outcomeOf(answer.error, answer.data?.promoteRun, "PromoteRunSuccess"));
+      if (!left) setOutcome(outcomeOf(answer.error, answer.data?.promoteRun, "PromoteRunSuccess"));
     });
     return () => {
       left = true;
     };
   }, [propose, run]);
-  if (told?.done != null) return children(told.done);
-  return <Unread fetching={told === null} problem={told?.refusal ?? null} />;
+  if (outcome?.done != null) return children(outcome.done);
+  return <LoadingOrProblem fetching={outcome === null} problem={outcome?.refusal ?? null} />;
 }
 
 /** Reads a pipeline once; what others save later must not change what is being edited. */
@@ -120,6 +119,6 @@ function Loaded({
     return <UnknownPipeline id={id} extensions={extensions} />;
   }
   if (first === null || (pipeline != null && first.id !== pipeline.id))
-    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   return children(first);
 }

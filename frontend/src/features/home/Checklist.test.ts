@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { doneOf } from "./checklist.ts";
+import { completedItems } from "./checklist.ts";
 
 it("crosses off what the server shows to be done", () => {
   const none = {
@@ -8,11 +8,11 @@ it("crosses off what the server shows to be done", () => {
     mine: { nodes: [] },
     modelRoles: [{ chain: [{ kind: "TEXT", availability: { usable: false } }] }],
   };
-  expect(doneOf(none)).toEqual({ agent: false, model: false, pipeline: false });
+  expect(completedItems(none)).toEqual({ agent: false, model: false, pipeline: false });
   const all = {
     byAgent: { nodes: [1] },
     mine: { nodes: [1] },
     modelRoles: [{ chain: [{ kind: "TEXT", availability: { usable: true } }] }],
   };
-  expect(doneOf(all)).toEqual({ agent: true, model: true, pipeline: true });
+  expect(completedItems(all)).toEqual({ agent: true, model: true, pipeline: true });
 });

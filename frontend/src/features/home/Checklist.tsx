@@ -3,15 +3,15 @@ import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
-import { doneOf, putAway, putAwayForGood } from "./checklist.ts";
+import { completedItems, isDismissed, dismiss } from "./checklist.ts";
 import { ChecklistDocument } from "./home.generated.ts";
 
 /** Three lines to go on with after the sample; put away once, it never returns. */
 export function Checklist(): ReactNode {
-  const [away, setAway] = useState(putAway);
+  const [away, setAway] = useState(isDismissed);
   const [{ data }] = useQuery({ query: ChecklistDocument, pause: away });
   if (away || data === undefined) return null;
-  const done = doneOf(data);
+  const done = completedItems(data);
   return (
     <section aria-labelledby="checklist" className="mb-8 max-w-2xl rounded-lg border border-line px-5 py-4">
       <div className="flex items-center justify-between gap-4">
@@ -21,7 +21,7 @@ export function Checklist(): ReactNode {
         <Button
           kind="quiet"
           onClick={() => {
-            putAwayForGood();
+            dismiss();
             setAway(true);
           }}
         >

@@ -3,8 +3,9 @@ import { type ReactNode, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
-import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
-import { Page, Section, Unread } from "../../components/Page.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { RunTable } from "../../domain/runs/RunTable.tsx";
 import { useRunChanges } from "../../domain/runs/runChanges.ts";
 import { Checklist } from "./Checklist.tsx";
@@ -14,7 +15,8 @@ import { HomeDocument, RunSampleDocument } from "./home.generated.ts";
 export function HomePage({ ask }: { ask: ReactNode }): ReactNode {
   const [{ data, fetching, error }, again] = useQuery({ query: HomeDocument });
   useRunChanges(() => again({ requestPolicy: "network-only" }));
-  if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (data === undefined)
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   const fresh = data.attention.nodes.length + data.now.nodes.length + data.recent.nodes.length === 0;
   if (fresh) return <FirstRun ask={ask} />;
   return (
@@ -71,16 +73,16 @@ export function HomePage({ ask }: { ask: ReactNode }): ReactNode {
 function FirstRun({ ask }: { ask: ReactNode }): ReactNode {
   const [{ fetching }, start] = useMutation(RunSampleDocument);
   const [key] = useState(() => crypto.getRandomValues(new Uint32Array(4)).join("-"));
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const navigate = useNavigate();
 
   async function go(): Promise<void> {
     const answer = await start({ idempotencyKey: key });
-    const told = answer.data?.runPipeline;
-    if (answer.error !== undefined) setProblem(lost(answer.error));
-    else if (told?.__typename === "StartRunSuccess" && told.run !== null)
-      await navigate({ to: "/runs/$run", params: { run: told.run.id } });
-    else setProblem(refusalOf(told ?? {}));
+    const result = answer.data?.runPipeline;
+    if (answer.error !== undefined) setProblem(problemOfError(answer.error));
+    else if (result?.__typename === "StartRunSuccess" && result.run !== null)
+      await navigate({ to: "/runs/$run", params: { run: result.run.id } });
+    else setProblem(problemOf(result ?? {}));
   }
 
   return (

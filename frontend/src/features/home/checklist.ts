@@ -2,11 +2,11 @@
 
 const KEY = "packline.started";
 
-export function putAway(): boolean {
+export function isDismissed(): boolean {
   return localStorage.getItem(KEY) === "done";
 }
 
-export function putAwayForGood(): void {
+export function dismiss(): void {
   localStorage.setItem(KEY, "done");
 }
 
@@ -17,7 +17,7 @@ interface Known {
 }
 
 /** Which of the three things are done, by what the server knows. */
-export function doneOf(known: Known): { agent: boolean; model: boolean; pipeline: boolean } {
+export function completedItems(known: Known): { agent: boolean; model: boolean; pipeline: boolean } {
   return {
     agent: known.byAgent.nodes.length > 0,
     model: known.modelRoles.some(({ chain }) =>

@@ -9,11 +9,11 @@ type Value = UsualChoicesFragment["values"][number];
 type Rule = "LEARNED" | "PINNED" | "EXCLUDED";
 
 /** Settles a default of a pack or pipeline. */
-export type Settle = (target: string, field: Value["field"], rule: Rule, value: string | null) => void;
+export type ChangeRule = (target: string, field: Value["field"], rule: Rule, value: string | null) => void;
 
 interface Props {
   entry: UsualChoicesFragment;
-  onSettle: Settle;
+  onSettle: ChangeRule;
   onForget: (scope: string, what: string) => void;
 }
 

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-import { Moment } from "../../components/Moment.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
 import { StateGlyph } from "../../domain/runs/StateMark.tsx";
 import { humanise } from "../../lib/text/format.ts";
 import type { EvidenceRowFragment } from "./memory.generated.ts";
@@ -49,7 +49,7 @@ export function Evidence({
               {learned(row)}
             </td>
             <td className="text-soft">
-              <Moment at={row.at} relative />
+              <Timestamp at={row.at} relative />
             </td>
             <td className="space-x-3 text-right max-md:ml-auto">
               {row.run === null ? null : (

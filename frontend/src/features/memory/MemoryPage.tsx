@@ -5,14 +5,14 @@ import { useMutation, useQuery } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { FilterSelect } from "../../components/Filters.tsx";
 import { GearNav } from "../../domain/administration/GearNav.tsx";
-import { lost, Notice, type Refusal } from "../../components/Notice.tsx";
-import { Empty, Page, Section, Unread } from "../../components/Page.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { outcomeOf, type Problem, problemOfError } from "../../lib/server/problem.ts";
+import { Empty, Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
-import { outcomeOf } from "../../components/command.ts";
 import { count } from "../../lib/text/format.ts";
-import { Choices, type Settle } from "./Choices.tsx";
+import { Choices, type ChangeRule } from "./Choices.tsx";
 import { Evidence } from "./Evidence.tsx";
-import { Everything } from "./Everything.tsx";
+import { ForgetEverything } from "./ForgetEverything.tsx";
 import { useForgetting } from "./forgetting.ts";
 import {
   ForgetMemoryDocument,
@@ -35,7 +35,7 @@ export function MemoryPage(): ReactNode {
   const [, forget] = useMutation(ForgetMemoryDocument);
   const [, setDefault] = useMutation(SetDefaultDocument);
   const [, setLearning] = useMutation(SetLearningDocument);
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const [clearing, setClearing] = useState(false);
   const again = () => ask({ requestPolicy: "network-only" });
   const { pending, begin, undo } = useForgetting(async (scope) => {
@@ -44,7 +44,7 @@ export function MemoryPage(): ReactNode {
     again();
   });
 
-  const settle: Settle = (target, field, rule, value) => {
+  const settle: ChangeRule = (target, field, rule, value) => {
     void setDefault({ target, field, rule, value, caller }).then((answer) => {
       setProblem(outcomeOf(answer.error, answer.data?.setDefault, "DefaultsSuccess").refusal);
       again();
@@ -61,7 +61,7 @@ export function MemoryPage(): ReactNode {
     return (
       <Page title="Memory">
         <GearNav />
-        <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+        <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       </Page>
     );
   }
@@ -176,7 +176,7 @@ export function MemoryPage(): ReactNode {
         )}
       </Section>
       {clearing ? (
-        <Everything
+        <ForgetEverything
           rows={evidence.totalCount}
           whose={isOther ? `of ${usual.caller.name}` : "of yours"}
           onClose={() => setClearing(false)}

@@ -3,13 +3,13 @@ import { Command } from "cmdk";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useQuery } from "urql";
 
-import { Moment } from "../../components/Moment.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
 import { StateGlyph } from "../../domain/runs/StateMark.tsx";
-import { served } from "../../lib/server/base.ts";
-import { encoded } from "../../lib/json/foreign.ts";
+import { withBase } from "../../lib/server/base.ts";
+import { encoded } from "../../lib/json/untrusted.ts";
 import { type Action, type ActionGroup, offeredActions } from "../../lib/browser/shortcuts.ts";
 import { STATES } from "../../domain/runs/states.ts";
-import { useSettled } from "../../lib/hooks/useSettled.ts";
+import { useDebounced } from "../../lib/hooks/useDebounced.ts";
 import { Keys } from "./Keys.tsx";
 import { matches } from "./matches.ts";
 import { PaletteFoundDocument } from "./palette.generated.ts";
@@ -28,7 +28,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   const [typed, setTyped] = useState("");
   // What is offered below the palette, which offers nothing itself.
   const [offered] = useState(offeredActions);
-  const { value: text } = useSettled(typed.trim(), TYPING_MS);
+  const { value: text } = useDebounced(typed.trim(), TYPING_MS);
   const [{ data }] = useQuery({ query: PaletteFoundDocument, variables: { text: text === "" ? null : text } });
 
   useEffect(() => {
@@ -44,7 +44,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
     setTimeout(what);
   }
 
-  const go = (href: string) => act(() => router.history.push(served(href)));
+  const go = (href: string) => act(() => router.history.push(withBase(href)));
   const found = data?.catalog.nodes ?? [];
   const pipelines = found.flatMap((entry) => (entry.__typename === "Pipeline" ? [entry] : []));
   const packs = found.flatMap((entry) => (entry.__typename === "Pack" ? [entry] : []));
@@ -101,7 +101,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
                 <span className="sr-only">{STATES[state].word}: </span>
                 <span className="min-w-0 flex-1 truncate">{title}</span>
                 <span className="text-meta text-soft">
-                  <Moment at={createdAt} />
+                  <Timestamp at={createdAt} />
                 </span>
               </Item>
             ))}

@@ -4,7 +4,8 @@ import { useMutation } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
-import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
 import { DeletePipelineDocument } from "./pipelines.generated.ts";
 
 /** Deleting takes the key once more, since it cannot be undone. */
@@ -16,7 +17,7 @@ export function DeleteDialog({
   onClose: () => void;
 }): ReactNode {
   const [typed, setTyped] = useState("");
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const [{ fetching }, remove] = useMutation(DeletePipelineDocument);
   const navigate = useNavigate();
   const id = useId();
@@ -24,10 +25,10 @@ export function DeleteDialog({
   async function go(event: FormEvent): Promise<void> {
     event.preventDefault();
     const { data, error } = await remove({ pipeline: pipeline.id, confirmKey: typed });
-    const told = data?.deletePipeline;
-    if (error !== undefined) setProblem(lost(error));
-    else if (told?.__typename === "DeleteSuccess") await navigate({ to: "/pipelines" });
-    else setProblem(refusalOf(told ?? {}));
+    const result = data?.deletePipeline;
+    if (error !== undefined) setProblem(problemOfError(error));
+    else if (result?.__typename === "DeleteSuccess") await navigate({ to: "/pipelines" });
+    else setProblem(problemOf(result ?? {}));
   }
 
   return (

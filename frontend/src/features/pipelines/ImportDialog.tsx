@@ -4,7 +4,8 @@ import { useMutation } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
-import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
 import { Prose } from "../../components/Prose.tsx";
 import { ImportPipelinesDocument, type ImportPipelinesMutation } from "./pipelines.generated.ts";
 
@@ -23,7 +24,7 @@ const ACTIONS: Record<Change["action"], string> = {
 export function ImportDialog({ onClose }: { onClose: () => void }): ReactNode {
   const [yaml, setYaml] = useState("");
   const [planned, setPlanned] = useState<readonly Change[] | null>(null);
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const [{ fetching }, apply] = useMutation(ImportPipelinesDocument);
   const navigate = useNavigate();
   const id = useId();
@@ -36,15 +37,15 @@ export function ImportDialog({ onClose }: { onClose: () => void }): ReactNode {
 
   async function go(dryRun: boolean): Promise<void> {
     const { data, error } = await apply({ yaml, dryRun });
-    const told = data?.applyPipelines;
-    if (error !== undefined) setProblem(lost(error));
-    else if (told?.__typename !== "ApplyPipelinesSuccess") setProblem(refusalOf(told ?? {}));
+    const result = data?.applyPipelines;
+    if (error !== undefined) setProblem(problemOfError(error));
+    else if (result?.__typename !== "ApplyPipelinesSuccess") setProblem(problemOf(result ?? {}));
     else if (dryRun) {
       setProblem(null);
-      setPlanned(told.changes);
+      setPlanned(result.changes);
     } else {
-      const [only] = told.changes;
-      if (told.changes.length === 1 && only !== undefined)
+      const [only] = result.changes;
+      if (result.changes.length === 1 && only !== undefined)
         await navigate({ to: "/pipelines/$pipeline", params: { pipeline: only.key } });
       else {
         await navigate({ to: "/pipelines", search: { source: "own" } });

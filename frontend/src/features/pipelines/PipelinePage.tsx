@@ -7,9 +7,9 @@ import { CopyButton } from "../../components/CopyButton.tsx";
 import { Code } from "../../components/Code.tsx";
 import { Kinds } from "../../domain/entries/Kinds.tsx";
 import { MakeCopy } from "../../domain/entries/MakeCopy.tsx";
-import { Missing } from "../../domain/entries/Missing.tsx";
-import { lost } from "../../components/Notice.tsx";
-import { Page, Section, Unread } from "../../components/Page.tsx";
+import { MissingRequirements } from "../../domain/entries/MissingRequirements.tsx";
+import { problemOfError } from "../../lib/server/problem.ts";
+import { Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { RunTable } from "../../domain/runs/RunTable.tsx";
 import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
@@ -31,7 +31,7 @@ export function PipelinePage(): ReactNode {
     return <UnknownPipeline id={id} extensions={extensions} />;
   }
   if (pipeline === undefined || pipeline === null)
-    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   return <Whole pipeline={pipeline} />;
 }
 
@@ -78,7 +78,7 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
       }
     >
       <PipelineTabs pipeline={pipeline.key} />
-      {availability.usable ? null : <Missing missing={availability.missing} />}
+      {availability.usable ? null : <MissingRequirements missing={availability.missing} />}
       <p className="mb-2 max-w-[72ch]">
         <Prose text={pipeline.description} />
       </p>

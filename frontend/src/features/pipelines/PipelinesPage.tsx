@@ -5,8 +5,8 @@ import { useQuery } from "urql";
 import { Button, ButtonLink } from "../../components/Button.tsx";
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
 import { Kinds } from "../../domain/entries/Kinds.tsx";
-import { lost } from "../../components/Notice.tsx";
-import { Empty, Page, Unread } from "../../components/Page.tsx";
+import { problemOfError } from "../../lib/server/problem.ts";
+import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { StateGlyph } from "../../domain/runs/StateMark.tsx";
 import { Usage } from "../../domain/entries/Usage.tsx";
@@ -91,7 +91,7 @@ export function PipelinesPage(): ReactNode {
         />
       </FilterBar>
       {data === undefined ? (
-        <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+        <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : data.pipelines.nodes.length === 0 ? (
         <Empty
           action={

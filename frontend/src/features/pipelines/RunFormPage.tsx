@@ -2,9 +2,9 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
-import { Missing } from "../../domain/entries/Missing.tsx";
-import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
-import { Page, Unread } from "../../components/Page.tsx";
+import { MissingRequirements } from "../../domain/entries/MissingRequirements.tsx";
+import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { Page, LoadingOrProblem } from "../../components/Page.tsx";
 import { type Start, StartForm } from "../../domain/start/StartForm.tsx";
 import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
 import { useLearned } from "../../domain/start/useLearned.ts";
@@ -43,7 +43,7 @@ function RunForm({ id }: { id: string }): ReactNode {
     return () => clearTimeout(timer);
   }, [texts, navigate, leaving]);
 
-  async function go({ values, key, fields, fromMemory }: Start): Promise<Refusal | null> {
+  async function go({ values, key, fields, fromMemory }: Start): Promise<Problem | null> {
     const answer = await start({
       pipeline: id,
       inputs: values,
@@ -51,10 +51,10 @@ function RunForm({ id }: { id: string }): ReactNode {
       idempotencyKey: agent === "" ? key : `${key}-${agent}`,
       agent: agent === "" ? undefined : agent,
     });
-    const told = answer.data?.runPipeline;
-    if (answer.error !== undefined) return lost(answer.error);
-    if (told?.__typename !== "StartRunSuccess" || told.run === null) return refusalOf(told ?? {}, fields);
-    await navigate({ to: "/runs/$run", params: { run: told.run.id }, search: {} });
+    const result = answer.data?.runPipeline;
+    if (answer.error !== undefined) return problemOfError(answer.error);
+    if (result?.__typename !== "StartRunSuccess" || result.run === null) return problemOf(result ?? {}, fields);
+    await navigate({ to: "/runs/$run", params: { run: result.run.id }, search: {} });
     return null;
   }
 
@@ -63,7 +63,7 @@ function RunForm({ id }: { id: string }): ReactNode {
     return <UnknownPipeline id={id} extensions={extensions} />;
   }
   if (pipeline === undefined || pipeline === null)
-    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   return (
     <Page
       title={`Run ${pipeline.name}`}
@@ -76,7 +76,7 @@ function RunForm({ id }: { id: string }): ReactNode {
         </p>
       }
     >
-      {pipeline.availability.usable ? null : <Missing missing={pipeline.availability.missing} />}
+      {pipeline.availability.usable ? null : <MissingRequirements missing={pipeline.availability.missing} />}
       {pipeline.steps.some((step) => "candidates" in step) ? <AgentChoices chosen={agent} onChoose={setAgent} /> : null}
       <StartForm
         inputSchema={pipeline.inputSchema}

@@ -5,9 +5,10 @@ import { useMutation, useQuery } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { DiffView } from "../../components/DiffView.tsx";
-import { Moment } from "../../components/Moment.tsx";
-import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
-import { Loading, Page, Section, Unread } from "../../components/Page.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { Loading, Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
 import { PipelineTabs } from "./PipelineTabs.tsx";
@@ -34,7 +35,7 @@ export function VersionsPage(): ReactNode {
     return <UnknownPipeline id={id} extensions={extensions} />;
   }
   if (pipeline === undefined || pipeline === null)
-    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   return <Whole pipeline={pipeline} search={search} onSaved={() => again({ requestPolicy: "network-only" })} />;
 }
 
@@ -107,7 +108,7 @@ function Whole({
                     {version.number === current ? <span className="text-ok"> · current</span> : null}
                     <span className="text-soft">
                       {" "}
-                      · <Moment at={version.createdAt} />
+                      · <Timestamp at={version.createdAt} />
                       {version.createdBy === null ? " · with Packline" : ` · ${version.createdBy.name}`}
                     </span>
                     {version.note === null ? null : <span className="block wrap-anywhere">{version.note}</span>}
@@ -149,7 +150,7 @@ function Whole({
   );
 }
 
-function useText(id: string, number: number): { text: string | null; absent: boolean; problem: Refusal | null } {
+function useText(id: string, number: number): { text: string | null; absent: boolean; problem: Problem | null } {
   const [{ data, fetching, error }] = useQuery({
     query: VersionTextDocument,
     variables: { id, number },
@@ -160,7 +161,7 @@ function useText(id: string, number: number): { text: string | null; absent: boo
   return {
     text: known ? version.yaml : null,
     absent: !fetching && version === null,
-    problem: error === undefined ? null : lost(error),
+    problem: error === undefined ? null : problemOfError(error),
   };
 }
 
@@ -179,7 +180,12 @@ function Compared({
   const gone = one.absent ? a : other.absent ? b : null;
   if (gone !== null) return <p className="text-soft">There is no version {gone}.</p>;
   if (one.text === null || other.text === null)
-    return <Unread fetching={one.problem === null && other.problem === null} problem={one.problem ?? other.problem} />;
+    return (
+      <LoadingOrProblem
+        fetching={one.problem === null && other.problem === null}
+        problem={one.problem ?? other.problem}
+      />
+    );
   if (a === b) return <p className="text-soft">That is one version. Choose another to compare it with.</p>;
   return (
     <DiffView
@@ -206,7 +212,7 @@ function RestoreDialog({
 }): ReactNode {
   const { text, problem: unread } = useText(pipeline.id, number);
   const [{ fetching }, restore] = useMutation(RestoreVersionDocument);
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const current = pipeline.currentVersion;
 
   async function go(yaml: string): Promise<void> {
@@ -216,11 +222,11 @@ function RestoreDialog({
       ifVersion: current.number,
       note: `Version ${number} restored`,
     });
-    const told = data?.updatePipeline;
-    if (error !== undefined) setProblem(lost(error));
-    else if (told?.__typename !== "PipelineSuccess") setProblem(refusalOf(told ?? {}));
+    const result = data?.updatePipeline;
+    if (error !== undefined) setProblem(problemOfError(error));
+    else if (result?.__typename !== "PipelineSuccess") setProblem(problemOf(result ?? {}));
     else {
-      onDone(told.pipeline.currentVersion.number);
+      onDone(result.pipeline.currentVersion.number);
       onClose();
     }
   }

@@ -6,12 +6,11 @@ import { Button, ButtonLink } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { GearNav } from "../../domain/administration/GearNav.tsx";
-import { Moment } from "../../components/Moment.tsx";
-import { lost } from "../../components/Notice.tsx";
-import { Empty, Page, Unread } from "../../components/Page.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
+import { outcomeOf, problemOfError } from "../../lib/server/problem.ts";
+import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { Prose } from "../../components/Prose.tsx";
-import { outcomeOf } from "../../components/command.ts";
 import { searchFrom } from "../../domain/start/inputSearch.ts";
 import { DeleteProposalDocument, ProposalsDocument, type ProposalsQuery } from "./proposals.generated.ts";
 
@@ -33,7 +32,7 @@ export function ProposalsPage(): ReactNode {
     <Page title="Proposals" lead="Packs that were missing when somebody asked, kept to be built.">
       <GearNav />
       {data === undefined ? (
-        <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+        <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : data.gapProposals.nodes.length === 0 ? (
         <Empty
           action={
@@ -85,7 +84,7 @@ function Row({ proposal, onDelete }: { proposal: Proposal; onDelete: () => void 
       <div className="flex flex-wrap items-baseline justify-between gap-x-4">
         <h2 className="font-mono text-body">{gap.proposedPack.name}</h2>
         <p className="text-dense text-soft">
-          {createdBy.name} · <Moment at={createdAt} />
+          {createdBy.name} · <Timestamp at={createdAt} />
         </p>
       </div>
       <p className="wrap-anywhere">“{userIntent}”</p>

@@ -3,27 +3,27 @@ import { lazy, memo, type ReactNode, Suspense, useCallback, useEffect, useMemo, 
 import { useClient, useMutation, useQuery } from "urql";
 
 import { Button, ButtonLink } from "../../components/Button.tsx";
-import { Foreign } from "../../components/Foreign.tsx";
-import { lost } from "../../components/Notice.tsx";
-import { Absent, Unread, useTitle } from "../../components/Page.tsx";
+import { ContentBoundary } from "../../components/ContentBoundary.tsx";
+import { problemOfError } from "../../lib/server/problem.ts";
+import { NotFound, LoadingOrProblem, useTitle } from "../../components/Page.tsx";
 import { StateMark } from "../../domain/runs/StateMark.tsx";
-import { WaitingDialog } from "../../components/Waiting.tsx";
+import { LazyDialogFallback } from "../../components/LazyFallback.tsx";
 import { setServerTime } from "../../lib/time/clock.ts";
-import { jsonOf } from "../../lib/json/foreign.ts";
+import { jsonOf } from "../../lib/json/untrusted.ts";
 import { humanise } from "../../lib/text/format.ts";
-import { lazily } from "../../lib/server/lazily.ts";
+import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { isFinal, isLive, STATES } from "../../domain/runs/states.ts";
 import { useFavicon } from "../../domain/runs/useFavicon.ts";
 import { useFollow } from "../../lib/server/useFollow.ts";
-import { usePaced } from "../../lib/hooks/usePaced.ts";
-import { useWhileSeen } from "../../lib/hooks/useWhileSeen.ts";
+import { useThrottled } from "../../lib/hooks/useThrottled.ts";
+import { useWhileVisible } from "../../lib/hooks/useWhileVisible.ts";
 import { adviceFor } from "./failure/advice.ts";
 import { Attempts } from "./step/Attempts.tsx";
 import { currentStep } from "./currentStep.ts";
 import type { Asked } from "./actions/dialogs.tsx";
 import { FailurePanel } from "./failure/FailurePanel.tsx";
-import { first, forward } from "./forward.ts";
-import { Head } from "./Head.tsx";
+import { initialRun, advanceRun } from "./monotonicRun.ts";
+import { RunHeader } from "./RunHeader.tsx";
 import { reuseOf } from "./timeline/reuse.ts";
 import {
   AcknowledgeRunDocument,
@@ -37,7 +37,7 @@ import { StepTabs, type Tab, tabFor } from "./step/StepTabs.tsx";
 import { type Scale, Timeline } from "./timeline/Timeline.tsx";
 import { useRunKeys } from "./useRunKeys.ts";
 
-const loadDialogs = lazily(() => import("./actions/dialogs.tsx"));
+const loadDialogs = lazyLoad(() => import("./actions/dialogs.tsx"));
 const RunDialog = lazy(async () => ({ default: (await loadDialogs()).RunDialog }));
 
 /** A step that is followed shows for at least as long, with what belongs to it; rows tell of quicker ones. */
@@ -78,7 +78,7 @@ export function RunPage(): ReactNode {
   if (run === null) {
     if (data !== undefined && !fetching) {
       return (
-        <Absent
+        <NotFound
           title="There is no such run"
           onward={
             <Link to="/runs" className="link">
@@ -87,18 +87,18 @@ export function RunPage(): ReactNode {
           }
         >
           No run {id} is kept here, or it is not yours to see.
-        </Absent>
+        </NotFound>
       );
     }
-    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   }
   return <Forward key={run.id} run={run} reread={reread} />;
 }
 
 /** Shows the newest that is known of the run, and nothing while nobody looks; the tab's title and icon go on. */
 function Forward({ run, reread }: { run: RunWholeFragment; reread: () => Promise<unknown> }): ReactNode {
-  const [known, setKnown] = useState(() => first(run));
-  if (known.given !== run) setKnown(forward(known, run));
+  const [known, setKnown] = useState(() => initialRun(run));
+  if (known.given !== run) setKnown(advanceRun(known, run));
   const { given, shown } = known;
   useEffect(() => {
     if (given !== shown) void reread();
@@ -108,7 +108,7 @@ function Forward({ run, reread }: { run: RunWholeFragment; reread: () => Promise
   return (
     <>
       <Announcer run={shown} />
-      <Whole run={useWhileSeen(shown)} />
+      <Whole run={useWhileVisible(shown)} />
     </>
   );
 }
@@ -120,7 +120,7 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
   const close = useCallback(() => setAsked(null), []);
   const failed = run.failure === null ? null : (run.steps.find((step) => step.key === run.failure?.stepKey) ?? null);
   const current = currentOf(run);
-  const followed = usePaced(current?.key, FOLLOWED_MS);
+  const followed = useThrottled(current?.key, FOLLOWED_MS);
   const step =
     run.steps.find(({ key }) => key === search.step) ??
     failed ??
@@ -159,17 +159,17 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
     isFinal(run.state) && run.failure !== null && (step === failed || step === null) ? run.failure : null;
   return (
     <>
-      <Foreign what="The head of the run" of={[run]}>
-        <Head run={run} actions={actions} />
-      </Foreign>
-      <Foreign what="The dialog" of={[asked]} beside={<Button onClick={close}>Close</Button>}>
-        <Suspense fallback={<WaitingDialog onClose={close} />}>
+      <ContentBoundary what="The head of the run" of={[run]}>
+        <RunHeader run={run} actions={actions} />
+      </ContentBoundary>
+      <ContentBoundary what="The dialog" of={[asked]} beside={<Button onClick={close}>Close</Button>}>
+        <Suspense fallback={<LazyDialogFallback onClose={close} />}>
           {asked === null ? null : <RunDialog asked={asked} run={run} onClose={close} />}
         </Suspense>
-      </Foreign>
+      </ContentBoundary>
       <div className="flex flex-col">
         <div className={shownFailure === null ? "" : "max-md:order-2 max-md:mt-5"}>
-          <Foreign what="The steps of the run" of={[run]}>
+          <ContentBoundary what="The steps of the run" of={[run]}>
             <Timeline
               run={run}
               selected={step?.key ?? null}
@@ -177,13 +177,13 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
               onSelect={select}
               onScale={onScale}
             />
-          </Foreign>
+          </ContentBoundary>
         </div>
         <div
           className={`mt-5 grid items-start gap-x-8 gap-y-6 max-md:contents ${shownFailure === null ? "" : "lg:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)]"}`}
         >
           {shownFailure === null ? null : (
-            <Foreign what="What went wrong" of={[run]} source={() => jsonOf(run.failure)}>
+            <ContentBoundary what="What went wrong" of={[run]} source={() => jsonOf(run.failure)}>
               <FailurePanel
                 run={run}
                 step={failed}
@@ -195,7 +195,7 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
               >
                 {run.actions.includes("ACKNOWLEDGE") ? <Acknowledge run={run} /> : null}
               </FailurePanel>
-            </Foreign>
+            </ContentBoundary>
           )}
           {step === null ? null : (
             <div className="min-w-0 max-md:order-3 max-md:mt-5">

@@ -470,12 +470,12 @@ export type ChangeableStepQuery = { run: { id: string, step: { id: string, whole
         | { key: string, pack: { id: string, inputSchema: unknown } | null }
        | null } | null } | null };
 
-export type UnreadInputsQueryVariables = Exact<{
+export type ChangeableInputsQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type UnreadInputsQuery = { run: { id: string, version: { id: string, inputSchema: unknown } | null, steps: Array<{ id: string, state: StepState, step:
+export type ChangeableInputsQuery = { run: { id: string, version: { id: string, inputSchema: unknown } | null, steps: Array<{ id: string, state: StepState, step:
         | { key: string, references: Array<{ sourceStep: string | null, sourcePath: string }> }
         | { key: string, references: Array<{ sourceStep: string | null, sourcePath: string }> }
        | null }> } | null };
@@ -1052,8 +1052,8 @@ export const ChangeableStepDocument = /*#__PURE__*/ gql`
   }
 }
     ` as unknown as DocumentNode<ChangeableStepQuery, ChangeableStepQueryVariables>;
-export const UnreadInputsDocument = /*#__PURE__*/ gql`
-    query UnreadInputs($id: ID!) {
+export const ChangeableInputsDocument = /*#__PURE__*/ gql`
+    query ChangeableInputs($id: ID!) {
   run(id: $id) {
     id
     version {
@@ -1073,7 +1073,7 @@ export const UnreadInputsDocument = /*#__PURE__*/ gql`
     }
   }
 }
-    ` as unknown as DocumentNode<UnreadInputsQuery, UnreadInputsQueryVariables>;
+    ` as unknown as DocumentNode<ChangeableInputsQuery, ChangeableInputsQueryVariables>;
 export const RunSchemasDocument = /*#__PURE__*/ gql`
     query RunSchemas($id: ID!) {
   run(id: $id) {

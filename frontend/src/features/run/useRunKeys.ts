@@ -1,8 +1,8 @@
 import { useNavigate, useRouter } from "@tanstack/react-router";
 
-import { served } from "../../lib/server/base.ts";
+import { withBase } from "../../lib/server/base.ts";
 import { copy } from "../../lib/browser/clipboard.ts";
-import { beside, listHref } from "../../domain/runs/listed.ts";
+import { neighbour, listHref } from "../../domain/runs/listNavigation.ts";
 import { humanise } from "../../lib/text/format.ts";
 import { type Action, useActions } from "../../lib/browser/shortcuts.ts";
 import type { Asked } from "./actions/dialogs.tsx";
@@ -40,7 +40,7 @@ export function useRunKeys({ run, step, attempt, onSelect, onAttempt, onTab, onA
   }
 
   function go(by: 1 | -1): void {
-    const next = beside(run.id, by);
+    const next = neighbour(run.id, by);
     if (next !== null) void navigate({ to: "/runs/$run", params: { run: next }, search: {} });
   }
 
@@ -52,7 +52,7 @@ export function useRunKeys({ run, step, attempt, onSelect, onAttempt, onTab, onA
     { keys: "j", says: "Next run of the list", act: () => go(1) },
     { keys: "k", says: "Previous run of the list", act: () => go(-1) },
     { keys: "c", says: "Copy the link to this", act: () => void copy(location.href) },
-    { keys: "Escape", says: "Back to the list", act: () => router.history.push(listHref() ?? served("/runs")) },
+    { keys: "Escape", says: "Back to the list", act: () => router.history.push(listHref() ?? withBase("/runs")) },
     ...TABS.map((tab, index) => ({ keys: String(index + 1), says: humanise(tab), quiet: true, act: () => onTab(tab) })),
   ];
   if (run.actions.includes("RESUME"))

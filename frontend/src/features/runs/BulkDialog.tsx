@@ -4,10 +4,11 @@ import { type Client, useClient } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
-import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
 import { Loading } from "../../components/Page.tsx";
 import { count } from "../../lib/text/format.ts";
-import { type Act, ACTS, dryRun, eachOf, type Planned } from "./bulk.ts";
+import { type BulkAction, BULK_ACTIONS, dryRun, mapConcurrently, type Planned } from "./bulk.ts";
 import {
   BulkAcknowledgeDocument,
   BulkCancelDocument,
@@ -17,7 +18,7 @@ import {
 } from "./runs.generated.ts";
 
 interface Props {
-  act: Act;
+  act: BulkAction;
   ids: readonly string[];
   onClose: () => void;
   onDone: () => void;
@@ -27,7 +28,7 @@ interface Result {
   id: string;
   title: string;
   /** Why not; null when it was done. */
-  refused: Refusal | null;
+  refused: Problem | null;
   /** The new run of running again. */
   made: string | null;
 }
@@ -39,7 +40,7 @@ const AT_ONCE = 4;
 export function BulkDialog({ act, ids, onClose, onDone }: Props): ReactNode {
   const client = useClient();
   const [runs, setRuns] = useState<readonly Planned[] | null>(null);
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const [results, setResults] = useState<readonly Result[] | null>(null);
   const [busy, setBusy] = useState(false);
   // One key for each run: pressing twice, or again after a lost answer, starts each once.
@@ -74,7 +75,9 @@ export function BulkDialog({ act, ids, onClose, onDone }: Props): ReactNode {
   async function go(): Promise<void> {
     if (dry === null) return;
     setBusy(true);
-    const found = await eachOf(dry.ready, AT_ONCE, (id) => done(client, act, id, titles.get(id) ?? id, `${key}-${id}`));
+    const found = await mapConcurrently(dry.ready, AT_ONCE, (id) =>
+      done(client, act, id, titles.get(id) ?? id, `${key}-${id}`),
+    );
     // Closed meanwhile: what is selected by now is another choice.
     if (!open.current) return;
     setResults(found);
@@ -84,7 +87,7 @@ export function BulkDialog({ act, ids, onClose, onDone }: Props): ReactNode {
 
   if (results !== null) return <Results act={act} results={results} onClose={onClose} />;
   return (
-    <Dialog title={`${ACTS[act].word} ${count(ids.length, "run")}`} onClose={onClose}>
+    <Dialog title={`${BULK_ACTIONS[act].word} ${count(ids.length, "run")}`} onClose={onClose}>
       {dry === null && problem === null ? <Loading /> : null}
       {dry === null ? null : (
         <>
@@ -112,7 +115,7 @@ export function BulkDialog({ act, ids, onClose, onDone }: Props): ReactNode {
             disabled={busy || dry.ready.length === 0}
             onClick={() => void go()}
           >
-            {ACTS[act].word} {count(dry.ready.length, "run")}
+            {BULK_ACTIONS[act].word} {count(dry.ready.length, "run")}
           </Button>
         )}
       </div>
@@ -120,10 +123,18 @@ export function BulkDialog({ act, ids, onClose, onDone }: Props): ReactNode {
   );
 }
 
-function Results({ act, results, onClose }: { act: Act; results: readonly Result[]; onClose: () => void }): ReactNode {
+function Results({
+  act,
+  results,
+  onClose,
+}: {
+  act: BulkAction;
+  results: readonly Result[];
+  onClose: () => void;
+}): ReactNode {
   const well = results.filter(({ refused }) => refused === null).length;
   return (
-    <Dialog title={`${ACTS[act].done}: ${well} of ${count(results.length, "run")}`} onClose={onClose}>
+    <Dialog title={`${BULK_ACTIONS[act].done}: ${well} of ${count(results.length, "run")}`} onClose={onClose}>
       <ul aria-label="How each went" className="max-h-80 divide-y divide-line overflow-auto text-dense">
         {results.map(({ id, title, refused, made }) => (
           <li key={id} className="py-1.5 wrap-anywhere">
@@ -132,7 +143,7 @@ function Results({ act, results, onClose }: { act: Act; results: readonly Result
             </Link>
             <span className={refused === null ? "text-soft" : "text-fail"}>
               {" "}
-              · {refused === null ? ACTS[act].done.toLowerCase() : `${refused.message} ${refused.hint ?? ""}`}
+              · {refused === null ? BULK_ACTIONS[act].done.toLowerCase() : `${refused.message} ${refused.hint ?? ""}`}
             </span>
           </li>
         ))}
@@ -146,44 +157,50 @@ function Results({ act, results, onClose }: { act: Act; results: readonly Result
   );
 }
 
-async function readPlans(client: Client, act: Act, ids: readonly string[]): Promise<Planned[] | Refusal> {
-  let problem: Refusal | null = null;
-  const found = await eachOf(ids, AT_ONCE, async (id): Promise<Planned[]> => {
+async function readPlans(client: Client, act: BulkAction, ids: readonly string[]): Promise<Planned[] | Problem> {
+  let problem: Problem | null = null;
+  const found = await mapConcurrently(ids, AT_ONCE, async (id): Promise<Planned[]> => {
     const variables = { id, runs: { rerunOf: id }, resume: act === "resume", rerun: act === "rerun" };
     const { data, error } = await client
       .query(BulkPlanDocument, variables, { requestPolicy: "network-only" })
       .toPromise();
-    if (error !== undefined) problem = lost(error);
+    if (error !== undefined) problem = problemOfError(error);
     return data?.run === null || data?.run === undefined ? [] : [{ ...data.run, again: data.runs.nodes.length }];
   });
   return problem ?? found.flat();
 }
 
-async function done(client: Client, act: Act, id: string, title: string, idempotencyKey: string): Promise<Result> {
-  const { told, error } = await sent(client, act, id, idempotencyKey);
-  if (error !== undefined) return { id, title, made: null, refused: lost(error) };
-  if (told !== undefined && "run" in told)
-    return { id, title, made: act === "rerun" ? (told.run?.id ?? null) : null, refused: null };
-  return { id, title, made: null, refused: refusalOf(told ?? {}) };
+async function done(
+  client: Client,
+  act: BulkAction,
+  id: string,
+  title: string,
+  idempotencyKey: string,
+): Promise<Result> {
+  const { result, error } = await sent(client, act, id, idempotencyKey);
+  if (error !== undefined) return { id, title, made: null, refused: problemOfError(error) };
+  if (result !== undefined && "run" in result)
+    return { id, title, made: act === "rerun" ? (result.run?.id ?? null) : null, refused: null };
+  return { id, title, made: null, refused: problemOf(result ?? {}) };
 }
 
-async function sent(client: Client, act: Act, id: string, idempotencyKey: string) {
+async function sent(client: Client, act: BulkAction, id: string, idempotencyKey: string) {
   switch (act) {
     case "resume": {
       const { data, error } = await client.mutation(BulkResumeDocument, { id }).toPromise();
-      return { told: data?.resumeRun, error };
+      return { result: data?.resumeRun, error };
     }
     case "rerun": {
       const { data, error } = await client.mutation(BulkRerunDocument, { id, idempotencyKey }).toPromise();
-      return { told: data?.rerunRun, error };
+      return { result: data?.rerunRun, error };
     }
     case "cancel": {
       const { data, error } = await client.mutation(BulkCancelDocument, { id }).toPromise();
-      return { told: data?.cancelRun, error };
+      return { result: data?.cancelRun, error };
     }
     case "acknowledge": {
       const { data, error } = await client.mutation(BulkAcknowledgeDocument, { id }).toPromise();
-      return { told: data?.acknowledgeRun, error };
+      return { result: data?.acknowledgeRun, error };
     }
     default:
       return act satisfies never;

@@ -5,18 +5,18 @@ import { useQuery } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { Chips } from "../../components/Chips.tsx";
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
-import { lost } from "../../components/Notice.tsx";
-import { Empty, Page, Unread } from "../../components/Page.tsx";
+import { problemOfError } from "../../lib/server/problem.ts";
+import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { RunTable } from "../../domain/runs/RunTable.tsx";
-import { WaitingDialog } from "../../components/Waiting.tsx";
+import { LazyDialogFallback } from "../../components/LazyFallback.tsx";
 import { serverNow } from "../../lib/time/clock.ts";
-import { lazily } from "../../lib/server/lazily.ts";
-import { rememberListed } from "../../domain/runs/listed.ts";
+import { lazyLoad } from "../../lib/server/lazyLoad.ts";
+import { rememberList } from "../../domain/runs/listNavigation.ts";
 import { useRunChanges } from "../../domain/runs/runChanges.ts";
 import { useActions } from "../../lib/browser/shortcuts.ts";
 import { CAUSES, STATES } from "../../domain/runs/states.ts";
-import { type Act, ACTS } from "./bulk.ts";
+import { type BulkAction, BULK_ACTIONS } from "./bulk.ts";
 import {
   emptySentence,
   FILTERS,
@@ -29,10 +29,10 @@ import {
   SINCE,
 } from "./filter.ts";
 import { RunActorsDocument, type RunCause, RunFiltersDocument, RunsDocument } from "./runs.generated.ts";
-import { useKeptViews } from "./views.ts";
+import { useSavedViews } from "./views.ts";
 import { Views } from "./Views.tsx";
 
-const loadBulk = lazily(() => import("./BulkDialog.tsx"));
+const loadBulk = lazyLoad(() => import("./BulkDialog.tsx"));
 const BulkDialog = lazy(async () => ({ default: (await loadBulk()).BulkDialog }));
 
 /** Rows slide in only where nobody is reading further down. */
@@ -45,7 +45,7 @@ export function RunsPage(): ReactNode {
   const given = useSearch({ from: "/runs" });
   const navigate = useNavigate({ from: "/runs" });
   const router = useRouter();
-  const views = useKeptViews();
+  const views = useSavedViews();
   const own = views.find(({ name }) => name === given.view);
   // A view of one's own brings its filters; those in the address count before them.
   const search: RunsSearch = { ...given, ...own?.filters, ...filtersOf(given) };
@@ -55,7 +55,7 @@ export function RunsPage(): ReactNode {
   });
   const [unseen, setUnseen] = useState<ReadonlySet<string>>(new Set());
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const [act, setAct] = useState<Act | null>(null);
+  const [act, setAct] = useState<BulkAction | null>(null);
   const first = search.after === undefined && search.before === undefined;
   const runs = data?.runs.nodes ?? [];
   const shown = new Set(runs.map((run) => run.id));
@@ -72,7 +72,7 @@ export function RunsPage(): ReactNode {
 
   const ids = runs.map(({ id }) => id).join(" ");
   const { href } = router.history.location;
-  useEffect(() => rememberListed({ ids: ids.split(" "), href }), [ids, href]);
+  useEffect(() => rememberList({ ids: ids.split(" "), href }), [ids, href]);
   useListKeys();
 
   // Filters that differ from those of a view of one's own are no longer that view.
@@ -119,7 +119,7 @@ export function RunsPage(): ReactNode {
       )}
       {picked.size === 0 ? null : <Picked picked={picked} onAct={setAct} onClear={() => setPicked(new Set())} />}
       {data === undefined ? (
-        <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+        <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : runs.length === 0 && !stale ? (
         <Empty
           action={
@@ -136,7 +136,7 @@ export function RunsPage(): ReactNode {
           <Pager info={data.runs.pageInfo} place={search} />
         </>
       )}
-      <Suspense fallback={<WaitingDialog onClose={() => setAct(null)} />}>
+      <Suspense fallback={<LazyDialogFallback onClose={() => setAct(null)} />}>
         {act === null ? null : (
           <BulkDialog act={act} ids={[...picked]} onClose={() => setAct(null)} onDone={() => setPicked(new Set())} />
         )}
@@ -244,7 +244,7 @@ function Picked({
   onClear,
 }: {
   picked: ReadonlySet<string>;
-  onAct: (act: Act) => void;
+  onAct: (act: BulkAction) => void;
   onClear: () => void;
 }): ReactNode {
   const [a, b] = [...picked];
@@ -257,9 +257,9 @@ function Picked({
       <span role="status" className="mr-2 font-medium">
         {picked.size} selected
       </span>
-      {(Object.keys(ACTS) as Act[]).map((act) => (
+      {(Object.keys(BULK_ACTIONS) as BulkAction[]).map((act) => (
         <Button key={act} onClick={() => onAct(act)}>
-          {ACTS[act].word}…
+          {BULK_ACTIONS[act].word}…
         </Button>
       ))}
       {picked.size === 2 && a !== undefined && b !== undefined ? (

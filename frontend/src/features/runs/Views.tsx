@@ -4,7 +4,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { Button } from "../../components/Button.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { type Filters, VIEWS } from "./filter.ts";
-import { dropView, isFree, keepView, type View } from "./views.ts";
+import { deleteView, isFree, saveView, type View } from "./views.ts";
 
 interface Props {
   chosen: string | undefined;
@@ -56,7 +56,7 @@ function DropView({ name }: { name: string }): ReactNode {
       type="button"
       className="link"
       onClick={() => {
-        dropView(name);
+        deleteView(name);
         void navigate({ to: "/runs", search: {} });
       }}
     >
@@ -73,7 +73,7 @@ function NameView({ filters, given, onClose }: { filters: Filters; given: string
   function save(event: FormEvent): void {
     event.preventDefault();
     if (!free) return;
-    keepView({ name: name.trim(), filters });
+    saveView({ name: name.trim(), filters });
     onClose();
     void navigate({ to: "/runs", search: { view: name.trim() } });
   }

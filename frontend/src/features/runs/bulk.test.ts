@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { dryRun, eachOf, type Planned } from "./bulk.ts";
+import { dryRun, mapConcurrently, type Planned } from "./bulk.ts";
 
 function run(id: string, change: Partial<Planned> = {}): Planned {
   const plan = {
@@ -76,7 +76,7 @@ test("one is cancelled, and one that was acknowledged is not again", () => {
 
 test("a few are done at a time, results in order", async () => {
   let [now, most] = [0, 0];
-  const results = await eachOf([1, 2, 3, 4, 5], 2, async (item) => {
+  const results = await mapConcurrently([1, 2, 3, 4, 5], 2, async (item) => {
     now += 1;
     most = Math.max(most, now);
     await Promise.resolve();

@@ -3,9 +3,9 @@
 import { count } from "../../lib/text/format.ts";
 import type { BulkPlanQuery } from "./runs.generated.ts";
 
-export type Act = "resume" | "rerun" | "cancel" | "acknowledge";
+export type BulkAction = "resume" | "rerun" | "cancel" | "acknowledge";
 
-export const ACTS: Record<Act, { word: string; does: string; done: string }> = {
+export const BULK_ACTIONS: Record<BulkAction, { word: string; does: string; done: string }> = {
   resume: { word: "Resume", does: "resume", done: "Resumed" },
   rerun: { word: "Run again", does: "run again", done: "Runs again" },
   cancel: { word: "Cancel", does: "are cancelled", done: "Cancelled" },
@@ -14,7 +14,7 @@ export const ACTS: Record<Act, { word: string; does: string; done: string }> = {
 
 export type Planned = NonNullable<BulkPlanQuery["run"]> & { again: number };
 
-export interface Dry {
+export interface DryRun {
   /** Ids of those it can be done with. */
   ready: string[];
   /** Why not, by id. */
@@ -25,12 +25,12 @@ export interface Dry {
 
 const NEEDED = { resume: "RESUME", rerun: "RERUN", cancel: "CANCEL", acknowledge: "ACKNOWLEDGE" } as const;
 
-export function planOf(act: Act, run: Planned) {
+export function planOf(act: BulkAction, run: Planned) {
   return act === "resume" ? run.resumePreview : act === "rerun" ? run.rerunPreview : null;
 }
 
 /** Sorts the selected runs into those that can be acted on and those that cannot, and counts what it would do. */
-export function dryRun(act: Act, selected: number, runs: readonly Planned[]): Dry {
+export function dryRun(act: BulkAction, selected: number, runs: readonly Planned[]): DryRun {
   const ready: string[] = [];
   const not: Record<string, string> = {};
   let outside = 0;
@@ -47,7 +47,7 @@ export function dryRun(act: Act, selected: number, runs: readonly Planned[]): Dr
     }
   }
   const again = act === "resume" || act === "rerun" ? runs.filter((run) => run.again > 0).length : 0;
-  const parts = [`${ready.length} ${one(ready.length, ACTS[act].does)}`];
+  const parts = [`${ready.length} ${one(ready.length, BULK_ACTIONS[act].does)}`];
   if (outside > 0) parts.push(`${outside} ${outside === 1 ? "has" : "have"} outside effects`);
   if (again > 0) parts.push(`${again} ${again === 1 ? "was" : "were"} already run again`);
   const rest = selected - ready.length;
@@ -60,7 +60,7 @@ function one(number: number, does: string): string {
   return does.startsWith("are ") ? does.replace("are ", "is ") : does.replace(/^(\w+)/, "$1s");
 }
 
-const REASONS: Record<Act, string> = {
+const REASONS: Record<BulkAction, string> = {
   resume: "It has not failed and was not cancelled.",
   rerun: "It cannot be run again by you.",
   cancel: "It has ended already.",
@@ -68,7 +68,7 @@ const REASONS: Record<Act, string> = {
 };
 
 /** Does something with each, a few at a time, in order of their beginning. */
-export async function eachOf<Item, Result>(
+export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   atOnce: number,
   act: (item: Item) => Promise<Result>,

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from "vitest";
 
 import { emptySentence, filterOf, filtersOf, runsSearch } from "./filter.ts";
-import { dropView, isFree, keepView, keptViews } from "./views.ts";
+import { deleteView, isFree, saveView, savedViews } from "./views.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:30Z");
 
@@ -38,15 +38,15 @@ test("an empty address asks for everything", () => {
 });
 
 test("a view of one's own is kept, replaced and dropped", () => {
-  keepView({ name: "Broken decks", filters: filtersOf(runsSearch({ status: "FAILED", q: "deck", view: "x" })) });
-  keepView({ name: "Mine", filters: { actor: "call_1" } });
-  keepView({ name: "Broken decks", filters: { status: "CANCELLED" } });
-  expect(keptViews()).toEqual([
+  saveView({ name: "Broken decks", filters: filtersOf(runsSearch({ status: "FAILED", q: "deck", view: "x" })) });
+  saveView({ name: "Mine", filters: { actor: "call_1" } });
+  saveView({ name: "Broken decks", filters: { status: "CANCELLED" } });
+  expect(savedViews()).toEqual([
     { name: "Mine", filters: { actor: "call_1" } },
     { name: "Broken decks", filters: { status: "CANCELLED" } },
   ]);
-  dropView("Mine");
-  expect(keptViews().map(({ name }) => name)).toEqual(["Broken decks"]);
+  deleteView("Mine");
+  expect(savedViews().map(({ name }) => name)).toEqual(["Broken decks"]);
 });
 
 test("names that come with the page are taken, and rubbish in the browser's store is no view", () => {
@@ -57,7 +57,7 @@ test("names that come with the page are taken, and rubbish in the browser's stor
     true,
   ]);
   localStorage.setItem("packline.runs.views", '{"a": 1}');
-  expect(keptViews()).toEqual([]);
+  expect(savedViews()).toEqual([]);
   localStorage.setItem("packline.runs.views", "[");
-  expect(keptViews()).toEqual([]);
+  expect(savedViews()).toEqual([]);
 });

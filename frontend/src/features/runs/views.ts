@@ -11,12 +11,12 @@ export interface View {
 
 const KEY = "packline.runs.views";
 /** More would not fit beside each other. */
-export const MOST = 8;
+export const MAX_VIEWS = 8;
 const listeners = new Set<() => void>();
 let read: { text: string | null; views: readonly View[] } = { text: null, views: [] };
 
 /** The views kept; what is kept and cannot be read counts as none. */
-export function keptViews(): readonly View[] {
+export function savedViews(): readonly View[] {
   const text = localStorage.getItem(KEY);
   if (text !== read.text) read = { text, views: parsed(text) };
   return read.views;
@@ -42,12 +42,12 @@ function keep(views: readonly View[]): void {
 }
 
 /** Keeps a view; one of the same name is replaced. */
-export function keepView(view: View): void {
-  keep([...keptViews().filter(({ name }) => name !== view.name), view].slice(-MOST));
+export function saveView(view: View): void {
+  keep([...savedViews().filter(({ name }) => name !== view.name), view].slice(-MAX_VIEWS));
 }
 
-export function dropView(name: string): void {
-  keep(keptViews().filter((view) => view.name !== name));
+export function deleteView(name: string): void {
+  keep(savedViews().filter((view) => view.name !== name));
 }
 
 /** Whether a name can be given to a view: the ones that come with the page are taken. */
@@ -56,7 +56,7 @@ export function isFree(name: string): boolean {
   return wanted !== "" && !VIEWS.some(({ view, word }) => view === wanted || word.toLowerCase() === wanted);
 }
 
-export function useKeptViews(): readonly View[] {
+export function useSavedViews(): readonly View[] {
   return useSyncExternalStore((listener) => {
     listeners.add(listener);
     addEventListener("storage", listener);
@@ -64,5 +64,5 @@ export function useKeptViews(): readonly View[] {
       listeners.delete(listener);
       removeEventListener("storage", listener);
     };
-  }, keptViews);
+  }, savedViews);
 }

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 
-import { Labelled } from "../../components/Labelled.tsx";
-import { Moment } from "../../components/Moment.tsx";
+import { FormField } from "../../components/FormField.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
 import { serverNow } from "../../lib/time/clock.ts";
 import { setTheme, type Theme, theme } from "../../lib/browser/theme.ts";
 import { ownZone, setZone, zone, zones } from "../../lib/time/zone.ts";
@@ -20,7 +20,7 @@ export function Appearance(): ReactNode {
   const [listed, setListed] = useState(false);
   return (
     <div className="max-w-sm space-y-4">
-      <Labelled label="Theme">
+      <FormField label="Theme">
         {(given) => (
           <select
             {...given}
@@ -38,12 +38,12 @@ export function Appearance(): ReactNode {
             ))}
           </select>
         )}
-      </Labelled>
-      <Labelled
+      </FormField>
+      <FormField
         label="Time zone"
         about={
           <>
-            Now it is <Moment key={place} at={new Date(serverNow()).toISOString()} />.
+            Now it is <Timestamp key={place} at={new Date(serverNow()).toISOString()} />.
           </>
         }
       >
@@ -65,7 +65,7 @@ export function Appearance(): ReactNode {
             ))}
           </select>
         )}
-      </Labelled>
+      </FormField>
       <p className="text-meta text-soft">Both are kept in this browser.</p>
     </div>
   );

@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 import { useQuery } from "urql";
 
 import { GearNav } from "../../domain/administration/GearNav.tsx";
-import { lost } from "../../components/Notice.tsx";
-import { Page, Section, Unread } from "../../components/Page.tsx";
+import { problemOfError } from "../../lib/server/problem.ts";
+import { Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { StateGlyph } from "../../domain/runs/StateMark.tsx";
 import { count } from "../../lib/text/format.ts";
-import { Unmanaged } from "../../domain/administration/Unmanaged.tsx";
+import { NeedsManage } from "../../domain/administration/NeedsManage.tsx";
 import { VERSION } from "../../lib/server/base.ts";
 import { Agents } from "./Agents.tsx";
 import { Appearance } from "./Appearance.tsx";
@@ -59,9 +59,9 @@ function Server(): ReactNode {
   ) {
     const error = limits.error ?? agents.error ?? health.error;
     return (
-      <Unread
+      <LoadingOrProblem
         fetching={limits.fetching || agents.fetching || health.fetching || values.fetching}
-        problem={error === undefined ? null : lost(error)}
+        problem={error === undefined ? null : problemOfError(error)}
       />
     );
   }
@@ -74,7 +74,7 @@ function Server(): ReactNode {
           These are changed where it is started: by variables, its settings file or the command line.
         </p>
         {values.data === undefined ? (
-          <Unmanaged what="its settings" fetching={false} error={values.error} />
+          <NeedsManage what="its settings" fetching={false} error={values.error} />
         ) : (
           <Values settings={values.data.settings} />
         )}

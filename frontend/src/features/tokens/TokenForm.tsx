@@ -2,10 +2,10 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { useMutation } from "urql";
 
 import { Button } from "../../components/Button.tsx";
-import { Labelled } from "../../components/Labelled.tsx";
-import { Notice, type Refusal } from "../../components/Notice.tsx";
+import { FormField } from "../../components/FormField.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 import { serverNow } from "../../lib/time/clock.ts";
-import { outcomeOf } from "../../components/command.ts";
 import { expiryOf, LIFETIMES } from "./expiry.ts";
 import { CreateTokenDocument, type Scope } from "./tokens.generated.ts";
 
@@ -33,7 +33,7 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
   const [subject, setSubject] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(["READ", "RUN"]);
   const [days, setDays] = useState("90");
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const [{ fetching }, create] = useMutation(CreateTokenDocument);
 
   async function make(event: FormEvent): Promise<void> {
@@ -58,7 +58,7 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
   const problems = problem?.fields ?? {};
   return (
     <form noValidate onSubmit={(event) => void make(event)} className="mb-8 max-w-2xl space-y-4">
-      <Labelled
+      <FormField
         label="Name"
         about="What holds it, such as a laptop or a script: it tells tokens apart."
         problem={problems["name"]}
@@ -72,8 +72,8 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
             onChange={(event) => setName(event.target.value)}
           />
         )}
-      </Labelled>
-      <Labelled
+      </FormField>
+      <FormField
         label="Caller"
         optional
         about={`Whose runs it starts. Left empty they are yours, ${viewer.name}; tokens with the same name here are one caller.`}
@@ -88,7 +88,7 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
             onChange={(event) => setSubject(event.target.value)}
           />
         )}
-      </Labelled>
+      </FormField>
       <fieldset>
         <legend className="mb-1 font-medium">It may</legend>
         {SCOPES.map(([scope, meaning]) => {
@@ -117,7 +117,7 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
           </p>
         )}
       </fieldset>
-      <Labelled label="It works for">
+      <FormField label="It works for">
         {(given) => (
           <select {...given} value={days} onChange={(event) => setDays(event.target.value)}>
             {LIFETIMES.map(([value, word]) => (
@@ -127,7 +127,7 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
             ))}
           </select>
         )}
-      </Labelled>
+      </FormField>
       <Notice problem={problem} />
       <div className="flex gap-2">
         <Button type="submit" kind="primary" disabled={fetching}>

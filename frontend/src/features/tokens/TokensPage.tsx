@@ -7,14 +7,13 @@ import { Confirm } from "../../components/Confirm.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { SearchBox } from "../../components/Filters.tsx";
 import { GearNav } from "../../domain/administration/GearNav.tsx";
-import { Moment } from "../../components/Moment.tsx";
-import type { Refusal } from "../../components/Notice.tsx";
+import { Timestamp } from "../../components/Timestamp.tsx";
+import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 import { Empty, Page, Section } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
-import { Unmanaged } from "../../domain/administration/Unmanaged.tsx";
+import { NeedsManage } from "../../domain/administration/NeedsManage.tsx";
 import { useNow } from "../../lib/time/clock.ts";
-import { outcomeOf } from "../../components/command.ts";
-import { standingOf } from "./expiry.ts";
+import { tokenStatus } from "./expiry.ts";
 import { type Made, TokenForm } from "./TokenForm.tsx";
 import { RevokeTokenDocument, type TokenRowFragment, TokensDocument, type TokensQuery } from "./tokens.generated.ts";
 
@@ -44,7 +43,7 @@ export function TokensPage(): ReactNode {
     >
       <GearNav />
       {data === undefined ? (
-        <Unmanaged what="tokens" fetching={fetching} error={error} />
+        <NeedsManage what="tokens" fetching={fetching} error={error} />
       ) : (
         <>
           {made === null ? null : <Once made={made} onDone={() => setMade(null)} />}
@@ -114,7 +113,7 @@ function CallerTokens({ caller, isMe }: { caller: CallerRow; isMe: boolean }): R
             "never called"
           ) : (
             <>
-              last called <Moment at={caller.lastSeenAt} relative />
+              last called <Timestamp at={caller.lastSeenAt} relative />
             </>
           )}
           {caller.scopes.length === 0 ? "" : ` · may ${words(caller.scopes)}`}
@@ -141,7 +140,7 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
   const [ending, setEnding] = useState<TokenRowFragment | null>(null);
   const [, revoke] = useMutation(RevokeTokenDocument);
 
-  async function end(token: TokenRowFragment): Promise<Refusal | null> {
+  async function end(token: TokenRowFragment): Promise<Problem | null> {
     const answer = await revoke({ id: token.id });
     return outcomeOf(answer.error, answer.data?.revokeToken, "RevokeTokenSuccess").refusal;
   }
@@ -163,7 +162,7 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
         </thead>
         <tbody className="max-md:block">
           {tokens.map((token) => {
-            const standing = standingOf(token, now);
+            const standing = tokenStatus(token, now);
             return (
               <tr
                 key={token.id}
@@ -180,14 +179,14 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
                   ) : (
                     <>
                       <span className="md:hidden">used </span>
-                      <Moment at={token.lastUsedAt} relative />
+                      <Timestamp at={token.lastUsedAt} relative />
                     </>
                   )}
                 </td>
                 <td className="text-soft">
                   {token.revokedAt !== null ? (
                     <>
-                      revoked <Moment at={token.revokedAt} />
+                      revoked <Timestamp at={token.revokedAt} />
                     </>
                   ) : token.expiresAt === null ? (
                     <>
@@ -196,7 +195,7 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
                   ) : (
                     <>
                       {standing === "expired" ? "expired " : <span className="md:hidden">works until </span>}
-                      <Moment at={token.expiresAt} />
+                      <Timestamp at={token.expiresAt} />
                     </>
                   )}
                 </td>

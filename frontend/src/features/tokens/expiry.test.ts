@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { expiryOf, standingOf } from "./expiry.ts";
+import { expiryOf, tokenStatus } from "./expiry.ts";
 
 const NOW = Date.parse("2026-11-22T12:00:00Z");
 
@@ -10,7 +10,7 @@ it("counts days from now, or sets no end", () => {
 });
 
 it("tells tokens that work from those that ended", () => {
-  expect(standingOf({ expiresAt: null, revokedAt: null }, NOW)).toBe("works");
-  expect(standingOf({ expiresAt: "2026-11-22T12:00:00Z", revokedAt: null }, NOW)).toBe("expired");
-  expect(standingOf({ expiresAt: null, revokedAt: "2026-11-21T12:00:00Z" }, NOW)).toBe("revoked");
+  expect(tokenStatus({ expiresAt: null, revokedAt: null }, NOW)).toBe("works");
+  expect(tokenStatus({ expiresAt: "2026-11-22T12:00:00Z", revokedAt: null }, NOW)).toBe("expired");
+  expect(tokenStatus({ expiresAt: null, revokedAt: "2026-11-21T12:00:00Z" }, NOW)).toBe("revoked");
 });

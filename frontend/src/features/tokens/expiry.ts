@@ -12,10 +12,10 @@ export function expiryOf(days: string, now: number): string | null {
   return days === "" ? null : new Date(now + Number(days) * DAY_MS).toISOString();
 }
 
-export type Standing = "works" | "expired" | "revoked";
+export type TokenStatus = "works" | "expired" | "revoked";
 
 /** Whether a token still opens anything. */
-export function standingOf(token: { expiresAt: string | null; revokedAt: string | null }, now: number): Standing {
+export function tokenStatus(token: { expiresAt: string | null; revokedAt: string | null }, now: number): TokenStatus {
   if (token.revokedAt !== null) return "revoked";
   return token.expiresAt !== null && Date.parse(token.expiresAt) <= now ? "expired" : "works";
 }

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, it, vi } from "vitest";
 
-import { tellOfFailures } from "./notify.ts";
+import { notifyFailures } from "./notify.ts";
 
 const NOW = Date.parse("2026-11-22T12:00:00Z");
 const shown: { title: string; body: string | undefined; click: () => void }[] = [];
@@ -57,16 +57,16 @@ function failed(change: object = {}) {
 
 it("tells once of a run of mine that fails while nobody looks, and opens it", () => {
   const open = vi.fn<(run: string) => void>();
-  tellOfFailures([failed()], "me", NOW, open);
-  tellOfFailures([failed({ title: "Deck, looked at" })], "me", NOW, open);
+  notifyFailures([failed()], "me", NOW, open);
+  notifyFailures([failed({ title: "Deck, looked at" })], "me", NOW, open);
   expect(shown.map(({ title, body }) => [title, body])).toEqual([["Deck failed", "No paper."]]);
   shown[0]?.click();
   expect(open).toHaveBeenCalledWith(`run_${number}`);
 });
 
 it("tells again when a resumed run fails again", () => {
-  tellOfFailures([failed()], "me", NOW, vi.fn<(run: string) => void>());
-  tellOfFailures([failed({ endedAt: "2026-11-22T11:59:59Z" })], "me", NOW, vi.fn<(run: string) => void>());
+  notifyFailures([failed()], "me", NOW, vi.fn<(run: string) => void>());
+  notifyFailures([failed({ endedAt: "2026-11-22T11:59:59Z" })], "me", NOW, vi.fn<(run: string) => void>());
   expect(shown).toHaveLength(2);
 });
 
@@ -75,21 +75,21 @@ it.each([
   ["runs that succeed", { state: "SUCCEEDED" }],
   ["what failed long ago", { endedAt: "2026-11-20T00:00:00Z" }],
 ])("keeps quiet about %s", (_what, change) => {
-  tellOfFailures([failed(change)], "me", NOW, vi.fn<(run: string) => void>());
+  notifyFailures([failed(change)], "me", NOW, vi.fn<(run: string) => void>());
   expect(shown).toEqual([]);
 });
 
 it("keeps quiet while somebody looks, and when it was not asked to tell", () => {
   vi.spyOn(document, "hidden", "get").mockReturnValue(false);
-  tellOfFailures([failed()], "me", NOW, vi.fn<(run: string) => void>());
+  notifyFailures([failed()], "me", NOW, vi.fn<(run: string) => void>());
   vi.spyOn(document, "hidden", "get").mockReturnValue(true);
   localStorage.removeItem("packline.notify");
-  tellOfFailures([failed({ id: "other" })], "me", NOW, vi.fn<(run: string) => void>());
+  notifyFailures([failed({ id: "other" })], "me", NOW, vi.fn<(run: string) => void>());
   expect(shown).toEqual([]);
 });
 
 it("lets one tab tell", () => {
   held.add(`packline.failed.run_${number}.2026-11-22T11:59:58Z`);
-  tellOfFailures([failed()], "me", NOW, vi.fn<(run: string) => void>());
+  notifyFailures([failed()], "me", NOW, vi.fn<(run: string) => void>());
   expect(shown).toEqual([]);
 });

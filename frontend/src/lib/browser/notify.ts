@@ -36,14 +36,14 @@ export interface Failed {
 }
 
 /** When each run was last told of: a change of something else in a failed run is no failure. */
-const told = new Map<string, string>();
+const notified = new Map<string, string>();
 
 /** Tells of those runs that are mine and have failed just now, if nobody sees the page; `open` shows a run. */
-export function tellOfFailures(runs: readonly Failed[], me: string, now: number, open: (run: string) => void): void {
+export function notifyFailures(runs: readonly Failed[], me: string, now: number, open: (run: string) => void): void {
   for (const run of runs) {
     if (run.state !== "FAILED" || run.caller.id !== me || run.endedAt === null) continue;
-    const isNews = told.get(run.id) !== run.endedAt && now - Date.parse(run.endedAt) < 60_000;
-    told.set(run.id, run.endedAt);
+    const isNews = notified.get(run.id) !== run.endedAt && now - Date.parse(run.endedAt) < 60_000;
+    notified.set(run.id, run.endedAt);
     if (isNews && document.hidden && permission() === "on")
       void inOneTab(`packline.failed.${run.id}.${run.endedAt}`, () => show(run, open));
   }

@@ -1,6 +1,6 @@
 // Where two JSON values differ, leaf by leaf.
 
-import { own } from "./foreign.ts";
+import { own } from "./untrusted.ts";
 
 export interface Difference {
   /** Dotted, as people write it; empty for the whole value. */

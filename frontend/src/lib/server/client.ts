@@ -5,10 +5,10 @@ import { Client, fetchExchange, mapExchange, subscriptionExchange, type Subscrip
 import { cacheExchange } from "@urql/exchange-graphcache";
 import { type Client as Socket, createClient } from "graphql-ws";
 
-import { ACCEPT_ANSWER, askedAhead, ENDPOINT, HEADERS } from "./ahead.ts";
+import { ACCEPT_ANSWER, takePrefetched, ENDPOINT, HEADERS } from "./prefetch.ts";
 import { signedOut } from "./connection.ts";
 import { SCHEMA_JSON, TYPES_WITHOUT_ID } from "./schema.generated.ts";
-import { persevere } from "./persevere.ts";
+import { retryExchange } from "./retryExchange.ts";
 import { plainAnswer } from "../text/plain.ts";
 import { readEvents } from "./sse.ts";
 
@@ -43,7 +43,7 @@ function createSocket(): Socket {
 }
 
 async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-  const answer = await (askedAhead(init?.body) ?? fetch(input, init));
+  const answer = await (takePrefetched(init?.body) ?? fetch(input, init));
   if (answer.status === 401) signedOut();
   return answer;
 }
@@ -116,7 +116,7 @@ export function createGraphQL(): Client {
     fetch: send,
     fetchOptions: { headers: { ...HEADERS, accept: ACCEPT_ANSWER } },
     exchanges: [
-      persevere,
+      retryExchange,
       // An answer that is refused as a whole has the data null, which the types know nothing of.
       mapExchange({
         onResult: (result) => ((result.data as unknown) === null ? { ...result, data: undefined } : result),

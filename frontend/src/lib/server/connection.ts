@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 
-import { served } from "./base.ts";
+import { withBase } from "./base.ts";
 import type { LiveState } from "./live.ts";
 
 export interface Connection {
@@ -31,23 +31,23 @@ export function signedOut(): void {
 }
 
 /** Whether the server answers at all. */
-export async function reachable(): Promise<boolean> {
+export async function isReachable(): Promise<boolean> {
   try {
-    return (await fetch(served("/healthz"))).ok;
+    return (await fetch(withBase("/healthz"))).ok;
   } catch {
     return false;
   }
 }
 
 /** A part of the page waits for the server, or does no longer. */
-export function partMissing(part: symbol, waits: boolean): void {
+export function setPartMissing(part: symbol, waits: boolean): void {
   if (waits) missing.add(part);
   else missing.delete(part);
   if (current.partsMissing !== missing.size > 0) set({ partsMissing: missing.size > 0 });
 }
 
 /** One stream's account of itself; null when it is no longer followed. */
-export function report(stream: symbol, state: LiveState | null): void {
+export function reportStream(stream: symbol, state: LiveState | null): void {
   if (state === null) states.delete(stream);
   else states.set(stream, state);
   let worst: LiveState | null = null;

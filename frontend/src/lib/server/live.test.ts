@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 
-import { type Follow, follow, type LiveState, OPENS_WITHIN_MS, POLL_MS, type Sink, SOCKET_AGAIN_MS } from "./live.ts";
+import { type Follow, follow, type LiveState, OPENS_WITHIN_MS, POLL_MS, type Sink, SOCKET_RETRY_MS } from "./live.ts";
 
 interface Message {
   cursor: string;
@@ -90,7 +90,7 @@ describe("a stream that is followed", () => {
       // oxlint-disable-next-line no-await-in-loop
       await drop();
     }
-    await vi.advanceTimersByTimeAsync(SOCKET_AGAIN_MS + POLL_MS - spent);
+    await vi.advanceTimersByTimeAsync(SOCKET_RETRY_MS + POLL_MS - spent);
     expect(last().way).toBe("socket");
     last().sink.next({ cursor: "9" });
     expect(states.at(-1)).toBe("live");
@@ -102,10 +102,10 @@ describe("a stream that is followed", () => {
       // oxlint-disable-next-line no-await-in-loop
       await drop();
     }
-    await vi.advanceTimersByTimeAsync(SOCKET_AGAIN_MS + POLL_MS - spent);
-    const told = states.length;
+    await vi.advanceTimersByTimeAsync(SOCKET_RETRY_MS + POLL_MS - spent);
+    const before = states.length;
     await drop();
-    expect(states.slice(told).every((state) => state === "polling")).toBe(true);
+    expect(states.slice(before).every((state) => state === "polling")).toBe(true);
   });
 
   test("counts failures anew after a message", async () => {

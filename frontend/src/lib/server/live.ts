@@ -4,7 +4,7 @@
 // to the next way, unless the server cannot be reached at all: then no way is to blame. While polling, the socket is
 // tried again now and then.
 
-export type Way = "socket" | "stream" | "poll";
+export type Transport = "socket" | "stream" | "poll";
 export type LiveState = "connecting" | "live" | "reconnecting" | "polling";
 
 export interface Sink<T> {
@@ -29,9 +29,9 @@ export interface Follow<T> {
   after: string | null;
 }
 
-export const FAILURES_BEFORE_NEXT_WAY = 2;
+export const FAILURES_BEFORE_FALLBACK = 2;
 export const POLL_MS = 3000;
-export const SOCKET_AGAIN_MS = 20_000;
+export const SOCKET_RETRY_MS = 20_000;
 /** A way that neither opens nor fails within this is one that failed: some proxies swallow what they do not know. */
 export const OPENS_WITHIN_MS = 10_000;
 const FIRST_PAUSE_MS = 300;
@@ -39,7 +39,7 @@ const LONGEST_PAUSE_MS = 3000;
 
 /** Follows until the end or until the returned function is called. */
 export function follow<T>(what: Follow<T>): () => void {
-  let way: Way = "socket";
+  let way: Transport = "socket";
   let failures = 0;
   let pauses = 0;
   let cursor = what.after;
@@ -110,7 +110,7 @@ export function follow<T>(what: Follow<T>): () => void {
   }
 
   async function again(): Promise<void> {
-    if (failures >= FAILURES_BEFORE_NEXT_WAY) {
+    if (failures >= FAILURES_BEFORE_FALLBACK) {
       failures = 0;
       const reached = await what.poll();
       if (stopped) return;
@@ -124,7 +124,7 @@ export function follow<T>(what: Follow<T>): () => void {
     const reached = await what.poll();
     if (stopped) return;
     what.onState(reached ? "polling" : "reconnecting");
-    trying = reached && Date.now() - socketTried >= SOCKET_AGAIN_MS;
+    trying = reached && Date.now() - socketTried >= SOCKET_RETRY_MS;
     if (trying) way = "socket";
     later(way === "socket" ? 0 : POLL_MS, begin);
   }

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { useClient } from "urql";
 import { onEnd, pipe, subscribe } from "wonka";
 
-import { report } from "./connection.ts";
+import { reportStream } from "./connection.ts";
 import { follow } from "./live.ts";
 import { useLatest } from "../hooks/useLatest.ts";
 
@@ -54,12 +54,12 @@ export function useFollow<Data, Variables extends AnyVariables>(
       cursorOf: (data) => latest.current.options.cursorOf(data),
       isEnd: (data) => latest.current.options.isEnd?.(data) ?? false,
       onMessage: (data) => latest.current.options.onMessage?.(data),
-      onState: (state) => report(stream, state),
+      onState: (state) => reportStream(stream, state),
       poll: () => latest.current.options.poll(),
     });
     return () => {
       stop();
-      report(stream, null);
+      reportStream(stream, null);
     };
   }, [client, document, key, latest]);
 }

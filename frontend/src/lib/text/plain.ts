@@ -5,7 +5,7 @@
 // oxlint-disable-next-line no-control-regex
 const SIGNS = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g;
 /** What stays as it is: it is sent back, or a component of its own shows it. */
-const KEPT: ReadonlySet<string> = new Set(["json", "yaml", "value", "plaintext"]);
+const UNCHANGED: ReadonlySet<string> = new Set(["json", "yaml", "value", "plaintext"]);
 
 /** The text with a replacement character in place of every sign that would change how it is read. */
 export function plain(text: string): string {
@@ -33,15 +33,16 @@ function withPlain(value: object): object {
   // Asked of every answer, so without a list of entries for each object.
   for (const key in value) {
     const held = (value as Record<string, unknown>)[key];
-    if (held === null || (typeof held !== "string" && typeof held !== "object") || KEPT.has(key)) continue;
-    const now = typeof held === "string" ? plain(held) : Array.isArray(held) ? mapped(held, told) : changed(held);
+    if (held === null || (typeof held !== "string" && typeof held !== "object") || UNCHANGED.has(key)) continue;
+    const now =
+      typeof held === "string" ? plain(held) : Array.isArray(held) ? mapped(held, changedItem) : changed(held);
     if (now !== held) (found ??= { ...value })[key] = now;
   }
   return found ?? value;
 }
 
 /** An item of a list, which may be a text itself. */
-function told(item: unknown): unknown {
+function changedItem(item: unknown): unknown {
   return typeof item === "string" ? plain(item) : changed(item);
 }
 

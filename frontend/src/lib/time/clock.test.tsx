@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import { setServerTime, useNow } from "./clock.ts";
-import { report } from "../server/connection.ts";
+import { reportStream } from "../server/connection.ts";
 
 const START = Date.parse("2026-11-20T10:00:00.000Z");
 const stream = Symbol("stream");
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   cleanup();
-  act(() => report(stream, null));
+  act(() => reportStream(stream, null));
   vi.useRealTimers();
 });
 
@@ -35,19 +35,19 @@ function shown(): string {
 }
 
 test.each([true, false])("stands still at the moment the connection was lost (ticking: %s)", (ticking) => {
-  act(() => report(stream, "live"));
+  act(() => reportStream(stream, "live"));
   const { rerender } = render(<Clock ticking={ticking} />);
   pass(2000);
   rerender(<Clock ticking={ticking} />);
   expect(shown()).toBe("11:00:02");
 
-  act(() => report(stream, "reconnecting"));
+  act(() => reportStream(stream, "reconnecting"));
   pass(5000);
   rerender(<Clock ticking={ticking} />);
   expect(shown()).toBe("11:00:02");
 
   // Back again, it shows now at once.
-  act(() => report(stream, "live"));
+  act(() => reportStream(stream, "live"));
   expect(shown()).toBe("11:00:07");
   pass(1000);
   rerender(<Clock ticking={ticking} />);

@@ -16,7 +16,7 @@ import {
 } from "yaml";
 
 import { mapReferences } from "./templates.ts";
-import { weave } from "./weave.ts";
+import { preserveFormatting } from "./preserveFormatting.ts";
 
 export type Path = readonly (string | number)[];
 export type Json = Record<string, unknown>;
@@ -56,7 +56,7 @@ export function readDefinition(text: string): Definition {
   const document = parse(text);
   const [refused] = document.errors;
   if (refused !== undefined)
-    return { value: {}, steps: [], unreadable: { message: told(refused.message), at: refused.pos[0] } };
+    return { value: {}, steps: [], unreadable: { message: yamlMessage(refused.message), at: refused.pos[0] } };
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: 0 });
@@ -105,7 +105,7 @@ export function plainText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function told(message: string): string {
+function yamlMessage(message: string): string {
   return message.split("\n")[0]?.replace(/:$/, "") ?? message;
 }
 
@@ -128,7 +128,7 @@ function changed(text: string, change: (root: YAMLMap, document: Document) => vo
   if (!isMap(document.contents)) document.contents = document.createNode({}) as never;
   change(document.contents, document);
   const edited = document.toString(WRITE);
-  const woven = weave(text, base, edited);
+  const woven = preserveFormatting(text, base, edited);
   return woven === edited || sameValue(woven, edited) ? woven : edited;
 }
 

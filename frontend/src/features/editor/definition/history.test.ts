@@ -1,17 +1,19 @@
 import { expect, test } from "vitest";
 
-import { started, step } from "./history.ts";
+import { initialHistory, historyReducer } from "./history.ts";
 
-test("changes of one field in a row are one step back, and back can be taken back", () => {
-  let now = started("a");
-  for (const text of ["ab", "abc"]) now = step(now, { kind: "change", text, at: "name" });
-  now = step(now, { kind: "change", text: "abc!", at: null });
-  now = step(now, { kind: "undo" });
+test("changes of one field in a row are undone in one step, and an undo can be redone", () => {
+  let now = initialHistory("a");
+  for (const text of ["ab", "abc"]) now = historyReducer(now, { kind: "change", text, at: "name" });
+  now = historyReducer(now, { kind: "change", text: "abc!", at: null });
+  now = historyReducer(now, { kind: "undo" });
   expect(now.text).toBe("abc");
-  now = step(now, { kind: "undo" });
+  now = historyReducer(now, { kind: "undo" });
   expect(now.text).toBe("a");
-  expect(step(now, { kind: "undo" })).toBe(now);
-  now = step(step(now, { kind: "redo" }), { kind: "redo" });
+  expect(historyReducer(now, { kind: "undo" })).toBe(now);
+  now = historyReducer(historyReducer(now, { kind: "redo" }), { kind: "redo" });
   expect(now.text).toBe("abc!");
-  expect(step(step(now, { kind: "undo" }), { kind: "change", text: "other", at: null }).future).toEqual([]);
+  expect(
+    historyReducer(historyReducer(now, { kind: "undo" }), { kind: "change", text: "other", at: null }).future,
+  ).toEqual([]);
 });

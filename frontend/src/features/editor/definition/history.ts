@@ -10,20 +10,20 @@ export interface History {
 
 export type Change = { kind: "change"; text: string; at: string | null } | { kind: "undo" } | { kind: "redo" };
 
-const KEPT = 200;
+const MAX_UNDO = 200;
 
-export function started(text: string): History {
+export function initialHistory(text: string): History {
   return { text, past: [], future: [], at: null };
 }
 
-export function step(now: History, change: Change): History {
+export function historyReducer(now: History, change: Change): History {
   switch (change.kind) {
     case "change": {
       if (change.text === now.text) return now;
       const together = change.at !== null && change.at === now.at;
       return {
         text: change.text,
-        past: together ? now.past : [...now.past.slice(-KEPT), now.text],
+        past: together ? now.past : [...now.past.slice(-MAX_UNDO), now.text],
         future: [],
         at: change.at,
       };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { fitting, offersFor } from "./offers.ts";
+import { fitting, suggestionsFor } from "./suggestions.ts";
 import { mapReferences, referencesIn, resolved, spansOf, typedAt } from "./templates.ts";
 
 test("references are told from what only looks like one", () => {
@@ -72,24 +72,30 @@ test("a step is offered what stands before it", () => {
     $defs: { Page: { type: "object", properties: { title: { type: "string" } } } },
   };
   const steps = ["fetch", "later"].map((id) => ({ id, pack: "web.fetch", value: {}, plain: true }));
-  const offers = offersFor(1, steps, { properties: { url: { type: "string" } } }, new Map([["web.fetch", schema]]), {
-    inputs: { url: "https://example.org" },
-    outputs: { fetch: { text: "Hello" } },
-  });
-  expect(offers.map(({ path }) => path)).toEqual([
+  const suggestions = suggestionsFor(
+    1,
+    steps,
+    { properties: { url: { type: "string" } } },
+    new Map([["web.fetch", schema]]),
+    {
+      inputs: { url: "https://example.org" },
+      outputs: { fetch: { text: "Hello" } },
+    },
+  );
+  expect(suggestions.map(({ path }) => path)).toEqual([
     "steps.fetch.output.text",
     "steps.fetch.output.pages",
     "steps.fetch.output.pages[0].title",
     "inputs.url",
   ]);
-  expect(offers[0]).toMatchObject({
+  expect(suggestions[0]).toMatchObject({
     text: "${{ steps.fetch.output.text }}",
     type: "text",
     example: "Hello",
     description: "The page.",
   });
-  expect(fitting(offers, "ti").map(({ path }) => path)).toEqual(["steps.fetch.output.pages[0].title"]);
-  expect(fitting(offers, "inputs").map(({ path }) => path)).toEqual(["inputs.url"]);
+  expect(fitting(suggestions, "ti").map(({ path }) => path)).toEqual(["steps.fetch.output.pages[0].title"]);
+  expect(fitting(suggestions, "inputs").map(({ path }) => path)).toEqual(["inputs.url"]);
 });
 
 test("what only looks like a quoted name is no reference", () => {

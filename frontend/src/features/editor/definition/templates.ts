@@ -1,7 +1,7 @@
 // References in texts, `${{ inputs.url }}` and `${{ steps.fetch.output.text }}`, as far as an editor has to know them:
 // where they stand, what they read, and what they would yield. The server's check has the last word.
 
-import { readJson } from "../../../lib/json/foreign.ts";
+import { readJson } from "../../../lib/json/untrusted.ts";
 
 export type Segment = string | number;
 

@@ -3,9 +3,9 @@ import { useQuery } from "urql";
 
 import { type Definition, readDefinition } from "./definition.ts";
 import { EditorLastRunDocument, EditorPacksDocument } from "../editor.generated.ts";
-import { type History, started, step } from "./history.ts";
+import { type History, initialHistory, historyReducer } from "./history.ts";
 import { knownFrom } from "./lastRun.ts";
-import { type Offer, offersFor } from "./offers.ts";
+import { type Suggestion, suggestionsFor } from "./suggestions.ts";
 import type { Pack } from "../form/StepForm.tsx";
 
 /** Examples are short; longer outputs are not worth the wait. */
@@ -22,7 +22,7 @@ export interface Edited {
 
 /** The text under edit, read. */
 export function useDefinition(startText: string): Edited {
-  const [history, dispatch] = useReducer(step, startText, started);
+  const [history, dispatch] = useReducer(historyReducer, startText, initialHistory);
   const definition = useMemo(() => readDefinition(history.text), [history.text]);
   const change = useCallback((text: string, at: string | null = null) => dispatch({ kind: "change", text, at }), []);
   const undo = useCallback(() => dispatch({ kind: "undo" }), []);
@@ -46,12 +46,12 @@ export function usePacks(definition: Definition): ReadonlyMap<string, Pack> {
 }
 
 /** What a step may take, with values of the last run as examples. */
-export function useOffers(
+export function useSuggestions(
   definition: Definition,
   packs: ReadonlyMap<string, Pack>,
   inputSchema: unknown,
   pipelineId: string | null,
-): (index: number) => readonly Offer[] {
+): (index: number) => readonly Suggestion[] {
   const [{ data }] = useQuery({
     query: EditorLastRunDocument,
     variables: { id: pipelineId ?? "", limitBytes: LONGEST_EXAMPLE },
@@ -63,6 +63,6 @@ export function useOffers(
   const schema = value["inputs"] ?? inputSchema;
   return useMemo(() => {
     const outputs = new Map([...packs].map(([name, pack]) => [name, pack.outputSchema]));
-    return (index: number) => offersFor(index, steps, schema, outputs, known);
+    return (index: number) => suggestionsFor(index, steps, schema, outputs, known);
   }, [steps, packs, schema, known]);
 }

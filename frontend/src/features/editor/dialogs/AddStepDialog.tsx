@@ -4,8 +4,8 @@ import { useQuery } from "urql";
 import { Button } from "../../../components/Button.tsx";
 import { Dialog } from "../../../components/Dialog.tsx";
 import { Kinds } from "../../../domain/entries/Kinds.tsx";
-import { lost } from "../../../components/Notice.tsx";
-import { Unread } from "../../../components/Page.tsx";
+import { problemOfError } from "../../../lib/server/problem.ts";
+import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { Prose } from "../../../components/Prose.tsx";
 import { EditorCatalogDocument, type EditorCatalogQuery } from "../editor.generated.ts";
 
@@ -49,7 +49,7 @@ export function AddStepDialog({
         }}
       />
       {data === undefined ? (
-        <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+        <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : found.length === 0 ? (
         <p className="py-4 text-soft">No pack fits “{asked}”.</p>
       ) : (

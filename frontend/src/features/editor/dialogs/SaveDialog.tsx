@@ -3,7 +3,8 @@ import { type FormEvent, type ReactNode, useId, useState } from "react";
 import { Button } from "../../../components/Button.tsx";
 import { Dialog } from "../../../components/Dialog.tsx";
 import { DiffView } from "../../../components/DiffView.tsx";
-import { Notice, type Refusal } from "../../../components/Notice.tsx";
+import { Notice } from "../../../components/Notice.tsx";
+import type { Problem } from "../../../lib/server/problem.ts";
 import { count } from "../../../lib/text/format.ts";
 
 interface Props {
@@ -12,7 +13,7 @@ interface Props {
   text: string;
   /** How many things the check has against it; saving is refused then, and says why. */
   errors: number;
-  onSave: (note: string) => Promise<Refusal | null>;
+  onSave: (note: string) => Promise<Problem | null>;
   onClose: () => void;
 }
 
@@ -20,7 +21,7 @@ interface Props {
 export function SaveDialog({ before, text, errors, onSave, onClose }: Props): ReactNode {
   const [note, setNote] = useState("");
   const [busy, setBusy] = useState(false);
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const [refusal, setRefusal] = useState<Problem | null>(null);
   const id = useId();
 
   async function save(event: FormEvent): Promise<void> {
@@ -75,7 +76,7 @@ interface ConflictProps {
   mine: string;
   theirs: { number: number; yaml: string; by: string | null };
   basedOn: number;
-  onSaveOnTop: () => Promise<Refusal | null>;
+  onSaveOnTop: () => Promise<Problem | null>;
   onReload: () => void;
   onClose: () => void;
 }
@@ -83,7 +84,7 @@ interface ConflictProps {
 /** Somebody saved in between: what differs, and whose text stands. */
 export function ConflictDialog({ mine, theirs, basedOn, onSaveOnTop, onReload, onClose }: ConflictProps): ReactNode {
   const [busy, setBusy] = useState(false);
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const [refusal, setRefusal] = useState<Problem | null>(null);
   return (
     <Dialog wide title={`Version ${theirs.number} was saved meanwhile`} onClose={onClose}>
       <p className="mb-3">
@@ -101,8 +102,8 @@ export function ConflictDialog({ mine, theirs, basedOn, onSaveOnTop, onReload, o
           disabled={busy}
           onClick={() => {
             setBusy(true);
-            void onSaveOnTop().then((told) => {
-              setRefusal(told);
+            void onSaveOnTop().then((refused) => {
+              setRefusal(refused);
               setBusy(false);
             });
           }}

@@ -6,12 +6,13 @@ import { ArtifactRows } from "../../../domain/files/ArtifactRows.tsx";
 import { Button } from "../../../components/Button.tsx";
 import { Dialog } from "../../../components/Dialog.tsx";
 import { PayloadView } from "../../../components/JsonView.tsx";
-import { Moment } from "../../../components/Moment.tsx";
-import { lost, Notice, type Refusal, refusalOf } from "../../../components/Notice.tsx";
+import { Timestamp } from "../../../components/Timestamp.tsx";
+import { Notice } from "../../../components/Notice.tsx";
+import { type Problem, problemOf, problemOfError } from "../../../lib/server/problem.ts";
 import { Loading } from "../../../components/Page.tsx";
 import { Prose } from "../../../components/Prose.tsx";
 import { StateMark } from "../../../domain/runs/StateMark.tsx";
-import { readJson } from "../../../lib/json/foreign.ts";
+import { readJson } from "../../../lib/json/untrusted.ts";
 import { duration, humanise } from "../../../lib/text/format.ts";
 import { useRunChanges } from "../../../domain/runs/runChanges.ts";
 import { isFinal } from "../../../domain/runs/states.ts";
@@ -48,7 +49,7 @@ export function TestStepDialog(props: Props): ReactNode {
         <Loading />
       ) : (
         <>
-          <Notice problem={error === undefined ? null : lost(error)} />
+          <Notice problem={error === undefined ? null : problemOfError(error)} />
           <p className="mb-3 text-soft">
             {last === null ? (
               "There is no run yet to take values from; fill in what is missing."
@@ -58,7 +59,7 @@ export function TestStepDialog(props: Props): ReactNode {
                 <Link to="/runs/$run" params={{ run: last.id }} className="link">
                   the last run
                 </Link>
-                , <Moment at={last.createdAt} relative />.
+                , <Timestamp at={last.createdAt} relative />.
               </>
             )}{" "}
             It is recorded as a run of its own; the pipeline is not touched.
@@ -74,7 +75,7 @@ function Trial({ step, pack, known, onClose }: Props & { known: Known }): ReactN
   const filled = useMemo(() => resolved(step.value["input"] ?? {}, known), [step, known]);
   const [text, setText] = useState(() => JSON.stringify(filled.value, null, 2));
   const [{ fetching }, start] = useMutation(EditorTestStepDocument);
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const [refusal, setRefusal] = useState<Problem | null>(null);
   const [runId, setRunId] = useState<string | null>(null);
   const id = useId();
   const input = readJson(text)?.json;
@@ -83,10 +84,10 @@ function Trial({ step, pack, known, onClose }: Props & { known: Known }): ReactN
     setRefusal(null);
     const version = step.value["version"];
     const answer = await start({ pack: pack.id, input, version: typeof version === "string" ? version : null });
-    const told = answer.data?.runPack;
-    if (answer.error !== undefined) setRefusal(lost(answer.error));
-    else if (told?.__typename === "StartRunSuccess" && told.run !== null) setRunId(told.run.id);
-    else setRefusal(refusalOf(told ?? {}));
+    const result = answer.data?.runPack;
+    if (answer.error !== undefined) setRefusal(problemOfError(answer.error));
+    else if (result?.__typename === "StartRunSuccess" && result.run !== null) setRunId(result.run.id);
+    else setRefusal(problemOf(result ?? {}));
   }
 
   return (
@@ -152,7 +153,8 @@ function Outcome({ id }: { id: string }): ReactNode {
     const timer = setInterval(() => again({ requestPolicy: "network-only" }), ASK_MS);
     return () => clearInterval(timer);
   }, [over, again]);
-  if (run === undefined || run === null) return error === undefined ? <Loading /> : <Notice problem={lost(error)} />;
+  if (run === undefined || run === null)
+    return error === undefined ? <Loading /> : <Notice problem={problemOfError(error)} />;
   const [step] = run.steps;
   return (
     <section aria-label="Outcome of the test" className="mt-4 border-t border-line pt-4">

@@ -43,7 +43,7 @@ export function PlainField({
     setTyped(text);
   }
   const wrong = issues.some(({ severity }) => severity === "ERROR");
-  const described = [about === undefined ? null : `${id}-about`, issues.length === 0 ? null : `${id}-told`]
+  const described = [about === undefined ? null : `${id}-about`, issues.length === 0 ? null : `${id}-issues`]
     .filter((part) => part !== null)
     .join(" ");
   const done = (): void => {
@@ -85,7 +85,7 @@ export function PlainField({
       {issues.map(({ message, hint, severity }) => (
         <p
           key={message}
-          id={`${id}-told`}
+          id={`${id}-issues`}
           className={`mt-1 text-dense wrap-anywhere ${severity === "ERROR" ? "text-fail" : "text-warn"}`}
         >
           <Prose text={`${message} ${hint ?? ""}`} />

@@ -1,8 +1,8 @@
 import { Braces } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
 
-import { Offers } from "./Offers.tsx";
-import { fitting, type Offer } from "../definition/offers.ts";
+import { Suggestions } from "./Suggestions.tsx";
+import { fitting, type Suggestion } from "../definition/suggestions.ts";
 import { spansOf, typedAt } from "../definition/templates.ts";
 import type { Issue } from "../definition/useCheck.ts";
 
@@ -10,7 +10,7 @@ interface Props {
   id: string;
   text: string;
   onChange: (text: string) => void;
-  offers: readonly Offer[];
+  suggestions: readonly Suggestion[];
   issues: readonly Issue[];
   placeholder: string;
   describedBy: string | undefined;
@@ -22,7 +22,7 @@ interface Props {
   box: RefObject<HTMLTextAreaElement | null>;
 }
 
-/** Where an offer goes: what is replaced, and what was typed of it so far. */
+/** Where a suggestion goes: what is replaced, and what was typed of it so far. */
 interface Open {
   from: number;
   to: number;
@@ -38,7 +38,7 @@ export function TemplateText({
   id,
   text,
   onChange,
-  offers,
+  suggestions,
   issues,
   placeholder,
   describedBy,
@@ -51,7 +51,7 @@ export function TemplateText({
   const [open, setOpen] = useState<Open | null>(null);
   const [active, setActive] = useState(0);
   const list = useId();
-  const shown = open === null ? [] : fitting(offers, open.typed);
+  const shown = open === null ? [] : fitting(suggestions, open.typed);
   const at = Math.min(active, Math.max(0, shown.length - 1));
   const caret = useRef<number | null>(null);
   const holder = useRef<HTMLDivElement>(null);
@@ -68,11 +68,11 @@ export function TemplateText({
     setActive(0);
   }
 
-  function pick(offer: Offer): void {
+  function pick(suggestion: Suggestion): void {
     if (open === null) return;
-    caret.current = open.from + offer.text.length;
+    caret.current = open.from + suggestion.text.length;
     setOpen(null);
-    onChange(text.slice(0, open.from) + offer.text + text.slice(open.to));
+    onChange(text.slice(0, open.from) + suggestion.text + text.slice(open.to));
   }
 
   function keys(event: KeyboardEvent): void {
@@ -156,7 +156,14 @@ export function TemplateText({
         </button>
       )}
       {open === null ? null : (
-        <Offers id={list} offers={shown} active={at} any={offers.length > 0} onPick={pick} onActive={setActive} />
+        <Suggestions
+          id={list}
+          suggestions={shown}
+          active={at}
+          any={suggestions.length > 0}
+          onPick={pick}
+          onActive={setActive}
+        />
       )}
     </div>
   );
@@ -166,8 +173,10 @@ export function TemplateText({
 function Marked({ text, issues }: { text: string; issues: readonly Issue[] }): ReactNode {
   if (issues.length === 0) return text;
   const spans = spansOf(text);
-  const told = spans.filter(({ start, end }) => issues.some(({ message }) => message.includes(text.slice(start, end))));
-  const marked = told.length > 0 ? told : spans.length > 0 ? spans : [{ start: 0, end: text.length }];
+  const wrong = spans.filter(({ start, end }) =>
+    issues.some(({ message }) => message.includes(text.slice(start, end))),
+  );
+  const marked = wrong.length > 0 ? wrong : spans.length > 0 ? spans : [{ start: 0, end: text.length }];
   const parts: ReactNode[] = [];
   let at = 0;
   for (const { start, end } of marked) {

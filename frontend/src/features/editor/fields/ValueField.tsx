@@ -1,10 +1,10 @@
 import { type ReactNode, type RefObject, useId, useRef, useState } from "react";
 
 import { Prose } from "../../../components/Prose.tsx";
-import { readJson } from "../../../lib/json/foreign.ts";
+import { readJson } from "../../../lib/json/untrusted.ts";
 import { asText, type Field, type FieldKind } from "../../../domain/start/schemaForm.ts";
 import { plainText } from "../definition/definition.ts";
-import type { Offer } from "../definition/offers.ts";
+import type { Suggestion } from "../definition/suggestions.ts";
 import { TemplateText } from "./TemplateText.tsx";
 import type { Issue } from "../definition/useCheck.ts";
 
@@ -15,7 +15,7 @@ interface Props {
   value: unknown;
   /** Undefined takes the value away. */
   onChange: (value: unknown) => void;
-  offers: readonly Offer[];
+  suggestions: readonly Suggestion[];
   issues: readonly Issue[];
   readOnly: boolean;
 }
@@ -28,7 +28,7 @@ export function ValueField(props: Props): ReactNode {
   const [unread, setUnread] = useState<string | null>(null);
   const described = [
     field.description === "" ? null : `${id}-about`,
-    issues.length > 0 || unread !== null ? `${id}-told` : null,
+    issues.length > 0 || unread !== null ? `${id}-issues` : null,
   ]
     .filter((part) => part !== null)
     .join(" ");
@@ -46,7 +46,7 @@ export function ValueField(props: Props): ReactNode {
       <Control {...props} id={id} describedBy={described === "" ? undefined : described} onUnread={setUnread} />
       {issues.length === 0 && unread === null ? null : (
         <div
-          id={`${id}-told`}
+          id={`${id}-issues`}
           className={`mt-1 text-dense ${wrong.length > 0 || unread !== null ? "text-fail" : "text-warn"}`}
         >
           {unread === null ? null : <p>{unread}</p>}
@@ -66,7 +66,7 @@ export function ValueField(props: Props): ReactNode {
   );
 }
 
-type ControlProps = Props & { id: string; describedBy: string | undefined; onUnread: (told: string | null) => void };
+type ControlProps = Props & { id: string; describedBy: string | undefined; onUnread: (message: string | null) => void };
 
 export function isTemplate(value: unknown): value is string {
   return typeof value === "string" && value.includes("${{");
@@ -93,7 +93,7 @@ function Control(props: ControlProps): ReactNode {
         id={id}
         text={value ?? ""}
         onChange={(text) => onChange(text === "" && !field.required ? undefined : text)}
-        offers={props.offers}
+        suggestions={props.suggestions}
         issues={props.issues}
         placeholder={hint}
         describedBy={describedBy}
@@ -184,7 +184,7 @@ function ReadText({
   value,
   onChange,
   id,
-  offers,
+  suggestions,
   issues,
   describedBy,
   readOnly,
@@ -215,7 +215,7 @@ function ReadText({
         id={id}
         text={typed}
         onChange={change}
-        offers={offers}
+        suggestions={suggestions}
         issues={issues}
         placeholder={
           hint === "" ? (field.kind === "list" ? "One on each line" : field.kind === "json" ? "As JSON" : "") : hint

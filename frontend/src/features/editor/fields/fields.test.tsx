@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 
 import type { Field } from "../../../domain/start/schemaForm.ts";
 import { show } from "../../../testing/show.tsx";
-import type { Offer } from "../definition/offers.ts";
+import type { Suggestion } from "../definition/suggestions.ts";
 import { type Pack, StepForm } from "../form/StepForm.tsx";
 import { type At, StepList } from "../form/StepList.tsx";
 import type { Issue } from "../definition/useCheck.ts";
@@ -16,7 +16,7 @@ import { ValueField, valueOf } from "./ValueField.tsx";
 
 afterEach(cleanup);
 
-const OFFERS: Offer[] = [
+const OFFERS: Suggestion[] = [
   {
     text: "${{ steps.fetch.output.text }}",
     path: "steps.fetch.output.text",
@@ -40,13 +40,13 @@ function Held({
   start,
   issues = [],
   choices = [],
-  told,
+  onValue,
 }: {
   kind: Field["kind"];
   start?: unknown;
   issues?: Issue[];
   choices?: unknown[];
-  told: (value: unknown) => void;
+  onValue: (value: unknown) => void;
 }): ReactNode {
   const [value, setValue] = useState(start);
   const field: Field = {
@@ -64,21 +64,21 @@ function Held({
       field={field}
       choices={choices}
       value={value}
-      offers={OFFERS}
+      suggestions={OFFERS}
       issues={issues}
       readOnly={false}
       onChange={(next) => {
         setValue(next);
-        told(next);
+        onValue(next);
       }}
     />
   );
 }
 
 describe("a field of a step", () => {
-  test("offers what there is to take while a reference is typed, and takes it by keyboard", async () => {
-    const told = vi.fn<(value: unknown) => void>();
-    render(<Held kind="text" start="See " told={told} />);
+  test("suggests references while a reference is typed, and takes it by keyboard", async () => {
+    const onValue = vi.fn<(value: unknown) => void>();
+    render(<Held kind="text" start="See " onValue={onValue} />);
     const box = screen.getByLabelText("Field");
     await userEvent.click(box);
     await userEvent.keyboard("{End}${{{{ in");
@@ -86,18 +86,18 @@ describe("a field of a step", () => {
       expect.stringContaining("inputs.url"),
     ]);
     await userEvent.keyboard("{Enter}");
-    expect(told).toHaveBeenLastCalledWith("See ${{ inputs.url }}");
+    expect(onValue).toHaveBeenLastCalledWith("See ${{ inputs.url }}");
     expect(screen.queryByRole("listbox")).toBeNull();
   });
 
-  test("shows the last run's value beside an offer, and Escape leaves the text alone", async () => {
-    const told = vi.fn<(value: unknown) => void>();
-    render(<Held kind="text" told={told} />);
+  test("shows the last run's value beside a suggestion, and Escape leaves the text alone", async () => {
+    const onValue = vi.fn<(value: unknown) => void>();
+    render(<Held kind="text" onValue={onValue} />);
     await userEvent.click(screen.getByRole("button", { name: /Take a value/ }));
     expect(screen.getByText("Last time: Hello")).toBeVisible();
     await userEvent.keyboard("{Escape}");
     expect(screen.queryByRole("listbox")).toBeNull();
-    expect(told).not.toHaveBeenCalled();
+    expect(onValue).not.toHaveBeenCalled();
   });
 
   test("underlines the reference the check speaks of, and says what was meant", () => {
@@ -113,7 +113,7 @@ describe("a field of a step", () => {
         kind="text"
         start="a ${{ inputs.url }} b ${{ steps.x.output.y }}"
         issues={[issue]}
-        told={vi.fn<(value: unknown) => void>()}
+        onValue={vi.fn<(value: unknown) => void>()}
       />,
     );
     expect([...container.querySelectorAll(".decoration-wavy")].map((mark) => mark.textContent)).toEqual([
@@ -124,29 +124,29 @@ describe("a field of a step", () => {
   });
 
   test("keeps what cannot be read yet to itself", async () => {
-    const told = vi.fn<(value: unknown) => void>();
-    render(<Held kind="json" start={{ a: 1 }} told={told} />);
+    const onValue = vi.fn<(value: unknown) => void>();
+    render(<Held kind="json" start={{ a: 1 }} onValue={onValue} />);
     const box = screen.getByLabelText("Field");
     await userEvent.clear(box);
-    told.mockClear();
+    onValue.mockClear();
     await userEvent.type(box, '[["x"');
     expect(screen.getByText(/This is no JSON/)).toBeVisible();
-    expect(told).not.toHaveBeenCalled();
+    expect(onValue).not.toHaveBeenCalled();
     await userEvent.type(box, "]");
-    expect(told).toHaveBeenLastCalledWith(["x"]);
+    expect(onValue).toHaveBeenLastCalledWith(["x"]);
   });
 
   test("gives a choice as it stands in the schema, or takes it from elsewhere", async () => {
-    const told = vi.fn<(value: unknown) => void>();
-    render(<Held kind="choice" choices={[1, 2]} told={told} />);
+    const onValue = vi.fn<(value: unknown) => void>();
+    render(<Held kind="choice" choices={[1, 2]} onValue={onValue} />);
     await userEvent.selectOptions(screen.getByLabelText("Field"), "2");
-    expect(told).toHaveBeenLastCalledWith(2);
+    expect(onValue).toHaveBeenLastCalledWith(2);
     await userEvent.selectOptions(screen.getByLabelText("Field"), "Take it from an input or an earlier step…");
     await userEvent.click(screen.getByRole("button", { name: /Take a value/ }));
     await userEvent.keyboard("{Enter}");
-    expect(told.mock.lastCall?.[0]).toContain("${{ steps.fetch.output.text }}");
+    expect(onValue.mock.lastCall?.[0]).toContain("${{ steps.fetch.output.text }}");
     await userEvent.click(screen.getByRole("button", { name: "Choose a value instead" }));
-    expect(told).toHaveBeenLastCalledWith(undefined);
+    expect(onValue).toHaveBeenLastCalledWith(undefined);
   });
 });
 
@@ -237,7 +237,7 @@ test("a field that is typed in stays the same when its pack gets known", async (
         pack={pack}
         text=""
         issues={[]}
-        offers={[]}
+        suggestions={[]}
         readOnly={false}
         onChange={() => setPack(known)}
         onRename={vi.fn<(id: string) => void>()}

@@ -2,7 +2,7 @@ import { Plus, Trash2 } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { Button } from "../../../components/Button.tsx";
-import { readJson } from "../../../lib/json/foreign.ts";
+import { readJson } from "../../../lib/json/untrusted.ts";
 import { isObject, type Json, type Path, plainText } from "../definition/definition.ts";
 import { PlainField } from "../fields/PlainField.tsx";
 import { issuesAt, type Issue } from "../definition/useCheck.ts";

@@ -4,13 +4,13 @@ import { type ReactNode, useMemo, useState } from "react";
 import { Button } from "../../../components/Button.tsx";
 import { Code } from "../../../components/Code.tsx";
 import { Prose } from "../../../components/Prose.tsx";
-import { own } from "../../../lib/json/foreign.ts";
+import { own } from "../../../lib/json/untrusted.ts";
 import { duration, humanise } from "../../../lib/text/format.ts";
 import { fieldsOf, resolved as schemaOf, type Schema } from "../../../domain/start/schemaForm.ts";
 import { isObject, type Json, plainText, type StepEntry, stepText } from "../definition/definition.ts";
 import type { EditorPacksQuery } from "../editor.generated.ts";
 import { PlainField } from "../fields/PlainField.tsx";
-import type { Offer } from "../definition/offers.ts";
+import type { Suggestion } from "../definition/suggestions.ts";
 import { issuesAt, type Issue } from "../definition/useCheck.ts";
 import { isTemplate, ValueField } from "../fields/ValueField.tsx";
 
@@ -23,7 +23,7 @@ interface Props {
   pack: Pack | null;
   text: string;
   issues: readonly Issue[];
-  offers: readonly Offer[];
+  suggestions: readonly Suggestion[];
   readOnly: boolean;
   onChange: (path: readonly (string | number)[], value: unknown) => void;
   onRename: (id: string) => void;
@@ -154,7 +154,7 @@ function numberOf(text: string): unknown {
   return Number.isNaN(value) ? trimmed : value;
 }
 
-function Inputs({ index, step, pack, issues, offers, readOnly, onChange }: Props): ReactNode {
+function Inputs({ index, step, pack, issues, suggestions, readOnly, onChange }: Props): ReactNode {
   const given: Json = isObject(step.value["input"]) ? step.value["input"] : {};
   const at = ["steps", index, "input"] as const;
   const root = (pack?.inputSchema ?? {}) as Schema;
@@ -188,7 +188,7 @@ function Inputs({ index, step, pack, issues, offers, readOnly, onChange }: Props
         choices={schemaOf(own(root.properties, field.name) ?? {}, root).enum?.filter((choice) => choice !== null) ?? []}
         value={own(given, field.name)}
         onChange={(value) => onChange([...at, field.name], value)}
-        offers={offers}
+        suggestions={suggestions}
         issues={issuesAt(issues, [...at, field.name])}
         readOnly={readOnly}
       />

@@ -18,7 +18,7 @@ import { type ReactNode, useEffect, useRef } from "react";
 
 import { useLatest } from "../../../lib/hooks/useLatest.ts";
 import { rangeOf, stepAt } from "../definition/definition.ts";
-import { fitting, type Offer } from "../definition/offers.ts";
+import { fitting, type Suggestion } from "../definition/suggestions.ts";
 import { typedAt } from "../definition/templates.ts";
 import { typeOver } from "./typeOver.ts";
 import type { Issue } from "../definition/useCheck.ts";
@@ -30,7 +30,7 @@ interface Props {
   issues: readonly Issue[];
   /** Whether the issues are of this very text; else their places may be off. */
   fresh: boolean;
-  offersFor: (step: number) => readonly Offer[];
+  suggestionsFor: (step: number) => readonly Suggestion[];
   /** Where to go; a new object each time. */
   target: { path: readonly (string | number)[] } | null;
   readOnly: boolean;
@@ -56,10 +56,18 @@ const markReferences = ViewPlugin.define(
  * The definition as text. CodeMirror lives in a shadow root: there its styles are sheets of the script's own, which the
  * page's content policy allows, and no style element, which it does not.
  */
-export default function YamlView({ text, onChange, issues, fresh, offersFor, target, readOnly }: Props): ReactNode {
+export default function YamlView({
+  text,
+  onChange,
+  issues,
+  fresh,
+  suggestionsFor,
+  target,
+  readOnly,
+}: Props): ReactNode {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
-  const latest = useLatest({ onChange, offersFor });
+  const latest = useLatest({ onChange, suggestionsFor });
   const first = useRef({ text, readOnly });
 
   useEffect(() => {
@@ -67,7 +75,7 @@ export default function YamlView({ text, onChange, issues, fresh, offersFor, tar
     if (place === null) return undefined;
     const root = place.shadowRoot ?? place.attachShadow({ mode: "open" });
     const complete = (context: CompletionContext): CompletionResult | null =>
-      completions(context, latest.current.offersFor);
+      completions(context, latest.current.suggestionsFor);
     const made = new EditorView({
       root,
       parent: root,
@@ -90,7 +98,12 @@ export default function YamlView({ text, onChange, issues, fresh, offersFor, tar
           syntaxHighlighting(HIGHLIGHT),
           THEME,
           markReferences,
-          autocompletion({ override: [complete], icons: false, interactionDelay: 0, tooltipClass: () => "cm-offers" }),
+          autocompletion({
+            override: [complete],
+            icons: false,
+            interactionDelay: 0,
+            tooltipClass: () => "cm-suggestions",
+          }),
           keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
           // It takes focus anyway; said so that tools which judge scrolling boxes see it.
           EditorView.contentAttributes.of({ "aria-label": "Definition as YAML", spellcheck: "false", tabindex: "0" }),
@@ -174,24 +187,24 @@ function lineIn(text: string, message: string): [number, number] {
   return [from, from + Math.max(1, lines[line - 1]?.length ?? 1)];
 }
 
-function completions(context: CompletionContext, offersAt: Props["offersFor"]): CompletionResult | null {
+function completions(context: CompletionContext, suggestionsAt: Props["suggestionsFor"]): CompletionResult | null {
   const line = context.state.doc.lineAt(context.pos);
   const typed = typedAt(line.text, context.pos - line.from);
   if (typed === null) return null;
-  const offers = fitting(offersAt(stepAt(context.state.doc.toString(), context.pos)), typed.typed);
+  const suggestions = fitting(suggestionsAt(stepAt(context.state.doc.toString(), context.pos)), typed.typed);
   // Brackets close by themselves while they are typed; what stands behind the caret goes along.
   const behind = /^\s*\}{0,2}/.exec(line.text.slice(context.pos - line.from))?.[0].length ?? 0;
   return {
     from: line.from + typed.from,
     to: Math.max(line.from + typed.to, context.pos + behind),
     filter: false,
-    options: offers.map((offer) => ({
-      label: offer.path,
-      detail: offer.type,
-      info: [offer.description, offer.example === "" ? "" : `Last time: ${offer.example}`]
+    options: suggestions.map((suggestion) => ({
+      label: suggestion.path,
+      detail: suggestion.type,
+      info: [suggestion.description, suggestion.example === "" ? "" : `Last time: ${suggestion.example}`]
         .filter((part) => part !== "")
         .join("\n"),
-      apply: offer.text,
+      apply: suggestion.text,
     })),
   };
 }

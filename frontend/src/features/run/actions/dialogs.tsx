@@ -7,13 +7,13 @@ import { useMutation, useQuery } from "urql";
 
 import { Button } from "../../../components/Button.tsx";
 import { Dialog } from "../../../components/Dialog.tsx";
-import { lost, Notice, type Refusal, refusalOf } from "../../../components/Notice.tsx";
-import { Unread } from "../../../components/Page.tsx";
+import { Notice } from "../../../components/Notice.tsx";
+import { type Problem, problemOf, problemOfError } from "../../../lib/server/problem.ts";
+import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { type Draft, ValueForm } from "../../../domain/start/ValueForm.tsx";
 import { humanise } from "../../../lib/text/format.ts";
-import { useSettled } from "../../../lib/hooks/useSettled.ts";
+import { useDebounced } from "../../../lib/hooks/useDebounced.ts";
 import { currentStep } from "../currentStep.ts";
-import { difference } from "./difference.ts";
 import { Plan } from "./Plan.tsx";
 import {
   CancelRunDocument,
@@ -26,9 +26,9 @@ import {
   ResumeRunDocument,
   RunSchemasDocument,
   type RunWholeFragment,
-  UnreadInputsDocument,
+  ChangeableInputsDocument,
 } from "../run.generated.ts";
-import { shownOf, unreadInputs } from "./unread.ts";
+import { changeableInputs, changedInputs, pickInputs } from "./changeableInputs.ts";
 
 interface Props {
   run: RunWholeFragment;
@@ -72,7 +72,7 @@ function ChangeDialog(props: Props): ReactNode {
         {found?.whole?.truncated === true ? (
           <p>Its input is too long to be changed here.</p>
         ) : (
-          <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+          <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
         )}
       </Dialog>
     );
@@ -92,32 +92,37 @@ function ResumeDialog({
   // Left out, an input given in an earlier resume stays; null drops it.
   const choice = draft.changed ? { stepInput: draft.value } : dropped ? { stepInput: null } : {};
   const [inputsDraft, setInputsDraft] = useState<Draft>(draft);
-  const [{ data: told }] = useQuery({
-    query: UnreadInputsDocument,
+  const [{ data: changeable }] = useQuery({
+    query: ChangeableInputsDocument,
     variables: { id: run.id },
     requestPolicy: "network-only",
     pause: run.pipeline === null,
   });
-  const unread = useMemo(() => (told?.run === null || told?.run === undefined ? null : unreadInputs(told.run)), [told]);
+  const changeableSchema = useMemo(
+    () => (changeable?.run === null || changeable?.run === undefined ? null : changeableInputs(changeable.run)),
+    [changeable],
+  );
   const inputs =
-    inputsDraft.changed && unread !== null ? difference(shownOf(run.inputs, unread), inputsDraft.value) : null;
-  const asked = useSettled({ id: run.id, ...choice, inputs, definition }, SETTLE_MS);
+    inputsDraft.changed && changeableSchema !== null
+      ? changedInputs(pickInputs(run.inputs, changeableSchema), inputsDraft.value)
+      : null;
+  const asked = useDebounced({ id: run.id, ...choice, inputs, definition }, SETTLE_MS);
   const [{ data, error, stale, fetching: planning }] = useQuery({
     query: ResumePlanDocument,
     variables: asked.value,
     requestPolicy: "network-only",
   });
   const [{ fetching }, resume] = useMutation(ResumeRunDocument);
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const plan = data?.run?.resumePreview ?? null;
   const step = currentStep(run);
   const field = run.failure?.field?.split(".")[0];
 
   async function go(): Promise<void> {
     const answer = await resume({ id: run.id, ...choice, inputs, definition });
-    if (answer.error !== undefined) setProblem(lost(answer.error));
+    if (answer.error !== undefined) setProblem(problemOfError(answer.error));
     else if (answer.data?.resumeRun.__typename === "RunSuccess") onClose();
-    else setProblem(refusalOf(answer.data?.resumeRun ?? {}));
+    else setProblem(problemOf(answer.data?.resumeRun ?? {}));
   }
 
   const place = step === null ? "" : ` from step ${run.steps.indexOf(step) + 1}`;
@@ -145,14 +150,14 @@ function ResumeDialog({
           />
         </>
       )}
-      {unread === null ? null : (
+      {changeableSchema === null ? null : (
         <details className="mb-4">
           <summary className="link w-fit">Change inputs of the run</summary>
           <p className="my-2 text-meta text-soft">Those that no step which has succeeded has read.</p>
           <ValueForm
             label="Inputs of the run"
-            schema={unread}
-            before={shownOf(run.inputs, unread)}
+            schema={changeableSchema}
+            before={pickInputs(run.inputs, changeableSchema)}
             notes={issuesOf(plan, "inputs")}
             onDraft={setInputsDraft}
           />
@@ -182,7 +187,7 @@ function ResumeDialog({
         </label>
       ) : null}
       {plan === null ? null : <Plan plan={plan} />}
-      <Notice problem={problem ?? (error === undefined ? null : lost(error))} />
+      <Notice problem={problem ?? (error === undefined ? null : problemOfError(error))} />
       <Foot onClose={onClose}>
         <Button
           kind="primary"
@@ -214,12 +219,12 @@ function RerunDialog({ run, onClose }: Props): ReactNode {
   const [from, setFrom] = useState("");
   const [definition, setDefinition] = useState<DefinitionChoice>("OF_RUN");
   const [force, setForce] = useState(false);
-  const inputs = draft.changed ? difference(run.inputs, draft.value) : {};
+  const inputs = draft.changed ? changedInputs(run.inputs, draft.value) : {};
   const fromStep = from === "" ? null : from;
   // One key per way of asking: pressing twice, or again after a lost answer, starts one run.
   const [base] = useState(() => crypto.getRandomValues(new Uint32Array(4)).join("-"));
   const key = `${base}-${hash(JSON.stringify([inputs, fromStep, definition, force]))}`;
-  const asked = useSettled({ id: run.id, inputs, fromStep, definition }, SETTLE_MS);
+  const asked = useDebounced({ id: run.id, inputs, fromStep, definition }, SETTLE_MS);
   const [{ data, error, stale, fetching: planning }] = useQuery({
     query: RerunPlanDocument,
     variables: asked.value,
@@ -231,7 +236,7 @@ function RerunDialog({ run, onClose }: Props): ReactNode {
     requestPolicy: "network-only",
   });
   const [{ fetching }, rerun] = useMutation(RerunRunDocument);
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const navigate = useNavigate();
   const plan = data?.run?.rerunPreview ?? null;
   const schema =
@@ -241,12 +246,12 @@ function RerunDialog({ run, onClose }: Props): ReactNode {
 
   async function go(): Promise<void> {
     const answer = await rerun({ id: run.id, inputs, fromStep, definition, force, idempotencyKey: key });
-    const told = answer.data?.rerunRun;
-    if (answer.error !== undefined) setProblem(lost(answer.error));
-    else if (told?.__typename === "StartRunSuccess" && told.run !== null) {
+    const result = answer.data?.rerunRun;
+    if (answer.error !== undefined) setProblem(problemOfError(answer.error));
+    else if (result?.__typename === "StartRunSuccess" && result.run !== null) {
       onClose();
-      await navigate({ to: "/runs/$run", params: { run: told.run.id }, search: {} });
-    } else setProblem(refusalOf(told ?? {}));
+      await navigate({ to: "/runs/$run", params: { run: result.run.id }, search: {} });
+    } else setProblem(problemOf(result ?? {}));
   }
 
   const start = from === "" ? "" : ` from step ${run.steps.findIndex((step) => step.key === from) + 1}`;
@@ -301,7 +306,7 @@ function RerunDialog({ run, onClose }: Props): ReactNode {
         </span>
       </label>
       {plan === null ? null : <Plan plan={plan} />}
-      <Notice problem={problem ?? (error === undefined ? null : lost(error))} />
+      <Notice problem={problem ?? (error === undefined ? null : problemOfError(error))} />
       <Foot onClose={onClose}>
         <Button
           kind="primary"
@@ -349,14 +354,14 @@ function Definition({
 
 function CancelDialog({ run, onClose }: Props): ReactNode {
   const [{ fetching }, cancel] = useMutation(CancelRunDocument);
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const step = currentStep(run);
 
   async function go(): Promise<void> {
     const answer = await cancel({ id: run.id });
-    if (answer.error !== undefined) setProblem(lost(answer.error));
+    if (answer.error !== undefined) setProblem(problemOfError(answer.error));
     else if (answer.data?.cancelRun.__typename === "RunSuccess") onClose();
-    else setProblem(refusalOf(answer.data?.cancelRun ?? {}));
+    else setProblem(problemOf(answer.data?.cancelRun ?? {}));
   }
 
   return (

@@ -6,7 +6,7 @@ import { Code } from "../../../components/Code.tsx";
 import { CopyButton } from "../../../components/CopyButton.tsx";
 import { Prose } from "../../../components/Prose.tsx";
 import { StateGlyph } from "../../../domain/runs/StateMark.tsx";
-import { served } from "../../../lib/server/base.ts";
+import { withBase } from "../../../lib/server/base.ts";
 import { count, humanise } from "../../../lib/text/format.ts";
 import type { FailurePartsFragment } from "../../../domain/fragments.generated.ts";
 import { CLASSES } from "../../../domain/runs/states.ts";
@@ -138,7 +138,7 @@ function forAgent(run: RunWholeFragment, step: StepRowFragment | null, failure: 
     failure.field === null ? "" : `Input at fault: ${failure.field}`,
     `Safe to repeat: ${failure.safeToRepeat ? "yes" : "not for sure"}.`,
     `Look at it with get_run {"run_id": "${run.id}"}; go on with resume_run {"run_id": "${run.id}"}, which keeps what has succeeded${step === null ? "" : ", and takes `step_input` to replace the step's input"}.`,
-    `Page: ${location.origin}${served(`/runs/${run.id}`)}`,
+    `Page: ${location.origin}${withBase(`/runs/${run.id}`)}`,
   ]
     .filter((line) => line !== "")
     .join("\n");

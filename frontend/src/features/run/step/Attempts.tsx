@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-import { Moment } from "../../../components/Moment.tsx";
+import { Timestamp } from "../../../components/Timestamp.tsx";
 import { StateGlyph } from "../../../domain/runs/StateMark.tsx";
 import { duration, secondsBetween } from "../../../lib/text/format.ts";
 import { STATES } from "../../../domain/runs/states.ts";
@@ -31,7 +31,7 @@ export function Attempts({ step, chosen, onChoose }: Props): ReactNode {
             >
               {number} <StateGlyph state={state} />
               <span className="sr-only">{STATES[state].word}</span>
-              <Moment at={startedAt} />
+              <Timestamp at={startedAt} />
               {reuse === null ? null : <span className="text-soft">reused</span>}
               {endedAt === null || reuse !== null ? null : (
                 <span className="text-soft">{duration(secondsBetween(startedAt, endedAt))}</span>

@@ -4,9 +4,9 @@ import { useQuery } from "urql";
 import { Code } from "../../../components/Code.tsx";
 import { PayloadView, Value } from "../../../components/JsonView.tsx";
 import { CopyButton } from "../../../components/CopyButton.tsx";
-import { lost } from "../../../components/Notice.tsx";
-import { Unread } from "../../../components/Page.tsx";
-import { useBatches } from "../../../components/useBatches.tsx";
+import { problemOfError } from "../../../lib/server/problem.ts";
+import { LoadingOrProblem } from "../../../components/Page.tsx";
+import { useShowMore } from "../../../components/useShowMore.tsx";
 import { humanise } from "../../../lib/text/format.ts";
 import { escaped } from "../../../lib/text/plain.ts";
 import {
@@ -15,7 +15,7 @@ import {
   type StepDetailQuery,
   type StepRowFragment,
 } from "../run.generated.ts";
-import { useMoved } from "./useMoved.ts";
+import { useRefetchContext } from "./useRefetchContext.ts";
 
 /** Fields that are drawn at once. */
 const FIELDS = 100;
@@ -25,14 +25,14 @@ export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFr
   const [{ data, fetching, error, stale }] = useQuery({
     query: StepDetailDocument,
     variables: { id: run.id, key: step.key },
-    context: useMoved(step),
+    context: useRefetchContext(step),
   });
   const found = data?.run?.step;
   const names = useMemo(() => namesOf(found), [found]);
-  const { shown, more } = useBatches(names, FIELDS);
+  const { shown, more } = useShowMore(names, FIELDS);
   // Of what is known before the answer, the input may be missing.
   if (found === undefined || found === null || (stale && found.input === null))
-    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   const written = found.step !== null && "input" in found.step ? fieldsOf(found.step.input) : null;
   const resolved = found.input === null || found.input.truncated ? null : fieldsOf(found.input.json);
   const references = found.step?.references ?? [];
@@ -109,8 +109,8 @@ interface Reference {
 }
 
 function Sources({ run, references }: { run: RunWholeFragment; references: readonly Reference[] }): ReactNode {
-  const told = [...new Set(references.map((reference) => from(run, reference)))];
-  return told.map((text) => (
+  const sources = [...new Set(references.map((reference) => from(run, reference)))];
+  return sources.map((text) => (
     <span key={text} className="block font-sans text-meta">
       {text}
     </span>

@@ -1,12 +1,12 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useClient, useQuery } from "urql";
 
-import { lost } from "../../../components/Notice.tsx";
-import { Unread } from "../../../components/Page.tsx";
+import { problemOfError } from "../../../lib/server/problem.ts";
+import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { clockTime, count, humanise } from "../../../lib/text/format.ts";
-import { reachable } from "../../../lib/server/connection.ts";
+import { isReachable } from "../../../lib/server/connection.ts";
 import { useFollow } from "../../../lib/server/useFollow.ts";
-import { added, isCut, type Line, type Log, matching, withEarlier } from "./log.ts";
+import { appendLines, isCut, type Line, type Log, matching, prependLines } from "./log.ts";
 import {
   AttemptLogDocument,
   AttemptOutputDocument,
@@ -32,7 +32,8 @@ function AttemptLog({ id, live }: { id: string; live: boolean }): ReactNode {
     requestPolicy: "network-only",
   });
   const read = data?.node !== null && data?.node !== undefined && "log" in data.node ? data.node.log : null;
-  if (read === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (read === null)
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   const { endCursor, startCursor, hasPreviousPage } = read.pageInfo;
   const first = {
     lines: read.nodes,
@@ -64,11 +65,11 @@ function Followed({ id, live, first, again }: { id: string; live: boolean; first
       if (attemptOutput.__typename === "AttemptOutputGap") again();
       if (attemptOutput.__typename !== "AttemptOutputBatch") return;
       if (isCut(log, attemptOutput.lines)) setCut(true);
-      setLog((known) => added(known, attemptOutput.lines, attemptOutput.cursor));
+      setLog((known) => appendLines(known, attemptOutput.lines, attemptOutput.cursor));
     },
     poll: async () => {
       again();
-      return reachable();
+      return isReachable();
     },
   });
 
@@ -78,7 +79,7 @@ function Followed({ id, live, first, again }: { id: string; live: boolean; first
     const found = data?.node !== null && data?.node !== undefined && "earlier" in data.node ? data.node.earlier : null;
     if (found === null) return;
     setLog((known) =>
-      withEarlier(known, found.nodes, found.pageInfo.hasPreviousPage ? found.pageInfo.startCursor : null),
+      prependLines(known, found.nodes, found.pageInfo.hasPreviousPage ? found.pageInfo.startCursor : null),
     );
   }
 

@@ -2,12 +2,13 @@ import { type ReactNode, useState } from "react";
 import { useClient, useQuery } from "urql";
 
 import { PayloadView } from "../../../components/JsonView.tsx";
-import { lost, Notice, type Refusal } from "../../../components/Notice.tsx";
-import { Unread } from "../../../components/Page.tsx";
+import { Notice } from "../../../components/Notice.tsx";
+import { type Problem, problemOfError } from "../../../lib/server/problem.ts";
+import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { bytes } from "../../../lib/text/format.ts";
 import { saveText } from "../../../lib/browser/saveText.ts";
 import { StepDetailDocument, type StepRowFragment, WholeOutputDocument } from "../run.generated.ts";
-import { useMoved } from "./useMoved.ts";
+import { useRefetchContext } from "./useRefetchContext.ts";
 
 /** The server sends no longer value; `WholeOutput` asks for as much. */
 const LONGEST_BYTES = 1_048_576;
@@ -18,21 +19,21 @@ export function OutputTab({ runId, step }: { runId: string; step: StepRowFragmen
   const [{ data, fetching, error, stale }] = useQuery({
     query: StepDetailDocument,
     variables: { id: runId, key: step.key },
-    context: useMoved(step),
+    context: useRefetchContext(step),
   });
   const client = useClient();
-  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const found = data?.run?.step;
   // Of what is known before the answer, the output may be missing.
   if (found === undefined || found === null || (stale && found.output === null))
-    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
 
   async function keep(): Promise<void> {
     const answer = await client
       .query(WholeOutputDocument, { id: runId, key: step.key }, { requestPolicy: "network-only" })
       .toPromise();
     const whole = answer.data?.run?.step?.whole;
-    if (answer.error !== undefined) setProblem(lost(answer.error));
+    if (answer.error !== undefined) setProblem(problemOfError(answer.error));
     else if (whole === undefined || whole === null || whole.truncated)
       setProblem({ message: "The output cannot be read as a whole.", hint: null, details: [], fields: {} });
     else saveText(`${step.key}-output.json`, `${JSON.stringify(whole.json, null, 2)}\n`, "application/json");

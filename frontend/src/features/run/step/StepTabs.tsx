@@ -2,10 +2,10 @@ import { type KeyboardEvent, type ReactNode, useId } from "react";
 import { useQuery } from "urql";
 
 import { ArtifactRows } from "../../../domain/files/ArtifactRows.tsx";
-import { Foreign } from "../../../components/Foreign.tsx";
+import { ContentBoundary } from "../../../components/ContentBoundary.tsx";
 import { JsonView } from "../../../components/JsonView.tsx";
-import { lost } from "../../../components/Notice.tsx";
-import { Unread } from "../../../components/Page.tsx";
+import { problemOfError } from "../../../lib/server/problem.ts";
+import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { humanise } from "../../../lib/text/format.ts";
 import { InputTab } from "./InputTab.tsx";
 import { LogView } from "./LogView.tsx";
@@ -17,7 +17,7 @@ import {
   type StepRowFragment,
 } from "../run.generated.ts";
 import { Transcript } from "./Transcript.tsx";
-import { useMoved } from "./useMoved.ts";
+import { useRefetchContext } from "./useRefetchContext.ts";
 
 export const TABS = ["input", "output", "log", "artifacts", "transcript"] as const;
 export type Tab = (typeof TABS)[number];
@@ -87,9 +87,13 @@ export function StepTabs({ run, step, tab: asked, attempt, onTab }: Props): Reac
       </div>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what a tab shows takes focus */}
       <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${tab}`} tabIndex={0}>
-        <Foreign key={`${step.id} ${tab}`} what={`${humanise(tab)} of ${humanise(step.key)}`} of={[step, attempt]}>
+        <ContentBoundary
+          key={`${step.id} ${tab}`}
+          what={`${humanise(tab)} of ${humanise(step.key)}`}
+          of={[step, attempt]}
+        >
           <Panel run={run} step={step} tab={tab} attempt={attempt} />
-        </Foreign>
+        </ContentBoundary>
       </div>
     </section>
   );
@@ -120,11 +124,11 @@ function Artifacts({ step }: { step: StepRowFragment }): ReactNode {
   const [{ data, fetching, error }] = useQuery({
     query: StepArtifactsDocument,
     variables: { id: step.id },
-    context: useMoved(step),
+    context: useRefetchContext(step),
   });
   const found = data?.node;
   if (found === undefined || found === null || !("artifacts" in found))
-    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   if (found.artifacts.length === 0) return <p className="py-4 text-soft">It has made no files.</p>;
   return <ArtifactRows artifacts={found.artifacts} />;
 }
@@ -141,7 +145,7 @@ function OfAttempt({
   const [{ data, fetching, error }] = useQuery({ query: AttemptDetailDocument, variables: { id } });
   const found = data?.node;
   if (found === undefined || found === null || !("input" in found))
-    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   const value = tab === "input" ? found.input : found.output;
   return (
     <>

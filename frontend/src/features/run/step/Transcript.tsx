@@ -3,11 +3,11 @@ import { Ban, Check, LoaderCircle, ShieldCheck, X } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { useClient, useQuery } from "urql";
 
-import { Foreign } from "../../../components/Foreign.tsx";
-import { Moment } from "../../../components/Moment.tsx";
-import { lost } from "../../../components/Notice.tsx";
-import { Unread } from "../../../components/Page.tsx";
-import { jsonOf } from "../../../lib/json/foreign.ts";
+import { ContentBoundary } from "../../../components/ContentBoundary.tsx";
+import { Timestamp } from "../../../components/Timestamp.tsx";
+import { problemOfError } from "../../../lib/server/problem.ts";
+import { LoadingOrProblem } from "../../../components/Page.tsx";
+import { jsonOf } from "../../../lib/json/untrusted.ts";
 import { count, duration, humanise, money } from "../../../lib/text/format.ts";
 import { ISOLATION } from "../../../domain/runs/isolation.ts";
 import { useFollow } from "../../../lib/server/useFollow.ts";
@@ -48,7 +48,8 @@ function OfAttempt({ id, live }: { id: string; live: boolean }): ReactNode {
     requestPolicy: "network-only",
   });
   const read = data?.node !== null && data?.node !== undefined && "transcript" in data.node ? data.node : null;
-  if (read === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (read === null)
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   return <Followed id={id} live={live} read={read} again={() => again({ requestPolicy: "network-only" })} />;
 }
 
@@ -95,9 +96,9 @@ function Followed({ id, live, read, again }: { id: string; live: boolean; read: 
       <ol aria-label="Transcript" className="max-w-[96ch] space-y-3">
         {parts.map((part) => (
           <li key={part.key} className="min-w-0">
-            <Foreign what="An entry of the transcript" of={[part]} source={() => jsonOf(part)}>
+            <ContentBoundary what="An entry of the transcript" of={[part]} source={() => jsonOf(part)}>
               <Shown part={part} live={live} />
-            </Foreign>
+            </ContentBoundary>
           </li>
         ))}
       </ol>
@@ -132,7 +133,7 @@ function About({ read, empty, live }: { read: Read; empty: boolean; live: boolea
               {receipt.madeBy.runStep.run.title}
             </Link>
           )}
-          , <Moment at={receipt.madeAt} />.
+          , <Timestamp at={receipt.madeAt} />.
         </span>
       )}
       {empty && receipt === null ? <span>{live ? "Nothing said yet." : "It left no transcript."}</span> : null}
@@ -231,7 +232,7 @@ function Call({ part, live }: { part: Extract<Part, { kind: "call" }>; live: boo
   const [chosen, setChosen] = useState<boolean | null>(null);
   const open = chosen ?? bad;
   const { word, icon: Icon, ink } = OUTCOME[part.outcome];
-  const told = part.outcome === "open" && live ? "running" : word;
+  const status = part.outcome === "open" && live ? "running" : word;
   const given = !open || part.arguments === null ? "" : (jsonOf(part.arguments) ?? "They are too deep to be written.");
   return (
     <div className="rounded border border-line">
@@ -247,7 +248,7 @@ function Call({ part, live }: { part: Extract<Part, { kind: "call" }>; live: boo
         </span>
         <span className="shrink-0 text-soft">
           {part.seconds === null ? "" : `${duration(part.seconds)} · `}
-          <span className={ink}>{told}</span>
+          <span className={ink}>{status}</span>
         </span>
       </button>
       {open ? (

@@ -16,20 +16,20 @@ export interface Log {
 }
 
 /** Lines kept in the page; older ones are still on the server. */
-export const KEPT = 2000;
+export const MAX_LINES = 2000;
 
-export function added(log: Log, lines: readonly Line[], cursor: string): Log {
+export function appendLines(log: Log, lines: readonly Line[], cursor: string): Log {
   if (cursor === log.cursor) return log;
   const all = [...log.lines, ...lines];
-  return { lines: all.slice(-KEPT), cursor, before: log.before, total: log.total + lines.length };
+  return { lines: all.slice(-MAX_LINES), cursor, before: log.before, total: log.total + lines.length };
 }
 
 /** Whether older lines were let go, so that `before` no longer fits the first line. */
 export function isCut(log: Log, lines: readonly Line[]): boolean {
-  return log.lines.length + lines.length > KEPT;
+  return log.lines.length + lines.length > MAX_LINES;
 }
 
-export function withEarlier(log: Log, lines: readonly Line[], before: string | null): Log {
+export function prependLines(log: Log, lines: readonly Line[], before: string | null): Log {
   return { ...log, lines: [...lines, ...log.lines], before };
 }
 

@@ -24,7 +24,7 @@ export type Part =
   | { kind: "gap"; key: number; entries: number };
 
 type Call = Extract<Part, { kind: "call" }>;
-type Told = Record<string, unknown>;
+type Data = Record<string, unknown>;
 
 /** Texts longer than this are several entries; they belong together. */
 export const SPLIT_AT = 16_000;
@@ -46,7 +46,7 @@ export function partsOf(entries: readonly Entry[]): readonly Part[] {
   let used = { input: 0, output: 0, usd: 0 };
   let before: Entry | null = null;
   for (const entry of entries) {
-    const told = objectOf(entry.data);
+    const data = objectOf(entry.data);
     const key = entry.sequence;
     if (entry.kind !== "CUT" && before !== null && before.kind !== "CUT" && key > before.sequence + 1)
       parts.push({ kind: "gap", key: key - 0.5, entries: key - before.sequence - 1 });
@@ -58,7 +58,7 @@ export function partsOf(entries: readonly Entry[]): readonly Part[] {
         said(parts, entry, before, {
           kind: "said",
           key,
-          by: told["thinking"] === true ? "thinking" : "agent",
+          by: data["thinking"] === true ? "thinking" : "agent",
           text: "",
         });
         break;
@@ -72,28 +72,28 @@ export function partsOf(entries: readonly Entry[]): readonly Part[] {
         const call: Call = {
           kind: "call",
           key,
-          title: titleOf(entry, told),
-          tool: textOf(told["tool"]) ?? entry.text ?? "tool",
-          arguments: told["arguments"] ?? told["changes"] ?? null,
+          title: titleOf(entry, data),
+          tool: textOf(data["tool"]) ?? entry.text ?? "tool",
+          arguments: data["arguments"] ?? data["changes"] ?? null,
           result: "",
           seconds: null,
           outcome: "open",
         };
         parts.push(call);
-        calls.set(textOf(told["id"]) ?? `#${key}`, { call, at: entry.at });
+        calls.set(textOf(data["id"]) ?? `#${key}`, { call, at: entry.at });
         break;
       }
       case "TOOL_RESULT":
-        answered(parts, calls.get(textOf(told["id"]) ?? ""), entry, told, before);
+        answered(parts, calls.get(textOf(data["id"]) ?? ""), entry, data, before);
         break;
       case "DENIAL":
-        denied(parts, calls.get(textOf(told["tool_use_id"]) ?? "")?.call, entry, told);
+        denied(parts, calls.get(textOf(data["tool_use_id"]) ?? "")?.call, entry, data);
         break;
       case "USAGE": {
         const now = {
-          input: numberOf(told["input_tokens"]),
-          output: numberOf(told["output_tokens"]),
-          usd: numberOf(told["cost_usd"]),
+          input: numberOf(data["input_tokens"]),
+          output: numberOf(data["output_tokens"]),
+          usd: numberOf(data["cost_usd"]),
         };
         parts.push({
           kind: "usage",
@@ -107,7 +107,7 @@ export function partsOf(entries: readonly Entry[]): readonly Part[] {
         break;
       }
       case "CUT":
-        parts.push({ kind: "gap", key, entries: numberOf(told["entries"]) });
+        parts.push({ kind: "gap", key, entries: numberOf(data["entries"]) });
         break;
       default:
         entry.kind satisfies never;
@@ -148,7 +148,7 @@ function answered(
   parts: Part[],
   asked: { call: Call; at: string | null } | undefined,
   entry: Entry,
-  told: Told,
+  data: Data,
   before: Entry | null,
 ): void {
   const last = parts.at(-1);
@@ -157,9 +157,9 @@ function answered(
     return;
   }
   const failed =
-    told["is_error"] === true ||
-    (typeof told["exit_code"] === "number" && told["exit_code"] !== 0) ||
-    told["status"] === "failed";
+    data["is_error"] === true ||
+    (typeof data["exit_code"] === "number" && data["exit_code"] !== 0) ||
+    data["status"] === "failed";
   const outcome = failed ? "failed" : "ok";
   if (asked === undefined) {
     parts.push({
@@ -181,21 +181,21 @@ function answered(
   asked.call.seconds = took > 0 ? took : null;
 }
 
-function denied(parts: Part[], call: Call | undefined, entry: Entry, told: Told): void {
+function denied(parts: Part[], call: Call | undefined, entry: Entry, data: Data): void {
   if (call !== undefined) call.outcome = "denied";
-  const name = textOf(told["tool_name"]) ?? textOf(told["program"]) ?? entry.text ?? "a call";
-  const by = textOf(told["by"]);
+  const name = textOf(data["tool_name"]) ?? textOf(data["program"]) ?? entry.text ?? "a call";
+  const by = textOf(data["by"]);
   const last = parts.at(-1);
   if (last?.kind === "denial" && last.by === by) parts.splice(-1, 1, { ...last, calls: [...last.calls, name] });
   else parts.push({ kind: "denial", key: entry.sequence, calls: [name], by });
 }
 
 /** What a call does, on one line: its command, its file, or its tool. */
-function titleOf(entry: Entry, told: Told): string {
-  const given = objectOf(told["arguments"]);
-  const command = textOf(given["command"]) ?? (told["tool"] === "shell" ? entry.text : null);
+function titleOf(entry: Entry, data: Data): string {
+  const given = objectOf(data["arguments"]);
+  const command = textOf(given["command"]) ?? (data["tool"] === "shell" ? entry.text : null);
   const file = textOf(given["file_path"]) ?? textOf(given["path"]) ?? textOf(given["pattern"]) ?? textOf(given["url"]);
-  const tool = entry.text ?? textOf(told["tool"]) ?? "a tool";
+  const tool = entry.text ?? textOf(data["tool"]) ?? "a tool";
   const title = command !== null ? `ran ${command}` : file !== null ? `${tool} ${file}` : tool;
   const [line = ""] = title.split("\n");
   return line.length > TITLE ? `${line.slice(0, TITLE)}…` : line;
@@ -211,8 +211,8 @@ export function piecesOf(text: string): readonly Piece[] {
   );
 }
 
-function objectOf(value: unknown): Told {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Told) : {};
+function objectOf(value: unknown): Data {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Data) : {};
 }
 
 function textOf(value: unknown): string | null {

@@ -236,9 +236,9 @@ function Bar({ segment }: { segment: Segment }): ReactNode {
 }
 
 function progressOf(step: StepRowFragment): string {
-  const told = step.milestones.at(-1)?.message;
+  const milestone = step.milestones.at(-1)?.message;
   const share = step.progress === null ? null : `${Math.round(step.progress * 100)} %`;
-  return [share, told].filter((part) => part !== null && part !== undefined).join(" · ") || "Running";
+  return [share, milestone].filter((part) => part !== null && part !== undefined).join(" · ") || "Running";
 }
 
 function resultOf(step: StepRowFragment, ended: boolean): string {

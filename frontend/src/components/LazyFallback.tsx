@@ -1,0 +1,28 @@
+import type { ReactNode } from "react";
+
+import { useConnection } from "../lib/server/connection.ts";
+import { Button } from "./Button.tsx";
+import { Dialog } from "./Dialog.tsx";
+import { Loading } from "./Page.tsx";
+
+/** Shown in place of a part of the page that is being loaded, or cannot be while the server is away. */
+export function LazyFallback(): ReactNode {
+  return useConnection(({ partsMissing }) => partsMissing) ? (
+    <p role="alert" className="my-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2">
+      The server cannot be reached. This shows as soon as it is back.
+    </p>
+  ) : (
+    <Loading />
+  );
+}
+
+/** The same for a dialog: nothing while it loads. */
+export function LazyDialogFallback({ onClose }: { onClose: () => void }): ReactNode {
+  if (!useConnection(({ partsMissing }) => partsMissing)) return null;
+  return (
+    <Dialog title="The server cannot be reached" onClose={onClose}>
+      <p className="mb-4">This dialog opens as soon as the server is back.</p>
+      <Button onClick={onClose}>Close</Button>
+    </Dialog>
+  );
+}

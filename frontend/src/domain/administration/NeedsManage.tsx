@@ -1,0 +1,26 @@
+import type { ReactNode } from "react";
+import type { CombinedError } from "urql";
+
+import { isForbidden, problemOfError } from "../../lib/server/problem.ts";
+import { LoadingOrProblem } from "../../components/Page.tsx";
+
+/** What shows in place of something only managers may read: that they alone may, or why it was not read. */
+export function NeedsManage({
+  what,
+  fetching,
+  error,
+}: {
+  what: string;
+  fetching: boolean;
+  error: CombinedError | undefined;
+}): ReactNode {
+  if (isForbidden(error)) {
+    return (
+      <p className="py-6 text-soft">
+        Only whoever may manage the server sees {what}. Sign in with a link made by{" "}
+        <code className="font-mono text-dense text-ink">packline token login-link</code> on its machine.
+      </p>
+    );
+  }
+  return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+}

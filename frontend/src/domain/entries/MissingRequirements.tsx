@@ -1,0 +1,35 @@
+import { Link, useLocation } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+import type { RequirementKind } from "../fragments.generated.ts";
+
+import { Prose } from "../../components/Prose.tsx";
+
+/** Why something cannot run here, and what would help. */
+export function MissingRequirements({
+  missing,
+}: {
+  missing: readonly { kind: RequirementKind; name: string; message: string; hint?: string | null }[];
+}): ReactNode {
+  const { pathname } = useLocation();
+  return (
+    <div className="my-3 border-l-2 border-warn bg-warn-tint px-3 py-2">
+      <p className="font-medium">It cannot run here yet.</p>
+      <ul>
+        {missing.map(({ kind, name, message, hint }) => (
+          <li key={name + message} className="wrap-anywhere">
+            <Prose text={`${message} ${hint ?? ""}`} />
+            {kind === "CREDENTIAL" ? (
+              <>
+                {" "}
+                <Link to="/credentials" search={{ need: name, return: pathname }} className="link">
+                  Give it
+                </Link>
+              </>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

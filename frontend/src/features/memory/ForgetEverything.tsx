@@ -1,0 +1,48 @@
+import { type ReactNode, useState } from "react";
+
+import { Button } from "../../components/Button.tsx";
+import { Dialog } from "../../components/Dialog.tsx";
+import { count } from "../../lib/text/format.ts";
+
+interface Props {
+  rows: number;
+  whose: string;
+  onClose: () => void;
+  onForget: () => void;
+}
+
+/** Asks for the number of rows before all of them go, so that nobody does it by a slip. */
+export function ForgetEverything({ rows, whose, onClose, onForget }: Props): ReactNode {
+  const [typed, setTyped] = useState("");
+  return (
+    <Dialog title="Forget everything?" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (typed.trim() === String(rows)) onForget();
+        }}
+      >
+        <p className="mb-2">
+          All {count(rows, "row")} {whose} go, and the choices learned from them. Runs, artifacts, caches, credentials,
+          and what is pinned or excluded stay.
+        </p>
+        <label className="block">
+          Type {rows} to confirm
+          <input
+            className="field mt-1"
+            inputMode="numeric"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            data-autofocus=""
+          />
+        </label>
+        <div className="mt-5 flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>Keep it</Button>
+          <Button type="submit" kind="danger" disabled={typed.trim() !== String(rows)}>
+            Forget everything
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+
+import { problemOf, problemOfError } from "./problem.ts";
+
+const issue = (path: string, message: string, hint: string | null = null) => ({ path: [path], message, hint });
+const problem = {
+  message: "The token cannot be made: a name is needed.",
+  hintParts: { text: "Give one.", closest: null },
+};
+
+test("what the message says of the first issue is not said again", () => {
+  const refusal = problemOf({ ...problem, issues: [issue("name", "a name is needed.", "Give one.")] });
+  expect(refusal.details).toEqual([]);
+  expect(refusal.hint).toBe("Give one.");
+});
+
+test("every other issue is a line, also one in the same words", () => {
+  const issues = [
+    issue("name", "a name is needed."),
+    issue("label", "a name is needed."),
+    issue("days", "Too many.", "At most 90."),
+  ];
+  expect(problemOf({ ...problem, issues }).details).toEqual(["a name is needed.", "Too many. At most 90."]);
+});
+
+test("the errors of an answer are said in their own words", () => {
+  const errors = [{ message: "[draft] is no key." }, { message: "Ask for less." }];
+  expect(problemOfError({ graphQLErrors: errors }).message).toBe("[draft] is no key.\nAsk for less.");
+  expect(problemOfError({ graphQLErrors: [], networkError: new Error("reset") }).message).toBe(
+    "The server did not answer.",
+  );
+});
+
+test("issues of inputs that a form shows go to these inputs", () => {
+  const issues = [issue("url", "Not an address."), issue("name", "Required.")];
+  const refusal = problemOf({ ...problem, issues }, ["url"]);
+  expect(refusal.fields).toEqual({ url: "Not an address." });
+  expect(refusal.details).toEqual(["Required."]);
+});

@@ -1,0 +1,85 @@
+// What the page says when the server refuses a command or cannot be reached.
+
+import type { CombinedError } from "urql";
+
+export interface Problem {
+  message: string;
+  hint: string | null;
+  details: string[];
+  /** What is wrong with single inputs, by name. */
+  fields: Record<string, string>;
+}
+
+interface HintParts {
+  text: string | null;
+  closest: string | null;
+}
+
+interface ProblemParts {
+  __typename?: string;
+  message?: string;
+  hintParts?: HintParts | null;
+  issues?: readonly { path: readonly string[]; message: string; hint: string | null }[];
+  missing?: readonly { message: string; hint: string | null }[];
+}
+
+/** A hint as sentences; which operation of the API helps is nothing a reader of the page can use. */
+function hintOf(parts: HintParts | null): string | null {
+  const meant = parts?.closest ? `Did you mean \`${parts.closest}\`?` : "";
+  return [meant, parts?.text ?? ""].filter((part) => part !== "").join(" ") || null;
+}
+
+/** What a refused command says; `known` are the inputs a form can show a message at. */
+export function problemOf(problem: ProblemParts, known: readonly string[] = []): Problem {
+  const fields = new Map<string, string>();
+  const details: string[] = [];
+  for (const [place, issue] of (problem.issues ?? []).entries()) {
+    const name = issue.path.findLast((part) => known.includes(part));
+    const text = issue.hint === null ? issue.message : `${issue.message} ${issue.hint}`;
+    if (name !== undefined) fields.set(name, fields.has(name) ? `${fields.get(name)} ${text}` : text);
+    else if (place > 0) details.push(text); // the message and the hint are those of the first
+  }
+  for (const missing of problem.missing ?? []) {
+    details.push(missing.hint === null ? missing.message : `${missing.message} ${missing.hint}`);
+  }
+  return {
+    message: problem.message ?? "The server refused it.",
+    hint: hintOf(problem.hintParts ?? null),
+    details: [...new Set(details)],
+    fields: Object.fromEntries(fields),
+  };
+}
+
+/** What an answer that never came, or came broken, says. */
+export function problemOfError(error: {
+  graphQLErrors: readonly { message: string }[];
+  networkError?: Error | undefined;
+}): Problem {
+  const unreachable = error.networkError !== undefined;
+  return {
+    message: unreachable ? "The server did not answer." : error.graphQLErrors.map(({ message }) => message).join("\n"),
+    hint: unreachable ? "Nothing is known to have been done. Check that it runs, then try again." : null,
+    details: [],
+    fields: {},
+  };
+}
+
+/** What came of a command: what it succeeded with, or why it did not. */
+export type Outcome<Success> = { done: Success; refusal: null } | { done: null; refusal: Problem };
+
+/** Reads the answer to a command, whose success is of one type and whose refusals are problems. */
+export function outcomeOf<Answer extends { __typename: string }, Name extends Answer["__typename"]>(
+  error: CombinedError | undefined,
+  result: Answer | undefined,
+  success: Name,
+  fields: readonly string[] = [],
+): Outcome<Extract<Answer, { __typename: Name }>> {
+  if (error !== undefined) return { done: null, refusal: problemOfError(error) };
+  if (result?.__typename === success) return { done: result as Extract<Answer, { __typename: Name }>, refusal: null };
+  return { done: null, refusal: problemOf(result ?? {}, fields) };
+}
+
+/** Whether a query was refused because the caller's scopes do not reach. */
+export function isForbidden(error: CombinedError | undefined): boolean {
+  return error?.graphQLErrors.some((one) => one.extensions["code"] === "FORBIDDEN") ?? false;
+}

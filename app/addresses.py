@@ -1,4 +1,4 @@
-"""Addresses a server listens on, as machines and people call them."""
+"""Host names, ports and addresses of the server: parsing and printing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the settings say that the contents of artifacts are kept."""
+"""The artifact store that the settings choose: the data folder or a bucket."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 
 def artifact_store(settings: Settings) -> Blobs:
-    """The place; nothing is asked of it yet.
+    """Create the store without contacting it.
 
     Raises:
-        BlobsRefusedError: it is a bucket and the extra `s3` is not installed.
+        BlobsRefusedError: it is a bucket, and the extra `s3` is not installed.
     """
     if settings.artifact_store == "disk":
         return BlobStore(settings.data_dir, settings.artifact_quota_bytes)
     from dataclasses import replace
 
-    # Its library is large, and most servers keep contents on their disk.
+    # A local import: the library is large, and most servers use the disk.
     from store.files.blobs_s3 import Bucket, S3Blobs
 
     secret = settings.artifact_store_secret

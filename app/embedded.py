@@ -1,4 +1,4 @@
-"""MCP on stdin and stdout from a server of its own, in this process. Imports `mcp`."""
+"""MCP on stdin and stdout from a server in this process. Imports `mcp`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 async def serve_embedded(settings: Settings, selection: Selection) -> None:
-    """Opens the data folder, serves its administrator until stdin ends, and closes it.
+    """Open the data folder, serve its administrator until stdin ends, and close it.
 
     Raises:
-        StoreError: the database cannot be used, such as by a server that runs on it already.
-        SelectionError: packs are asked for as tools that there are not.
+        StoreError: the database cannot be used, for example because a server uses it.
+        SelectionError: the selection names packs that do not exist.
     """
     application = create_app(settings)
     await application.start()
@@ -44,16 +44,16 @@ async def serve_embedded(settings: Settings, selection: Selection) -> None:
         session = Session(surfaces.schema, context, selection, ending=ending)
         session.refuse_unknown_packs()
 
-        def session_of(_ctx: Any) -> Session:  # noqa: ANN401 - whichever request it is, there is one caller
+        def session_of(_ctx: Any) -> Session:  # noqa: ANN401 - all requests have one caller
             return replace(session, context=replace(context, misses=[]))
 
         server = build_server(Toolbox(surfaces.schema), session_of)
-        # Takes the real stdout for itself and points everybody else's at stderr.
+        # `stdio_server` redirects all other writes to stdout to stderr.
         try:
             async with stdio_server() as (incoming, outgoing):
                 said = Said(outgoing)
                 await server.run(Heard(incoming, said, ending), said, server.create_initialization_options())
         except* BrokenPipeError:
-            pass  # nobody listens any more: as good as the end of the input
+            pass  # the client has closed stdout, which ends the session as the end of stdin does
     finally:
         await application.stop()

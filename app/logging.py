@@ -1,10 +1,10 @@
-"""How log lines look and where they go: structlog, to standard error.
+"""Set up logging: structlog, to standard error.
 
-Lines of libraries that use the standard library's logging (uvicorn, websockets) take the same way. Access is not
-logged: addresses may carry signatures, and the audit says who did what.
+Lines of libraries that use the standard library's logging (uvicorn, websockets) take the same path. Requests are not
+logged: addresses may contain signatures, and the audit records who did what.
 
-Secrets are masked in every key and value before a line is rendered, because rendering escapes them, and once more in
-the finished line, because some tokens are recognised by the text around them.
+Secrets are masked in every key and value before a line is rendered, because rendering escapes them, and again in the
+finished line, because some tokens are recognised by the text around them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from runner.failures import JSONValue
 
-#: Loggers that say too much about every request at `info`.
+#: Loggers that log every request at `info`.
 _QUIET = ("uvicorn", "uvicorn.error", "uvicorn.access", "websockets", "httpx2", "httpcore2", "aiosqlite", "mcp")
 
 
@@ -49,20 +49,20 @@ def _plain(value: object) -> JSONValue:
 
 
 def configure_logging(level: str, style: Literal["auto", "console", "json"] = "auto") -> None:
-    """Sets up logging for the whole process; a second call replaces the first.
+    """Set up logging for the process; a second call replaces the first.
 
     Args:
-        level: Least level that is logged: `debug`, `info`, `warning` or `error`.
+        level: Lowest level to log: `debug`, `info`, `warning` or `error`.
         style: `console` for people, `json` for machines, `auto` by whether standard error is a terminal.
     """
-    least = logging.getLevelNamesMapping()[level.upper()]
+    lowest = logging.getLevelNamesMapping()[level.upper()]
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
     ]
     if style == "console" or (style == "auto" and sys.stderr.isatty()):
-        # Other tracebacks show the values of local variables, and are made when the line is rendered.
+        # structlog's other tracebacks show the values of local variables.
         renderer: Processor = structlog.dev.ConsoleRenderer(
             colors=sys.stderr.isatty(), timestamp_key="at", exception_formatter=structlog.dev.plain_traceback
         )
@@ -71,7 +71,7 @@ def configure_logging(level: str, style: Literal["auto", "console", "json"] = "a
     ending: list[Processor] = [structlog.processors.format_exc_info, _masked_values, renderer, _masked_line]
     structlog.configure(
         processors=[*shared, *ending],
-        wrapper_class=structlog.make_filtering_bound_logger(least),
+        wrapper_class=structlog.make_filtering_bound_logger(lowest),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
@@ -85,6 +85,6 @@ def configure_logging(level: str, style: Literal["auto", "console", "json"] = "a
     logging.captureWarnings(True)
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(least)
+    root.setLevel(lowest)
     for name in _QUIET:
-        logging.getLogger(name).setLevel(max(least, logging.WARNING))
+        logging.getLogger(name).setLevel(max(lowest, logging.WARNING))

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 
 from app.auth.hosts import guard_for
 from app.auth.identity import Authenticator
-from app.http.base_path import inside
+from app.http.base_path import without_base
 from app.http.downloads import Downloads
 from app.http.pages import health_route, wrong_method
 from app.run_resources import resources_of
@@ -81,7 +81,7 @@ class Application:
             await self._live(receive, send)
             return
         if self._base:
-            scope = inside(scope, self._base)
+            scope = without_base(scope, self._base)
         surfaces = self.surfaces
         if surfaces is None or scope.get("path") == "/healthz":
             await self._outer(scope, receive, send)

@@ -1,4 +1,4 @@
-"""What runs are given to work with, made of the settings."""
+"""The engine's resources and limits, from the settings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def resources_of(
     memory: Memory,
     router: PackRouter,
 ) -> Resources:
-    """The resources of the engine; the redactor learns the secrets that settings hold."""
+    """The resources of the engine; the redactor learns the secrets in the settings."""
     agents = agents_of(
         settings.agents,
         folder=settings.data_dir / "agents",
@@ -71,7 +71,7 @@ def resources_of(
 def _gateway(settings: Settings, egress: Egress, vault: Vault, redactor: Redactor) -> Gateway:
     providers = providers_of(settings.model_providers)
     given = given_keys(providers)
-    # What is shorter is no key anybody gives out, and would be masked inside ordinary words.
+    # No provider issues shorter keys, and masking them would damage ordinary words.
     redactor.learn({f"{name}.{KEY_FIELD}": key for name, key in given.items() if len(key) >= MIN_SECRET_LENGTH})
     return Gateway(
         providers,
@@ -83,7 +83,7 @@ def _gateway(settings: Settings, egress: Egress, vault: Vault, redactor: Redacto
 
 
 def _mcp_url(settings: Settings) -> str:
-    """Where agents of this machine reach Packline's tools: by its public address, else on loopback."""
+    """The address of Packline's tools for agents on this machine: the public one, else loopback."""
     if settings.public_url:
         return f"{settings.outward}{MCP_PATH}"
     return f"http://127.0.0.1:{settings.port}{settings.base}{MCP_PATH}"

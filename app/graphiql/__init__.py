@@ -1,6 +1,6 @@
-"""GraphiQL at `/graphiql`: the API explorer, from our own files alone.
+"""GraphiQL at `/graphiql`: the API explorer, served from our own files.
 
-The page is built from `frontend/graphiql`; it loads nothing from outside, which its content policy enforces. It asks
+The page is built from `frontend/graphiql`; its content policy keeps it from loading anything from elsewhere. It calls
 `/graphql` with the browser's login or with a token typed into it, so the page itself needs no sign-in.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
 BUILT_FILES = Path(__file__).parent.parent / "ui_dist" / "graphiql"
-#: The editor injects style elements and starts its workers from blobs; nothing else may come from elsewhere.
+#: The editor injects style elements and starts its workers from blobs; everything else comes from this server.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; "
@@ -37,22 +37,22 @@ _HEADERS = {
 
 
 class _Files(StaticFiles):
-    """The built page; its assets carry a digest in their name and never change."""
+    """The built page; its assets have a digest in their name and never change."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
         for name, value in _HEADERS.items():
             response.headers[name] = value
-        kept = "public, max-age=31536000, immutable" if path.startswith("assets/") else "no-cache"
-        response.headers["cache-control"] = kept
+        caching = "public, max-age=31536000, immutable" if path.startswith("assets/") else "no-cache"
+        response.headers["cache-control"] = caching
         return response
 
 
 def graphiql_routes(files: Path = BUILT_FILES) -> list[BaseRoute]:
-    """Return the routes of the explorer; when it was not built, of a page that says how to build it.
+    """The routes of the explorer; without a build, of a page that says how to build it.
 
     Args:
-        files: Where `npm run build` has put the page. Looked at once, now.
+        files: The folder `npm run build` wrote; checked once, now.
     """
     if not (files / "index.html").is_file():
         return [Route("/graphiql", _not_built, methods=["GET"]), Route("/graphiql/", _not_built, methods=["GET"])]
@@ -63,7 +63,7 @@ def graphiql_routes(files: Path = BUILT_FILES) -> list[BaseRoute]:
 
 
 async def _with_slash(request: Request) -> Response:
-    """The page's addresses are relative, so that it also works behind a proxy that adds a path."""
+    """Redirect to the page's folder: its addresses are relative, so that it works behind any path prefix."""
     query = f"?{request.url.query}" if request.url.query else ""
     return RedirectResponse(f"graphiql/{query}", 307)
 

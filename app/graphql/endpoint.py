@@ -1,7 +1,7 @@
 """`/graphql`: the schema over HTTP, websockets and server-sent events.
 
 One subclass of Strawberry's ASGI application. It follows GraphQL over HTTP (https://graphql.github.io/graphql-over-http)
-and leaves no door of the defaults open; what stands behind it is `schema.guard.guarded_schema.GuardedSchema`.
+and turns off the defaults that the server does not need; `schema.guard.guarded_schema.GuardedSchema` executes.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from app.graphql.wire import (
     read_body,
     read_query_string,
     result_response,
+    timed_out,
 )
 from app.http.while_allowed import NoLongerAllowedError, while_allowed
 from schema.base.masking import internal_error, report
@@ -49,11 +50,11 @@ if TYPE_CHECKING:
 
 CallerT = TypeVar("CallerT")
 
-#: Who sends a bearer token, or (token None) whose session the connection's cookies are; None refuses.
+#: Finds the caller of a bearer token or, without one, of the connection's cookies; None refuses.
 Authenticate: TypeAlias = "Callable[[HTTPConnection, str | None], Awaitable[CallerT | None]]"
-#: Makes the context of one operation. Called in the task that runs it, so it may set context variables.
+#: Makes the context of one operation. Runs in the operation's task, so it may set context variables.
 MakeContext: TypeAlias = "Callable[[CallerT, HTTPConnection], object]"
-#: Returns, within a few seconds of it, once the caller's token has expired, been revoked or lost a scope.
+#: Returns within a few seconds after the caller's token expired, was revoked or lost a scope.
 WatchCaller: TypeAlias = "Callable[[CallerT], Awaitable[None]]"
 
 _READ = frozenset({OperationType.QUERY})
@@ -64,35 +65,35 @@ _CHALLENGE = 'Bearer realm="packline"'
 
 @dataclass(frozen=True, slots=True)
 class TransportLimits:
-    """Times and sizes of the transport; the size of a body is `RequestLimits.body_bytes`."""
+    """Limits of time and size; that of a body is `RequestLimits.body_bytes`."""
 
-    #: A query or command is answered within this; longer than the longest `waitSeconds` (50).
+    #: Longest time of a query or mutation; above the longest `waitSeconds` (50).
     request_seconds: float = 60.0
-    #: From handshake to `connection_init`, and for signing in.
+    #: Longest time from handshake to `connection_init`, and of signing in.
     init_seconds: float = 10.0
-    #: Characters of one websocket frame. Give uvicorn the same as `ws_max_size`: it refuses before buffering.
+    #: Characters of one websocket frame. uvicorn's `ws_max_size` should be the same: it refuses before buffering.
     frame_bytes: int = 262_144
-    #: Operations in flight on one socket.
+    #: Concurrent operations of one socket.
     operations_per_socket: int = 100
-    #: Sockets that have not signed in yet; more are refused at the handshake.
+    #: Sockets not yet signed in; the handshake refuses more.
     unauthenticated_sockets: int = 256
-    #: A comment keeps an idle event stream open through proxies.
+    #: Interval of the comments that keep proxies from closing an idle event stream.
     keepalive_seconds: float = 15.0
 
 
 class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
     """The ASGI application behind `/graphql`.
 
-    Every request, socket and stream is authenticated before its operation is read. Commands are refused over GET;
-    batches, multipart requests, `@defer` and the legacy `graphql-ws` protocol are not spoken.
+    It authenticates every request, socket and stream before it reads the operation. It refuses mutations over GET,
+    batches, multipart requests, `@defer` and the legacy `graphql-ws` protocol.
 
     Args:
-        schema: What is served.
-        authenticate: Told the bearer token, else None; it may look at the connection's cookies. None refuses: 401, or
-            4403 on a socket, whose token comes in `connection_init` as `{"Authorization": "Bearer …"}`.
+        schema: The schema.
+        authenticate: Finds the caller. None refuses: 401, or 4403 on a socket, whose token comes in `connection_init`
+            as `{"Authorization": "Bearer …"}`.
         make_context: Makes a context for each operation, on sockets too.
-        watch_caller: Ends sockets (4403) and streams when it returns; None leaves them open.
-        transport: Times and sizes.
+        watch_caller: Its return ends sockets (4403) and streams; None leaves them open.
+        transport: Limits of time and size.
         allowed_origins: Other origins whose pages may open a socket with this server's cookies.
     """
 
@@ -126,11 +127,10 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         self._unauthenticated: set[int] = set()
 
     def stop(self) -> None:
-        """End open event streams, so that the server need not wait for them; sockets are closed by the server."""
+        """End open event streams, so that the server need not wait for them; the server closes sockets itself."""
         self._stopping.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request or socket."""
         if scope["type"] == "websocket":
             await self._serve_socket(WebSocket(scope, receive, send))
             return
@@ -158,8 +158,7 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
             raise Refusal(
                 504,
                 "TIMEOUT",
-                f"Not answered within {self.transport.request_seconds:g} s. "
-                "A command may have been carried out; look before repeating it.",
+                timed_out(self.transport.request_seconds),
             ) from None
 
     async def _answer_once(self, request: Request) -> ASGIApp:
@@ -176,7 +175,7 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
     async def _answer_to(self, request: Request, caller: CallerT) -> ASGIApp:
         media = negotiate(request.headers.get("accept", "*/*"))
         if media is None:
-            raise Refusal(406, "NOT_ACCEPTABLE", f"This can be answered as {', '.join(Media)}.")
+            raise Refusal(406, "NOT_ACCEPTABLE", f"The Accept header must allow one of {', '.join(Media)}.")
         operation = await self._read(request)
         context = self.make_context(caller, request)
         if media is not Media.STREAM:
@@ -239,16 +238,16 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
             self._unauthenticated.discard(id(socket))
 
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> SocketState:
-        """Return the state of a socket; operations get contexts of their own from `make_context`."""
+        """Return the state of a socket; `make_context` makes the contexts of its operations."""
         if not isinstance(request, WebSocket):
-            raise TypeError("requests over HTTP do not pass here")
+            raise TypeError("only sockets have a state")
         return SocketState(request)
 
     async def on_ws_connect(self, context: SocketState) -> UnsetType:
         """Sign a socket in.
 
         Raises:
-            ConnectionRejectionError: It is nobody's; closes with 4403.
+            ConnectionRejectionError: It has no valid credentials; closes with 4403.
         """
         params = context.connection_params or {}
         given = params.get("Authorization", params.get("authorization"))
@@ -266,25 +265,24 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         return UnsetType()
 
     def decode_json(self, data: str | bytes) -> object:
-        """Read a frame strictly; see `app.graphql.wire.decode_json`."""
+        """Decode a frame strictly, by `app.graphql.wire.decode_json`."""
         return decode_json(data)
 
     def encode_json(self, data: object) -> str:
-        """Write a frame as text."""
         return encode_json(data)
 
 
 def _unauthenticated(token: str | None) -> Refusal:
-    known = "The token is not valid, or no longer." if token else "Sign in, or send `Authorization: Bearer …`."
+    message = "The token is invalid, expired or revoked." if token else "Sign in, or send `Authorization: Bearer …`."
     challenge = f'{_CHALLENGE}, error="invalid_token"' if token else _CHALLENGE
-    return Refusal(401, "UNAUTHENTICATED", known, {"www-authenticate": challenge})
+    return Refusal(401, "UNAUTHENTICATED", message, {"www-authenticate": challenge})
 
 
 def _wrong_method(kind: OperationType) -> Refusal:
     if kind is OperationType.MUTATION:
-        return Refusal(405, "METHOD_NOT_ALLOWED", "Commands are sent with POST.", {"allow": "POST"})
+        return Refusal(405, "METHOD_NOT_ALLOWED", "Send mutations with POST.", {"allow": "POST"})
     return Refusal(
         406,
         "NOT_ACCEPTABLE",
-        f"Subscriptions are answered as {Media.STREAM}, or over a websocket with {GRAPHQL_TRANSPORT_WS_PROTOCOL}.",
+        f"Subscriptions need {Media.STREAM} in the Accept header, or a websocket with {GRAPHQL_TRANSPORT_WS_PROTOCOL}.",
     )

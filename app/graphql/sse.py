@@ -1,4 +1,4 @@
-"""Answers over server-sent events: graphql-sse, "distinct connections" mode, for scripts and strict proxies.
+"""Results as server-sent events: graphql-sse, "distinct connections" mode, for scripts and strict proxies.
 
 event: next        data: {"data": …} or {"errors": …}
 event: complete    data:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
-    # Proxies must neither keep, compress nor collect what is meant to arrive as it happens.
+    # Proxies must not cache, compress or buffer the events.
     (b"cache-control", b"no-cache, no-store, no-transform"),
     (b"x-accel-buffering", b"no"),
     (b"x-content-type-options", b"nosniff"),
@@ -30,22 +30,22 @@ _HEADERS = [
 ]
 _COMPLETE = b"event: complete\ndata:\n\n"
 _KEEPALIVE = b":\n\n"
-#: How long the last words of a stream may wait for a client that does not read.
-_FAREWELL_SECONDS = 2.0
+#: How long the last events of a stream wait for a client that does not read.
+_CLOSE_SECONDS = 2.0
 
 
 class EventStream:
-    """One streamed answer, an ASGI response.
+    """One streamed result, an ASGI response.
 
-    It ends when the results end, the client goes away, the caller may no longer listen, or the server stops. A client
-    that does not read holds up its own stream alone: nothing is buffered beyond what the connection takes.
+    It ends when the results end, the client disconnects, the caller's token ends, or the server stops. A client that
+    does not read delays only its own stream: nothing is buffered beyond the connection's own buffer.
 
     Args:
-        open_results: Starts the operation. Called once, in the task that reads the results, so that context
-            variables set before stay visible to resolvers.
-        expired: Returns when the caller may no longer listen; the stream then says so and ends.
+        open_results: Starts the operation. It runs once, in the task that reads the results, so that resolvers see
+            context variables set before.
+        expired: Returns when the caller's token has ended; the stream then sends an error and ends.
         stopping: Set when the server stops.
-        keepalive_seconds: A comment is sent after so long without an answer.
+        keepalive_seconds: Interval of comments.
     """
 
     def __init__(
@@ -62,7 +62,6 @@ class EventStream:
         self._writing = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the stream."""
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
         results = asyncio.create_task(self._send_results(send))
         keepalive = asyncio.create_task(self._keep_alive(send))
@@ -78,10 +77,10 @@ class EventStream:
         if gone.done() and not gone.cancelled():
             return
         with suppress(TimeoutError):
-            async with asyncio.timeout(_FAREWELL_SECONDS):
-                await self._say_farewell(send, expired if was_expired else None)
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._end(send, expired if was_expired else None)
 
-    async def _say_farewell(self, send: Send, expired: asyncio.Future[None] | None) -> None:
+    async def _end(self, send: Send, expired: asyncio.Future[None] | None) -> None:
         if expired is not None:
             await self._send_expiry(send, expired)
         await send({"type": "http.response.body", "body": _COMPLETE, "more_body": False})
@@ -98,7 +97,7 @@ class EventStream:
     async def _send_expiry(self, send: Send, expired: asyncio.Future[None]) -> None:
         failure = None if expired.cancelled() else expired.exception()
         if failure is not None:
-            report(failure, "watching a caller failed")
+            report(failure, "watching a token failed")
         await self._send_next(send, _errors("The token expired, was revoked or lost a scope.", {"code": "FORBIDDEN"}))
 
     async def _send_next(self, send: Send, body: dict[str, object]) -> None:
@@ -123,7 +122,7 @@ async def _disconnected(receive: Receive) -> None:
 
 
 async def _cancel(*tasks: asyncio.Future[Any]) -> None:
-    """Cancel tasks and wait until what they held is released; their failures were told or no longer matter."""
+    """Cancel tasks and wait until they have released their resources; their failures were reported or do not matter."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

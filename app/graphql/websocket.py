@@ -1,8 +1,8 @@
 """Operations over a websocket: `graphql-transport-ws`, as https://github.com/enisdenjo/graphql-ws specifies it.
 
-Strawberry's handler drives the protocol. What is added: odd frames close 4400 instead of tearing the connection down,
-frames are bounded, every operation has a context of its own, queries and commands a time limit, one bad document does
-not close the socket for the others, and a caller who may no longer listen is closed with 4403.
+Strawberry's handler drives the protocol. This module adds: malformed frames close with 4400 instead of dropping the
+connection, the size of frames is limited, each operation has its own context, queries and mutations have a time limit,
+an invalid document does not close the socket for the others, and the end of the caller's token closes with 4403.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from strawberry.http.exceptions import NonTextMessageReceived, WebSocketDisconne
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler
 from strawberry.types.execution import PreExecutionError
 
-from app.graphql.wire import is_request_error
+from app.graphql.wire import is_request_error, timed_out
 from runner.excerpts import excerpt
 from schema.base.masking import internal_error, report
 
@@ -43,33 +43,33 @@ INTERNAL_ERROR = 1011
 MESSAGE_TOO_BIG = 1009
 BAD_REQUEST = 4400
 FORBIDDEN = 4403
-#: How long a close frame may wait for a client that does not read.
-_FAREWELL_SECONDS = 2.0
+#: How long a close frame waits for a client that does not read.
+_CLOSE_SECONDS = 2.0
 
 
 @dataclass(slots=True)
 class SocketState:
-    """What is known about one socket; the handler's context, never an operation's."""
+    """The state of one socket: the handler's context, never an operation's."""
 
     connection: WebSocket
     #: Payload of `connection_init`.
     connection_params: Mapping[str, object] | None = None
-    #: Who it is, from acknowledgement on; whatever `authenticate` gave.
+    #: The caller that `authenticate` found; None before the acknowledgement.
     caller: Any = None
 
 
 class SocketAdapter(ASGIWebSocketAdapter):
-    """Reads bounded text frames, and never fails for writing to a socket that has closed."""
+    """Read text frames of limited size; writing to a closed socket raises only `WebSocketDisconnected`."""
 
     view: GraphQLApp[Any]
 
     async def iter_json(self, *, ignore_parsing_errors: bool = False) -> AsyncGenerator[object, None]:
-        """Give the frames of the socket, decoded, until it closes."""
+        """Yield the decoded frames of the socket until it closes."""
         del ignore_parsing_errors
         while self.ws.application_state != WebSocketState.DISCONNECTED:
             try:
                 message = await self.ws.receive()
-            except RuntimeError:  # it was closed from our side meanwhile
+            except RuntimeError:  # our side has closed it
                 return
             if message["type"] == "websocket.disconnect":
                 return
@@ -77,7 +77,7 @@ class SocketAdapter(ASGIWebSocketAdapter):
             if not isinstance(text, str):
                 raise NonTextMessageReceived
             if len(text) > self.view.transport.frame_bytes:
-                await self.close(MESSAGE_TOO_BIG, f"A frame may have {self.view.transport.frame_bytes} bytes")
+                await self.close(MESSAGE_TOO_BIG, f"A frame may have at most {self.view.transport.frame_bytes} bytes")
                 return
             try:
                 yield self.view.decode_json(text)
@@ -89,21 +89,21 @@ class SocketAdapter(ASGIWebSocketAdapter):
         """Send a frame.
 
         Raises:
-            WebSocketDisconnected: There is nobody to send it to.
+            WebSocketDisconnected: The socket is closed.
         """
         if self.ws.application_state == WebSocketState.DISCONNECTED:
             raise WebSocketDisconnected
         try:
             await self.ws.send_text(self.view.encode_json(message))
-        except (WebSocketDisconnect, RuntimeError) as error:  # RuntimeError: closed from our side meanwhile
+        except (WebSocketDisconnect, RuntimeError) as error:  # RuntimeError: our side has closed it
             raise WebSocketDisconnected from error
 
     async def close(self, code: int, reason: str) -> None:
-        """Close the socket; harmless when it is closed already."""
+        """Close the socket; harmless if it is closed."""
         if self.ws.application_state == WebSocketState.DISCONNECTED:
             return
         with suppress(WebSocketDisconnect, RuntimeError, TimeoutError):
-            async with asyncio.timeout(_FAREWELL_SECONDS):
+            async with asyncio.timeout(_CLOSE_SECONDS):
                 # A close frame carries at most 123 bytes of reason (RFC 6455 section 5.5).
                 await self.ws.close(code, excerpt(reason, 123).encode()[:123].decode(errors="ignore"))
 
@@ -116,7 +116,7 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
     _watch: asyncio.Task[None] | None = None
 
     async def handle_message(self, message: Message) -> None:
-        """Take one frame; what does not have the shape the protocol wants closes the socket with 4400."""
+        """Handle one frame; a frame of the wrong shape closes the socket with 4400."""
         wrong = _wrong_shape(message)
         if wrong is not None:
             await self.handle_invalid_message(wrong)
@@ -126,7 +126,7 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
         await super().handle_message(message)
 
     async def handle_connection_init(self, message: ConnectionInitMessage) -> None:
-        """Authenticate, acknowledge, and watch from then on whether the caller may stay."""
+        """Authenticate, acknowledge, and from then on watch the caller's token."""
         try:
             await super().handle_connection_init(message)
         except WebSocketDisconnected:
@@ -145,8 +145,8 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
         try:
             await watch_caller(self.context.caller)
         except Exception as error:
-            code, reason = INTERNAL_ERROR, f"Something broke on the server: {report(error, 'watching a caller failed')}"
-        # Nothing more is sent, not even by operations that hold a result already.
+            code, reason = INTERNAL_ERROR, f"Something broke on the server: {report(error, 'watching a token failed')}"
+        # Nothing more is sent, not even results that operations already have.
         await self._end_operations()
         await self.websocket.close(code, reason)
 
@@ -158,14 +158,14 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def shutdown(self) -> None:
-        """Release everything the socket held."""
+        """Release the socket's tasks."""
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
         await super().shutdown()
 
     async def handle_subscribe(self, message: SubscribeMessage) -> None:
-        """Start an operation; the one too many is refused with the limit."""
+        """Start an operation; one above the limit gets an error that names the limit."""
         most = self.view.transport.operations_per_socket
         if self.connection_acknowledged and message["id"] not in self.operations and len(self.operations) >= most:
             errors = [_too_many_operations(most).formatted]
@@ -174,17 +174,18 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
         await super().handle_subscribe(message)
 
     async def run_operation(self, operation: Operation[SocketState, None]) -> None:
-        """Run one operation in a context made for it alone, so that no loader serves another operation's rows."""
+        """Run one operation in its own context, so that no loader serves another operation's rows."""
         try:
             await self._run(operation)
         except WebSocketDisconnected:
             pass
         except TimeoutError:
-            await self._tell(operation, _timed_out(self.view.transport.request_seconds))
+            message = timed_out(self.view.transport.request_seconds)
+            await self._send_error(operation, GraphQLError(message, extensions={"code": "TIMEOUT"}))
         except Exception as error:
             error_id = report(error, "operation failed", operation=operation.operation_name)
             extensions = {"code": "INTERNAL", "id": error_id}
-            await self._tell(operation, GraphQLError(internal_error(error_id), extensions=extensions))
+            await self._send_error(operation, GraphQLError(internal_error(error_id), extensions=extensions))
         finally:
             if self.operations.get(operation.id) is operation:
                 del self.operations[operation.id]
@@ -209,25 +210,18 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
                     await operation.send_next(result)
         await operation.send_operation_message({"id": operation.id, "type": "complete"})
 
-    async def _tell(self, operation: Operation[SocketState, None], error: GraphQLError) -> None:
-        with suppress(WebSocketDisconnected, KeyError):  # KeyError: the client has completed it meanwhile
+    async def _send_error(self, operation: Operation[SocketState, None], error: GraphQLError) -> None:
+        with suppress(WebSocketDisconnected, KeyError):  # KeyError: the client has completed it
             await operation.send_initial_errors([error])
 
     async def handle_complete(self, message: CompleteMessage) -> None:
-        """Stop an operation at the client's wish."""
+        """Stop an operation that the client completes."""
         await self.cleanup_operation(operation_id=message["id"])
-
-
-def _timed_out(seconds: float) -> GraphQLError:
-    return GraphQLError(
-        f"Not answered within {seconds:g} s. A command may have been carried out; look before repeating it.",
-        extensions={"code": "TIMEOUT"},
-    )
 
 
 def _too_many_operations(most: int) -> GraphQLError:
     return GraphQLError(
-        f"A socket carries at most {most} operations at a time.",
+        f"A socket may run at most {most} operations at a time.",
         extensions={
             "code": "LIMITED",
             "limit": "operations_per_socket",
@@ -239,9 +233,9 @@ def _too_many_operations(most: int) -> GraphQLError:
 
 
 def _wrong_shape(message: object) -> str | None:
-    """Return what a frame lacks that the protocol wants, as a reason to close; None when it is well formed."""
+    """Return what is wrong with a frame's shape, as a reason to close; None if nothing is."""
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
-        return "A frame must be a JSON object with a text `type`"
+        return "A frame must be a JSON object with a string `type`"
     kind, payload = message["type"], message.get("payload")
     match kind:
         case "subscribe":
@@ -251,24 +245,23 @@ def _wrong_shape(message: object) -> str | None:
         case "connection_init" | "ping" | "pong":
             return None if isinstance(payload, dict | None) else f"The payload of `{kind}` must be an object or null"
         case _:
-            return f"There is no frame of the type `{excerpt(kind, 40)}`"
+            return f"There is no frame type `{excerpt(kind, 40)}`"
 
 
 def _wrong_id(message: dict[str, object]) -> str | None:
-    return None if _is_id(message.get("id")) else f"The `id` of `{message['type']}` must be text of 1 to 128 characters"
+    value = message.get("id")
+    if isinstance(value, str) and 0 < len(value) <= 128:
+        return None
+    return f"The `id` of `{message['type']}` must be a string of 1 to 128 characters"
 
 
 def _wrong_payload(payload: object) -> str | None:
     """Return what is wrong with the payload of `subscribe`."""
     if not isinstance(payload, dict) or not isinstance(payload.get("query"), str):
-        return "The payload of `subscribe` must be an object with a text `query`"
+        return "The payload of `subscribe` must be an object with a string `query`"
     if not isinstance(payload.get("operationName"), str | None):
-        return "`operationName` must be text or null"
+        return "`operationName` must be a string or null"
     for name in ("variables", "extensions"):
         if not isinstance(payload.get(name), dict | None):
             return f"`{name}` must be an object or null"
     return None
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= 128

@@ -1,4 +1,4 @@
-"""GraphQL over HTTP as bytes: media types, JSON both ways, bodies, and refusals before anything is executed."""
+"""GraphQL over HTTP as bytes: media types, JSON encoding and decoding, bodies, and refusals before execution."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 _HEADERS = {"cache-control": "private, no-store", "vary": "accept", "x-content-type-options": "nosniff"}
 #: An escaped U+0000: `\u0000` whose backslash is not itself escaped.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
-#: orjson reads whole numbers beyond 64 bits as floats; those need a reader that keeps or refuses them exactly.
+#: orjson reads whole numbers above 64 bits as floats; `json` reads these exactly.
 _LONG_DIGITS = re.compile(rb"[0-9]{19}")
 
 
 class Media(StrEnum):
-    """What an answer may be sent as."""
+    """Media types of answers."""
 
-    #: GraphQL over HTTP: the status tells whether the request was understood.
+    #: GraphQL over HTTP: a request that cannot be executed gets 400.
     RESPONSE = "application/graphql-response+json"
-    #: For older clients: 200 for whatever GraphQL itself answers.
+    #: For older clients: every answer of GraphQL gets 200.
     JSON = "application/json"
-    #: One answer or many, as server-sent events (graphql-sse, distinct connections).
+    #: One or more results as server-sent events (graphql-sse, distinct connections).
     STREAM = "text/event-stream"
 
 
@@ -48,7 +48,7 @@ _ACCEPTED = {
 
 @lru_cache(maxsize=256)
 def negotiate(accept: str) -> Media | None:
-    """Return what to answer with for an Accept header (RFC 9110 section 12.5.1), or None when nothing fits."""
+    """Return the media type for an Accept header (RFC 9110 section 12.5.1), or None if it allows none of ours."""
     best: Media | None = None
     best_quality = 0.0
     for part in accept.split(","):
@@ -68,13 +68,13 @@ def negotiate(accept: str) -> Media | None:
 
 
 class Refusal(Exception):
-    """A request that is answered before GraphQL sees it.
+    """A request refused before GraphQL executes it.
 
     Args:
         status: HTTP status.
-        code: For programs, in `extensions.code`.
-        message: For people.
-        headers: To send along.
+        code: The code in `extensions.code`, for programs.
+        message: The message, for people.
+        headers: Headers of the answer.
     """
 
     def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
@@ -85,20 +85,25 @@ class Refusal(Exception):
         self.headers = dict(headers or {})
 
     def response(self) -> Response:
-        """Return the answer: always JSON, whatever was asked for."""
+        """Return the answer, as JSON for every Accept header."""
         return error_response(self.status, self.message, {"code": self.code}, self.headers)
 
 
 def error_response(
     status: int, message: str, extensions: Mapping[str, object], headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Return one error in the shape of a GraphQL answer."""
+    """Return an answer with one error, in the shape of GraphQL's."""
     body = orjson.dumps({"errors": [{"message": message, "extensions": dict(extensions)}]})
     return Response(body, status, {**_HEADERS, **(headers or {})}, media_type=Media.JSON)
 
 
+def timed_out(seconds: float) -> str:
+    """The message for an operation that took too long."""
+    return f"No answer within {seconds:g} s. A mutation may have been executed; check before you repeat it."
+
+
 def result_body(result: ExecutionResult) -> dict[str, object]:
-    """Return a result as the members of its answer; one that was never executed has no `data`."""
+    """Return the members of a result's JSON; a request that was not executed has no `data`."""
     body: dict[str, object] = {}
     if result.errors:
         body["errors"] = [error.formatted for error in result.errors]
@@ -110,27 +115,27 @@ def result_body(result: ExecutionResult) -> dict[str, object]:
 
 
 def is_request_error(result: ExecutionResult) -> bool:
-    """Whether the request was refused before its first resolver ran: no data and no error with a place in it."""
+    """Whether the request was refused before its first resolver ran: no data, and no error has a path."""
     return result.data is None and bool(result.errors) and all(error.path is None for error in result.errors or ())
 
 
 def result_response(result: ExecutionResult, media: Media) -> Response:
-    """Return the answer to a query or command."""
+    """Return the answer to a query or mutation."""
     status = 400 if media is Media.RESPONSE and is_request_error(result) else 200
     body = orjson.dumps(result_body(result), option=orjson.OPT_NON_STR_KEYS)
     return Response(body, status, _HEADERS, media_type=media)
 
 
 def encode_json(value: object) -> str:
-    """Return JSON as text: Strawberry would send bytes as a binary frame, which graphql-ws clients refuse."""
+    """Encode as text: Strawberry would send bytes as a binary frame, which graphql-ws clients refuse."""
     return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
 def decode_json(data: str | bytes) -> object:
-    """Read JSON strictly: no NaN, no half surrogates, no U+0000, nesting up to 1024, whole numbers kept exactly.
+    """Decode JSON strictly: no NaN, lone surrogates or U+0000, nesting up to 1024, whole numbers exact.
 
     Raises:
-        json.JSONDecodeError: It is not JSON, or not JSON that could be kept.
+        json.JSONDecodeError: It is not JSON, or JSON that could not be stored.
     """
     try:
         value: object = orjson.loads(data)
@@ -140,7 +145,7 @@ def decode_json(data: str | bytes) -> object:
         raise json.JSONDecodeError("it is not valid UTF-8", "", 0) from None
     text = data.encode() if isinstance(data, str) else data
     if _NUL.search(text):
-        raise json.JSONDecodeError("it holds the character U+0000, which is not accepted anywhere", "", 0)
+        raise json.JSONDecodeError("it contains the character U+0000, which is not allowed", "", 0)
     if _LONG_DIGITS.search(text):
         try:
             return json.loads(text)
@@ -158,7 +163,7 @@ def _is_unicode(data: str | bytes) -> bool:
 
 
 class Operation(NamedTuple):
-    """What one request asks for."""
+    """The operation of one request."""
 
     query: str
     variables: dict[str, object] | None
@@ -172,7 +177,7 @@ def read_operation(members: object) -> Operation:
         Refusal: 400; one is missing or of the wrong type.
     """
     if isinstance(members, list):
-        raise _bad("Batches are not taken; send each operation in a request of its own.")
+        raise _bad("Batches are not supported. Send each operation in a separate request.")
     if not isinstance(members, dict):
         raise _bad("The body must be a JSON object with a string `query`.")
     query = members.get("query")
@@ -183,7 +188,7 @@ def read_operation(members: object) -> Operation:
         raise _bad("`variables` must be an object or null.")
     name = members.get("operationName")
     if name is not None and not isinstance(name, str):
-        raise _bad("`operationName` must be text or null.")
+        raise _bad("`operationName` must be a string or null.")
     extensions = members.get("extensions")
     if extensions is not None and not isinstance(extensions, dict):
         raise _bad("`extensions` must be an object or null.")
@@ -198,7 +203,7 @@ def read_query_string(request: Request) -> Operation:
     """Read the operation of a GET request.
 
     Raises:
-        Refusal: 400; see `read_operation`.
+        Refusal: 400.
     """
     members: dict[str, object] = dict(request.query_params)
     for name in ("variables", "extensions"):
@@ -213,7 +218,7 @@ def read_query_string(request: Request) -> Operation:
 
 @lru_cache(maxsize=256)
 def _refused_type(content_type: str) -> str | None:
-    """Why a body of this Content-Type is not read; None when it is."""
+    """The refusal of a body with this Content-Type; None if it is accepted."""
     media, *parameters = (piece.strip().lower() for piece in content_type.split(";"))
     if media != Media.JSON:
         return "Send the request as application/json."
@@ -229,20 +234,20 @@ async def read_body(request: Request, limit_bytes: int) -> Operation:
 
     Raises:
         Refusal: 400, 413 or 415.
-        starlette.requests.ClientDisconnect: The client went away.
+        starlette.requests.ClientDisconnect: The client disconnected.
     """
     refused = _refused_type(request.headers.get("content-type", ""))
     if refused is not None:
         raise Refusal(415, "UNSUPPORTED_MEDIA_TYPE", refused)
     if (request.headers.get("content-encoding") or "identity").strip().lower() != "identity":
-        raise Refusal(415, "UNSUPPORTED_MEDIA_TYPE", "Compressed bodies are not taken; send it as it is.")
+        raise Refusal(415, "UNSUPPORTED_MEDIA_TYPE", "Compressed bodies are not supported. Send the body uncompressed.")
     try:
         body = await read_bounded(request, limit_bytes)
     except BodyTooLarge as over:
         raise Refusal(
             413,
             "BODY_TOO_LARGE",
-            f"The body is larger than {limit_bytes:,} bytes, the most that is read (PACKLINE_REQUEST_BODY_BYTES).",
+            f"The body is larger than the limit of {limit_bytes:,} bytes (PACKLINE_REQUEST_BODY_BYTES).",
             {"connection": "close"} if over.is_unread else None,
         ) from None
     try:

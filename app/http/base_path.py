@@ -1,7 +1,6 @@
-"""Serving below a path, such as /tools/pipes behind a proxy that has other things beside.
+"""Serving below a path prefix, such as /tools/pipes behind a proxy that also serves other applications.
 
-Both sorts of proxies work: those that pass the path on and those that take it off. Inside the server addresses have no
-base; only what goes out to browsers does.
+Proxies may pass the prefix on or strip it. Inside the server, addresses have no prefix; only those sent to browsers do.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
 
-def inside(scope: Scope, base: str) -> Scope:
-    """A request's scope with the base taken off its path, if it stands there.
+def without_base(scope: Scope, base: str) -> Scope:
+    """A copy of the scope without the base in its path; the scope itself if the path does not begin with it.
 
     Args:
-        scope: Of a request or socket.
-        base: Such as `/tools/pipes`, without a slash at the end; not empty.
+        scope: The scope of a request or socket.
+        base: The prefix, such as `/tools/pipes`, without a slash at the end; not empty.
     """
     path: str = scope["path"]
     if path != base and not path.startswith(f"{base}/"):

@@ -1,4 +1,4 @@
-"""Bodies of requests that are too large: refused in a way that their senders get to see."""
+"""Limits on request bodies, enforced so that the sender gets to read the refusal."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-#: A body up to so many times the limit is read to its end, unkept, so that its sender gets to see the refusal.
-_PATIENCE: Final = 8
+#: Read and discard a body up to this many times the limit, so that its sender gets to read the refusal.
+_DISCARD_FACTOR: Final = 8
 
 
 class BodyTooLarge(Exception):
-    """A body has more bytes than are taken.
+    """A body is larger than the limit.
 
     Args:
-        is_unread: Whether some of it has not been read; the connection is to be closed then.
+        is_unread: Whether some of it was not read; the connection must be closed then.
     """
 
     def __init__(self, *, is_unread: bool) -> None:
@@ -24,13 +24,13 @@ class BodyTooLarge(Exception):
 
 
 def announced_over(length: str | None, limit_bytes: int) -> int | None:
-    """The size of a body that is announced as too large: it is refused at once, without waiting for any of it.
+    """The announced size of a body if it is above the limit, else None; lets a server refuse before reading.
 
-    The connection may stay open: uvicorn reads the body and drops it, and the sender gets to see the refusal.
+    The connection may stay open: uvicorn reads and drops the body, and the sender gets to read the refusal.
 
     Args:
-        length: Its `Content-Length`, if it has one.
-        limit_bytes: The most that is taken.
+        length: The `Content-Length`, if there is one.
+        limit_bytes: The largest size allowed.
     """
     if length is None or not length.isdecimal():
         return None
@@ -39,11 +39,11 @@ def announced_over(length: str | None, limit_bytes: int) -> int | None:
 
 
 async def read_bounded(request: Request, limit_bytes: int) -> bytes:
-    """The whole body; one that is too large is never held in memory whole.
+    """Read the body, never holding more than the limit in memory.
 
     Raises:
-        BodyTooLarge: it has more than `limit_bytes`.
-        starlette.requests.ClientDisconnect: the client went away.
+        BodyTooLarge: it is larger than `limit_bytes`.
+        starlette.requests.ClientDisconnect: the client disconnected.
     """
     if announced_over(request.headers.get("content-length"), limit_bytes) is not None:
         raise BodyTooLarge(is_unread=False)
@@ -54,9 +54,9 @@ async def read_bounded(request: Request, limit_bytes: int) -> bytes:
         if size <= limit_bytes:
             chunks.append(chunk)
             continue
-        # Read on: closing at once would reset the connection before the client has read why.
+        # Read on: closing at once would reset the connection before the client has read the refusal.
         chunks.clear()
-        if size > limit_bytes * _PATIENCE:
+        if size > limit_bytes * _DISCARD_FACTOR:
             break
     if size > limit_bytes:
         raise BodyTooLarge(is_unread=True)

@@ -1,6 +1,6 @@
-"""`/artifacts/<id>`, its `/preview` and `/attempts/<id>/transcript`: for those who may see the run.
+"""`/artifacts/<id>`, its `/preview` and `/attempts/<id>/transcript`, for callers who may see the run.
 
-Signed addresses work without a token for some minutes, so that pages can show pictures and agents can hand links on.
+Signed addresses work without a token for some minutes, so that pages can show pictures and agents can pass on links.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from runner.excerpts import excerpt
 from runner.failures import PackError
 from runner.files.page_strips import PageStrips
 from runner.files.pdf_actions import SafePdfs
+from runner.issues import lacking_scope
 from store.files.artifacts import ArtifactRecord, find_artifact
 from store.files.blob_port import NOT_HERE, BlobError
 from store.runs.step_reads import find_attempts
@@ -46,19 +47,19 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: How long a request for a preview waits for one that is being made, in seconds.
+#: How long a request waits for a preview to be rendered, in seconds.
 PREVIEW_SECONDS = 20.0
 
 
 class Downloads:
-    """Serves artifacts and transcripts.
+    """Serve artifacts and transcripts.
 
     Args:
-        store: Where artifacts are recorded.
-        blobs: Where their content is.
-        previews: Makes and remembers what contents look like.
-        authenticator: Who may call.
-        settings: How long signed addresses work, and where the server is reached.
+        store: The records of artifacts.
+        blobs: Their contents.
+        previews: Renders and caches previews.
+        authenticator: Finds the caller.
+        settings: The lifetime of signed addresses, and the public address.
         clock: Seconds since 1970.
     """
 
@@ -83,7 +84,6 @@ class Downloads:
         self._key = signing_key(settings.data_dir)
 
     def routes(self) -> list[Route]:
-        """The routes of artifacts, their previews and transcripts."""
         methods = ["GET", "HEAD"]
         return [
             Route("/artifacts/{id}", self._serve, methods=methods),
@@ -92,20 +92,20 @@ class Downloads:
         ]
 
     def sign(self, artifact_id: str, caller_id: str) -> str:
-        """An address that serves an artifact without a token for some minutes; made for who may see it.
+        """An address that serves an artifact without a token for some minutes; the caller must be allowed to see it.
 
-        With `<id>/preview` it is that of the artifact's preview. A path, or a whole address when the settings say where
-        people reach the server.
+        With `<id>/preview` it serves the artifact's preview. It is a path, or a whole address if PACKLINE_PUBLIC_URL
+        is set.
         """
         return self._signed(f"artifacts/{artifact_id}", artifact_id, caller_id)
 
     def sign_transcript(self, attempt_id: str, caller_id: str) -> str:
-        """The same for an attempt's transcript."""
+        """An address as `sign` makes it, of an attempt's transcript."""
         path = f"attempts/{attempt_id}/transcript"
         return self._signed(path, path, caller_id)
 
     def _signed(self, path: str, signed: str, caller_id: str) -> str:
-        # Whole minutes, so that a page that is read again gets the same address and the browser its cached file.
+        # Rounded to whole minutes: a reloaded page gets the same address, and the browser uses its cache.
         expires = (int(self._clock() + self._settings.download_link_minutes * 60) // 60 + 1) * 60
         query = urlencode(
             {
@@ -128,15 +128,19 @@ class Downloads:
         return await self._send(request, found.digest, found.name, found.media_type)
 
     async def _send_shown(self, request: Request, artifact: ArtifactRecord) -> Response:
-        """A PDF without what a browser's viewer would run of it."""
+        """Send a PDF without the actions a browser's viewer would run."""
         try:
             digest = await self._pdfs.digest_of(artifact)
         except PackError as error:
-            return plain(415, f"{artifact.name} cannot be shown here; download it. {error.failure.message}")
+            return plain(415, f"{artifact.name} cannot be shown here; download it instead. {error.failure.message}")
         except FileNotFoundError:
             return plain(410, f"The content of {artifact.name} {NOT_HERE}")
         except (BlobError, OSError) as error:
-            return plain(503, f"{artifact.name} cannot be shown now; download it. {_said(error)}", {"retry-after": "5"})
+            return plain(
+                503,
+                f"{artifact.name} cannot be shown now; download it instead. {_text_of(error)}",
+                {"retry-after": "5"},
+            )
         return await self._send(request, digest, artifact.name, artifact.media_type)
 
     async def _serve_preview(self, request: Request) -> Response:
@@ -148,13 +152,13 @@ class Downloads:
             return await self._send_strip(found)
         preview = await self._previews.made(found, wait_seconds=PREVIEW_SECONDS)
         if preview is None:
-            return plain(503, f"The preview of {found.name} is not ready yet.", {"retry-after": "2"})
+            return plain(503, f"The preview of {found.name} is not ready yet. Try again.", {"retry-after": "2"})
         if preview.image_digest is None or preview.image_type is None:
             return plain(404, f"There is no picture of {found.name}: {preview.reason or 'it is shown as text'}.")
         return await self._send(request, preview.image_digest, f"{found.name} preview", preview.image_type)
 
     async def _send_strip(self, artifact: ArtifactRecord) -> Response:
-        """All pages in one picture: `?pages` of a preview."""
+        """Send all pages in one picture: `?pages` of a preview."""
         try:
             strip = await self._strips.of(artifact)
         except PackError as error:
@@ -162,7 +166,7 @@ class Downloads:
         except FileNotFoundError:
             return plain(410, f"The content of {artifact.name} {NOT_HERE}")
         except BlobError as error:
-            return plain(503, _said(error), {"retry-after": "5"})
+            return plain(503, _text_of(error), {"retry-after": "5"})
         return send_whole(strip, "image/webp")
 
     async def _serve_transcript(self, request: Request) -> Response:
@@ -175,7 +179,7 @@ class Downloads:
         return send_lines(request, transcript_parts(self._store, attempt_id), name=f"{attempt_id}.jsonl")
 
     async def _find(self, request: Request, artifact_id: str, signed: str) -> ArtifactRecord | Response:
-        """The artifact, or why it is not sent."""
+        """The artifact, or the refusal to send it."""
         refused = await self._refusal(request, signed)
         if refused is not None:
             return refused
@@ -185,7 +189,7 @@ class Downloads:
         if artifact.status is ArtifactStatus.QUARANTINED:
             return plain(
                 403,
-                f"{artifact.name} is in quarantine, because it seems to hold a secret. Somebody with the scope "
+                f"{artifact.name} is in quarantine, because it seems to contain a secret. A caller with the scope "
                 "`manage` can release it.",
             )
         if artifact.erased_at is not None:
@@ -199,28 +203,28 @@ class Downloads:
             log.exception("the content of an artifact is missing", path=request.url.path, digest=digest)
             return plain(410, f"The content of {name} {NOT_HERE}")
         except BlobError as error:
-            log.warning("the content of an artifact cannot be had", path=request.url.path, error=str(error))
-            return plain(503, _said(error), {"retry-after": "5"})
+            log.warning("could not read the content of an artifact", path=request.url.path, error=str(error))
+            return plain(503, _text_of(error), {"retry-after": "5"})
         return await send(request, content, digest=digest, name=name, media_type=media_type)
 
     async def _refusal(self, request: Request, signed: str) -> Response | None:
-        """Why this request may not go on; None when its signature, token or login is good."""
+        """The refusal of this request; None if its signature, token or login is valid."""
         signature = request.query_params.get("signature")
         if signature is not None:
             caller, expires = request.query_params.get("caller", ""), request.query_params.get("expires", "")
             wanted = self._signature(signed, caller, expires)
             if not hmac.compare_digest(wanted.encode(), signature.encode()):
                 self._authenticator.throttle.failed(address_of(request))
-                return plain(403, "This address is not complete, or was not made by this server.")
+                return plain(403, "This address is incomplete, or this server did not sign it.")
             if not expires.isascii() or not expires.isdigit() or self._clock() >= int(expires):
-                return plain(403, "This address has expired. Ask for it again to get a new one.")
+                return plain(403, "This address has expired. Request a new one.")
             return None
         token = bearer_token(request.headers.get("authorization"))
         found = await self._authenticator.authenticate(request, token)
         if found is None:
             return plain(401, "Sign in, or send a token as `Authorization: Bearer …`.", {"www-authenticate": "Bearer"})
         if not found.may(Scope.READ):
-            return plain(403, "Downloads need a token with the scope `read`.")
+            return plain(403, lacking_scope("A download", "`read`"))
         request.state.caller = found
         return None
 
@@ -229,19 +233,19 @@ class Downloads:
         return hmac.new(self._key, text, hashlib.sha256).hexdigest()
 
 
-def _said(error: Exception) -> str:
+def _text_of(error: Exception) -> str:
     return excerpt(str(error), 1000)
 
 
 def _sees(request: Request) -> str | None:
-    """The caller whose files this request may read; None for everybody's."""
+    """The caller to whose files this request is limited; None if it may read everybody's."""
     caller: Caller | None = getattr(request.state, "caller", None)
-    # A signed address was made for somebody who could see it.
+    # A signed address was made for a caller who may see the file.
     return None if caller is None else visible_to(caller)
 
 
 def signing_key(data_dir: Path) -> bytes:
-    """The key of signed addresses; made at first use, readable by the server's user only."""
+    """The key of signed addresses, created at first use; only the server's user can read its file."""
     path = data_dir / "download.key"
     try:
         return path.read_bytes()
@@ -252,7 +256,7 @@ def signing_key(data_dir: Path) -> bytes:
     with os.fdopen(descriptor, "wb") as file:
         file.write(secrets.token_bytes(32))
     try:
-        # Of two servers that start at once on one folder, both use the key that was there first.
+        # Two servers that start at once on one folder both use the key that was written first.
         os.link(partial, path)
     except FileExistsError:
         pass

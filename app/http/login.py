@@ -1,7 +1,7 @@
-"""Signing a browser in by a one-time link, and out.
+"""Sign a browser in by a one-time link, and out.
 
-The link carries its secret behind the `#`, which browsers send to nobody: it appears in no log of a server or proxy.
-The page reads it there and posts it; a program that fetches links ahead of the user does not use it up.
+The link has its secret after the `#`, which browsers do not send, so no server or proxy logs it. The page reads and
+posts it, so a program that prefetches links does not use it up.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from app.auth.identity import address_of, bearer_token
 from app.http.pages import page
+from runner.issues import lacking_scope
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ _FORM = """
 
 
 def login_routes(authenticator: Authenticator) -> list[Route]:
-    """The routes `/login`, `/login/links` and `/logout`."""
     pages = _Login(authenticator)
     return [
         Route("/login", pages.show, methods=["GET"]),
@@ -77,11 +77,10 @@ class _Login:
         self._authenticator = authenticator
 
     async def show(self, request: Request) -> Response:
-        """The page the link opens."""
         return _form("Sign in to Packline", _next_of(request))
 
     async def sign_in(self, request: Request) -> Response:
-        """Trades the link's secret for a cookie; form or JSON `{"token": …}`."""
+        """Exchange the link's secret, in a form or as JSON `{"token": …}`, for a cookie."""
         secret = await _secret_of(request)
         address = address_of(request)
         login = await self._authenticator.sign_in(secret, address) if secret else None
@@ -91,7 +90,7 @@ class _Login:
             return _form(
                 "Sign in to Packline",
                 _next_of(request),
-                "This link does not work: it was used before, has expired, or is not complete.",
+                "This link does not work: it was used before, has expired or is incomplete.",
             )
         answer = RedirectResponse(self._onward(request), 303, {"cache-control": "no-store"})
         public = self._authenticator.settings.public_url or ""
@@ -106,7 +105,6 @@ class _Login:
         return answer
 
     async def sign_out(self, request: Request) -> Response:
-        """Ends the browser's login."""
         caller = await self._authenticator.authenticate(request, None)
         if caller is not None:
             await self._authenticator.sign_out(caller)
@@ -115,7 +113,7 @@ class _Login:
         return answer
 
     async def make_link(self, request: Request) -> Response:
-        """A new login link as JSON, for a caller that holds `manage`."""
+        """Answer with a new login link as JSON; needs the scope `manage`."""
         token = bearer_token(request.headers.get("authorization"))
         caller = await self._authenticator.authenticate(request, token)
         if caller is None:
@@ -126,7 +124,7 @@ class _Login:
             )
         if not caller.may(Scope.MANAGE):
             await self._authenticator.note_refusal("make_login_link", caller.id)
-            return PlainTextResponse("A login link needs a token with the scope `manage`.\n", 403)
+            return PlainTextResponse(f"{lacking_scope('A login link', '`manage`')}\n", 403)
         link = await self._authenticator.make_link(caller.id, caller.scopes, is_audited=True)
         settings = self._authenticator.settings
         base = settings.outward if settings.public_url else f"{str(request.base_url).rstrip('/')}{settings.base}"
@@ -155,7 +153,7 @@ def _form(title: str, onward: str, problem: str = "") -> Response:
 
 
 def _next_of(request: Request) -> str:
-    """Where to go on: a path of this server, never another address."""
+    """Where to go after signing in: a path of this server, never another address."""
     onward = request.query_params.get("next", "/")
     if not onward.startswith("/") or onward.startswith(("//", "/\\")) or any(ord(sign) < 32 for sign in onward):
         return "/"

@@ -1,4 +1,4 @@
-"""The one file of a `multipart/form-data` body, as it arrives (RFC 7578); nothing is kept."""
+"""A streaming parser of `multipart/form-data` bodies with one file (RFC 7578); it buffers nothing."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-#: Bytes of everything that is not the file: boundaries, headers, other fields.
-BESIDE_BYTES = 64 * 1024
+#: Limit of everything except the file: boundaries, headers, other fields.
+OVERHEAD_BYTES = 64 * 1024
 
 
 class FormError(Exception):
-    """The body is no form with one file; the message says why."""
+    """The body is not a form with one file; the message says why."""
 
 
 class FormFile:
-    """Reads a form up to its file, then hands out the file.
+    """The file in a form: `begin` reads up to it, `pieces` streams it.
 
     Attributes:
         name: The file's name; set by `begin`.
-        media_type: What the sender says it is.
+        media_type: The media type the sender declared; set by `begin`.
     """
 
     def __init__(self, body: AsyncIterator[bytes], content_type: str) -> None:
         boundary = parse_options_header(content_type)[1].get(b"boundary")
         if not boundary or len(boundary) > 70:
-            raise FormError("The form names no boundary of at most 70 characters.")
+            raise FormError("The Content-Type of the form has no boundary of at most 70 characters.")
         self.name = ""
         self.media_type: str | None = None
         self._body = body
-        self._beside = 0
+        self._overhead = 0
         self._ready: list[bytes] = []
         self._header = [b"", b""]
         self._headers: dict[bytes, bytes] = {}
@@ -53,21 +53,21 @@ class FormFile:
         )
 
     async def begin(self) -> None:
-        """Reads up to the file.
+        """Read up to the file.
 
         Raises:
-            FormError: there is none, or the form is malformed.
+            FormError: the form has no file or is malformed.
         """
         while not self._found and await self._feed():
             pass
         if not self._found:
-            raise FormError("The form holds no file: send one in a field with a file name.")
+            raise FormError("The form has no file. Send one in a field with a file name.")
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The file.
+        """Stream the file.
 
         Raises:
-            FormError: the form is malformed, cut off, or holds a second file.
+            FormError: the form is malformed, truncated or has a second file.
         """
         more = True
         while more or self._ready:
@@ -76,7 +76,7 @@ class FormFile:
             self._ready.clear()
             more = await self._feed()
         if not self._ended:
-            raise FormError("The form ends before its file does.")
+            raise FormError("The form ends before its file is complete.")
 
     async def _feed(self) -> bool:
         chunk = await anext(self._body, None)
@@ -106,7 +106,7 @@ class FormFile:
         if name is None:
             return
         if self._found:
-            raise FormError("The form holds more than one file: send each in a request of its own.")
+            raise FormError("The form has more than one file. Send each in a separate request.")
         self._in_file = self._found = True
         self.name = name.decode("utf-8", "replace")
         media_type = self._headers.get(b"content-type")
@@ -119,9 +119,9 @@ class FormFile:
             self._count(end - start)
 
     def _count(self, size: int) -> None:
-        self._beside += size
-        if self._beside > BESIDE_BYTES:
-            raise FormError(f"What stands beside the file is longer than {BESIDE_BYTES} bytes.")
+        self._overhead += size
+        if self._overhead > OVERHEAD_BYTES:
+            raise FormError(f"The headers and other fields of the form are longer than {OVERHEAD_BYTES} bytes.")
 
     def _end_part(self) -> None:
         self._in_file = False

@@ -1,6 +1,6 @@
 """The page at `/`: the built one under a strict content policy, or a plain one that says how to build it.
 
-Also plain pages for what needs no build, such as signing in, and the health check.
+Also plain pages that need no build, such as the sign-in page, and the health check.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
 BUILT_PAGE = Path(__file__).parent.parent / "ui_dist" / "page"
-#: Addresses of the built page. Each shows the same file; the page reads the address.
+#: Addresses of the built page. All serve the same file, which routes by address itself.
 PAGE_PATHS = (
     "/",
     "/runs",
@@ -53,18 +53,18 @@ PAGE_PATHS = (
     "/settings",
 )
 
-#: A weight that says a coding is not wanted (RFC 9110 section 12.4.2).
+#: A weight of zero, which refuses a coding (RFC 9110 section 12.4.2).
 _REFUSED = re.compile(r"\s*q=0(\.0*)?\s*")
-#: Where the built page reads what it lies below.
-_BASE_TOLD = 'name="packline-base" content=""'
+#: The meta element in which the built page finds its base path.
+_BASE_META = 'name="packline-base" content=""'
 
-#: No scripts, no outside addresses; a page that needs more says so by hash.
+#: No scripts and no outside addresses; a page with a script adds its hash.
 PAGE_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 
-#: The built page: its own files and this server alone. No inline script or style, no evaluation, no frame around it.
+#: Only the built page's own files and this server: no inline script or style, no `eval`, no framing.
 BUILT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; media-src 'self'; "
     "frame-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -98,11 +98,11 @@ button:focus-visible, a:focus-visible, input:focus-visible { outline: 3px solid 
 
 
 def page(title: str, body: str, *, status: int = 200, script: str = "", script_hash: str = "") -> HTMLResponse:
-    """A plain page in the product's look.
+    """A plain page in the product's style.
 
     Args:
         title: Text of title and heading; escaped here.
-        body: HTML under the heading; the caller escapes what is not its own.
+        body: HTML below the heading; the caller escapes foreign text in it.
         status: HTTP status.
         script: Inline script, if any.
         script_hash: Its `sha256-…`, for the content policy.
@@ -119,7 +119,7 @@ def page(title: str, body: str, *, status: int = 200, script: str = "", script_h
 
 
 async def home_without_ui(_request: Request, base: str = "") -> Response:
-    """What `/` says when the web page was not built; `base` is the path everything lies below."""
+    """Serve `/` when the web page was not built; `base` is the path prefix."""
     return page(
         "Packline is running",
         "<p>The web page is not part of this installation. To build it from the sources, run "
@@ -131,32 +131,32 @@ async def home_without_ui(_request: Request, base: str = "") -> Response:
 
 
 def wants_page(request: Request) -> bool:
-    """Whether a browser goes to an address that programs download from: it is shown the page, which shows the file.
+    """Whether to answer a download address with the page, because a person opened it in a browser.
 
-    A signed address or a token means the file itself.
+    A signed address or a token asks for the file itself.
     """
     accepts = request.headers.get("accept", "")
     return "text/html" in accepts and "signature" not in request.query_params and "authorization" not in request.headers
 
 
 def built_page(files: Path | None = None, *, base: str = "") -> Response | None:
-    """The built page, whatever address it is to show; None where it was not built.
+    """The built page, the same for every address; None if it was not built.
 
     Args:
-        files: Where `npm run build` has put it.
-        base: Path everything lies below: the page was built without one, and is told here.
+        files: The folder `npm run build` wrote.
+        base: The path prefix, which is inserted here: the build has none.
     """
     index = (files or BUILT_PAGE) / "index.html"
     if not index.is_file():
         return None
-    # Read anew each time, so that a page that is rebuilt shows; its scripts have other names then.
+    # Read each time, because a rebuild gives the scripts other names.
     base = html.escape(base)
-    text = index.read_text("utf-8").replace('="./', f'="{base}/').replace(_BASE_TOLD, f'{_BASE_TOLD[:-1]}{base}"')
+    text = index.read_text("utf-8").replace('="./', f'="{base}/').replace(_BASE_META, f'{_BASE_META[:-1]}{base}"')
     return HTMLResponse(text, headers={"content-security-policy": BUILT_POLICY, "cache-control": "no-cache"})
 
 
 def redirects(base: str = "") -> list[BaseRoute]:
-    """Addresses that people try first: packs are found in the catalog."""
+    """Redirect `/packs`, which people try first, to the catalog."""
 
     async def packs(request: Request) -> Response:
         pack = request.path_params.get("id")
@@ -167,11 +167,11 @@ def redirects(base: str = "") -> list[BaseRoute]:
 
 
 def nothing_here(files: Path = BUILT_PAGE, *, base: str = "") -> Callable[[Request, Exception], Awaitable[Response]]:
-    """What answers an address that leads nowhere: to a browser the page, which says so and leads on; else a line.
+    """A handler of 404: answers browsers with the page, which has links, and others with one line.
 
     Args:
-        files: Where `npm run build` has put the page.
-        base: Path everything lies below, for what is told to browsers.
+        files: The folder `npm run build` wrote.
+        base: The path prefix, for links in the page.
     """
 
     async def answer(request: Request, _error: Exception) -> Response:
@@ -186,27 +186,27 @@ def nothing_here(files: Path = BUILT_PAGE, *, base: str = "") -> Callable[[Reque
 
 
 async def wrong_method(request: Request, _error: Exception) -> Response:
-    """What answers a method that an address does not take: those it does, of all routes it has together."""
-    taken: set[str] = set()
+    """A handler of 405: lists the methods of all routes that share the address."""
+    allowed: set[str] = set()
     for route in request.app.routes:
         if route.matches(request.scope)[0] is not Match.NONE:
-            taken |= getattr(route, "methods", None) or {"GET", "HEAD"}  # files have no methods of their own
-    allow = ", ".join(sorted(taken))
-    return PlainTextResponse(f"{request.url.path} takes {allow}, not {request.method}.\n", 405, {"allow": allow})
+            allowed |= getattr(route, "methods", None) or {"GET", "HEAD"}  # mounted files declare no methods
+    allow = ", ".join(sorted(allowed))
+    return PlainTextResponse(f"{request.url.path} accepts {allow}, not {request.method}.\n", 405, {"allow": allow})
 
 
 def page_routes(files: Path = BUILT_PAGE, *, base: str = "") -> list[BaseRoute]:
     """The routes of the built page and its files; without a build, of a page at `/` that says how to build it.
 
     Args:
-        files: Where `npm run build` has put the page. Looked at once, now.
-        base: Path everything lies below, for what is told to browsers.
+        files: The folder `npm run build` wrote; checked once, now.
+        base: The path prefix, for links in the page.
     """
     if built_page(files) is None:
         return [Route("/", partial(home_without_ui, base=base), methods=["GET"])]
 
     async def show(_request: Request) -> Response:
-        return built_page(files, base=base) or PlainTextResponse("The page is being built anew. Try again.\n", 503)
+        return built_page(files, base=base) or PlainTextResponse("The page is being rebuilt. Try again.\n", 503)
 
     async def theme(_request: Request) -> Response:
         return FileResponse(files / "theme.js", headers={"cache-control": "no-cache"})
@@ -220,22 +220,22 @@ def page_routes(files: Path = BUILT_PAGE, *, base: str = "") -> list[BaseRoute]:
 
 
 class _Assets(StaticFiles):
-    """Files of the built page; they carry a digest in their name and never change.
+    """Files of the built page; they have a digest in their name and never change.
 
-    The build has put a smaller `.br` beside each; whoever understands it is sent that one.
+    Clients that accept Brotli get the `.br` file that the build wrote next to each.
     """
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = None
         if scope["method"] in ("GET", "HEAD") and _takes_brotli(scope):
-            response = await self._smaller(path, scope)
+            response = await self._compressed(path, scope)
         response = response or await super().get_response(path, scope)
         if response.status_code < 400:
             response.headers["cache-control"] = "public, max-age=31536000, immutable"
             response.headers["vary"] = "accept-encoding"
         return response
 
-    async def _smaller(self, path: str, scope: Scope) -> Response | None:
+    async def _compressed(self, path: str, scope: Scope) -> Response | None:
         full, found = await to_thread.run_sync(self.lookup_path, f"{path}.br")
         if found is None or not stat.S_ISREG(found.st_mode):
             return None
@@ -255,7 +255,7 @@ def _takes_brotli(scope: Scope) -> bool:
 
 
 def health_route(is_ready: Callable[[], bool]) -> Route:
-    """`GET /healthz`: 200 once the server takes work, 503 before and while it stops; needs no sign-in."""
+    """`GET /healthz`: 200 while the server accepts work, 503 before that and while it stops; needs no sign-in."""
 
     async def healthz(_request: Request) -> Response:
         if is_ready():

@@ -1,7 +1,7 @@
-"""Sending a stored file: ranges, conditions, and headers that make it harmless whatever it holds.
+"""Responses for stored files: ranges, conditional requests, and headers that make any content harmless.
 
-Files are made by packs out of what the internet gave them, or uploaded. They are sent so that a browser neither guesses
-their type nor runs anything in them. Ranges and conditions follow RFC 9110, sections 13 and 14.
+Files come from packs that read the internet, or from uploads. The headers keep browsers from guessing their type and
+from running anything in them. Ranges and conditions follow RFC 9110, sections 13 and 14.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _RANGE = re.compile(r"bytes=(\d{0,19})-(\d{0,19})\Z")
 _MEDIA_TYPE = re.compile(
     r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}(; ?[\x20-\x7e]*)?\Z"
 )
-#: Shown in the browser when asked for; everything else is saved. Nothing here runs scripts by itself.
+#: Types a browser shows; it saves all others. None of these can run scripts.
 _SHOWN = re.compile(
     r"(image/(png|jpeg|gif|webp|avif)|audio/[\w.+-]+|video/[\w.+-]+|application/json|text/(plain|markdown|csv))(;|\Z)"
 )
-#: Bytes of a name in `filename*`; file systems take no longer ones.
+#: Limit of a name in `filename*`, in bytes, as in file systems.
 _NAME_BYTES = 255
 _HTML = re.compile(r"text/html(;|\Z)")
 _PDF = re.compile(r"application/pdf(;|\Z)")
-#: A web page in a frame of ours: it looks as it is meant to, runs nothing and asks nobody for anything.
+#: A web page in a frame of ours: it may use its styles, but run nothing and request nothing.
 _FRAMED_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; "
     "frame-ancestors 'self'"
@@ -48,15 +48,15 @@ _HEADERS = {
 
 
 async def send(request: Request, content: Content, *, digest: str, name: str, media_type: str) -> Response:
-    """The answer to a GET or HEAD for a file; it closes `content`.
+    """Answer a GET or HEAD for a file; the answer closes `content`.
 
     Args:
-        request: Its Range, If-Range and If-None-Match are honoured; `?download` has the file saved, never shown;
-            `?frame` has a web page or a PDF shown, which otherwise is saved.
+        request: Its Range, If-Range and If-None-Match are honoured. With `?download` the browser saves the file, with
+            `?frame` it shows a web page or a PDF, which it otherwise saves.
         content: The file.
-        digest: Names this content and no other; the strong ETag.
-        name: As people know it; any text.
-        media_type: As it was stored; nonsense is sent as a stream of bytes.
+        digest: Digest of the content, sent as the strong ETag.
+        name: The file's name; any text.
+        media_type: The stored media type; a malformed one is sent as `application/octet-stream`.
     """
     etag = f'"{digest}"'
     headers = {**_HEADERS, "etag": etag, "content-disposition": _disposition(request, name, media_type)}
@@ -74,7 +74,11 @@ async def send(request: Request, content: Content, *, digest: str, name: str, me
             found = _byte_range(wanted, size)
         except _OutsideError:
             await content.close()
-            return plain(416, f"The artifact has {size} bytes.", {"content-range": f"bytes */{size}"})
+            return plain(
+                416,
+                f"The range is outside the artifact, which has {size} bytes.",
+                {"content-range": f"bytes */{size}"},
+            )
         if found is not None:
             start, end = found
             status = 206
@@ -88,14 +92,14 @@ async def send(request: Request, content: Content, *, digest: str, name: str, me
 
 
 def send_lines(request: Request, parts: AsyncIterator[bytes], *, name: str) -> Response:
-    """The answer to a GET or HEAD for JSON Lines that are put together as they are sent; saved, never shown."""
+    """Answer a GET or HEAD with JSON Lines, streamed as they are read; browsers save them."""
     headers = {key: value for key, value in _HEADERS.items() if key != "accept-ranges"}
     headers |= {"content-type": "application/jsonl", "content-disposition": f'attachment; filename="{name}"'}
     return Response(headers=headers) if request.method == "HEAD" else StreamingResponse(parts, headers=headers)
 
 
 def send_whole(content: bytes, media_type: str) -> Response:
-    """The answer to a GET or HEAD for a small picture that was made of a file; the browser keeps it for a while."""
+    """Answer a GET or HEAD with a small picture rendered from a file; browsers cache it for 10 minutes."""
     headers = {key: value for key, value in _HEADERS.items() if key != "accept-ranges"}
     return Response(content, headers={**headers, "cache-control": "private, max-age=600"}, media_type=media_type)
 
@@ -115,17 +119,17 @@ def _is_known(if_none_match: str, etag: str) -> bool:
 
 
 class _OutsideError(Exception):
-    """The range lies outside the file."""
+    """The range is outside the file."""
 
 
 def _byte_range(text: str, size: int) -> tuple[int, int] | None:
-    """The stretch a Range header asks for, end exclusive.
+    """Parse a Range header; the end is exclusive.
 
     Returns:
-        None when the header is to be ignored: several ranges, other units, nonsense (RFC 9110 section 14.2).
+        None for a header to ignore: several ranges, other units or malformed (RFC 9110 section 14.2).
 
     Raises:
-        _OutsideError: nothing of the file lies in it.
+        _OutsideError: the range contains no byte of the file.
     """
     match = _RANGE.match(text.replace(" ", ""))
     if match is None or match.group(1) == match.group(2) == "":
@@ -151,26 +155,26 @@ def _sent_type(stored: str) -> str:
 
 
 def is_framed(request: Request) -> bool:
-    """Whether the file is asked for to be shown in a frame of ours."""
+    """Whether the page asks for the file to show it in a frame."""
     return "frame" in request.query_params
 
 
 def is_pdf(media_type: str) -> bool:
-    """Whether it is a PDF, which is only shown after `runner.files.pdf_actions`."""
+    """Whether it is a PDF, which `runner.files.pdf_actions` must clean before it is shown."""
     return _PDF.match(media_type) is not None
 
 
 def _disposition(request: Request, name: str, media_type: str) -> str:
-    """Shown or saved, and under which name (RFC 6266): a plain one for old clients, the true one in UTF-8."""
+    """The Content-Disposition (RFC 6266), with the name in ASCII for old clients and in UTF-8."""
     shown = _SHOWN.match(media_type) or (is_framed(request) and (_HTML.match(media_type) or is_pdf(media_type)))
     save = "download" in request.query_params or not shown
     name = name.replace("\\", "/").rpartition("/")[2] or "artifact"
     old = "".join(sign if sign.isascii() and sign.isprintable() and sign not in '"\\;%' else "_" for sign in name)
-    # Cut before it is escaped, at a whole character: half an escape makes browsers drop the name.
+    # Cut before escaping, at a whole character: half an escape makes browsers drop the name.
     exact = name.encode("utf-8", "replace")[:_NAME_BYTES].decode("utf-8", "ignore")
     return f"{'attachment' if save else 'inline'}; filename=\"{old[:200]}\"; filename*=UTF-8''{quote(exact, safe='')}"
 
 
 def plain(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
-    """A sentence as text; never kept by a browser."""
+    """Answer with a sentence of plain text that browsers do not cache."""
     return PlainTextResponse(f"{message}\n", status, {"cache-control": "no-store", **(headers or {})})

@@ -1,8 +1,8 @@
-"""`POST /artifacts`: a file of a caller's, streamed to where artifacts are kept.
+"""`POST /artifacts`: stream a caller's file into the artifact store.
 
 The body is a form with one file (`multipart/form-data`), or the file itself with its name in the query
-(`POST /artifacts?name=report.pdf`). The answer is JSON: `{"artifact": {…}}`, or `{"problem": {…}}` with the fields
-problems have in the API.
+(`POST /artifacts?name=report.pdf`). The answer is JSON: `{"artifact": {…}}`, or `{"problem": {…}}` with the fields of
+the API's problems.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from starlette.routing import Route
 from app.auth.identity import bearer_token
 from app.auth.throttle import Throttle
 from app.http.bodies import announced_over
-from app.http.multipart import BESIDE_BYTES, FormError, FormFile
+from app.http.multipart import OVERHEAD_BYTES, FormError, FormFile
 from resolvers.artifacts.artifacts import download_address
 from resolvers.artifacts.uploads import NoRoom, UploadTooLarge, invalid_upload, upload_artifact
 from resolvers.problems import Limited, Problem, ProblemCode
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: A sender that is silent for so long has gone.
-SILENCE_SECONDS = 30.0
-#: Uploads of one caller under way at a time.
-AT_ONCE = 4
+#: Longest pause between two pieces of a file.
+PAUSE_SECONDS = 30.0
+#: Concurrent uploads of one caller.
+CONCURRENT_MAX = 4
 _STATUS = {
     ProblemCode.INVALID: 400,
     ProblemCode.FORBIDDEN: 403,
@@ -54,13 +54,13 @@ _STATUS = {
 
 
 class Uploads:
-    """Takes files.
+    """Receive files.
 
     Args:
-        authenticator: Who may call.
-        settings: How large a file may be, and how many a caller may send in a minute.
-        make_context: What a use case is given, for a caller and a request.
-        silence_seconds: See `SILENCE_SECONDS`.
+        authenticator: Finds the caller.
+        settings: The limits on the size of a file and on the files a caller may send in a minute.
+        make_context: Makes the context of a use case for a caller and a request.
+        pause_seconds: See `PAUSE_SECONDS`.
     """
 
     def __init__(
@@ -69,66 +69,66 @@ class Uploads:
         settings: Settings,
         make_context: Callable[[Caller, Request], Context],
         *,
-        silence_seconds: float = SILENCE_SECONDS,
+        pause_seconds: float = PAUSE_SECONDS,
     ) -> None:
         self._authenticator = authenticator
         self._limit_bytes = settings.upload_bytes
         self._make_context = make_context
-        self._silence_seconds = silence_seconds
+        self._pause_seconds = pause_seconds
         self._throttle = Throttle(settings.uploads_per_minute)
         self._under_way: Counter[str] = Counter()
 
     def routes(self) -> list[Route]:
-        """The route `/artifacts`."""
-        return [Route("/artifacts", self._take, methods=["POST"])]
+        return [Route("/artifacts", self._upload, methods=["POST"])]
 
-    async def _take(self, request: Request) -> Response:
+    async def _upload(self, request: Request) -> Response:
         token = bearer_token(request.headers.get("authorization"))
         caller = await self._authenticator.authenticate(request, token)
         if caller is None:
             return _json(
                 401,
-                {"problem": _told(ProblemCode.FORBIDDEN, "Sign in, or send a token as `Authorization: Bearer …`.")},
+                {"problem": _problem(ProblemCode.FORBIDDEN, "Sign in, or send a token as `Authorization: Bearer …`.")},
                 {"www-authenticate": "Bearer"},
             )
         context = self._make_context(caller, request)
         try:
             if not caller.may(Scope.RUN):
                 raise await upload_artifact.refuse_scope(context, {})
-            artifact = await self._taken(request, context)
+            artifact = await self._admit(request, context)
         except Problem as problem:
             return _refused(problem)
         except TimeoutError:
-            return _json(408, {"problem": _told(ProblemCode.LIMITED, _SILENT.format(self._silence_seconds))})
+            message = f"Nothing more of the file arrived for {self._pause_seconds:g} seconds."
+            return _json(408, {"problem": _problem(ProblemCode.LIMITED, message)})
         except ClientDisconnect:
-            log.info("an upload was cut off", caller=caller.id)
+            log.info("the client disconnected during an upload", caller=caller.id)
             return Response(status_code=400)
         answer = _artifact(artifact, download_address(context, artifact))
         return _json(201, {"artifact": answer}, {"location": f"/artifacts/{artifact.id}"})
 
-    async def _taken(self, request: Request, context: Context) -> ArtifactRecord:
-        """The recorded file; nothing is left of one that is refused or cut off."""
+    async def _admit(self, request: Request, context: Context) -> ArtifactRecord:
+        """Check the limits, then record the file; a refused or interrupted one leaves nothing behind."""
         caller_id = context.caller.id
-        size = announced_over(request.headers.get("content-length"), self._limit_bytes + BESIDE_BYTES)
+        size = announced_over(request.headers.get("content-length"), self._limit_bytes + OVERHEAD_BYTES)
         if size is not None:
             raise UploadTooLarge(
-                f"{size} bytes are more than the {self._limit_bytes} bytes an upload may have.",
+                f"The request has {size} bytes; an upload may have {self._limit_bytes}.",
                 hint="Send a smaller file, or have the server's PACKLINE_UPLOAD_BYTES raised.",
             )
         if (wait := self._throttle.wait_seconds(caller_id)) > 0:
-            raise Limited("You have sent many files in a short time.", retry_after_seconds=wait)
-        if self._under_way[caller_id] >= AT_ONCE:
-            raise Limited(f"{AT_ONCE} uploads of yours are under way.", retry_after_seconds=1.0)
+            raise Limited("You have uploaded too many files within a minute.", retry_after_seconds=wait)
+        if self._under_way[caller_id] >= CONCURRENT_MAX:
+            raise Limited(f"{CONCURRENT_MAX} of your uploads are still in progress.", retry_after_seconds=1.0)
         self._throttle.failed(caller_id)
         self._under_way[caller_id] += 1
         try:
-            return await self._received(request, context)
+            return await self._receive(request, context)
         finally:
             self._under_way[caller_id] -= 1
             if not self._under_way[caller_id]:
                 del self._under_way[caller_id]
 
-    async def _received(self, request: Request, context: Context) -> ArtifactRecord:
+    async def _receive(self, request: Request, context: Context) -> ArtifactRecord:
         body = self._body(request)
         content_type = request.headers.get("content-type", "")
         try:
@@ -140,7 +140,7 @@ class Uploads:
                 name, claimed, chunks = request.query_params.get("name", ""), content_type or None, body
                 if not name:
                     raise invalid_upload(
-                        "The request names no file: send a form with one, or the file itself to /artifacts?name=…"
+                        "The request names no file. Send a form with a file, or the file itself to /artifacts?name=…"
                     )
             return await upload_artifact(context, name=name, claimed_type=claimed, chunks=chunks)
         except FormError as error:
@@ -149,7 +149,7 @@ class Uploads:
     async def _body(self, request: Request) -> AsyncIterator[bytes]:
         pieces = request.stream()
         while True:
-            async with asyncio.timeout(self._silence_seconds):
+            async with asyncio.timeout(self._pause_seconds):
                 piece = await anext(pieces, None)
             if piece is None:
                 return
@@ -157,11 +157,8 @@ class Uploads:
                 yield piece
 
 
-_SILENT = "Nothing more of the file arrived for {:g} seconds."
-
-
 def _artifact(artifact: ArtifactRecord, download_url: str | None) -> dict[str, JSONValue]:
-    """The artifact with the names its fields have in the API."""
+    """The artifact, with its fields named as in the API."""
     return {
         "id": artifact.id,
         "name": artifact.name,
@@ -181,16 +178,18 @@ def _refused(problem: Problem) -> Response:
         status = 413
     elif isinstance(problem, NoRoom):
         status = 507
-    told = _told(problem.code, problem.message, hint=hint_text(problem.hint), retryable=problem.retryable)
+    body = _problem(problem.code, problem.message, hint=hint_text(problem.hint), retryable=problem.retryable)
     headers = {}
     wait = getattr(problem, "retry_after_seconds", None)
     if wait is not None:
-        told["retryAfterSeconds"] = wait
+        body["retryAfterSeconds"] = wait
         headers["retry-after"] = str(math.ceil(wait))
-    return _json(status, {"problem": told}, headers)
+    return _json(status, {"problem": body}, headers)
 
 
-def _told(code: ProblemCode, message: str, *, hint: str | None = None, retryable: bool = False) -> dict[str, JSONValue]:
+def _problem(
+    code: ProblemCode, message: str, *, hint: str | None = None, retryable: bool = False
+) -> dict[str, JSONValue]:
     return {"code": code.value, "message": message, "hint": hint, "retryable": retryable}
 
 

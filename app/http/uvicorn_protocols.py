@@ -1,4 +1,4 @@
-"""uvicorn's protocols, with two additions that it has no setting for; docs/adr/0007 says when they can go."""
+"""uvicorn's protocols with two additions that no setting offers; docs/adr/0007 says when to remove them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _HOST: Final = b"host"
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """HTTP connections that report the host of a request target that is a whole address, as sent to a proxy.
+    """HTTP connections that report the host of an absolute request target, as clients send it to a proxy.
 
-    uvicorn drops it, so that an application cannot compare it with the Host header; see also
+    uvicorn drops it, so an application cannot compare it with the Host header:
     https://github.com/Kludex/uvicorn/pull/3097.
     """
 
     def on_headers_complete(self) -> None:
-        """Adds a second Host header when the target names another host; `app.auth.hosts` refuses two.
+        """Add a second Host header if the target names another host; `app.auth.hosts` refuses two.
 
-        The target counts by RFC 9112 section 3.2.2; most programs go by the header.
+        RFC 9112 section 3.2.2 gives precedence to the target, but most programs use the header.
         """
         scheme, is_absolute, rest = self.url.partition(b"://")
         if is_absolute and scheme.isalpha():
@@ -33,12 +33,12 @@ class HttpProtocol(HttpToolsProtocol):
 class SocketProtocol(WebSocketsSansIOProtocol):
     """Websocket connections whose handshake may be refused with an HTTP answer (`websocket.http.response`).
 
-    uvicorn 0.54 sends the answer and then logs an error, as if the handshake had never ended; see
+    uvicorn 0.54 sends the answer and then logs an error, as if the handshake were incomplete:
     https://github.com/Kludex/uvicorn/pull/3138.
     """
 
     async def send(self, message: Any) -> None:  # noqa: ANN401 - its type has no public name
-        """Sends a message of the application; the last of a refusal ends the handshake."""
+        """Send a message of the application; the last one of a refusal completes the handshake."""
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
             self.handshake_complete = True

@@ -1,4 +1,4 @@
-"""Answers that take long, for as long as their caller may be answered."""
+"""Cancel a slow answer when its caller's token ends."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: A call that takes longer is watched: whoever may no longer be answered is not.
-_WATCHED_SECONDS: Final = 1.0
+#: Calls shorter than this are not watched.
+_UNWATCHED_SECONDS: Final = 1.0
 
 
 class NoLongerAllowedError(Exception):
-    """The token of a call expired, was revoked or lost a scope while the call waited. What it started goes on."""
+    """The token of a call expired, was revoked or lost a scope during the call. A run it started continues."""
 
 
 async def while_allowed(answering: Awaitable[T], ended: Callable[[], Awaitable[None]]) -> T:
-    """What a call comes to, unless the caller loses the right to it while it waits.
+    """Await a call's result, unless the caller's token ends first.
 
     Args:
-        answering: Cancelled when the right is lost.
-        ended: Returns once the caller may no longer be answered, within 5 seconds of it.
+        answering: The call; cancelled when the token ends.
+        ended: Returns within 5 seconds of the token's end.
 
     Raises:
-        NoLongerAllowedError: the right was lost.
+        NoLongerAllowedError: the token ended.
     """
     loop, limit = asyncio.get_running_loop(), asyncio.timeout(None)
     watching: asyncio.Task[None] | None = None
@@ -39,7 +39,7 @@ async def while_allowed(answering: Awaitable[T], ended: Callable[[], Awaitable[N
         nonlocal watching
         watching = loop.create_task(watch(limit))
 
-    timer = loop.call_later(_WATCHED_SECONDS, begin, limit)
+    timer = loop.call_later(_UNWATCHED_SECONDS, begin, limit)
     try:
         async with limit:
             return await answering
@@ -51,6 +51,6 @@ async def while_allowed(answering: Awaitable[T], ended: Callable[[], Awaitable[N
         timer.cancel()
         if watching is not None:
             watching.cancel()
-            watching = None  # as below
-        # It knows the task, and a cancelled task its error, which knows this frame: a ring for the collector.
+            watching = None
+        # Break the cycle limit → task → its error → this frame, which only the collector would free.
         del limit

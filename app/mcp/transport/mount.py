@@ -179,7 +179,7 @@ class McpMount:
         challenge = f'Bearer realm="packline", resource_metadata="{where}"'
         if token is not None:
             challenge += ', error="invalid_token"'
-        known = "The token is not valid, or no longer." if token else "Send `Authorization: Bearer …`."
+        known = "The token is invalid, expired or revoked." if token else "Send `Authorization: Bearer …`."
         answer = _problem(
             HTTPStatus.UNAUTHORIZED, f"{known} `packline token create` makes a token; see docs/agents.md."
         )

@@ -368,7 +368,7 @@ async def test_a_request_that_takes_too_long_is_504(world: World) -> None:
     ):
         answer = await client.execute("{ pending }")
         assert (answer.status, answer.codes) == (504, ["TIMEOUT"])
-        assert "look before repeating" in answer.errors[0]["message"]
+        assert "check before you repeat" in answer.errors[0]["message"]
 
 
 async def test_a_body_that_never_comes_is_given_up(world: World) -> None:
@@ -412,7 +412,7 @@ async def test_the_limits_are_settings(world: World) -> None:
     [
         (
             b'{"query": "{ hello }", "variables": {"a": "x\\u0000"}}',
-            "The body cannot be read as JSON: it holds the character U+0000, which is not accepted anywhere.",
+            "The body cannot be read as JSON: it contains the character U+0000, which is not allowed.",
         ),
         (b'{"query": "\xff"}', "The body cannot be read as JSON: it is not valid UTF-8."),
     ],

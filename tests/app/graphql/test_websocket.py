@@ -140,10 +140,10 @@ async def test_an_odd_frame_closes_4400(url: str, frame: str | bytes) -> None:
 @pytest.mark.parametrize(
     ("frame", "reason"),
     [
-        ("[]", "A frame must be a JSON object with a text `type`"),
-        ('{"type": "unknown"}', "There is no frame of the type `unknown`"),
-        ('{"type": "subscribe"}', "The `id` of `subscribe` must be text of 1 to 128 characters"),
-        ('{"type": "subscribe", "id": "1"}', "The payload of `subscribe` must be an object with a text `query`"),
+        ("[]", "A frame must be a JSON object with a string `type`"),
+        ('{"type": "unknown"}', "There is no frame type `unknown`"),
+        ('{"type": "subscribe"}', "The `id` of `subscribe` must be a string of 1 to 128 characters"),
+        ('{"type": "subscribe", "id": "1"}', "The payload of `subscribe` must be an object with a string `query`"),
         (
             '{"type": "subscribe", "id": "1", "payload": {"query": "{hello}", "variables": []}}',
             "`variables` must be an object or null",
@@ -151,7 +151,7 @@ async def test_an_odd_frame_closes_4400(url: str, frame: str | bytes) -> None:
         ('{"type": "ping", "payload": 1}', "The payload of `ping` must be an object or null"),
         (
             '{"type": "ping", "payload": {"a": "\\u0000"}}',
-            "The frame cannot be read as JSON: it holds the character U+0000, which is not accepted anywhere",
+            "The frame cannot be read as JSON: it contains the character U+0000, which is not allowed",
         ),
     ],
 )
@@ -265,7 +265,7 @@ async def test_operations_in_flight_are_bounded(world: World) -> None:
         with pytest.raises(OperationFailed) as refused:
             await socket.execute("{ hello }")
     (error,) = refused.value.errors
-    assert error["message"] == "A socket carries at most 2 operations at a time."
+    assert error["message"] == "A socket may run at most 2 operations at a time."
     assert error["extensions"] == {
         "code": "LIMITED",
         "limit": "operations_per_socket",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 
 from app.http.pages import PAGE_PATHS
 from tests.support.browser import AXE, BROWSER, browsing
@@ -15,6 +16,8 @@ from tests.support.packs import Workbench
 from tests.support.product import product
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from tests.support.browser import Tab
     from tests.support.product import Product
 
@@ -34,7 +37,16 @@ AGENTS = {
 }
 
 
-async def furnished(it: Product, bench: Workbench) -> dict[str, str]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def furnished(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Product, dict[str, str]]]:
+    """A product with one of everything, for tests that only look; the addresses of `furnish`."""
+    bench = Workbench()
+    async with product(tmp_path_factory.mktemp("furnished"), bench.packs, agents=AGENTS) as it:
+        yield it, await furnish(it, bench)
+        bench.release.set()
+
+
+async def furnish(it: Product, bench: Workbench) -> dict[str, str]:
     """One of everything; the addresses of what was made, by what they show."""
     await save(it, "fine", step("say", "test.echo", text="tea"), step("keep", "test.artifact", content=HOSTILE))
     before = await ran(it, "fine")
@@ -112,8 +124,8 @@ SMALL = """() => [...document.querySelectorAll(
 async def settled(tab: Tab) -> None:
     """Waits until the page has shown what it was asked for."""
     await tab.page.locator("main h1").first.wait_for()
+    await tab.settles()
     await tab.page.wait_for_function("() => !document.body.innerText.includes('Loading…')")
-    await tab.page.wait_for_load_state("networkidle")
 
 
 async def opened(tab: Tab, by: str) -> None:
@@ -123,7 +135,7 @@ async def opened(tab: Tab, by: str) -> None:
     else:
         await tab.page.get_by_role("button", name=by).first.click()
     await tab.page.get_by_role("dialog").wait_for()
-    await tab.page.wait_for_load_state("networkidle")
+    await tab.settles()
     await tab.page.wait_for_function("() => !document.body.innerText.includes('Loading…')")
 
 
@@ -138,43 +150,35 @@ async def too_wide(tab: Tab, width: int) -> list[str]:
     return [*wrong, f"{wide} pixels wide"] if wide > width else wrong
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_every_page_is_accessible_and_quiet(tmp_path: Path, theme: Literal["light", "dark"]) -> None:
-    bench = Workbench()
-    async with product(tmp_path, bench.packs, agents=AGENTS) as it, browsing(it, theme=theme) as tab:
-        found: dict[str, list[str]] = {}
-        for name, path in (await furnished(it, bench)).items():
+async def test_every_page_is_accessible_and_quiet(furnished: tuple[Product, dict[str, str]]) -> None:
+    it, at = furnished
+    found: dict[str, list[str]] = {}
+    async with browsing(it) as tab:
+        for name, path in at.items():
             await tab.visit(path)
             await settled(tab)
-            found[name] = [*await tab.violations(), *await too_wide(tab, 1280)]
-        bench.release.set()
-        assert {name: violations for name, violations in found.items() if violations} == {}
+            found[name] = [*await tab.violations_in_both_themes(), *await too_wide(tab, 1280)]
+    assert {name: violations for name, violations in found.items() if violations} == {}
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_whatever_opens_is_accessible_and_closes_with_escape(
-    tmp_path: Path, theme: Literal["light", "dark"]
-) -> None:
-    bench = Workbench()
-    async with product(tmp_path, bench.packs, agents=AGENTS) as it, browsing(it, theme=theme) as tab:
-        at = await furnished(it, bench)
-        found: dict[str, list[str]] = {}
+async def test_whatever_opens_is_accessible_and_closes_with_escape(furnished: tuple[Product, dict[str, str]]) -> None:
+    it, at = furnished
+    found: dict[str, list[str]] = {}
+    async with browsing(it) as tab:
         for name, path, by in OPENED:
             await tab.visit(at[path])
             await settled(tab)
             await opened(tab, by)
-            found[name] = await tab.violations()
+            found[name] = await tab.violations_in_both_themes()
             await tab.page.keyboard.press("Escape")
             await tab.page.get_by_role("dialog").wait_for(state="detached")
-        bench.release.set()
-        assert {name: violations for name, violations in found.items() if violations} == {}
+    assert {name: violations for name, violations in found.items() if violations} == {}
 
 
-async def test_nothing_is_cut_off_on_a_phone(tmp_path: Path) -> None:
-    bench = Workbench()
-    async with product(tmp_path, bench.packs, agents=AGENTS) as it, browsing(it, size=(360, 740)) as tab:
-        at = await furnished(it, bench)
-        found: dict[str, list[str]] = {}
+async def test_nothing_is_cut_off_on_a_phone(furnished: tuple[Product, dict[str, str]]) -> None:
+    it, at = furnished
+    found: dict[str, list[str]] = {}
+    async with browsing(it, size=(360, 740)) as tab:
         for name, path in at.items():
             await tab.visit(path)
             await settled(tab)
@@ -184,27 +188,24 @@ async def test_nothing_is_cut_off_on_a_phone(tmp_path: Path) -> None:
             await settled(tab)
             await opened(tab, by)
             found[name] = await too_wide(tab, 360)
-        bench.release.set()
-        assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
-async def test_a_finger_meets_what_it_aims_at(tmp_path: Path) -> None:
-    bench = Workbench()
-    async with product(tmp_path, bench.packs, agents=AGENTS) as it, browsing(it, size=(390, 844), touch=True) as tab:
-        at = await furnished(it, bench)
-        found: dict[str, list[str]] = {}
+async def test_a_finger_meets_what_it_aims_at(furnished: tuple[Product, dict[str, str]]) -> None:
+    it, at = furnished
+    found: dict[str, list[str]] = {}
+    async with browsing(it, size=(390, 844), touch=True) as tab:
         for name, path in at.items():
             await tab.visit(path)
             await settled(tab)
             found[name] = await tab.page.evaluate(SMALL)
-        bench.release.set()
-        assert {name: small for name, small in found.items() if small} == {}
+    assert {name: small for name, small in found.items() if small} == {}
 
 
-async def test_a_keyboard_alone_walks_a_run(tmp_path: Path) -> None:
-    bench = Workbench()
-    async with product(tmp_path, bench.packs, agents=AGENTS) as it, browsing(it) as tab:
-        await tab.visit((await furnished(it, bench))["failed run"])
+async def test_a_keyboard_alone_walks_a_run(furnished: tuple[Product, dict[str, str]]) -> None:
+    it, at = furnished
+    async with browsing(it) as tab:
+        await tab.visit(at["failed run"])
         await tab.state("Failed")
         first = tab.page.locator("[data-step=say]")
         await first.focus()
@@ -215,4 +216,3 @@ async def test_a_keyboard_alone_walks_a_run(tmp_path: Path) -> None:
         await tab.page.get_by_role("tab", name="Output").focus()
         await tab.page.keyboard.press("ArrowRight")
         await tab.page.wait_for_url("**tab=log*")
-        bench.release.set()

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.browser import BROWSER
+from tests.support.browser import NEEDS_BROWSER
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [pytest.mark.slow, *BROWSER]
+pytestmark = [pytest.mark.slow, *NEEDS_BROWSER]
 
 
 def test_a_picture_is_taken_in_both_themes(tmp_path: Path) -> None:

@@ -3,13 +3,18 @@
 async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
     await tab.visit("/runs")
     await tab.page.get_by_role("button", name="Resume").click()
+
+All tests of a process share one Chromium (`tests/browser/conftest.py`); each has a context of its own in it, which
+shares no cookie, storage or cache with another's.
 """
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from re import Pattern
 
-    from playwright.async_api import Locator, Page
+    from playwright.async_api import Browser, Locator, Page, Request
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -30,12 +35,16 @@ AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "ax
 #: Long enough for a loaded machine; a test that waits so long has failed.
 PATIENCE_MS = 60_000
 
-#: Marks every test of a file that drives a browser.
-BROWSER = [
+#: Marks every test of a file that needs a browser.
+NEEDS_BROWSER = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here; install the package `chromium`"),
     pytest.mark.skipif(not (BUILT_PAGE / "index.html").is_file(), reason="the page is not built; run make ui"),
 ]
+#: Marks every test of a file that drives the shared browser: in the one event loop that the browser lives in.
+BROWSER = [*NEEDS_BROWSER, pytest.mark.asyncio(loop_scope="session")]
+#: The one that runs, if any.
+_shared: list[Browser] = []
 
 
 class Site(Protocol):
@@ -63,10 +72,38 @@ class Tab:
     page: Page
     it: Site
     complaints: list[str] = field(default_factory=list)
+    _open: set[Request] = field(default_factory=set)
+    _closed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        """Listens to the page."""
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        self.page.on("request", lambda request: self._open.add(request))
+        self.page.on("requestfinished", self._close)
+        self.page.on("requestfailed", self._close)
+
+    def _close(self, request: Request) -> None:
+        self._open.discard(request)
+        self._closed.set()
 
     async def visit(self, path: str) -> None:
         """Goes to an address of the product."""
+        self._open.clear()  # what the page before has asked for
         await self.page.goto(self.it.url(path))
+
+    async def settles(self) -> None:
+        """Waits until the page has what it asked for, has drawn it and asks for no more."""
+        while True:
+            while self._open:
+                self._closed.clear()
+                await asyncio.wait_for(self._closed.wait(), PATIENCE_MS / 1000)
+            # What came is worked off before the next frame is drawn; what that asks for is known before this answers.
+            await self.page.evaluate(
+                "() => new Promise(done => requestAnimationFrame(() => requestIdleCallback(done)))"
+            )
+            if not self._open:
+                return
 
     async def sees(self, text: str, *, exact: bool = False) -> None:
         """Waits until a text shows."""
@@ -103,13 +140,25 @@ class Tab:
         """What axe has against the page as it is now."""
         if await self.page.evaluate("typeof axe") == "undefined":
             # Not as a script element, which the page's own policy refuses.
-            await self.page.evaluate(AXE.read_text())
-        found = await self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        return [
-            f"{violation['id']}: {node['html'][:160]}"
-            for violation in found["violations"]
-            for node in violation["nodes"]
-        ]
+            await self.page.evaluate(_axe())
+        found = await self.page.evaluate(
+            "axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations)"
+        )
+        return [f"{violation['id']}: {node['html'][:160]}" for violation in found for node in violation["nodes"]]
+
+    async def violations_in_both_themes(self) -> list[str]:
+        """What axe has against a light page as it is now, and would have were it dark: themes differ in style alone."""
+        found = []
+        for theme in ("dark", "light"):
+            await self.page.emulate_media(color_scheme=theme)
+            await self.page.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
+            found += [f"{theme}, {violation}" for violation in await self.violations()]
+        return found
+
+
+@cache
+def _axe() -> str:
+    return AXE.read_text("utf-8")
 
 
 async def login_link(it: Site) -> str:
@@ -117,6 +166,23 @@ async def login_link(it: Site) -> str:
     async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
         answer = await http.post(it.url("/login/links"), headers={"authorization": f"Bearer {it.token}"})
         return str(answer.json()["url"])
+
+
+@asynccontextmanager
+async def shared_browser() -> AsyncIterator[Browser]:
+    """Starts the browser that `browsing` opens its pages in, and ends it."""
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=2 * PATIENCE_MS
+        )
+        _shared.append(browser)
+        try:
+            yield browser
+        finally:
+            _shared.remove(browser)
+            await browser.close()
 
 
 @asynccontextmanager
@@ -129,7 +195,7 @@ async def browsing(
     signed_in: bool = True,
     expect: tuple[str, ...] = (),
 ) -> AsyncIterator[Tab]:
-    """A browser with one page; fails the test at the end if the page complained of anything.
+    """A page of its own in the shared browser; fails the test at the end if the page complained of anything.
 
     Args:
         it: The product.
@@ -139,30 +205,23 @@ async def browsing(
         signed_in: Whether to follow a login link first.
         expect: Parts of complaints that belong to the test.
     """
-    from playwright.async_api import async_playwright
-
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=2 * PATIENCE_MS
-        )
-        context = await browser.new_context(
-            viewport={"width": size[0], "height": size[1]},
-            color_scheme=theme,
-            reduced_motion="reduce",
-            has_touch=touch,
-            is_mobile=touch,
-        )
+    assert _shared, "there is no browser: the fixture of tests/browser/conftest.py starts it"
+    context = await _shared[-1].new_context(
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme=theme,
+        reduced_motion="reduce",
+        has_touch=touch,
+        is_mobile=touch,
+    )
+    try:
         page = await context.new_page()
         page.set_default_timeout(PATIENCE_MS)
         tab = Tab(page, it)
-        page.on("pageerror", lambda error: tab.complaints.append(str(error)))
-        page.on("console", lambda said: tab.complaints.append(said.text) if said.type == "error" else None)
         if signed_in:
             await page.goto(await login_link(it))
             await page.wait_for_url(it.url("/"))
-        try:
-            yield tab
-        finally:
-            await browser.close()
-        unexpected = [text for text in tab.complaints if not any(part in text for part in expect)]
-        assert unexpected == []
+        yield tab
+    finally:
+        await context.close()
+    unexpected = [text for text in tab.complaints if not any(part in text for part in expect)]
+    assert unexpected == []

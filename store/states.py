@@ -1,6 +1,6 @@
 """The states of runs, steps and attempts, and every legal transition between them.
 
-One table each. A transition that is not listed here cannot be written: `store.runs` asks
+A transition that is not listed here cannot be written: `store.runs` asks
 `require_run_transition` before each guarded UPDATE, and the diagram in `docs/states.md` is generated from it.
 """
 
@@ -11,15 +11,15 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 
-class _Word(StrEnum):
-    """Words whose `value` costs a fifth of what Python's own takes: settling a step asks for it fourteen times."""
+class _FastEnum(StrEnum):
+    """A StrEnum whose `value` costs a fifth of what Python's own takes: settling a step reads it fourteen times."""
 
     if not TYPE_CHECKING:
         value = property(attrgetter("_value_"))
 
 
-class RunState(_Word):
-    """Where a run stands; `succeeded`, `failed` and `cancelled` are final until a resume."""
+class RunState(_FastEnum):
+    """State of a run; `succeeded`, `failed` and `cancelled` are final until a resume."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -30,9 +30,7 @@ class RunState(_Word):
     CANCELLED = "cancelled"
 
 
-class StepState(_Word):
-    """Where a step of a run stands."""
-
+class StepState(_FastEnum):
     PENDING = "pending"
     RUNNING = "running"
     WAITING = "waiting"
@@ -41,8 +39,8 @@ class StepState(_Word):
     CANCELLED = "cancelled"
 
 
-class AttemptState(_Word):
-    """Where an attempt stands; `lost` is an attempt found without a result after a crash."""
+class AttemptState(_FastEnum):
+    """State of an attempt; `lost` is one found without a result after a crash."""
 
     RUNNING = "running"
     SUCCEEDED = "succeeded"
@@ -63,7 +61,7 @@ class RunCause(StrEnum):
 
 
 class TranscriptKind(StrEnum):
-    """What sort of entry an agent's transcript has."""
+    """Kind of an entry in an agent's transcript."""
 
     PROMPT = "prompt"
     MESSAGE = "message"
@@ -77,8 +75,6 @@ class TranscriptKind(StrEnum):
 
 
 class ArtifactStatus(StrEnum):
-    """What an artifact is worth."""
-
     STORED = "stored"
     PROPOSED = "proposed"
     VERIFIED = "verified"
@@ -86,8 +82,6 @@ class ArtifactStatus(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a caller may do."""
-
     READ = "read"
     OBSERVE = "observe"
     RUN = "run"
@@ -95,8 +89,8 @@ class Scope(StrEnum):
     MANAGE = "manage"
 
 
-class EventType(_Word):
-    """What a run event tells; one per concrete `RunEvent` type of the API."""
+class EventType(_FastEnum):
+    """Type of a run event; one for each concrete `RunEvent` type of the API."""
 
     RUN_STATE = "run_state"
     STEP_STATE = "step_state"
@@ -134,18 +128,18 @@ STEP_TRANSITIONS: dict[StepState, frozenset[StepState]] = {
         {StepState.SUCCEEDED, StepState.FAILED, StepState.CANCELLED, StepState.WAITING, StepState.PENDING}
     ),
     StepState.WAITING: frozenset({StepState.RUNNING, StepState.FAILED, StepState.CANCELLED}),
-    StepState.SUCCEEDED: frozenset({StepState.RUNNING, StepState.PENDING}),  # its session is gone: it runs again
+    StepState.SUCCEEDED: frozenset({StepState.RUNNING, StepState.PENDING}),  # runs again because its session is gone
     StepState.FAILED: frozenset({StepState.RUNNING, StepState.PENDING}),  # resume
     StepState.CANCELLED: frozenset({StepState.RUNNING, StepState.PENDING}),  # resume
 }
 
 
 class IllegalTransitionError(Exception):
-    """A transition the table does not know; always a defect of the code that asked for it."""
+    """A transition that is not in the table: a bug in the code that asked for it."""
 
 
 def require_run_transition(before: RunState, after: RunState) -> None:
-    """Refuses a run transition that the table does not list.
+    """Check a transition of a run against the table.
 
     Raises:
         IllegalTransitionError: `before` never leads to `after`.
@@ -155,7 +149,7 @@ def require_run_transition(before: RunState, after: RunState) -> None:
 
 
 def require_step_transition(before: StepState, after: StepState) -> None:
-    """Refuses a step transition that the table does not list.
+    """Check a transition of a step against the table.
 
     Raises:
         IllegalTransitionError: `before` never leads to `after`.

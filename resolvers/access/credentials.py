@@ -32,8 +32,8 @@ from store.secrets.credentials import (
     find_credentials,
     grants_of,
     list_credentials,
-    note_test,
     put_credential,
+    record_test,
 )
 from store.secrets.vault_proof import VaultChangedError
 from store.states import Scope
@@ -299,7 +299,7 @@ async def test(context: Context, *, id: str) -> CredentialRecord:
     message = services.redactor.text(result.message)
     context.audit_target(found.id)
     await context.commit(
-        lambda conn: note_test(conn, found.id, sealed=sealed, accepted=result.accepted, message=message)
+        lambda conn: record_test(conn, found.id, sealed=sealed, accepted=result.accepted, message=message)
     )
     return await _get(context, found.id)
 

@@ -11,7 +11,7 @@ from runner.failures import Failure, FailureCode, PackError
 from runner.secrets.vault_sync import USE_ACTION
 from store.access.audit import append_audit
 from store.database.engine import StoreError
-from store.secrets.credentials import note_use
+from store.secrets.credentials import record_use
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +77,7 @@ class AttemptCredentials:
         """Record and audit a use; the store decides whether it is granted."""
 
         def unit(conn: Connection) -> bool:
-            if not note_use(conn, credential_id, self._requester.targets(self._pack.name)):
+            if not record_use(conn, credential_id, self._requester.targets(self._pack.name)):
                 return False
             self._audit(conn, credential_id, {"credential": key}, accepted=True)
             return True

@@ -26,12 +26,12 @@ from store.secrets.credentials import (
     SealedCredential,
     SealedValues,
     VaultContent,
-    note_uses,
     place_of,
     read_vault,
+    record_uses,
 )
 from store.secrets.vault_key import KeyFile
-from store.secrets.vault_proof import found_vault
+from store.secrets.vault_proof import create_vault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -199,11 +199,11 @@ class VaultSync:
         except VaultKeyError as error:
             raise VaultLockedError(Missing(str(error), "Mend that, then try again.")) from error
         cipher = made.cipher
-        proof = await self._store.write(found_vault, cipher.proof())
+        proof = await self._store.write(create_vault, cipher.proof())
         if cipher.fits(proof):
             log.info("a vault was made", key=made.origin)
         elif isinstance(self._keys, KeyFile):
-            await asyncio.to_thread(self._keys.unmake, made.key)
+            await asyncio.to_thread(self._keys.discard, made.key)
 
     def _open(self, content: VaultContent) -> _VaultSnapshot:
         """Open what was read; in a thread, since the redactor takes a moment to learn many values."""
@@ -250,7 +250,7 @@ class VaultSync:
 
     def _settle(self, found: FoundKey) -> None:
         try:
-            self._keys.settle(found)
+            self._keys.finish_rotation(found)
         except OSError as error:
             log.warning("the files of the vault key could not be tidied up", error=str(error))
 
@@ -279,7 +279,7 @@ class VaultSync:
         touched = sorted(self.vault.drain_touched())
 
         def unit(conn: Connection) -> None:
-            note_uses(conn, touched)
+            record_uses(conn, touched)
             for credential_id in touched:
                 append_audit(conn, actor_id=None, action=USE_ACTION, accepted=True, target_id=credential_id)
 

@@ -90,7 +90,7 @@ class TokenHolder:
     tools: frozenset[str] | None = None
 
     def valid_at(self, now: datetime) -> bool:
-        """Whether the secret is still valid."""
+        """Return whether the secret is still valid."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 

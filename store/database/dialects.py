@@ -1,7 +1,7 @@
-"""Every difference between SQLite and PostgreSQL that a unit of work or a read can meet.
+"""Every difference between SQLite and PostgreSQL that units of work and reads see.
 
 A unit is a plain synchronous function `unit(conn, …)` that runs inside one transaction (see `store.database.engine`).
-It speaks SQL text in `Sql` constants, written once with `:name` parameters, and reads named tuples.
+It runs SQL text from `Sql` constants, written once with `:name` parameters, and gets named tuples.
 """
 
 from __future__ import annotations
@@ -31,27 +31,26 @@ Parameters: TypeAlias = "Mapping[str, object]"
 if TYPE_CHECKING:
 
     class Row(tuple[Any, ...]):
-        """A row: a tuple whose values are attributes, too, under the names of their columns."""
+        """A named tuple, whose fields are the columns."""
 
         def __getattr__(self, name: str) -> Any: ...  # noqa: ANN401 - any value of a column
 
 else:
     Row = tuple
 
-#: What a statement without parameters is given.
-NOTHING: Mapping[str, object] = {}
+#: The parameters of a statement that has none.
+NO_PARAMETERS: Mapping[str, object] = {}
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
-_OCTETS = re.compile(r"\boctet_length\((\w+)\)")  # which SQLite has since 3.43
-_SQLITE_CLOCK = "(strftime('%Y-%m-%d %H:%M:%f', 'now') || '000')"  # as `sqlite_instant` writes
+_OCTETS = re.compile(r"\boctet_length\((\w+)\)")  # SQLite has it since 3.43
+_SQLITE_CLOCK = "(strftime('%Y-%m-%d %H:%M:%f', 'now') || '000')"  # the format of `sqlite_instant`
 
 
 class Sql:
     """A statement prepared for both drivers.
 
-    Parameters are written `:name`. `FOR UPDATE` is left out on SQLite, whose writer is alone anyway.
-    `octet_length` takes the name of a column of text. `clock_timestamp()` is the clock of `Connection.now` for
-    statements that are read without a unit; to the millisecond on SQLite. Literal percent signs are doubled for
-    psycopg.
+    Parameters are written `:name`. `FOR UPDATE` is left out on SQLite, which has a single writer. `octet_length` takes
+    the name of a text column. `clock_timestamp()` is the clock of `Connection.now`, for reads outside a unit; SQLite's
+    has milliseconds. Literal percent signs are doubled for psycopg.
     """
 
     __slots__ = ("_pick", "postgresql", "sqlite")
@@ -66,18 +65,18 @@ class Sql:
         self._pick = _picker(tuple(numbers))
 
     def bound(self, parameters: Parameters) -> tuple[object, ...]:
-        """The parameters in the order of `sqlite`.
+        """Return the parameters in the order of `sqlite`.
 
         SQLite's driver also takes them by name, but builds and looks up each name on each execution: a third of the
         cost of inserting events.
 
         Raises:
-            sqlite3.ProgrammingError: one was not given.
+            sqlite3.ProgrammingError: one is missing.
         """
         try:
             return self._pick(parameters)
         except KeyError as missing:
-            raise sqlite3.ProgrammingError(f"The parameter {missing} was not given.") from missing
+            raise sqlite3.ProgrammingError(f"The parameter {missing} is missing.") from missing
 
 
 def _picker(names: tuple[str, ...]) -> Callable[[Mapping[str, object]], tuple[object, ...]]:
@@ -91,67 +90,67 @@ def _picker(names: tuple[str, ...]) -> Callable[[Mapping[str, object]], tuple[ob
 
 @lru_cache(maxsize=1024)
 def row_maker(columns: tuple[str, ...]) -> Callable[[Iterable[object]], Row]:
-    """Makes rows of columns with these names; a column such as `count(*)`, no name in Python, has only its place."""
+    """Return a function that makes rows with these columns; one such as `count(*)` is found only by its position."""
     make: Callable[[Iterable[object]], Row] = cast("Any", namedtuple("Row", columns, rename=True))._make
     return make
 
 
 def by_name(row: Row) -> dict[str, Any]:
-    """The values of a row by the names of their columns."""
+    """Return the values of a row by column name."""
     values: dict[str, Any] = row._asdict()
     return values
 
 
 class Connection(Protocol):
-    """What a unit of work is given. Nothing of it may be kept once the unit has returned."""
+    """The database as a unit of work sees it; not to be used once the unit has returned."""
 
     #: Whether other units may be writing at the same time.
     shared: bool
 
     def now(self) -> datetime:
-        """The clock that leases and events go by, aware UTC, read once per transaction.
+        """Return the time that leases and events use, aware UTC, read once per transaction.
 
-        PostgreSQL's own; the machine's on SQLite, where one process owns the file.
+        On PostgreSQL it is the server's clock; on SQLite, whose file one process owns, the machine's.
         """
 
     def bindable(self, value: datetime) -> datetime | str:
-        """An instant as the driver binds it cheapest; an adapter call for each took a third of the writer's time."""
+        """Convert an instant to what the driver binds fastest; adapter calls took a third of the writer's time."""
 
     def later(self, seconds: float) -> datetime | str:
-        """The instant some seconds from now, as the driver binds it cheapest."""
+        """Return the instant some seconds from now, as `bindable`."""
 
     def one(self, statement: Sql, parameters: Parameters = ...) -> Row | None:
-        """Runs a statement; its first row, or None."""
+        """Run a statement; return its first row, or None."""
 
     def all(self, statement: Sql, parameters: Parameters = ...) -> list[Row]:
-        """Runs a statement; all its rows."""
+        """Run a statement; return all its rows."""
 
     def run(self, statement: Sql, parameters: Parameters = ...) -> int:
-        """Runs a statement; the number of rows it changed."""
+        """Run a statement; return the number of rows it changed."""
 
     def many(self, statement: Sql, parameters: Sequence[Mapping[str, object]]) -> None:
-        """Runs a statement once for each set of parameters."""
+        """Run a statement once for each set of parameters."""
 
     def wake(self, topic: Topic, id: str = ...) -> None:
         """Wake the listeners of a topic after the transaction commits."""
 
 
 def instant(value: datetime | str | None) -> datetime | None:
-    """An instant as a driver hands it out, in UTC: SQLite's gives text, PostgreSQL's what its session speaks."""
+    """Convert an instant from a driver to UTC: SQLite's returns text, PostgreSQL's the session's time zone."""
     if isinstance(value, str):
         return datetime.fromisoformat(value + "+00:00")  # two thirds of the cost of replacing its zone
     return value if value is None or value.tzinfo is UTC else value.astimezone(UTC)
 
 
 def some_instant(value: datetime | str) -> datetime:
-    """As `instant`, of a column that is never NULL."""
+    """Convert as `instant` does, for a column that is never NULL."""
     found = instant(value)
-    assert found is not None, "only None comes to nothing"
+    assert found is not None, "only None becomes None"
     return found
 
 
 def sqlite_instant(value: datetime) -> str:
-    """How SQLite keeps an instant; the same text SQLAlchemy's DateTime writes, so both paths compare equal.
+    """Convert an instant to the text SQLite stores, which is also what SQLAlchemy's DateTime writes.
 
     Raises:
         ValueError: the value is naive.
@@ -160,7 +159,7 @@ def sqlite_instant(value: datetime) -> str:
         raise ValueError(f"The instant {value!r} carries no time zone.")
     if value.tzinfo is not UTC:
         value = value.astimezone(UTC)
-    # Three quarters of the cost of `isoformat`, which writes the zone as well.
+    # Costs three quarters of `isoformat`, which writes the zone as well.
     return "%04d-%02d-%02d %02d:%02d:%02d.%06d" % (  # noqa: UP031 - an f-string costs twice as much
         value.year,
         value.month,
@@ -176,7 +175,7 @@ sqlite3.register_adapter(datetime, sqlite_instant)
 
 
 class seconds_between(FunctionElement[float]):
-    """Seconds from one instant column to another, for reads."""
+    """SQL expression: seconds from one instant column to another."""
 
     type = Float()
     inherit_cache = True

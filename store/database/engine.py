@@ -53,7 +53,7 @@ class StoreBusyError(StoreError):
 
 
 class DataFolderInUseError(StoreBusyError):
-    """A server uses the data folder; what to do about it depends on what else wanted it."""
+    """A server uses the data folder; the caller knows what to advise."""
 
 
 class StoreSchemaError(StoreError):
@@ -76,7 +76,7 @@ class Store(Protocol):
     wakes: Wakes
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs `unit(conn, *args)` in a transaction and returns its result after COMMIT.
+        """Run `unit(conn, *args)` in a transaction; return its result after COMMIT.
 
         The unit must not block on anything but the database. When it raises, it is rolled back and the exception is
         re-raised; other units that share the transaction are not affected. Cancelling the caller does not undo it.
@@ -86,7 +86,7 @@ class Store(Protocol):
         """
 
     async def write_few(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `write`, for a unit that finds its rows by an index and touches few, none larger than a step's output.
+        """Run as `write` does a unit that finds few rows by an index, none larger than a step's output.
 
         SQLite runs it at once on the event loop's thread, which then does not wait for the disk: see
         `store.database.sqlite_writer`.
@@ -136,7 +136,7 @@ async def open_store(url: str, data_dir: Path, *, migrate: bool) -> Store:
     Raises:
         StoreBusyError: another process owns the file.
         StoreSchemaError: the schema is newer than this release, or older and `migrate` is false.
-        StoreError: the database cannot be reached, with what to do.
+        StoreError: the database cannot be reached; the message says what to do.
     """
     if url.startswith(("postgresql:", "postgresql+psycopg:", "postgres:")):
         try:

@@ -1,4 +1,4 @@
-"""Rows by the value of a column, by prepared statements: what GraphQL loaders batch, and what is read by id.
+"""Reads rows by the value of a column with prepared statements, for GraphQL's loaders and reads by id.
 
 Through SQLAlchemy Core such a read costs 0.5 to 0.8 ms of CPU, most of it making the statement again and six hops to
 the connection's thread; here it costs what SQLite takes and a part of one hop (`make bench`, row "mcp").
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=NamedTuple)
 
-#: Values of one statement at most; both databases take more, but nobody asks for more than a few pages at once.
+#: Most values of one statement; both databases take more, but callers ask for a few pages at most.
 _VALUES_MAX = 512
 
 
@@ -34,17 +34,17 @@ class Lookup(Generic[R]):
 
     Args:
         table: Whose columns the record's fields are named after.
-        record: What a row becomes; a named tuple is made for a tenth of what a frozen dataclass costs.
-        by: The column that is looked up, as SQL, such as `run_step.run_id`.
-        source: What to read from, where that is more than the table.
+        record: The type a row becomes; a named tuple costs a tenth of a frozen dataclass.
+        by: The column to look up, as SQL, such as `run_step.run_id`.
+        source: The FROM clause, if it is more than the table.
         also: A condition that always holds.
         order: Columns that order the rows.
-        visible: What makes a row visible to a caller, as SQL of `:visible_to`; see `of_run`.
-        decode: Makes a field's value from a column's, where that is more than instants and truth values.
+        visible: The condition that a caller may see a row, as SQL over `:visible_to`; see `of_run`.
+        decode: Functions that convert a column's value to a field's; instants and booleans need none.
 
     Attributes:
-        head: The prepared statements as far as the condition.
-        select: The same for statements built over the models; `make` takes their rows, too. Columns that SQLAlchemy
+        head: The prepared statements up to the condition.
+        select: The same for statements built with the models; `make` takes their rows, too. Columns that SQLAlchemy
             converts one by one double the cost of a page of 20 runs (`make bench`, row "mcp").
     """
 
@@ -78,7 +78,7 @@ class Lookup(Generic[R]):
         self._alone = self._make(1, is_bound=False)
 
     async def read(self, store: Store, values: Sequence[str], *, visible_to: str | None = None) -> list[R]:
-        """The records whose column has one of these values, in order where the lookup has one and values are few.
+        """Read the records whose column has one of these values; ordered, if the lookup is, up to 512 values.
 
         Only those that the caller `visible_to` may see; all of them when it is None.
         """
@@ -87,7 +87,7 @@ class Lookup(Generic[R]):
         found: list[R] = []
         for start in range(0, len(values), _VALUES_MAX):
             part = values[start : start + _VALUES_MAX]
-            # Few sizes, so few statements: what is left over repeats the last value.
+            # Few sizes, so few statements: the last value is repeated to fill up.
             size = 1 << (len(part) - 1).bit_length()
             filled = (*part, *[part[-1]] * (size - len(part)))
             given = {f"v{index}": value for index, value in enumerate(filled)} | {"visible_to": visible_to}
@@ -96,7 +96,7 @@ class Lookup(Generic[R]):
         return found
 
     def make(self, row: Sequence[Any]) -> R:
-        """The record of a row as a driver hands it out."""
+        """Make the record of a row from a driver."""
         values = list(row)
         for index, decode in self._decoders:
             values[index] = decode(values[index])
@@ -106,13 +106,13 @@ class Lookup(Generic[R]):
         marks = ", ".join(f":v{index}" for index in range(size))
         bound = ""
         if is_bound:
-            assert self._visible is not None, "what anybody may see is not asked for a caller"
+            assert self._visible is not None, "a lookup without `visible` is not read for a caller"
             bound = self._visible
         return Sql(f"{self.head} WHERE {self._by} IN ({marks}){self._also}{bound}{self._order}")
 
 
 def of_run(column: str) -> str:
-    """The condition for `Lookup(visible=…)` that a row belongs to a run of the caller's; `column` is the run's id."""
+    """Return the condition for `Lookup(visible=…)` that the run whose id is in `column` is the caller's."""
     return f"EXISTS (SELECT 1 FROM run WHERE run.id = {column} AND run.caller_id = :visible_to)"
 
 

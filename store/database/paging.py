@@ -1,4 +1,4 @@
-"""Keyset pages: a page goes on after a row's sort key, so its cost does not depend on how much lies before it."""
+"""Keyset pagination: a page starts after a row's sort key, so its cost does not depend on how many rows precede it."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _JSON_MARKS = frozenset("{}[]:,")
-#: Counts stop here: beyond it nobody wants to know exactly, and counting on would cost more than the page.
+#: Counts stop here: nobody needs larger ones exactly, and they would cost more than the page.
 COUNT_CAP = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class PageWindow:
-    """Which stretch of a list to read.
+    """The part of a list to read.
 
     Attributes:
-        after: Sort key of the row before the stretch, as the list function documents it; None for the list's begin.
-        before: Sort key of the row after the stretch; None for its end.
-        limit: Rows wanted. One more is read when there is one, so that the caller sees whether the list goes on.
-        reverse: Take the rows from the end of the stretch instead of its begin.
+        after: Sort key of the row before the page, as the list function documents it; None for the list's beginning.
+        before: Sort key of the row after the page; None for the list's end.
+        limit: Rows wanted. One more is read if it exists, so that the caller sees whether there are further pages.
+        reverse: Take the last rows between `after` and `before` instead of the first.
 
     Rows always come in the order of the list: the extra row is the last one, or with `reverse` the first.
     """
@@ -49,10 +49,10 @@ SortKey = tuple["ColumnElement[Any]", bool]
 
 
 def windowed(statement: Select[Any], keys: Sequence[SortKey], window: PageWindow) -> Select[Any]:
-    """Adds order, bounds and limit; the rows come nearest the wanted end first (see `fetch_page`).
+    """Add order, bounds and limit; with `reverse` the rows come in reverse order (see `fetch_page`).
 
-    The keys together must be unique and never NULL. Where all go one way the bound is one row-value comparison, which
-    both databases answer from an index.
+    The keys together must be unique and never NULL. If all have one direction, the bound is one row-value comparison,
+    which both databases answer from an index.
     """
     if window.after is not None:
         statement = statement.where(_beyond(keys, window.after, further=True))
@@ -65,7 +65,7 @@ def windowed(statement: Select[Any], keys: Sequence[SortKey], window: PageWindow
 async def fetch_page(
     store: Store, statement: Select[Any], keys: Sequence[SortKey], window: PageWindow
 ) -> list[RowMapping]:
-    """Reads a page and one row more, in the order of the list."""
+    """Read a page and one more row, in the order of the list."""
     found = (await store.read(windowed(statement, keys, window))).mappings().all()
     return _in_order(found, window)
 
@@ -73,7 +73,7 @@ async def fetch_page(
 async def fetch_rows(
     store: Store, statement: Select[Any], keys: Sequence[SortKey], window: PageWindow
 ) -> list[Row[*tuple[Any, ...]]]:
-    """As `fetch_page`, of a statement whose rows are plain; see `store.database.lookups.Lookup.select`."""
+    """Read as `fetch_page` does, but return plain rows; for `store.database.lookups.Lookup.select`."""
     return _in_order((await store.read(windowed(statement, keys, window))).all(), window)
 
 
@@ -82,7 +82,7 @@ def _in_order(rows: Sequence[T], window: PageWindow) -> list[T]:
 
 
 async def capped_count(store: Store, statement: Select[Any]) -> int:
-    """How many rows a statement has, up to `COUNT_CAP`."""
+    """Count the rows of a statement, up to `COUNT_CAP`."""
     inner = (
         statement.with_only_columns(sa.literal(1).label("one"), maintain_column_froms=True)
         .order_by(None)
@@ -94,12 +94,12 @@ async def capped_count(store: Store, statement: Select[Any]) -> int:
 
 
 def words_in(column: ColumnElement[Any], text: str) -> Iterable[ColumnElement[bool]]:
-    """Conditions that all words of `text` occur in a column of lower-case text."""
+    """Return conditions that all words of `text` occur in a column of lower-case text."""
     return [column.contains(word, autoescape=True) for word in text.lower().split()]
 
 
 def words_in_json(column: ColumnElement[Any], text: str) -> Iterable[ColumnElement[bool]]:
-    """Conditions that all words of `text` occur in a column of lower-case JSON, outside its punctuation.
+    """Return conditions that all words of `text` occur in a column of lower-case JSON, outside its punctuation.
 
     A word of brackets, colons and commas alone matches nothing: it cannot be distinguished from the punctuation.
     """
@@ -112,7 +112,7 @@ def words_in_json(column: ColumnElement[Any], text: str) -> Iterable[ColumnEleme
 
 
 def oldest_id(prefix: Prefix, at: datetime) -> str:
-    """The smallest id that anything made at or after an instant can have; bounds a stretch of time by the id's index.
+    """Return the smallest id that can be made at or after an instant, to bound time by the index on ids.
 
     Ids carry the milliseconds of the machine that made them.
     """

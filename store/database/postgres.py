@@ -18,10 +18,17 @@ import structlog
 from sqlalchemy import event, exc
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from store.database.dialects import NOTHING, Sql, row_maker
+from store.database.dialects import NO_PARAMETERS, Sql, row_maker
 from store.database.engine import StoreClosedError, StoreError
 from store.database.postgres_wakes import PostgresBackend
-from store.database.postgres_writer import NotCommittedError, PostgresWriter, adapt, connect_options, is_dead, named
+from store.database.postgres_writer import (
+    NotCommittedError,
+    PostgresWriter,
+    adapt,
+    connect_options,
+    is_dead,
+    store_error,
+)
 from store.database.schema import ensure_postgres_schema, libpq_url
 from store.database.wakes import Wakes
 
@@ -39,17 +46,17 @@ T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
-#: Connections kept for reading, and as many more while there is much to read.
+#: Connections kept for reading; under load as many more are opened.
 POOL = 10
 #: Attempts at a unit that certainly did not commit; the waits add up to about three seconds.
 TRIES = 7
 _SNAPSHOT = Sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-#: What connecting raises while the server is away, or when each connection the pool offers turns out dead.
+#: Raised by connecting while the server is away, or when every connection of the pool is dead.
 _UNREACHABLE = (exc.OperationalError, exc.InterfaceError, exc.InvalidRequestError, OSError)
 
 
 async def _tries() -> AsyncIterator[bool]:
-    """Goes round `TRIES` times, with growing waits that add up to about three seconds; whether it is the last time."""
+    """Iterate `TRIES` times, with growing waits that add up to about three seconds; yield whether it is the last."""
     delay = 0.02
     for left in reversed(range(TRIES)):
         yield left == 0
@@ -58,7 +65,7 @@ async def _tries() -> AsyncIterator[bool]:
 
 
 class PostgresStore:
-    """A PostgreSQL database, opened; see `store.database.engine.Store`."""
+    """An open PostgreSQL database; see `store.database.engine.Store`."""
 
     dialect: Dialect = "postgresql"
     shared = True
@@ -74,7 +81,7 @@ class PostgresStore:
         self._closed = False
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a unit in a transaction; see `store.database.engine.Store.write`."""
+        """Run a unit in a transaction; see `store.database.engine.Store.write`."""
         if self._closed:
             raise StoreClosedError("The store is closed: the server is shutting down.")
         # A separate task, so that cancelling the caller does not interrupt the transaction.
@@ -86,12 +93,12 @@ class PostgresStore:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled():
-            task.exception()  # looked at here: a caller who was cancelled does not, and asyncio would complain
+            task.exception()  # retrieved here, because a cancelled caller does not and asyncio would warn
 
     write_few = write
 
     async def snapshot(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a unit that only reads; see `store.database.engine.Store.snapshot`."""
+        """Run a unit that only reads; see `store.database.engine.Store.snapshot`."""
 
         def read(conn: Connection) -> T:
             conn.run(_SNAPSHOT)
@@ -102,11 +109,11 @@ class PostgresStore:
     async def read(
         self, statement: Executable, parameters: Mapping[str, object] | None = None
     ) -> Result[*tuple[Any, ...]]:
-        """All rows of a statement; see `store.database.engine.Store.read`."""
+        """Read all rows of a statement; see `store.database.engine.Store.read`."""
         return await self._read(lambda connection: connection.execute(statement, parameters))
 
-    async def rows(self, statement: Sql, parameters: Parameters = NOTHING, *, few: bool = False) -> list[Row]:
-        """Rows of one short read; see `store.database.engine.Store.rows`."""
+    async def rows(self, statement: Sql, parameters: Parameters = NO_PARAMETERS, *, few: bool = False) -> list[Row]:
+        """Run one short read; see `store.database.engine.Store.rows`."""
         values = dict(parameters)
         found = await self._read(lambda connection: connection.exec_driver_sql(statement.postgresql, values))
         make = row_maker(tuple(found.keys()))
@@ -115,7 +122,7 @@ class PostgresStore:
     async def _read(
         self, run: Callable[[AsyncConnection], Awaitable[CursorResult[*tuple[Any, ...]]]]
     ) -> Result[*tuple[Any, ...]]:
-        """Runs one statement, which changes nothing: when the connection is lost it runs again on another one."""
+        """Run a read-only statement; if the connection is lost, run it again on another one."""
         if self._closed:
             raise StoreClosedError("The store is closed: the server is shutting down.")
         async for last in _tries():
@@ -131,12 +138,12 @@ class PostgresStore:
             except _UNREACHABLE as error:
                 is_lost = isinstance(error, exc.DBAPIError) and error.connection_invalidated
                 if last or (is_connected and not is_lost):
-                    raise named(error) from error
+                    raise store_error(error) from error
                 log.debug("statement runs again", error=str(error).strip())
         raise AssertionError("unreachable")
 
     async def close(self) -> None:
-        """Finishes what was accepted and closes every connection. A second call does nothing."""
+        """Finish accepted work and close every connection; a second call does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -154,7 +161,7 @@ class PostgresStore:
                 cause = failed.__cause__
                 assert cause is not None
                 if last:
-                    raise named(cause) from cause
+                    raise store_error(cause) from cause
                 log.debug("transaction runs again", error=str(cause).strip())
             else:
                 if woken:
@@ -164,7 +171,7 @@ class PostgresStore:
 
 
 async def open_postgres(url: str, data_dir: Path, *, migrate: bool) -> PostgresStore:
-    """Opens a PostgreSQL database and begins to listen for other processes; nothing is written to the data folder.
+    """Open a PostgreSQL database and start to listen for wake-ups; nothing is written to the data folder.
 
     Raises:
         StoreSchemaError: its schema does not fit this release.
@@ -177,7 +184,7 @@ async def open_postgres(url: str, data_dir: Path, *, migrate: bool) -> PostgresS
 
 
 def machine_identity() -> str:
-    """The same for every process of this machine and another elsewhere: host name and a digest of the machine id."""
+    """Return host name and a digest of the machine id: the same for every process of this machine only."""
     try:
         seed = Path("/etc/machine-id").read_text().strip()
     except OSError:
@@ -193,7 +200,7 @@ def _reading_engine(url: str) -> AsyncEngine:
         pool_size=POOL,
         max_overflow=POOL,
         pool_timeout=30,
-        hide_parameters=True,  # payloads have no business in error messages and logs
+        hide_parameters=True,  # keeps payloads out of error messages and logs
         connect_args=connect_options("packline-read", default_transaction_read_only="on"),
         isolation_level="AUTOCOMMIT",
     )
@@ -206,7 +213,7 @@ def _reading_engine(url: str) -> AsyncEngine:
     @event.listens_for(engine.sync_engine, "checkout")
     def refuse_dead(_raw: object, record: ConnectionPoolEntry, _proxy: object) -> None:
         if record.driver_connection is None or is_dead(record.driver_connection):
-            # Where one is dead the others mostly are: the pool would give up at the third.
+            # When one is dead most others are, too: the pool would give up at the third.
             raise exc.InvalidatePoolError
 
     return engine

@@ -1,8 +1,8 @@
 """Wake-ups from other processes on the same PostgreSQL: one LISTEN connection per process.
 
-While the connection is down everything is missed, so after each (re)connect every channel gets `EVERYTHING` once;
-broadcaster's own backend for PostgreSQL neither reconnects nor says that something was missed. PgBouncer in transaction
-mode cannot LISTEN; then only polling is left.
+Wake-ups sent while the connection is down are lost, so after each (re)connect every channel gets `EVERYTHING` once;
+broadcaster's own backend for PostgreSQL neither reconnects nor reports the loss. PgBouncer in transaction mode cannot
+LISTEN; then only polling is left.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from store.database.wakes import EVERYTHING, LocalBackend, Wake
 
 log = structlog.get_logger(__name__)
 
-#: PostgreSQL's channel, for all of broadcaster's.
+#: The one PostgreSQL channel, which carries all of broadcaster's.
 CHANNEL = "packline_wake"
-#: A half-open socket is noticed after at most twice this.
+#: A half-open socket is noticed within twice this time.
 HEARTBEAT_SECONDS = 5.0
 LONGEST_DELAY_SECONDS = 2.0
 
 
 def payload(origin: str, wake: Wake) -> str:
-    """What a transaction sends by NOTIFY."""
+    """Encode a wake-up for NOTIFY."""
     return orjson.dumps([origin, *wake]).decode()
 
 
 class PostgresBackend(LocalBackend):
-    """Also hears what the transactions of other processes sent (`store.database.postgres_writer`).
+    """Also delivers the wake-ups of other processes' transactions (`store.database.postgres_writer`).
 
     Args:
         url: `postgresql://…`.
-        origin: This process's own mark in payloads; its own come back from the server, too, and are dropped.
+        origin: Identifies this process in payloads; the server returns its own, too, which are dropped.
     """
 
     def __init__(self, url: str, origin: str) -> None:
@@ -49,22 +49,20 @@ class PostgresBackend(LocalBackend):
         self._task: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
-        """Begins to listen in the background; a database that is away is tried again and again."""
+        """Start to listen in the background; while the database is away, connecting is retried."""
         self._task = asyncio.create_task(self._serve(), name="packline-listen")
 
     async def disconnect(self) -> None:
-        """Ends listening."""
+        """Stop listening."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
     async def subscribe(self, channel: str) -> None:
-        """Takes note of a channel."""
         self._channels.add(channel)
 
     async def unsubscribe(self, channel: str) -> None:
-        """Forgets a channel."""
         self._channels.discard(channel)
 
     async def _serve(self) -> None:
@@ -75,7 +73,7 @@ class PostgresBackend(LocalBackend):
             except (psycopg.Error, OSError, TimeoutError) as error:
                 if self.connected.is_set():
                     delay = 0.05
-                log.warning("wake-up connection lost, trying again", error=str(error).strip(), delay_seconds=delay)
+                log.warning("wake-up connection lost, reconnecting", error=str(error).strip(), delay_seconds=delay)
             self.connected.clear()
             self.backend_pid = None
             await asyncio.sleep(delay * random.uniform(0.8, 1.2))

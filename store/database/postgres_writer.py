@@ -1,6 +1,6 @@
-"""Writing to PostgreSQL: each unit of work in a thread, over a psycopg connection that only it uses meanwhile.
+"""Writes to PostgreSQL: each unit of work runs in a thread, over a psycopg connection that only it uses meanwhile.
 
-A unit is synchronous. In a thread the driver waits in C; over asyncio and SQLAlchemy each statement took a turn of the
+A unit is synchronous. In a thread the driver waits in C; with asyncio and SQLAlchemy each statement took a turn of the
 event loop, and a step three times the CPU (docs/adr/0006).
 """
 
@@ -37,9 +37,9 @@ T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
-#: Units that run at once, each in a thread with its own connection; more wait their turn.
+#: Units that run at the same time, each in a thread with its own connection; more wait their turn.
 POOL = 10
-#: Below the lease of 30 s: what a frozen process has locked is freed before others may take its runs over.
+#: Below the lease of 30 s: the locks of a frozen process are released before others may take over its runs.
 IDLE_IN_TRANSACTION_SECONDS = 5.0
 
 #: SQLSTATE of serialization failure, deadlock, lock not available: the transaction was rolled back, try it again.
@@ -65,38 +65,33 @@ class PostgresConnection:
         self.woken: set[Wake] = set()
 
     def now(self) -> datetime:
-        """The database's clock, read once per transaction."""
+        """Return the database server's time, read once per transaction."""
         if self._now is None:
             row = self.one(_NOW)
-            assert row is not None, "a clock always says something"
+            assert row is not None, "the clock returns one row"
             self._now = row.now.astimezone(UTC)
         return self._now
 
     def bindable(self, value: datetime) -> datetime:
-        """The instant itself."""
         return value
 
     def later(self, seconds: float) -> datetime:
-        """The instant some seconds from now."""
         return self.now() + timedelta(seconds=seconds)
 
     def one(self, statement: Sql, parameters: Parameters = _NOTHING) -> Row | None:
-        """Runs a statement; its first row, or None."""
         return self._cursor.execute(statement.postgresql.encode(), parameters).fetchone()
 
     def all(self, statement: Sql, parameters: Parameters = _NOTHING) -> list[Row]:
-        """Runs a statement; all its rows."""
         return self._cursor.execute(statement.postgresql.encode(), parameters).fetchall()
 
     def run(self, statement: Sql, parameters: Parameters = _NOTHING) -> int:
-        """Runs a statement; the number of rows it changed."""
         return self._cursor.execute(statement.postgresql.encode(), parameters).rowcount
 
     def many(self, statement: Sql, parameters: Sequence[Mapping[str, object]]) -> None:
-        """Runs a statement once for each set of parameters; an INSERT of values as one statement of many rows.
+        """Run a statement once for each set of parameters; an INSERT of values as one statement of many rows.
 
-        Not by `executemany`: in its pipeline the server counts a client that is silent as active, so that
-        `idle_in_transaction_session_timeout` never frees what a process that froze there has locked.
+        Not by `executemany`: in its pipeline the server counts a silent client as active, so that
+        `idle_in_transaction_session_timeout` never releases the locks of a process that froze there.
         """
         for start in range(0, len(parameters), ROWS_AT_ONCE):
             rows = parameters[start : start + ROWS_AT_ONCE]
@@ -113,14 +108,14 @@ class PostgresConnection:
         self.woken.add((topic, id))
 
     def notify(self, origin: str) -> None:
-        """Hands what was woken to the other processes; the server sends it at COMMIT."""
+        """Send the wake-ups to the other processes; the server delivers them at COMMIT."""
         if self.woken:
             self.run(_NOTIFY, {"payloads": [payload(origin, wake) for wake in sorted(self.woken)]})
 
 
 @lru_cache(maxsize=256)
 def _many_rows(statement: str, count: int) -> tuple[bytes, tuple[str, ...]] | None:
-    """An INSERT of so many rows, and the parameters of each in order; None for another kind of statement."""
+    """Return an INSERT of `count` rows and the parameters of each in order; None for other kinds of statements."""
     insert = _INSERT.fullmatch(statement)
     if insert is None:
         return None
@@ -130,15 +125,15 @@ def _many_rows(statement: str, count: int) -> tuple[bytes, tuple[str, ...]] | No
 
 
 class NotCommittedError(Exception):
-    """The transaction surely left nothing; the cause says why. It may be tried again."""
+    """The transaction certainly did not commit and may be retried; the cause says why."""
 
 
 class PostgresWriter:
-    """Threads that write.
+    """Runs units in threads, each in a transaction.
 
     Args:
         url: `postgresql://…`, as libpq spells it.
-        origin: This process's own mark in wake-ups.
+        origin: Identifies this process in wake-ups.
     """
 
     def __init__(self, url: str, origin: str) -> None:
@@ -158,7 +153,7 @@ class PostgresWriter:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._transact, unit)
 
     async def close(self) -> None:
-        """Waits for the units that run and closes every connection. A second call does nothing."""
+        """Wait for the running units and close every connection; a second call does nothing."""
         await asyncio.to_thread(self._threads.shutdown)
         while self._idle:
             self._idle.pop().close()
@@ -173,7 +168,7 @@ class PostgresWriter:
             except psycopg.Error as error:
                 if connection.closed or error.sqlstate in _CLASHES:
                     raise NotCommittedError from error
-                raise named(error) from error
+                raise store_error(error) from error
             try:
                 connection.commit()
             except psycopg.Error as error:
@@ -184,13 +179,13 @@ class PostgresWriter:
                         "The connection to PostgreSQL was lost during COMMIT: whether the change was recorded is not "
                         "known. Look it up before you repeat it."
                     ) from error
-                raise named(error) from error
+                raise store_error(error) from error
             return result, frozenset(view.woken)
         finally:
             self._give_back(connection)
 
     def _take(self) -> psycopg.Connection:
-        """The connection used last, which knows most statements, or a new one."""
+        """Take the connection used last, which has most statements prepared, or open one."""
         while True:
             try:
                 connection = self._idle.pop()
@@ -210,17 +205,17 @@ class PostgresWriter:
         try:
             connection.rollback()  # costs nothing after a commit
         except psycopg.Error as error:
-            log.debug("a connection is given up", error=str(error).strip())
+            log.debug("a connection was discarded", error=str(error).strip())
             connection.close()
         if not connection.closed:
             self._idle.append(connection)
 
 
 def connect_options(name: str, **settings: str) -> dict[str, Any]:
-    """How every connection that reads or writes is opened.
+    """Return the options of every connection that reads or writes.
 
     Args:
-        name: What the server calls it in `pg_stat_activity`.
+        name: Its name in `pg_stat_activity`.
         settings: Further settings of its session.
     """
     settings |= {
@@ -230,7 +225,7 @@ def connect_options(name: str, **settings: str) -> dict[str, Any]:
     return {
         "connect_timeout": 5,
         "application_name": name,
-        # A dead peer is found within half a minute instead of two hours.
+        # A dead peer is detected within half a minute instead of two hours.
         "keepalives": 1,
         "keepalives_idle": 10,
         "keepalives_interval": 5,
@@ -241,22 +236,22 @@ def connect_options(name: str, **settings: str) -> dict[str, Any]:
 
 
 def adapt(adapters: AdaptersMap) -> None:
-    """Has values handed to the server as units mean them."""
+    """Register how instants and text are sent to the server."""
     adapters.register_dumper(datetime, _AwareDumper)
-    # Text says that it is text; left open, one parameter used as varchar here and text there is refused.
+    # Text is sent as `text`: with no type, a parameter used as varchar in one place and text in another is refused.
     adapters.register_dumper(str, StrDumper)
 
 
 def named_rows(cursor: psycopg.Cursor[Any]) -> RowMaker[Row]:
-    """Makes named tuples of the rows of a statement; the row factory of every connection that writes."""
+    """Make named tuples of rows; the row factory of every connection that writes."""
     return row_maker(tuple(column.name for column in cursor.description or ()))
 
 
 def is_dead(connection: psycopg.Connection | psycopg.AsyncConnection) -> bool:
-    """Whether the server has closed an idle connection.
+    """Return whether the server has closed an idle connection.
 
-    One that is idle has nothing to say: if its socket can be read, it was closed. This costs microseconds, where a
-    ping would cost a round trip.
+    The server sends nothing on an idle connection: if its socket is readable, it was closed. This costs microseconds,
+    where a ping would cost a round trip.
     """
     if connection.closed:
         return True
@@ -265,25 +260,25 @@ def is_dead(connection: psycopg.Connection | psycopg.AsyncConnection) -> bool:
     return bool(poll.poll(0))
 
 
-def named(error: BaseException) -> StoreError:
-    """The store's own name for what psycopg raised, on the way or as SQLAlchemy wraps it."""
+def store_error(error: BaseException) -> StoreError:
+    """Convert an error of psycopg, also one wrapped by SQLAlchemy, to one of the store's."""
     original = getattr(error, "orig", None) or error
     state: str | None = getattr(original, "sqlstate", None)
     if state == _DISK_FULL:
         return StoreFullError("The disk of PostgreSQL is full: the change was not recorded. Free space and try again.")
     lines = str(original).strip().splitlines() or [type(original).__name__]
     if state is None or state.startswith(("08", "57P")):
-        # Where the server is and why it is away is for the log alone: callers read this error's text.
+        # The address and the reason belong in the log alone: callers read this error's text.
         log.warning("PostgreSQL cannot be reached", error=lines[0])
         return StoreUnavailableError("PostgreSQL cannot be reached right now. Try again in a moment.")
-    return StoreError(f"PostgreSQL did not do what was asked: {lines[0].rstrip('.')}.")
+    return StoreError(f"PostgreSQL refused the statement: {lines[0].rstrip('.')}.")
 
 
 class _AwareDumper(DatetimeDumper):
-    """Hands instants to the server and refuses those without a zone, as SQLite's adapter does."""
+    """Dumps instants and refuses those without a zone, as SQLite's adapter does."""
 
     def upgrade(self, obj: datetime, format: PyFormat) -> Dumper:
-        """Chooses the dumper for a value.
+        """Check a value, and keep this dumper for it.
 
         Raises:
             ValueError: the value is naive.

@@ -41,12 +41,12 @@ _STAMP_TABLE = (
 
 
 def head_revision() -> str:
-    """The revision this release works with."""
+    """Return the revision that this release needs."""
     return REVISIONS[-1]
 
 
 def refuse_newer(revision: str | None, name: str) -> None:
-    """Raises when a newer release wrote the database.
+    """Refuse a database that a newer release wrote.
 
     Args:
         revision: The database's revision; None, an empty database, passes.
@@ -63,10 +63,10 @@ def refuse_newer(revision: str | None, name: str) -> None:
 
 
 def current_sqlite_revision(path: Path) -> str | None:
-    """The revision of a SQLite file; None when the file is absent or empty.
+    """Read the revision of a SQLite file; None when the file is absent or empty.
 
     Raises:
-        StoreSchemaError: the file holds something else than a Packline database.
+        StoreSchemaError: the file is not a Packline database.
     """
     if not path.exists() or path.stat().st_size == 0:
         return None
@@ -82,12 +82,12 @@ def current_sqlite_revision(path: Path) -> str | None:
 
 
 def current_postgres_revision(connection: psycopg.Connection) -> str | None:
-    """The revision of the PostgreSQL database a connection is in; None when it is empty.
+    """Read the revision of a connection's PostgreSQL database; None when the database is empty.
 
     Raises:
-        StoreSchemaError: the database holds something else than Packline's tables.
+        StoreSchemaError: the database has tables of these names that are not Packline's.
     """
-    # Other tables may share the database; only a table of the same name is a clash.
+    # Other tables may be in the database; only those of the same name are a conflict.
     names = [*SQLModel.metadata.tables, "alembic_version"]
     rows = connection.execute(
         "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename = ANY(%s)", (names,)
@@ -99,9 +99,9 @@ def current_postgres_revision(connection: psycopg.Connection) -> str | None:
 
 
 def ensure_sqlite_schema(path: Path, *, migrate: bool) -> None:
-    """Makes, upgrades or accepts the database file; blocks for as long as that takes.
+    """Make, upgrade or accept the database file; blocks for as long as that takes.
 
-    An upgrade first copies the file to `<name>.<old revision>.<time>.backup` next to it and happens in one transaction.
+    An upgrade first copies the file to `<name>.<old revision>.<time>.backup` next to it and runs in one transaction.
 
     Args:
         path: The database file; its folder exists.
@@ -127,9 +127,9 @@ def ensure_sqlite_schema(path: Path, *, migrate: bool) -> None:
 
 
 def ensure_postgres_schema(url: str, *, migrate: bool) -> str | None:
-    """Makes, upgrades or accepts the schema of a PostgreSQL database; blocks for as long as that takes.
+    """Make, upgrade or accept the schema of a PostgreSQL database; blocks for as long as that takes.
 
-    Everything happens in one transaction under an advisory lock, so a second process waits and then finds it done.
+    Everything runs in one transaction under an advisory lock, so a second process waits and then finds it done.
 
     Args:
         url: `postgresql://…`, also in SQLAlchemy's `postgresql+psycopg://` spelling.
@@ -174,7 +174,7 @@ def ensure_postgres_schema(url: str, *, migrate: bool) -> str | None:
 
 
 def schema_statements(dialect: Dialect) -> Iterator[str]:
-    """The statements that make an empty database one of this release, the stamp included."""
+    """Yield the statements that make the schema of this release in an empty database, including the revision."""
     for table in SQLModel.metadata.sorted_tables:
         yield str(CreateTable(table).compile(dialect=dialect))
         for index in sorted(table.indexes, key=lambda index: str(index.name)):
@@ -184,7 +184,7 @@ def schema_statements(dialect: Dialect) -> Iterator[str]:
 
 
 def libpq_url(url: str) -> str:
-    """The URL as libpq spells it, without SQLAlchemy's driver name."""
+    """Return the URL in libpq's spelling, without SQLAlchemy's driver name."""
     _, separator, rest = url.partition("://")
     return f"postgresql://{rest}" if separator else url
 
@@ -228,7 +228,7 @@ def _back_up(path: Path, revision: str) -> None:
 
 @contextmanager
 def _migration_lock(path: Path) -> Iterator[None]:
-    """Hold a lock file next to the database, so that of two processes one migrates and the other finds it done."""
+    """Hold a lock file next to the database: of two processes one migrates, and the other then finds it done."""
     with path.with_name(f"{path.name}.migrating").open("a+") as lock:
         until = time.monotonic() + LOCK_WAIT_SECONDS
         while True:

@@ -14,10 +14,10 @@ import aiosqlite
 import structlog
 from sqlalchemy import create_engine, event
 
-from store.database.dialects import NOTHING
+from store.database.dialects import NO_PARAMETERS
 from store.database.engine import DataFolderInUseError, StoreClosedError
 from store.database.schema import ensure_sqlite_schema
-from store.database.sqlite_connection import SQLiteConnection, classified, named, result_code
+from store.database.sqlite_connection import SQLiteConnection, named_rows, result_code, store_error
 from store.database.sqlite_writer import SQLiteWriter
 from store.database.wakes import Wakes
 
@@ -36,9 +36,9 @@ T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
-#: Threads that read, each with a connection; more reads wait their turn.
+#: Threads that read, each with its own connection; more reads wait their turn.
 READERS = 8
-#: How long `close` waits for reads under way: a connection closed under a read would never answer it.
+#: How long `close` waits for running reads, which would never return once their connection is closed.
 LAST_READS_SECONDS = 10.0
 
 #: PRAGMAs of read-only connections.
@@ -46,7 +46,7 @@ _READ_PRAGMAS = ("query_only=ON", "busy_timeout=5000", "cache_size=-8000")
 
 
 class SQLiteStore:
-    """The embedded database, opened; see `store.database.engine.Store`."""
+    """The open embedded database; see `store.database.engine.Store`."""
 
     dialect: Dialect = "sqlite"
     shared = False
@@ -59,30 +59,29 @@ class SQLiteStore:
         self._readers = _reading_engine(path)
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="packline-read")
         self._path = path
-        self._near: sqlite3.Connection | None = None
-        self._prepared: aiosqlite.Connection | None = None
-        self._preparing = asyncio.Lock()
+        self._loop_connection: sqlite3.Connection | None = None
+        self._thread_connection: aiosqlite.Connection | None = None
+        self._opening = asyncio.Lock()
         self._reading = 0
-        self._quiet = asyncio.Event()
-        self._quiet.set()
+        self._no_reads = asyncio.Event()
+        self._no_reads.set()
         self._closed = False
 
     async def start(self) -> None:
-        """Starts the writer and wake-ups."""
         self._writer.start()
         await self.wakes.start()
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a unit in a transaction; see `store.database.engine.Store.write`."""
-        # No shield: a caller that is cancelled takes nothing back, since the writer has the unit already.
+        """Run a unit in a transaction; see `store.database.engine.Store.write`."""
+        # No shield: cancelling the caller undoes nothing, since the writer already has the unit.
         return await self._writer.submit(lambda conn: unit(conn, *args, **kwargs), few=False)
 
     async def write_few(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a unit of a few rows in a transaction; see `store.database.engine.Store.write_few`."""
+        """Run a unit that touches few rows; see `store.database.engine.Store.write_few`."""
         return await self._writer.submit(lambda conn: unit(conn, *args, **kwargs), few=True)
 
     async def snapshot(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a unit that only reads, in a thread; see `store.database.engine.Store.snapshot`."""
+        """Run a unit that only reads, in a thread; see `store.database.engine.Store.snapshot`."""
 
         def look() -> T:
             with closing(sqlite3.connect(self._path, isolation_level=None)) as raw:
@@ -96,12 +95,12 @@ class SQLiteStore:
             try:
                 return await asyncio.get_running_loop().run_in_executor(self._threads, look)
             except sqlite3.Error as error:
-                raise classified(error) from error
+                raise store_error(error) from error
 
     async def read(
         self, statement: Executable, parameters: Mapping[str, object] | None = None
     ) -> Result[*tuple[Any, ...]]:
-        """The rows of a statement, read to their end in a thread; see `store.database.engine.Store.read`."""
+        """Read all rows of a statement in a thread; see `store.database.engine.Store.read`."""
 
         def look() -> Result[*tuple[Any, ...]]:
             with self._readers.connect() as connection:
@@ -110,70 +109,71 @@ class SQLiteStore:
         with self._under_way():
             return await asyncio.get_running_loop().run_in_executor(self._threads, look)
 
-    async def rows(self, statement: Sql, parameters: Parameters = NOTHING, *, few: bool = False) -> list[Row]:
-        """Rows of one short read; see `store.database.engine.Store.rows`.
+    async def rows(self, statement: Sql, parameters: Parameters = NO_PARAMETERS, *, few: bool = False) -> list[Row]:
+        """Run one short read; see `store.database.engine.Store.rows`.
 
-        A few rows are read right here: they are a few pages, mostly in memory, and take SQLite 9 µs where a turn of
-        another thread takes 30 to 50, and more while this one is busy, for both want the GIL. Nothing waits for a lock
-        here: a write-ahead log keeps nobody from reading, and what is busy all the same is left to the others.
+        With `few`, the read runs on the event loop's thread: it needs a few pages, mostly in memory, and takes SQLite
+        9 µs, while a hop to another thread takes 30 to 50, and more while this one is busy, because both need the GIL.
+        It never waits for a lock: with a write-ahead log readers are not blocked, and should the database be busy, the
+        read runs as one without `few`.
 
-        The others all use one connection, whose thread runs them one after the other: they are short, and threads that
-        run at once would only wait for each other's GIL.
+        Reads without `few` share one connection, whose thread runs them one after the other: they are short, and
+        parallel threads would only wait for the GIL.
         """
         if self._closed:
             raise StoreClosedError("The store is closed: the server is shutting down.")
         if few:
             try:
-                near = self._near or self._connect_near()
-                return named(near.execute(statement.sqlite, statement.bound(parameters)).fetchall())
+                connection = self._loop_connection or self._open_loop_connection()
+                return named_rows(connection.execute(statement.sqlite, statement.bound(parameters)).fetchall())
             except sqlite3.Error as error:
                 if result_code(error) != sqlite3.SQLITE_BUSY:
-                    raise classified(error) from error
+                    raise store_error(error) from error
         with self._under_way():
             try:
-                raw = self._prepared or await self._prepare()
+                raw = self._thread_connection or await self._open_thread_connection()
                 rows = await raw.execute_fetchall(statement.sqlite, statement.bound(parameters))
             except sqlite3.Error as error:
-                raise classified(error) from error
-            return named([*rows])
+                raise store_error(error) from error
+            return named_rows([*rows])
 
     @contextmanager
     def _under_way(self) -> Iterator[None]:
-        """While something is read; `close` waits for it."""
+        """Count a running read, for which `close` waits."""
         if self._closed:
             raise StoreClosedError("The store is closed: the server is shutting down.")
         self._reading += 1
-        self._quiet.clear()
+        self._no_reads.clear()
         try:
             yield
         finally:
             self._reading -= 1
             if self._reading == 0:
-                self._quiet.set()
+                self._no_reads.set()
 
-    def _connect_near(self) -> sqlite3.Connection:
-        """The connection of reads of a few rows, opened when first needed."""
-        self._near = sqlite3.connect(
+    def _open_loop_connection(self) -> sqlite3.Connection:
+        """Open the connection of reads with `few`."""
+        self._loop_connection = sqlite3.connect(
             self._path, isolation_level=None, check_same_thread=False, cached_statements=256, timeout=0
         )
-        self._near.row_factory = sqlite3.Row
+        self._loop_connection.row_factory = sqlite3.Row
         for pragma in ("query_only=ON", "cache_size=-8000"):
-            self._near.execute(f"PRAGMA {pragma}")
-        return self._near
+            self._loop_connection.execute(f"PRAGMA {pragma}")
+        return self._loop_connection
 
-    async def _prepare(self) -> aiosqlite.Connection:
-        """The connection of `rows`, opened when first needed."""
-        async with self._preparing:
-            if self._prepared is None:
+    async def _open_thread_connection(self) -> aiosqlite.Connection:
+        """Open the connection of reads without `few`, unless it is open."""
+        async with self._opening:
+            if self._thread_connection is None:
                 raw = await aiosqlite.connect(self._path, isolation_level=None, cached_statements=256)
                 raw.row_factory = sqlite3.Row
                 for pragma in _READ_PRAGMAS:
                     await raw.execute(f"PRAGMA {pragma}")
-                self._prepared = raw
-        return self._prepared
+                self._thread_connection = raw
+        return self._thread_connection
 
     async def close(self) -> None:
-        """Drains the writer and closes every connection."""
+        """Finish accepted writes and close every connection; a second call does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -181,20 +181,20 @@ class SQLiteStore:
         await self.wakes.stop()
         try:
             async with asyncio.timeout(LAST_READS_SECONDS):
-                await self._quiet.wait()
+                await self._no_reads.wait()
         except TimeoutError:
-            log.warning("reads were cut off by the end of the store", count=self._reading)
+            log.warning("reads were interrupted because the store closed", count=self._reading)
         self._threads.shutdown(wait=False)
-        if self._near is not None:
-            self._near.close()
-        if self._prepared is not None:
-            await self._prepared.close()
+        if self._loop_connection is not None:
+            self._loop_connection.close()
+        if self._thread_connection is not None:
+            await self._thread_connection.close()
         self._readers.dispose()
         self._lock.close()
 
 
 async def open_sqlite(data_dir: Path, *, migrate: bool) -> SQLiteStore:
-    """Opens `data_dir/packline.db`, alone.
+    """Open `data_dir/packline.db` for this process alone.
 
     Raises:
         DataFolderInUseError: another process owns the file.
@@ -214,7 +214,7 @@ async def open_sqlite(data_dir: Path, *, migrate: bool) -> SQLiteStore:
 
 
 def acquire_lock(data_dir: Path) -> TextIOWrapper:
-    """Locks the data folder for this process; the lock goes with the returned file.
+    """Lock the data folder for this process; closing the returned file releases the lock.
 
     Raises:
         DataFolderInUseError: another process holds it.
@@ -232,14 +232,14 @@ def _reading_engine(path: Path) -> Engine:
     engine = create_engine(
         f"sqlite:///{path}",
         pool_size=READERS,
-        pool_use_lifo=True,  # the one used last has its statements prepared and its pages in memory
+        pool_use_lifo=True,  # the connection used last has its statements prepared and its pages in memory
         pool_reset_on_return=None,  # nothing to roll back, since no transaction is begun
         isolation_level="AUTOCOMMIT",
     )
 
     @event.listens_for(engine, "connect")
     def configure(raw: DBAPIConnection, _record: object) -> None:
-        # No explicit transaction: each statement sees the newest commit and none outlives a batch.
+        # No explicit transaction: each statement sees the newest commit.
         raw.isolation_level = None
         cursor = raw.cursor()
         for pragma in _READ_PRAGMAS:

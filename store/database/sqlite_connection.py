@@ -1,4 +1,4 @@
-"""The connection that writes to the embedded database, as the writer opens it and as units of work see it."""
+"""The connection that writes to the embedded database: how it is opened, and its view for units of work."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlite3
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from store.database.dialects import NOTHING, row_maker, sqlite_instant
+from store.database.dialects import NO_PARAMETERS, row_maker, sqlite_instant
 from store.database.engine import StoreError, StoreFullError
 from store.database.wakes import EVERYTHING
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from store.database.dialects import Parameters, Row, Sql
     from store.database.wakes import Topic, Wake
 
-#: 16 MB of pages, filled as needed: a thousand runs at once touch more than the 2 MB that SQLite keeps by itself. As
-#: much may gather in the log before it is copied into the file: the same pages are written again and again.
+#: The cache takes up to 16 MB of pages: a thousand active runs touch more than SQLite's default of 2 MB. The log may
+#: grow as large before it is copied into the file: the same pages are written again and again.
 _PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=FULL",
@@ -44,40 +44,34 @@ class SQLiteConnection:
         self.woken: set[Wake] = set()
 
     def now(self) -> datetime:
-        """The machine's clock, read once per transaction."""
+        """Return the machine's time, read once per transaction."""
         if self._now is None:
             self._now = datetime.now(UTC)
             self._stamp = sqlite_instant(self._now)
         return self._now
 
     def bindable(self, value: datetime) -> str:
-        """The text that is stored."""
         return self._stamp if value is self._now else sqlite_instant(value)
 
     def later(self, seconds: float) -> str:
-        """The text of an instant some seconds from now."""
         text = self._later.get(seconds)
         if text is None:
             text = self._later[seconds] = sqlite_instant(self.now() + timedelta(seconds=seconds))
         return text
 
-    def one(self, statement: Sql, parameters: Parameters = NOTHING) -> Row | None:
-        """Runs a statement; its first row, or None."""
+    def one(self, statement: Sql, parameters: Parameters = NO_PARAMETERS) -> Row | None:
         cursor = self._execute(statement.sqlite, statement.bound(parameters))
         row = cursor.fetchone()
         cursor.close()
         return None if row is None else row_maker(tuple(row.keys()))(row)
 
-    def all(self, statement: Sql, parameters: Parameters = NOTHING) -> list[Row]:
-        """Runs a statement; all its rows."""
-        return named(self._execute(statement.sqlite, statement.bound(parameters)).fetchall())
+    def all(self, statement: Sql, parameters: Parameters = NO_PARAMETERS) -> list[Row]:
+        return named_rows(self._execute(statement.sqlite, statement.bound(parameters)).fetchall())
 
-    def run(self, statement: Sql, parameters: Parameters = NOTHING) -> int:
-        """Runs a statement; the number of rows it changed."""
+    def run(self, statement: Sql, parameters: Parameters = NO_PARAMETERS) -> int:
         return self._execute(statement.sqlite, statement.bound(parameters)).rowcount
 
     def many(self, statement: Sql, parameters: Sequence[Mapping[str, object]]) -> None:
-        """Runs a statement once for each set of parameters."""
         self._executemany(statement.sqlite, map(statement.bound, parameters))
 
     def wake(self, topic: Topic, id: str = EVERYTHING) -> None:
@@ -85,13 +79,13 @@ class SQLiteConnection:
         self.woken.add((topic, id))
 
 
-def named(rows: Sequence[sqlite3.Row]) -> list[Row]:
-    """The rows of a statement as named tuples; not by a row factory, which would look at the names for every row."""
+def named_rows(rows: Sequence[sqlite3.Row]) -> list[Row]:
+    """Make named tuples of a statement's rows. A row factory would read the names for every row."""
     return [*map(row_maker(tuple(rows[0].keys())), rows)] if rows else []
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A read-write connection with the settings every writer uses; transactions are begun by hand."""
+    """Open a read-write connection for a writer, which begins its transactions explicitly."""
     raw = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
     raw.row_factory = sqlite3.Row
     for pragma in _PRAGMAS:
@@ -100,16 +94,16 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def result_code(error: sqlite3.Error) -> int | None:
-    """The primary result code, such as `SQLITE_BUSY` (sqlite.org/rescode.html).
+    """Return the primary result code, such as `SQLITE_BUSY` (sqlite.org/rescode.html).
 
-    Errors of the module itself, such as a parameter that was not given, carry none.
+    Errors of Python's module itself, such as a missing parameter, have none.
     """
     code: int | None = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 
 
-def classified(error: BaseException) -> BaseException:
-    """The store's own name for what SQLite raised; anything else stays what it is."""
+def store_error(error: BaseException) -> BaseException:
+    """Convert an error of SQLite to one of the store's; return any other error unchanged."""
     if isinstance(error, sqlite3.Error):
         if result_code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
             full = StoreFullError("The disk is full: the change was not recorded. Free space and try again.")
@@ -118,7 +112,7 @@ def classified(error: BaseException) -> BaseException:
         broken = StoreError(f"The database refused the change: {error}.")
         broken.__cause__ = error
         return broken
-    if isinstance(error, StopIteration):  # which no future takes; coroutines make the same of it (PEP 479)
+    if isinstance(error, StopIteration):  # futures refuse it; coroutines convert it the same way (PEP 479)
         stopped = RuntimeError("a unit of work raised StopIteration")
         stopped.__cause__ = error
         return stopped

@@ -49,27 +49,26 @@ class LocalBackend(BroadcastBackend):
         self._published: asyncio.Queue[Event] = asyncio.Queue()
 
     async def connect(self) -> None:
-        """Does nothing: there is nothing to connect to."""
+        """Do nothing: there is nothing to connect to."""
 
     async def disconnect(self) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     async def subscribe(self, channel: str) -> None:
-        """Does nothing: every channel is heard."""
+        """Do nothing: every channel is delivered."""
 
     async def unsubscribe(self, channel: str) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     async def publish(self, channel: str, message: Any) -> None:  # noqa: ANN401 - broadcaster's
-        """Publishes in this process."""
         self.publish_soon(channel, message)
 
     def publish_soon(self, channel: str, message: str) -> None:
-        """Does the same for callers that cannot wait."""
+        """Publish in this process, without waiting."""
         self._published.put_nowait(Event(channel, message))
 
     async def next_published(self) -> Event:
-        """Waits for a wake-up."""
+        """Wait for a wake-up."""
         return await self._published.get()
 
 

@@ -66,14 +66,14 @@ class Content(Protocol):
         """
 
     async def close(self) -> None:
-        """Lets go of it; to be called once it is no longer read."""
+        """Let go of it; to be called once it is no longer read."""
 
 
 class Blobs(Protocol):
     """Contents by digest. Digests are SHA-256 in lower-case hex; whatever else raises ValueError."""
 
     async def put(self, content: bytes | Path) -> tuple[str, int]:
-        """Keeps a content; its digest and size. What is here already is only made young again.
+        """Keep a content; its digest and size. What is here already is only made young again.
 
         Raises:
             QuotaExceededError: it does not fit.
@@ -82,13 +82,13 @@ class Blobs(Protocol):
         """
 
     async def keep(self, digest: str) -> Path:
-        """Makes a content that is here already young, as putting it again would; a file as `local` gives it.
+        """Make a content that is here already young, as putting it again would; a file as `local` gives it.
 
         Raises as `local`, and `QuotaExceededError` when it had to be put again.
         """
 
     async def put_stream(self, chunks: AsyncIterable[bytes], *, limit_bytes: int) -> tuple[str, int]:
-        """Keeps a content that arrives in pieces, such as an upload; memory holds one piece at a time.
+        """Keep a content that arrives in pieces, such as an upload; memory holds one piece at a time.
 
         What the iterator raises comes back, and nothing is left behind. Raises as `put`, and:
 
@@ -97,7 +97,7 @@ class Blobs(Protocol):
         """
 
     async def content(self, digest: str) -> Content:
-        """Opens a content.
+        """Open a content.
 
         Raises:
             FileNotFoundError: it is not here.
@@ -119,16 +119,16 @@ class Blobs(Protocol):
         """The digests of contents last put before an instant, in epoch seconds."""
 
     async def discard(self, digests: Sequence[str], *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
-        """Removes contents that no row refers to; how many and how many bytes.
+        """Remove contents that no row refers to; how many and how many bytes.
 
         What was put, or put again, within `grace_seconds` stays: its row may be on the way.
         """
 
     async def tidy(self) -> None:
-        """Removes what writers that died left half written, and what is kept on this machine beyond its bound."""
+        """Remove what writers that died left half written, and what is kept on this machine beyond its bound."""
 
     async def check(self) -> str:
-        """Looks whether contents can be kept; a sentence that says where.
+        """Look whether contents can be kept; a sentence that says where.
 
         Raises:
             BlobsUnavailableError, BlobsRefusedError: they cannot; what to do.

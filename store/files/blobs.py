@@ -54,7 +54,7 @@ class _File:
             yield piece
 
     async def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._file.close()
 
 
@@ -75,7 +75,7 @@ class BlobStore:
         self._used: int | None = None
 
     async def put(self, content: bytes | Path) -> tuple[str, int]:
-        """Keeps a content, in a thread; its digest and size.
+        """Keep a content, in a thread; its digest and size.
 
         Raises:
             QuotaExceededError: it does not fit the quota.
@@ -93,7 +93,7 @@ class BlobStore:
             return self._keep(iter(lambda: file.read(_CHUNK), b""))
 
     async def keep(self, digest: str) -> Path:
-        """Makes a content young, and is its own file; raises FileNotFoundError when it is not here."""
+        """Make a content young, and is its own file; raises FileNotFoundError when it is not here."""
         return await asyncio.to_thread(self._keep_young, digest)
 
     def _keep_young(self, digest: str) -> Path:
@@ -103,7 +103,7 @@ class BlobStore:
         return path
 
     async def put_stream(self, chunks: AsyncIterable[bytes], *, limit_bytes: int) -> tuple[str, int]:
-        """Keeps a content that arrives in pieces, such as an upload; memory holds one piece at a time.
+        """Keep a content that arrives in pieces, such as an upload; memory holds one piece at a time.
 
         Raises:
             TooLargeError: it is longer than `limit_bytes`.
@@ -127,7 +127,7 @@ class BlobStore:
         return name, size
 
     async def content(self, digest: str) -> _File:
-        """Opens a content; raises FileNotFoundError when it is not here."""
+        """Open a content; raises FileNotFoundError when it is not here."""
         return _File(await asyncio.to_thread(self.open, digest))
 
     async def local(self, digest: str) -> Path:
@@ -150,7 +150,7 @@ class BlobStore:
         await asyncio.to_thread(self.sweep_parts)
 
     async def check(self) -> str:
-        """Says how much is kept in which folder."""
+        """Say how much is kept in which folder."""
         try:
             part = await asyncio.to_thread(self._new_part)
             await asyncio.to_thread(part.touch)
@@ -174,11 +174,11 @@ class BlobStore:
         return self.folder / digest[:2] / digest[2:]
 
     def exists(self, digest: str) -> bool:
-        """Whether a content is here."""
+        """Return whether a content is here."""
         return self.path(digest).is_file()
 
     def open(self, digest: str) -> BinaryIO:
-        """Opens a content for reading.
+        """Open a content for reading.
 
         Raises:
             FileNotFoundError: it is not here.
@@ -193,7 +193,7 @@ class BlobStore:
                     yield Path(entry.path).parent.name + entry.name
 
     def remove(self, digests: Iterable[str], *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
-        """Removes contents that no row refers to; how many and how many bytes.
+        """Remove contents that no row refers to; how many and how many bytes.
 
         What was put, or put again, within `grace_seconds` stays: its row may be on the way.
         """
@@ -210,7 +210,7 @@ class BlobStore:
         return removed, size
 
     def shrink(self, limit_bytes: int, *, grace_seconds: float = GRACE_SECONDS) -> int:
-        """Removes the contents put or used longest ago until the rest fits; how many bytes are left.
+        """Remove the contents put or used longest ago until the rest fits; how many bytes are left.
 
         For a folder whose contents are kept elsewhere too. What was used within `grace_seconds` stays all the same.
         """
@@ -228,7 +228,7 @@ class BlobStore:
         return left
 
     def sweep_parts(self, *, grace_seconds: float = 24 * GRACE_SECONDS) -> int:
-        """Removes what writers that died left half written; how many files."""
+        """Remove what writers that died left half written; how many files."""
         removed = 0
         if self._temporary.is_dir():
             for part in self._temporary.iterdir():
@@ -279,7 +279,7 @@ class BlobStore:
         return self._temporary / secrets.token_hex(16)
 
     def _settle(self, part: Path, digest: str, size: int) -> None:
-        """Gives a written file its name; a content that is here already is only made young again."""
+        """Give a written file its name; a content that is here already is only made young again."""
         target = self.path(digest)
         with self._locked(exclusive=False):
             try:

@@ -105,25 +105,25 @@ class S3Blobs:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def put(self, content: bytes | Path) -> tuple[str, int]:
-        """Keeps a content, by way of this machine's folder."""
+        """Keep a content, by way of this machine's folder."""
         digest, size = await self._cache.put(content)
         await self._keep(digest, size)
         return digest, size
 
     async def keep(self, digest: str) -> Path:
-        """Makes a content of the bucket young, and is its file in this machine's folder."""
+        """Make a content of the bucket young, and is its file in this machine's folder."""
         path = await self.local(digest)
         await self._keep(digest, (await asyncio.to_thread(path.stat)).st_size)
         return path
 
     async def put_stream(self, chunks: AsyncIterable[bytes], *, limit_bytes: int) -> tuple[str, int]:
-        """Keeps a content that arrives in pieces, by way of this machine's folder."""
+        """Keep a content that arrives in pieces, by way of this machine's folder."""
         digest, size = await self._cache.put_stream(chunks, limit_bytes=limit_bytes)
         await self._keep(digest, size)
         return digest, size
 
     async def content(self, digest: str) -> _Object:
-        """Opens a content; raises FileNotFoundError when it is not in the bucket."""
+        """Open a content; raises FileNotFoundError when it is not in the bucket."""
         key = _key(digest)
         async with self._asking(f"look for {digest}"):
             found = await _head(self._store, key)
@@ -151,7 +151,7 @@ class S3Blobs:
         return old
 
     async def discard(self, digests: Sequence[str], *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
-        """Removes contents that no row refers to, here and in the bucket."""
+        """Remove contents that no row refers to, here and in the bucket."""
         import obstore
 
         removed = size = 0
@@ -170,12 +170,12 @@ class S3Blobs:
         return removed, size
 
     async def tidy(self) -> None:
-        """Brings this machine's folder back within its bound."""
+        """Bring this machine's folder back within its bound."""
         await asyncio.to_thread(self._cache.sweep_parts)
         await asyncio.to_thread(self._cache.shrink, self._cache_bytes)
 
     async def check(self) -> str:
-        """Lists, puts, reads and removes something."""
+        """List, puts, reads and removes something."""
         import obstore
 
         probe = f"probe/{secrets.token_hex(8)}"
@@ -188,7 +188,7 @@ class S3Blobs:
         return f"Contents are kept in {self.bucket}; they take {used} bytes."
 
     async def _keep(self, digest: str, size: int) -> None:
-        """Has the bucket hold what this machine's folder holds, young enough to outlast the next pruning."""
+        """Have the bucket hold what this machine's folder holds, young enough to outlast the next pruning."""
         import obstore
 
         key = _key(digest)
@@ -241,7 +241,7 @@ class S3Blobs:
 
     @asynccontextmanager
     async def _asking(self, what: str) -> AsyncIterator[None]:
-        """Has errors of the service tell what was wanted, of which bucket, and what to do."""
+        """Have errors of the service tell what was wanted, of which bucket, and what to do."""
         from obstore import exceptions
 
         try:
@@ -257,7 +257,7 @@ class S3Blobs:
 
     @contextmanager
     def _missing_bucket(self) -> Iterator[None]:
-        """Takes "not found" for a missing bucket: where no object need exist, as for putting and removing one."""
+        """Take "not found" for a missing bucket: where no object need exist, as for putting and removing one."""
         try:
             yield
         except FileNotFoundError as error:
@@ -341,7 +341,7 @@ def _key(digest: str) -> str:
 
 
 def _touched(path: Path) -> bool:
-    """Makes a file young; whether there is one."""
+    """Make a file young; whether there is one."""
     try:
         os.utime(path)
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""Backup of an embedded data folder into one archive, while a server runs, and back.
+"""Backs up an embedded data folder into one archive, while a server runs, and restores it.
 
 The archive is a tar: `manifest.json` first, then `packline.db` as SQLite's online backup wrote it, then the contents of
-all artifacts that have one, then further files that were named. PostgreSQL has tools of its own for this.
+all artifacts that have one, then further named files. PostgreSQL has its own tools for this.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ _MANIFEST_BYTES = 256 << 20
 
 
 class BackupError(StoreError):
-    """The archive could not be written or does not hold what it says; nothing was left behind."""
+    """The archive could not be written, or is damaged; nothing was left behind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What an archive holds.
+    """The manifest of an archive.
 
     Attributes:
         revision: Schema revision of the database.
         database_digest: SHA-256 of the database file.
         blobs: Digests of the contents in it.
-        missing: Digests that artifacts refer to but that were not on disk.
+        missing: Digests of contents that artifacts refer to but that were not on disk.
         files: SHA-256 of further files, by name.
     """
 
@@ -60,12 +60,12 @@ class Backup:
 
 
 def back_up(data_dir: Path, target: Path, *, files: Sequence[str] = ()) -> Backup:
-    """Writes a data folder into an archive that only its owner can read; works while a server uses the folder.
+    """Write a data folder into an archive that only its owner can read; a server may be using the folder.
 
     Args:
         data_dir: The folder.
         target: The archive to make; it must not exist.
-        files: Names of further files of the folder to take along, such as a key; absent ones are left out.
+        files: Names of further files of the folder to include, such as a key; absent ones are left out.
 
     Raises:
         BackupError: there is no database, or the archive exists or cannot be written.
@@ -98,14 +98,14 @@ def back_up(data_dir: Path, target: Path, *, files: Sequence[str] = ()) -> Backu
 
 
 def restore(archive_path: Path, data_dir: Path) -> Backup:
-    """Makes a data folder from an archive; every file is checked against its digest before the folder appears.
+    """Make a data folder from an archive; every file is checked against its digest before the folder appears.
 
     Args:
         archive_path: What `back_up` wrote.
-        data_dir: The folder to make; it must not exist, or be empty.
+        data_dir: The folder to make; it must be absent or empty.
 
     Raises:
-        BackupError: the folder holds something, or the archive is damaged, foreign or of a newer release.
+        BackupError: the folder is not empty, or the archive is damaged, foreign or of a newer release.
     """
     if data_dir.exists() and (not data_dir.is_dir() or any(data_dir.iterdir())):
         raise BackupError(f"{data_dir} is not empty. Restore into a new folder, then start the server with it.")
@@ -126,7 +126,7 @@ def restore(archive_path: Path, data_dir: Path) -> Backup:
 
 
 def _copy_database(source: Path, target: Path) -> None:
-    # In steps, so that a server that writes meanwhile is not held up; SQLite starts over when it has to.
+    # SQLite copies in steps, so that a server can write meanwhile, and starts over when it has to.
     with closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as live, closing(sqlite3.connect(target)) as copy:
         live.execute("PRAGMA busy_timeout=5000")
         live.backup(copy)
@@ -154,7 +154,7 @@ def _inventory(data_dir: Path, copy: Path, files: Sequence[str]) -> tuple[Backup
 
 
 def _unpack(archive: tarfile.TarFile, folder: Path) -> Backup:
-    """Writes the members that the manifest names, and no others, to paths made here and not by the archive."""
+    """Extract the members that the manifest names, and no others, to paths that this function makes."""
     backup = _manifest(archive, archive.next())
     blobs = BlobStore(folder)
     wanted = {DATABASE: (folder / DATABASE, backup.database_digest)}
@@ -175,16 +175,16 @@ def _unpack(archive: tarfile.TarFile, folder: Path) -> Backup:
         with path.open("wb") as file:
             shutil.copyfileobj(content, file, 1 << 20)
         if _digest(path) != digest:
-            raise BackupError(f"The archive's {member.name} is damaged: its digest is not the one noted.")
+            raise BackupError(f"The archive's {member.name} is damaged: its digest differs from the manifest's.")
     if wanted:
-        raise BackupError(f"The archive lacks {next(iter(wanted))} and {len(wanted) - 1} more files.")
+        raise BackupError(f"The archive lacks {len(wanted)} files of its manifest, among them {next(iter(wanted))}.")
     return backup
 
 
 def _manifest(archive: tarfile.TarFile, member: tarfile.TarInfo | None) -> Backup:
     file = archive.extractfile(member) if member is not None and member.name == _MANIFEST else None
     if file is None or member is None or member.size > _MANIFEST_BYTES:
-        raise BackupError("The archive has no manifest: it is no Packline backup.")
+        raise BackupError("The archive has no manifest: it is not a Packline backup.")
     try:
         data: dict[str, Any] = json.loads(file.read())
         if data["format"] != FORMAT:
@@ -193,9 +193,9 @@ def _manifest(archive: tarfile.TarFile, member: tarfile.TarInfo | None) -> Backu
     except (ValueError, TypeError, KeyError) as error:
         raise BackupError(f"The archive's manifest cannot be read: {error}.") from error
     if any(not _PLAIN_NAME.fullmatch(name) or name == DATABASE for name in backup.files):
-        raise BackupError("The archive's manifest names a file that is no plain file name.")
+        raise BackupError("The archive's manifest has a file name that is not plain.")
     if any(not re.fullmatch(r"[0-9a-f]{64}", digest) for digest in backup.blobs):
-        raise BackupError("The archive's manifest names a content that has no digest.")
+        raise BackupError("The archive's manifest has a content whose digest is not a SHA-256.")
     return backup
 
 
@@ -206,9 +206,9 @@ def _check_database(path: Path, backup: Backup) -> None:
             "Restore it with the release that wrote it."
         )
     with closing(sqlite3.connect(path)) as raw:
-        verdict = raw.execute("PRAGMA integrity_check").fetchone()
-    if verdict is None or verdict[0] != "ok":
-        raise BackupError(f"The database in the backup is damaged: {verdict[0] if verdict else 'unknown'}.")
+        row = raw.execute("PRAGMA integrity_check").fetchone()
+    if row is None or row[0] != "ok":
+        raise BackupError(f"The database in the backup is damaged: {row[0] if row else 'unknown'}.")
 
 
 def _add_text(archive: tarfile.TarFile, name: str, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Delete what is past its retention: runs, artifacts, blobs, audit, cache, logins, memory.
+"""Deletes what is past its retention: runs, artifacts, blobs, audit, cache, logins, memory.
 
 Each unit is bounded, so that no sweep holds the writer for long; `sweep` repeats them until nothing is left to do. A
 sweep keeps what is still referred to: runs that are not final, artifacts that are pinned or that another run reuses,

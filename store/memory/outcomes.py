@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from store.database.dialects import Sql, by_name, instant
 from store.database.ids import new_id
 from store.memory.state import note_change, note_removal
-from store.secrets.vault_proof import demand_proof
+from store.secrets.vault_proof import require_proof
 from store.states import RunState
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def record_outcomes(
         VaultChangedError: the vault key was changed since the values were sealed.
     """
     if proof is not None:
-        demand_proof(conn, proof)
+        require_proof(conn, proof)
     taken = [
         (run, rows)
         for run, rows in outcomes
@@ -179,7 +179,7 @@ def _values(run: DueRun, row: NewOutcome, revision: int, expires_at: datetime, *
 
 
 async def any_due(store: Store) -> bool:
-    """Whether any ended run is not recorded yet."""
+    """Return whether any ended run is not recorded yet."""
     return bool(await store.rows(_ANY_DUE))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from store.database.dialects import Sql, by_name
 from store.memory.state import note_change
-from store.secrets.vault_proof import demand_proof
+from store.secrets.vault_proof import require_proof
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +67,7 @@ def put_override(conn: Connection, caller_id: str, override: OverrideRecord, *, 
         VaultChangedError: the vault key was changed since the value was sealed, when `proof` was read.
     """
     if proof is not None:
-        demand_proof(conn, proof)
+        require_proof(conn, proof)
     note_change(conn, caller_id)
     conn.run(
         _PUT,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from store.database.dialects import Sql, instant
-from store.secrets.vault_proof import demand_proof
+from store.secrets.vault_proof import require_proof
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -90,7 +90,7 @@ def keep_counts(conn: Connection, caller_id: str, revision: int, sealed: str, *,
     Raises:
         VaultChangedError: the vault key was changed since they were sealed.
     """
-    demand_proof(conn, proof)
+    require_proof(conn, proof)
     conn.run(_KEEP_COUNTS, {"caller_id": caller_id, "revision": revision, "sealed": sealed})
 
 

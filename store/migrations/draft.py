@@ -1,4 +1,4 @@
-"""Writes the draft of a new revision from what the models have and the newest revision lacks.
+"""Writes the draft of a new revision: what the models have and the newest revision lacks.
 
     python -m store.migrations.draft 0011 "Add a priority to pipelines"
     ruff format store/migrations/versions
@@ -20,7 +20,7 @@ from store.migrations.upgrade import FOLDER, configuration, upgrade_sqlite
 
 
 def draft(revision: str, message: str) -> Path:
-    """Writes `versions/<revision>_<words>.py` against an empty database at the newest revision; answers its path."""
+    """Compare the models with the newest revision, write `versions/<revision>_<words>.py` and return its path."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "draft.db"
         if any((FOLDER / "versions").glob("*.py")):

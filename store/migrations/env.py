@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def plainly(type_: str, item: object, _context: AutogenContext) -> str | Literal[False]:
-    """Writes SQLModel's own types as what they become in the database, so that revisions need no SQLModel."""
+    """Write SQLModel's types as those of the database, so that revisions do not import SQLModel."""
     if type_ == "type" and isinstance(item, AutoString):
         return "sa.String()"
     if type_ == "type" and isinstance(item, UTCDateTime):

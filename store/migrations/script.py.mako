@@ -12,10 +12,8 @@ depends_on = ${repr(depends_on)}
 
 
 def upgrade() -> None:
-    """Goes to this revision."""
     ${upgrades if upgrades else "pass"}
 
 
 def downgrade() -> None:
-    """Goes back to the one before."""
     ${downgrades if downgrades else "pass"}

@@ -1,8 +1,8 @@
-"""Runs Alembic over a database, in one transaction.
+"""Upgrades and downgrades a database with Alembic, in one transaction.
 
-Traps, each reproduced: with `foreign_keys=ON` a batch alter of a parent table deletes all its children on SQLite, and
-the pragma is ignored inside a transaction, so it goes off before BEGIN and `foreign_key_check` runs before COMMIT; the
-driver's own transactions leave half a migration behind, so BEGIN IMMEDIATE is said by hand.
+Traps on SQLite, each reproduced: with `foreign_keys=ON` a batch alter of a parent table deletes all its children, and
+the pragma is ignored inside a transaction, so it is turned off before BEGIN and `foreign_key_check` runs before COMMIT;
+the driver's own transactions leave half a migration behind, so BEGIN IMMEDIATE is executed explicitly.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ FOLDER = Path(__file__).parent
 
 
 def upgrade_sqlite(path: Path, revision: str | None = None) -> None:
-    """Upgrades a SQLite file; nothing of it changes when a step fails or a foreign key dangles afterwards.
+    """Upgrade a SQLite file; it stays unchanged if a migration fails or leaves a dangling foreign key.
 
     The caller holds the migration lock and has made a backup.
 
     Raises:
-        StoreSchemaError: rows point to rows that no longer exist; the file is as it was.
+        StoreSchemaError: a migration failed or left a dangling foreign key; the file is unchanged.
     """
     _migrate_sqlite(path, revision or head_revision(), up=True)
 
 
 def downgrade_sqlite(path: Path, revision: str) -> None:
-    """Takes a SQLite file back to an older revision (`base` for none); same guarantees as `upgrade_sqlite`."""
+    """Downgrade a SQLite file to an older revision (`base` for none), with the guarantees of `upgrade_sqlite`."""
     _migrate_sqlite(path, revision, up=False)
 
 
 def upgrade_postgres(url: str, revision: str | None = None) -> None:
-    """Upgrades a PostgreSQL database in one transaction, under the lock that keeps other processes out."""
+    """Upgrade a PostgreSQL database in one transaction, under the lock that makes other processes wait."""
     _migrate_postgres(url, revision or head_revision(), up=True)
 
 
 def downgrade_postgres(url: str, revision: str) -> None:
-    """Takes a PostgreSQL database back to an older revision (`base` for none)."""
+    """Downgrade a PostgreSQL database to an older revision (`base` for none)."""
     _migrate_postgres(url, revision, up=False)
 
 
 def configuration(connection: Connection | None = None) -> Config:
-    """Alembic's configuration, without a file: revisions lie beside this module."""
+    """Return Alembic's configuration, without a file: revisions are next to this module."""
     config = Config()
     config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.set_main_option("path_separator", "os")

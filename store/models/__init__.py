@@ -1,11 +1,10 @@
 """The tables, declared once.
 
-Each module ends with the tables that statements are built over, such as `RUN`.
+Each module ends with the `Table` objects that statements are built with, such as `RUN`.
 
 Instants are aware UTC (`UTCDateTime` through SQLModel's plain `datetime`); enums are strings checked by
-`store.states`; definitions and payloads are JSON as TEXT, because JSONB refuses some strings and reorders
-keys. Ids are a type prefix and a ULID, so ordering by id is ordering by creation; a step's first attempt shares its
-ULID.
+`store.states`; definitions and payloads are JSON as TEXT, because JSONB refuses some strings and reorders keys. Ids
+are a type prefix and a ULID, so ordering by id is ordering by creation; a step's first attempt shares its ULID.
 """
 
 from store.models import artifacts, attempt_records, callers, credentials, memory, pipelines, runs

@@ -11,7 +11,7 @@ from store.models.declaring import table_of
 
 
 class BlobRow(SQLModel, table=True):
-    """A stored content; the bytes lie in the blob folder under its digest."""
+    """A stored content; its bytes are in the blob store under the digest."""
 
     __tablename__ = "blob"
 
@@ -21,7 +21,7 @@ class BlobRow(SQLModel, table=True):
 
 
 class PreviewRow(SQLModel, table=True):
-    """What a content looks like at a glance; one for all artifacts that share it."""
+    """The preview of a content, shared by all artifacts with that content."""
 
     __tablename__ = "preview"
 
@@ -34,7 +34,7 @@ class PreviewRow(SQLModel, table=True):
 
 
 class ArtifactRow(SQLModel, table=True):
-    """A file with a name, of one attempt."""
+    """A named file that an attempt produced."""
 
     __tablename__ = "artifact"
     __table_args__ = (
@@ -45,7 +45,7 @@ class ArtifactRow(SQLModel, table=True):
 
     id: str = Field(primary_key=True)
     caller_id: str = Field(foreign_key="caller.id")
-    run_id: str | None = Field(default=None, index=True)  # no key: a pinned artifact outlives its run
+    run_id: str | None = Field(default=None, index=True)  # no foreign key: a pinned artifact outlives its run
     step_id: str | None = None
     attempt_id: str | None = Field(default=None, index=True)
     name: str

@@ -1,4 +1,4 @@
-"""What an attempt leaves besides its output: log, transcript, result to be replayed, session."""
+"""What attempts leave besides outputs: log lines, transcripts, cached results, sessions."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ class LogLineRow(SQLModel, table=True):
 
 
 class TranscriptRow(SQLModel, table=True):
-    """A chunk of an agent's transcript: entries as JSON lines, redacted; a hole in the sequence was left out."""
+    """A chunk of an agent's transcript: redacted entries as JSON lines. A gap in the sequence marks omitted entries."""
 
     __tablename__ = "transcript"
 
     attempt_id: str = Field(primary_key=True, foreign_key="attempt.id", ondelete="CASCADE")
     first: int = Field(primary_key=True)  # sequence of its first entry, from 1 within the attempt
     last: int
-    is_tail: bool  # may be dropped for later ones
+    is_tail: bool  # may be dropped to make room for later entries
     size_bytes: int
     lines: str = Field(sa_type=Text)
 
 
 class CachedResultRow(SQLModel, table=True):
-    """A result of an agent step that may be replayed."""
+    """A cached result of an agent step, to be replayed."""
 
     __tablename__ = "cached_result"
     __table_args__ = (Index("uq_cached_result_key", "caller_id", "key", unique=True),)
 
     id: str = Field(primary_key=True)
     caller_id: str = Field(foreign_key="caller.id", ondelete="CASCADE")
-    key: str  # SHA-256 over what decides the result
-    attempt_id: str  # that made it; may dangle
+    key: str  # SHA-256 over everything that determines the result
+    attempt_id: str  # the attempt that made it; may dangle
     output: str = Field(sa_type=Text)
     made_at: datetime
     expires_at: datetime = Field(index=True)
 
 
 class CachedFileRow(SQLModel, table=True):
-    """An artifact of such a result; keeps its content from being pruned."""
+    """An artifact of a cached result; keeps its content from being pruned."""
 
     __tablename__ = "cached_file"
 
@@ -77,14 +77,14 @@ class CacheEntryRow(SQLModel, table=True):
 
 
 class SessionRow(SQLModel, table=True):
-    """A workspace a step left for later ones; it belongs to one machine."""
+    """A workspace that a step left for later steps; it exists on one machine."""
 
     __tablename__ = "session"
 
     id: str = Field(primary_key=True)
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", index=True)
     step_id: str
-    machine: str  # elsewhere the session counts as missing
+    machine: str  # on another machine the session counts as missing
     created_at: datetime
     last_used_at: datetime
     ended_at: datetime | None = None

@@ -1,4 +1,4 @@
-"""Who calls, with what tokens, and what they did."""
+"""Callers, their tokens and the audit trail."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CallerRow(SQLModel, table=True):
 
 
 class CallerSlotRow(SQLModel, table=True):
-    """One row a caller, locked first by every claim so that the caller's limit is counted without a race."""
+    """One row per caller, locked first by every claim so that the caller's limit is counted without a race."""
 
     __tablename__ = "caller_slot"
 
@@ -49,14 +49,14 @@ class TokenRow(SQLModel, table=True):
 
 
 class AuditRow(SQLModel, table=True):
-    """Something somebody did; append-only, kept 365 days."""
+    """An audited action; append-only, kept 365 days."""
 
     __tablename__ = "audit"
     __table_args__ = (Index("ix_audit_actor", "actor_id", "id"),)
 
     id: str = Field(primary_key=True)
     at: datetime = Field(index=True)
-    actor_id: str | None = None  # NULL before anybody is known, such as a refused sign-in
+    actor_id: str | None = None  # NULL when the actor is unknown, as at a refused sign-in
     on_behalf_of: str | None = None
     action: str = Field(index=True)
     accepted: bool

@@ -1,4 +1,4 @@
-"""The vault, its credentials, and tools of mounted servers as they were accepted."""
+"""The vault, its credentials, and the accepted tools of mounted MCP servers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from store.models.declaring import table_of
 
 
 class VaultRow(SQLModel, table=True):
-    """A known text sealed with the vault key; tells a wrong key from a right one. One row."""
+    """A known text sealed with the vault key, which shows whether a key is the right one. One row."""
 
     __tablename__ = "vault"
 
@@ -42,7 +42,7 @@ class CredentialRow(SQLModel, table=True):
 
 
 class CredentialGrantRow(SQLModel, table=True):
-    """Somebody a credential is shared with: a pack's name, a pipeline's id or a caller's id."""
+    """A grant of a credential to a pack (by name), a pipeline or a caller (by id)."""
 
     __tablename__ = "credential_grant"
 
@@ -64,7 +64,7 @@ class McpToolRow(SQLModel, table=True):
     accepted_by: str | None = None
     offered_digest: str | None = None  # NULL when the server no longer has it
     offered: str | None = Field(default=None, sa_type=Text)  # JSON
-    changed_at: datetime | None = None  # when a difference was noticed; NULL while there is none
+    changed_at: datetime | None = None  # when the offered tool was first seen to differ; NULL while it does not
 
 
 CREDENTIAL = table_of(CredentialRow)

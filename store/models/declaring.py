@@ -1,4 +1,4 @@
-"""How tables are declared: names of constraints, indexes over some rows."""
+"""Helpers to declare tables: names of constraints, partial indexes, tables and columns of models."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ SQLModel.metadata.naming_convention = {
 
 
 def partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
-    """An index over some rows."""
     return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where))
 
 
 def table_of(model: type[SQLModel]) -> Table:
-    """The table that a model declares: statements are built over it, and their rows become records, not models."""
+    """Return the table of a model. Statements are built with it, and their rows become records, not models."""
     return SQLModel.metadata.tables[str(model.__tablename__)]
 
 
 def columns_of(table: Table, record: type) -> list[Column[Any]]:
-    """The columns of a table that are named like the fields of a record."""
+    """Return the columns of a table that are named after the fields of a record."""
     if dataclasses.is_dataclass(record):
         return [table.c[field.name] for field in dataclasses.fields(record)]
     return [table.c[name] for name in inspect.get_annotations(record)]

@@ -1,4 +1,4 @@
-"""Pipelines, their versions, and gaps that were kept."""
+"""Pipelines, their versions, and gap proposals."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from store.models.declaring import partial_index, table_of
 
 
 class PipelineRow(SQLModel, table=True):
-    """A stored pipeline; its definition lies in the numbered versions."""
+    """A stored pipeline; its definition is in the numbered versions."""
 
     __tablename__ = "pipeline"
     __table_args__ = (
-        # A user's key is unique among what is not deleted; a starter may carry the same key and stays reachable by id.
+        # A user's key is unique among pipelines that are not deleted; a starter with the same key is found by its id.
         partial_index(
             "uq_pipeline_user_key",
             "key",
@@ -41,7 +41,7 @@ class PipelineRow(SQLModel, table=True):
 
 
 class PipelineVersionRow(SQLModel, table=True):
-    """A pipeline's definition at one save; never changes."""
+    """One saved definition of a pipeline; immutable."""
 
     __tablename__ = "pipeline_version"
     __table_args__ = (Index("uq_pipeline_version_number", "pipeline_id", "number", unique=True),)
@@ -59,13 +59,13 @@ class PipelineVersionRow(SQLModel, table=True):
 
 
 class GapProposalRow(SQLModel, table=True):
-    """A capability that was missing, kept to be built."""
+    """A missing capability that a caller kept, to be built."""
 
     __tablename__ = "gap_proposal"
 
     id: str = Field(primary_key=True)
     caller_id: str = Field(foreign_key="caller.id", index=True)  # who kept it
-    user_intent: str = Field(sa_type=Text)  # the request nothing served
+    user_intent: str = Field(sa_type=Text)  # the request that nothing in the catalog serves
     gap: str = Field(sa_type=Text)  # JSON: missing_capability, proposed_pack
     created_at: datetime
 

@@ -1,4 +1,4 @@
-"""Runs, their steps and attempts, and what was recorded of them."""
+"""Runs, their steps, attempts, events and idempotency keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from store.models.declaring import partial_index, table_of
 class RunRow(SQLModel, table=True):
     """One execution of a pipeline version or of a single pack.
 
-    `epoch` fences every write of a worker; `lease_until` says how long it may be trusted; `next_seq` numbers events.
+    `epoch` fences every write of a worker, `lease_until` is when its lease ends, `next_seq` numbers events.
     """
 
     __tablename__ = "run"
@@ -22,21 +22,21 @@ class RunRow(SQLModel, table=True):
             "(state IN ('succeeded', 'failed', 'cancelled')) = (ended_at IS NOT NULL)", name="ended_when_final"
         ),
         CheckConstraint("(pipeline_id IS NULL) <> (pack IS NULL)", name="pipeline_or_pack"),
-        # Single flight (guarantee P6): one run under way for one caller, version and inputs.
+        # Single flight (guarantee P6): at most one active run per caller, version and inputs.
         Index("uq_run_flight", "flight", unique=True),
         Index("uq_run_idempotency", "caller_id", "idempotency_key", unique=True),
         Index("ix_run_caller", "caller_id", "id"),
         Index("ix_run_pipeline", "pipeline_id", "id"),
         Index("ix_run_state", "state", "id"),
         Index("ix_run_rerun_of", "rerun_of"),
-        # The queue and the rescue look only at runs that are not final: a partial index stays small whatever history.
+        # Queue and rescue read only runs that are not final: a partial index stays small as history grows.
         partial_index(
             "ix_run_active",
             "caller_id",
             "state",
             where="ended_at IS NULL",
         ),
-        # What memory has not taken up yet: next to nothing, whatever history.
+        # Runs that memory has not recorded yet: few, however long the history.
         partial_index(
             "ix_run_memory_due",
             "id",
@@ -60,13 +60,15 @@ class RunRow(SQLModel, table=True):
     force: bool = False
     flight: str | None = None  # single-flight key while the run may coalesce, else NULL
     idempotency_key: str | None = None
-    request_digest: str | None = None  # of the whole start, to tell a repeat from a clash
+    request_digest: str | None = None  # of the whole request; differs when a key is reused for another
     failure: str | None = Field(default=None, sa_type=Text)
     cancel_requested: bool = False
     cancel_reason: str | None = Field(default=None, sa_type=Text)
     priority: int = 0  # higher first; rescue uses 10
-    not_before: datetime | None = None  # of the stored retry wait
-    idle_since: datetime | None = None  # since when nobody holds the run; that time does not count for the deadline
+    not_before: datetime | None = None  # when the stored wait for a retry ends
+    idle_since: datetime | None = (
+        None  # since when no worker holds the run; that time does not count towards the deadline
+    )
     deadline_seconds: float
     deadline_at: datetime | None = None
     owner: str | None = None  # the worker process that holds it
@@ -81,13 +83,13 @@ class RunRow(SQLModel, table=True):
     created_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
-    memory_due: bool | None = None  # whether memory has yet to take up how it ended
+    memory_due: bool | None = None  # whether memory has yet to record how it ended
     memory_epoch: int | None = None  # attempts of later epochs are new to memory; NULL before it first ended
     from_memory: str | None = Field(default=None, sa_type=Text)  # JSON list of learned fields
 
 
 class RunStepRow(SQLModel, table=True):
-    """A step as it fares in one run; output and failure are its attempt's."""
+    """A step of one run; its output and failure are those of its attempt."""
 
     __tablename__ = "run_step"
     __table_args__ = (
@@ -100,12 +102,12 @@ class RunStepRow(SQLModel, table=True):
     position: int  # from 1
     key: str
     pack: str | None = None
-    pack_version: str | None = None  # resolved at start and kept for the run
+    pack_version: str | None = None  # resolved at the start, then fixed for the run
     state: str
     attempt_id: str | None = None  # the attempt that counts
     attempts: int = 0
-    stretch_attempts: int = 0  # since the start or the last resume; what the retry policy counts
-    session_id: str | None = None  # the session it left
+    stretch_attempts: int = 0  # since the start or the last resume; the retry policy counts these
+    session_id: str | None = None  # the session that the step left
     input_override: str | None = Field(default=None, sa_type=Text)  # given at a resume
     warnings: str = Field(default="[]", sa_type=Text)
     milestones: str = Field(default="[]", sa_type=Text)  # the last 100
@@ -117,13 +119,13 @@ class RunStepRow(SQLModel, table=True):
 
 
 class AttemptRow(SQLModel, table=True):
-    """One try of one step; a row is settled once and never overwritten."""
+    """One attempt at a step; a row is settled once and never overwritten."""
 
     __tablename__ = "attempt"
     __table_args__ = (
-        # Attempts are found by their step; a run's by way of its steps, and with them they go.
+        # Attempts are found by their step, a run's through its steps, and are deleted with them.
         Index("uq_attempt_number", "step_id", "number", unique=True),
-        # What another run reuses is kept as long as that run.
+        # An attempt that another run reuses is kept as long as that run.
         partial_index(
             "ix_attempt_reuses",
             "run_id",
@@ -135,7 +137,7 @@ class AttemptRow(SQLModel, table=True):
             "reused_from",
             where="reused_from IS NOT NULL",
         ),
-        # Sums of what models were paid for read this alone: behind the payloads of a row they are costly to find.
+        # Sums of model spending read this index alone: in a row these columns come after large payloads.
         partial_index(
             "ix_attempt_spent",
             "run_id",
@@ -148,7 +150,7 @@ class AttemptRow(SQLModel, table=True):
     )
 
     id: str = Field(primary_key=True)
-    run_id: str  # its step's; no key of its own, which would need an index of every attempt
+    run_id: str  # its step's; no foreign key, which would need an index over all attempts
     step_id: str = Field(foreign_key="run_step.id", ondelete="CASCADE")
     number: int
     epoch: int
@@ -158,23 +160,23 @@ class AttemptRow(SQLModel, table=True):
     output: str | None = Field(default=None, sa_type=Text)  # redacted once, at settle
     pack_version: str | None = None
     failure: str | None = Field(default=None, sa_type=Text)
-    session_used: str | None = None  # the session threaded into it
-    reused_from: str | None = None  # attempt of another run whose output this one repeats
+    session_used: str | None = None  # the session that was passed to it
+    reused_from: str | None = None  # the attempt of another run whose output this one repeats
     notes: str = Field(default="[]", sa_type=Text)  # such as "runs on 1.3.0 instead of 1.2.0"
     started_at: datetime
     ended_at: datetime | None = None
-    # What models were paid for; NULL while nothing was, or when a model did not tell.
+    # Model usage and cost; NULL when no model was called, or one did not report them.
     input_tokens: int | None = Field(default=None, sa_type=BigInteger)
     output_tokens: int | None = Field(default=None, sa_type=BigInteger)
     cost_micros: int | None = Field(default=None, sa_type=BigInteger)  # 10^-6 US dollars
-    models: str | None = Field(default=None, sa_type=Text)  # JSON: each answered call
-    # Of agent steps: how far the process was kept apart, and where a replayed result came from (JSON).
+    models: str | None = Field(default=None, sa_type=Text)  # JSON: each call that was answered
+    # Of agent steps: the isolation of the process, and where a replayed result came from (JSON).
     isolation: str | None = None
     receipt: str | None = Field(default=None, sa_type=Text)
 
 
 class JoinedKeyRow(SQLModel, table=True):
-    """An idempotency key of a start that joined a run under way; the key of the start that made it is in `run`."""
+    """An idempotency key of a start that joined an active run; the key of the start that created it is in `run`."""
 
     __tablename__ = "joined_key"
 
@@ -186,7 +188,7 @@ class JoinedKeyRow(SQLModel, table=True):
 
 
 class SpentKeyRow(SQLModel, table=True):
-    """An idempotency key that led to a run which is gone; kept for its day."""
+    """An idempotency key of a deleted run; kept for the rest of its day."""
 
     __tablename__ = "spent_key"
 
@@ -197,9 +199,9 @@ class SpentKeyRow(SQLModel, table=True):
 
 
 class RunEventRow(SQLModel, table=True):
-    """What happened in a run in one unit of work, written in its transaction; sequences have no gaps.
+    """The events of one unit of work in a run, written in its transaction; sequences have no gaps.
 
-    A row is the last event of its unit, with the ones before it in `earlier`: read it by `store.runs.events.events_of`.
+    A row is the last event of its unit, the others are in `earlier`: unpack it with `store.runs.events.events_of`.
     """
 
     __tablename__ = "run_event"

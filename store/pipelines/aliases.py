@@ -1,4 +1,4 @@
-"""Earlier names of starters, as a pipeline's row keeps them."""
+"""Earlier names of starters, as JSON in a pipeline's row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Alias:
 
     Attributes:
         name: The earlier key.
-        inputs: Every input there was under that name, with the name it has now, in the order of the file.
+        inputs: Every input of that time as (earlier name, present name), in the order of the file.
         newly_required: Inputs that are required now and had no counterpart then.
     """
 
@@ -26,7 +26,6 @@ class Alias:
 
 
 def dump_aliases(aliases: Sequence[Alias]) -> str:
-    """Aliases as JSON text."""
     return json.dumps(
         [
             {"name": alias.name, "inputs": dict(alias.inputs), "newly_required": list(alias.newly_required)}
@@ -37,7 +36,6 @@ def dump_aliases(aliases: Sequence[Alias]) -> str:
 
 
 def load_aliases(text: str) -> tuple[Alias, ...]:
-    """Aliases from their JSON text."""
     if text == "[]":
         return ()
     return tuple(

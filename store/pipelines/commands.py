@@ -1,6 +1,7 @@
-"""Pipelines of their authors: the units that save and delete them.
+"""Units that save and delete users' pipelines.
 
-Every save makes an immutable version, guarded by the number it was based on. Deleting hides: runs and versions stay.
+Every save makes an immutable version, if the version it was based on is still the current one. Deleting only hides a
+pipeline: its runs and versions stay.
 Starters are written by `store.pipelines.starters`; reads are in `store.pipelines.reads`.
 """
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class PipelineError(Exception):
-    """A pipeline could not be saved as asked; nothing was written."""
+    """A pipeline could not be saved; nothing was written."""
 
 
 class NoPipelineError(PipelineError):
@@ -64,7 +65,7 @@ class KeyTakenError(PipelineError):
     """Another pipeline has the key.
 
     Attributes:
-        pipeline_id: The pipeline that has it.
+        pipeline_id: That pipeline.
     """
 
     def __init__(self, key: str, pipeline_id: str) -> None:
@@ -74,7 +75,7 @@ class KeyTakenError(PipelineError):
 
 
 class StarterNameError(KeyTakenError):
-    """The key is a starter's, or an earlier name that leads to one; only a starter that comes later may share a key.
+    """The key is a starter's, or an earlier name of one. A starter added later may still take a key that is in use.
 
     Attributes:
         starter: Key of the starter.
@@ -87,7 +88,7 @@ class StarterNameError(KeyTakenError):
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The version a save led to; `changed` is false when it was the current one already."""
+    """The version after a save; `changed` is false when the save made no new one."""
 
     pipeline_id: str
     version_id: str
@@ -105,16 +106,16 @@ _STARTER_NAMES = Sql(
 def create_pipeline(
     conn: Connection, heading: Heading, definition: Definition, *, owner_id: str, note: str | None = None
 ) -> Saved:
-    """Saves a new pipeline with version 1.
+    """Save a new pipeline with version 1.
 
     Raises:
-        KeyTakenError: another pipeline, not deleted, has the key; a starter's earlier names are as good as its key.
+        KeyTakenError: another pipeline that is not deleted has the key, or it is an earlier name of a starter.
     """
     _refuse_starter_name(conn, heading.key)
     pipeline_id = new_id("pipe")
     now = conn.now()
     if not add_pipeline(conn, pipeline_id, heading, now, owner_id=owner_id):
-        raise _taken(conn, heading.key, pipeline_id)
+        raise _key_taken(conn, heading.key, pipeline_id)
     version_id = add_version(conn, pipeline_id, 1, definition, now, note=note, created_by=owner_id)
     return Saved(pipeline_id, version_id, 1)
 
@@ -129,13 +130,13 @@ def save_version(
     saved_by: str,
     note: str | None = None,
 ) -> Saved:
-    """Saves a new version; the same text as the current one changes nothing.
+    """Save a new version, unless heading and definition equal the current one's.
 
     Args:
         conn: The unit's connection.
         pipeline_id: The pipeline.
-        heading: Key, name and so on from now on.
-        definition: What the version keeps.
+        heading: Key, name and the rest of the pipeline's row.
+        definition: The texts of the version.
         based_on: Number of the version the author started from.
         saved_by: Id of the caller.
         note: What the author says about the change.
@@ -143,7 +144,7 @@ def save_version(
     Raises:
         NoPipelineError: it does not exist or is deleted.
         ReadOnlyPipelineError: it is a starter.
-        StaleVersionError: it has another current version by now.
+        StaleVersionError: somebody else has saved a version meanwhile.
         KeyTakenError: another pipeline has the new key, or it is a starter's earlier name.
     """
     locked = lock_pipeline(conn, pipeline_id)
@@ -158,10 +159,10 @@ def save_version(
     before = CurrentVersion.of(conn, pipeline_id)
     if before.is_same(heading, definition):
         return Saved(pipeline_id, before.id, current, changed=False)
-    if heading.key != before.key:  # what has its key keeps it when a starter of that name comes along
+    if heading.key != before.key:  # a pipeline keeps its key when a starter takes it, too
         _refuse_starter_name(conn, heading.key)
     if conn.one(_USER_KEY, {"key": heading.key, "id": pipeline_id}) is not None:
-        raise _taken(conn, heading.key, pipeline_id)
+        raise _key_taken(conn, heading.key, pipeline_id)
     number = current + 1
     update_pipeline(conn, pipeline_id, heading, now, number=number)
     version_id = add_version(conn, pipeline_id, number, definition, now, note=note, created_by=saved_by)
@@ -169,7 +170,7 @@ def save_version(
 
 
 def delete_pipeline(conn: Connection, pipeline_id: str) -> bool:
-    """Hides a pipeline; its runs and versions stay. False when it was hidden already.
+    """Hide a pipeline; its runs and versions stay. Return false when it was hidden already.
 
     Raises:
         NoPipelineError: it does not exist.
@@ -189,6 +190,6 @@ def _refuse_starter_name(conn: Connection, key: str) -> None:
             raise StarterNameError(key, starter.id, starter.key)
 
 
-def _taken(conn: Connection, key: str, pipeline_id: str) -> PipelineError:
+def _key_taken(conn: Connection, key: str, pipeline_id: str) -> PipelineError:
     row = conn.one(_USER_KEY, {"key": key, "id": pipeline_id})
     return KeyTakenError(key, row.id) if row is not None else PipelineError(f"The key `{key}` was just taken.")

@@ -1,4 +1,4 @@
-"""Capabilities that were missing and kept to be built."""
+"""Gap proposals: missing capabilities that callers kept, to be built."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GapProposalRecord:
-    """A gap that was kept.
+    """A gap that a caller kept.
 
     Attributes:
         caller_id: Who kept it.
-        user_intent: The request nothing served.
-        gap: JSON text: `missing_capability` and `proposed_pack`, as route tells them.
+        user_intent: The request that nothing in the catalog serves.
+        gap: JSON text: `missing_capability` and `proposed_pack`, as `route` returns them.
     """
 
     id: str
@@ -48,7 +48,7 @@ _COLUMNS = columns_of(GAP_PROPOSAL, GapProposalRecord)
 
 
 def keep_gap(conn: Connection, *, caller_id: str, user_intent: str, gap: str) -> GapProposalRecord:
-    """Keeps a gap, `gap` being JSON text; what was kept."""
+    """Store a gap, given as JSON text, and return its record."""
     kept = GapProposalRecord(new_id("gap"), caller_id, user_intent, gap, conn.now())
     conn.run(
         _INSERT, {"id": kept.id, "caller_id": caller_id, "user_intent": user_intent, "gap": gap, "now": kept.created_at}
@@ -57,17 +57,16 @@ def keep_gap(conn: Connection, *, caller_id: str, user_intent: str, gap: str) ->
 
 
 def delete_gap(conn: Connection, gap_id: str) -> bool:
-    """Deletes a kept gap; whether there was one."""
+    """Delete a kept gap; return whether it existed."""
     return conn.run(_DELETE, {"id": gap_id}) > 0
 
 
 async def list_gaps(store: Store, window: PageWindow) -> list[GapProposalRecord]:
-    """Kept gaps, newest first; the sort key is `(id,)`."""
+    """List kept gaps, newest first; the sort key is `(id,)`."""
     rows = await fetch_page(store, sa.select(*_COLUMNS), [(GAP_PROPOSAL.c.id, True)], window)
     return [GapProposalRecord(**row) for row in rows]
 
 
 async def find_gaps(store: Store, ids: Sequence[str]) -> dict[str, GapProposalRecord]:
-    """Kept gaps by id."""
     rows = await store.read(sa.select(*_COLUMNS).where(GAP_PROPOSAL.c.id.in_(ids)))
     return {row["id"]: GapProposalRecord(**row) for row in rows.mappings()}

@@ -1,4 +1,4 @@
-"""Reads of pack calls that succeeded, with input and output, to make pipelines of them."""
+"""Reads of successful pack calls, with input and output, from which pipelines are made."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from store.database.engine import Store
 
-#: Larger outputs are not looked through for values that reappear, in characters of JSON.
+#: Larger outputs are not searched for values that reappear, in characters of JSON.
 OUTPUT_CHARACTERS = 256 * 1024
 
 
 class CallRecord(NamedTuple):
-    """A pack call that succeeded; input and output are JSON text, the input as it was given."""
+    """A pack call that succeeded; input and output are JSON text, the input as the caller gave it."""
 
     run_id: str
     caller_id: str
@@ -53,17 +53,17 @@ _CALLS = (
 
 
 async def find_calls(store: Store, run_ids: Sequence[str]) -> dict[str, CallRecord]:
-    """Pack calls that succeeded, by run id."""
+    """Read pack calls that succeeded, by run id."""
     rows = await store.read(_CALLS.where(RUN.c.id.in_(run_ids)))
     return {row["run_id"]: CallRecord(**row) for row in rows.mappings()}
 
 
 async def calls_before(
-    store: Store, caller_id: str, run_id: str, *, limit: int, largest: int = OUTPUT_CHARACTERS
+    store: Store, caller_id: str, run_id: str, *, limit: int, output_max: int = OUTPUT_CHARACTERS
 ) -> list[CallRecord]:
-    """A caller's pack calls made before a run, newest first; those with a larger output are left out."""
+    """List a caller's pack calls from before a run, newest first, without those whose output exceeds `output_max`."""
     wanted = (
-        _CALLS.where(RUN.c.caller_id == caller_id, RUN.c.id < run_id, sa.func.length(ATTEMPT.c.output) <= largest)
+        _CALLS.where(RUN.c.caller_id == caller_id, RUN.c.id < run_id, sa.func.length(ATTEMPT.c.output) <= output_max)
         .order_by(RUN.c.id.desc())
         .limit(limit)
     )

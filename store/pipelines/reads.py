@@ -1,4 +1,4 @@
-"""Reads of pipelines and their versions; lists never fetch documents."""
+"""Reads of pipelines and their versions. Lists never fetch documents."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class PipelineRecord(NamedTuple):
     """A stored pipeline.
 
     Attributes:
-        aliases: Earlier keys that still lead here, with what their inputs are called now.
+        aliases: Earlier keys that still find it, with the present names of their inputs.
         metadata_json: JSON text.
         owner_id: None for a starter.
-        deleted_at: Set when it is reachable by id only.
+        deleted_at: Once set, only reads by id find it.
     """
 
     id: str
@@ -52,7 +52,7 @@ class PipelineRecord(NamedTuple):
     deleted_at: datetime | None
 
     def alias(self, ref: str) -> Alias | None:
-        """The alias by which a reference found it, `builtin.` before it or not; None when that was its id or key."""
+        """Return the alias that a reference names, with or without `builtin.`; None when it is the id or key."""
         if ref in (self.id, self.key):
             return None
         name = ref.removeprefix(STARTER_PREFIX)
@@ -60,7 +60,7 @@ class PipelineRecord(NamedTuple):
 
 
 class VersionRecord(NamedTuple):
-    """One save of a pipeline, without its texts."""
+    """A version of a pipeline, without its texts."""
 
     id: str
     pipeline_id: str
@@ -72,7 +72,7 @@ class VersionRecord(NamedTuple):
 
 
 class VersionBody(NamedTuple):
-    """The texts of a version: JSON, YAML, JSON Schema of the inputs; keys in their author's order."""
+    """The texts of a version: JSON, YAML and the JSON Schema of the inputs; keys in their author's order."""
 
     id: str
     document: str
@@ -91,7 +91,7 @@ class PipelineFilter:
 
 
 class PipelineOrder(StrEnum):
-    """Order of a list of pipelines, with its sort key."""
+    """Order of a list of pipelines; the comment is its sort key."""
 
     RECENTLY_CHANGED = "recently_changed"  # (updated_at, id)
     MOST_USED = "most_used"  # (runs of the last 30 days, id)
@@ -100,16 +100,16 @@ class PipelineOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ListedPipeline:
-    """A pipeline of a list and its sort key there, for cursors."""
+    """A pipeline of a list with its sort key, for cursors."""
 
     pipeline: PipelineRecord
     key: tuple[Any, ...]
 
 
-#: What ids of starters begin with; their keys and earlier names follow.
+#: Prefix of starters' ids, before their keys and earlier names.
 STARTER_PREFIX = "builtin."
 _COLUMNS = columns_of(PIPELINE, PipelineRecord)
-#: Pipelines whose names are compared with one there is not; comparing takes some microseconds each.
+#: Pipelines whose names are compared with a mistyped one; a comparison takes some microseconds.
 NAMES_MAX = 2_000
 _VERSION_COLUMNS = columns_of(PIPELINE_VERSION, VersionRecord)
 _BY_ID = Lookup(PIPELINE, PipelineRecord, "pipeline.id", decode={"aliases": load_aliases})
@@ -125,7 +125,7 @@ _CURRENT = Lookup(
 
 
 _STARTER_METADATA = Sql("SELECT id, metadata_json FROM pipeline WHERE builtin AND deleted_at IS NULL")
-# Prepared, since every start looks its pipeline up.
+# Prepared, since every start of a run looks its pipeline up.
 _FIELDS = ", ".join(PipelineRecord._fields)
 _BY_NAME = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE (id = :ref OR key = :ref) AND deleted_at IS NULL")
 _NAMES = Sql("SELECT key, aliases FROM pipeline WHERE deleted_at IS NULL ORDER BY updated_at DESC, id LIMIT :limit")
@@ -142,29 +142,29 @@ _LIKE_NAMES = Sql(
 
 
 async def find_pipelines(store: Store, ids: Sequence[str]) -> dict[str, PipelineRecord]:
-    """Pipelines by id, deleted ones too."""
+    """Read pipelines by id, deleted ones too."""
     return {pipeline.id: pipeline for pipeline in await _BY_ID.read(store, ids)}
 
 
 async def find_pipeline(store: Store, ref: str) -> PipelineRecord | None:
-    """A pipeline that is not deleted, by id, key or alias.
+    """Find a pipeline that is not deleted, by id, key or alias.
 
-    An id wins over a user's key, that over a starter's key, that over an alias. A starter's alias finds
-    it with and without the prefix `builtin.`, as its key does.
+    An id wins over a user's key, that over a starter's key, that over an alias. A starter is found by its key and
+    aliases with and without the prefix `builtin.`.
     """
-    if len(ref) > _NAME_CHARACTERS:  # a pattern of any length costs much, and fails beyond 50,000
+    if len(ref) > _NAME_CHARACTERS:  # long LIKE patterns are slow, and fail beyond 50,000 characters
         return None
-    found = [_remembered(row) for row in await store.rows(_BY_NAME, {"ref": ref}, few=True)]
+    found = [_cached_record(row) for row in await store.rows(_BY_NAME, {"ref": ref}, few=True)]
     if not found:
         name = ref.removeprefix(STARTER_PREFIX)
         rows = await store.rows(_BY_ALIAS, {"alias": f"%{_escaped(json.dumps(name))}%"})
-        # The pattern also meets names of inputs, which stand in the same text.
+        # The pattern also matches names of inputs, which are in the same text.
         found = [record for row in rows if (record := _BY_ID.make(row)).alias(ref)]
-    return min(found, key=lambda pipeline: _nearness(pipeline, ref), default=None)
+    return min(found, key=lambda pipeline: _precedence(pipeline, ref), default=None)
 
 
 async def names_that_begin(store: Store, start: str) -> set[str]:
-    """Keys and aliases of pipelines that are not deleted and begin with some characters of a key."""
+    """List keys and aliases, of pipelines that are not deleted, that begin with `start`."""
     escaped = _escaped(start)
     rows = await store.rows(_LIKE_NAMES, {"start": f"{escaped}%", "alias": f'%"{escaped}%'})
     names = {name for row in rows for name in (row.key, *(alias.name for alias in load_aliases(row.aliases)))}
@@ -172,30 +172,30 @@ async def names_that_begin(store: Store, start: str) -> set[str]:
 
 
 def _escaped(text: str) -> str:
-    """Text as it stands in a pattern of LIKE whose escape is `/`."""
+    """Escape a text for a LIKE pattern whose escape character is `/`."""
     return text.replace("/", "//").replace("%", "/%").replace("_", "/_")
 
 
 async def list_pipeline_names(store: Store) -> list[str]:
-    """Keys and aliases of pipelines that are not deleted, of those changed last first; for looking for one like it."""
+    """List keys and aliases of pipelines that are not deleted, last changed first; to suggest one for a typo."""
     rows = await store.rows(_NAMES, {"limit": NAMES_MAX})
     keys = [row.key for row in rows]
     return [*keys, *(alias.name for row in rows for alias in load_aliases(row.aliases))]
 
 
 async def list_live_pipelines(store: Store) -> list[PipelineRecord]:
-    """Pipelines that are not deleted, by id, at most `paging.COUNT_CAP`; the same objects while nothing changed."""
-    return [_remembered(row) for row in await store.rows(_LIVE, {"limit": COUNT_CAP})]
+    """List pipelines that are not deleted, by id, at most `paging.COUNT_CAP`; unchanged rows are the same objects."""
+    return [_cached_record(row) for row in await store.rows(_LIVE, {"limit": COUNT_CAP})]
 
 
 @lru_cache(maxsize=4_096)
-def _remembered(row: Row) -> PipelineRecord:
-    """The record of a row; every search reads all of them and every start one, and they seldom change."""
+def _cached_record(row: Row) -> PipelineRecord:
+    """Make the record of a row. Cached: every search reads all of them and every start one, and they seldom change."""
     return _BY_ID.make(row)
 
 
 async def starter_metadata(store: Store) -> dict[str, str]:
-    """The metadata of every starter that is not hidden, as JSON text, by pipeline id."""
+    """Read the metadata of every starter that is not hidden, as JSON text, by pipeline id."""
     return {row.id: row.metadata_json for row in await store.rows(_STARTER_METADATA)}
 
 
@@ -207,14 +207,9 @@ async def list_pipelines(
     *,
     used_since: datetime,
 ) -> list[ListedPipeline]:
-    """Pipelines that are not deleted; sort keys as `PipelineOrder` says.
+    """List pipelines that are not deleted; `PipelineOrder` names the sort keys.
 
-    Args:
-        store: Where to read.
-        wanted: Which ones.
-        order: In which order.
-        window: Which stretch.
-        used_since: From when runs count for `MOST_USED`.
+    For `MOST_USED` the runs since `used_since` are counted.
     """
     statement = sa.select(*_COLUMNS).where(*_conditions(wanted))
     keys: list[SortKey]
@@ -223,7 +218,7 @@ async def list_pipelines(
     elif order is PipelineOrder.NAME:
         keys = [(sa.func.lower(PIPELINE.c.name), False), (PIPELINE.c.id, False)]
     else:
-        # Ids order by creation, so the index on (pipeline_id, id) counts a stretch of time.
+        # Ids sort by creation, so the index on (pipeline_id, id) counts the runs since an instant.
         runs = sa.select(sa.func.count()).select_from(RUN)
         runs = runs.where(RUN.c.pipeline_id == PIPELINE.c.id, RUN.c.id >= oldest_id("run", used_since))
         keys = [(runs.scalar_subquery(), True), (PIPELINE.c.id, True)]
@@ -233,27 +228,25 @@ async def list_pipelines(
 
 
 async def count_pipelines(store: Store, wanted: PipelineFilter) -> int:
-    """How many match, up to `store.database.paging.COUNT_CAP`."""
+    """Count the pipelines that match, up to `store.database.paging.COUNT_CAP`."""
     return await capped_count(store, sa.select(PIPELINE.c.id).where(*_conditions(wanted)))
 
 
 async def find_versions(store: Store, ids: Sequence[str]) -> dict[str, VersionRecord]:
-    """Versions by id."""
     return {version.id: version for version in await _VERSIONS.read(store, ids)}
 
 
 async def find_bodies(store: Store, version_ids: Sequence[str]) -> dict[str, VersionBody]:
-    """The texts of versions, by version id."""
+    """Read the texts of versions, by version id."""
     return {body.id: body for body in await _BODIES.read(store, version_ids)}
 
 
 async def current_versions(store: Store, pipeline_ids: Sequence[str]) -> dict[str, VersionRecord]:
-    """The version new runs use, by pipeline id."""
+    """Read the current versions, which new runs use, by pipeline id."""
     return {version.pipeline_id: version for version in await _CURRENT.read(store, pipeline_ids)}
 
 
 async def find_version(store: Store, pipeline_id: str, number: int) -> VersionRecord | None:
-    """One version by its number."""
     wanted = sa.select(*_VERSION_COLUMNS).where(
         PIPELINE_VERSION.c.pipeline_id == pipeline_id, PIPELINE_VERSION.c.number == number
     )
@@ -262,7 +255,7 @@ async def find_version(store: Store, pipeline_id: str, number: int) -> VersionRe
 
 
 async def list_versions(store: Store, pipeline_id: str, window: PageWindow) -> list[VersionRecord]:
-    """The versions of a pipeline, newest first; the sort key is `(number,)`."""
+    """List the versions of a pipeline, newest first; the sort key is `(number,)`."""
     wanted = sa.select(*_VERSION_COLUMNS).where(PIPELINE_VERSION.c.pipeline_id == pipeline_id)
     rows = await fetch_page(store, wanted, [(PIPELINE_VERSION.c.number, True)], window)
     return [VersionRecord(**row) for row in rows]
@@ -277,7 +270,7 @@ def _conditions(wanted: PipelineFilter) -> list[Any]:
     if wanted.owner_id is not None:
         conditions.append(PIPELINE.c.owner_id == wanted.owner_id)
     if wanted.uses_pack is not None:
-        # Documents are JSON without spaces: in a text of theirs the quotes would be escaped.
+        # Documents are JSON without spaces, and within their strings quotes are escaped.
         calls = PIPELINE_VERSION.c.document.contains(f'"pack":{json.dumps(wanted.uses_pack)}', autoescape=True)
         current = sa.and_(
             PIPELINE_VERSION.c.pipeline_id == PIPELINE.c.id, PIPELINE_VERSION.c.number == PIPELINE.c.current_number
@@ -286,7 +279,7 @@ def _conditions(wanted: PipelineFilter) -> list[Any]:
     return conditions
 
 
-def _nearness(pipeline: PipelineRecord, ref: str) -> tuple[int, str]:
+def _precedence(pipeline: PipelineRecord, ref: str) -> tuple[int, str]:
     if pipeline.id == ref:
         return 0, pipeline.id
     if pipeline.key == ref:

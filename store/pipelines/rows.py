@@ -1,6 +1,6 @@
-"""Rows of pipelines and of their numbered versions: how they are written, by their authors' saves and by starters.
+"""Writes the rows of pipelines and of their numbered versions, for users' saves and for starters.
 
-A version is immutable; the row of the pipeline shows what the current one says.
+A version is immutable; the pipeline's row repeats key, name and description of the current one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a version keeps.
+    """The texts of a version.
 
     Attributes:
         digest: SHA-256 of the canonical form of `document`.
@@ -38,12 +38,12 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What the pipeline itself shows of its current version.
+    """The columns of a pipeline's row that follow its current version.
 
     Attributes:
         metadata_json: JSON text.
         search_text: Lower-case words of key, name, description and metadata.
-        aliases: Earlier keys that still lead here, with what their inputs are called now.
+        aliases: Earlier keys that still find the pipeline, with the present names of their inputs.
     """
 
     key: str
@@ -66,13 +66,13 @@ _INSERT_VERSION = Sql(
     VALUES (:id, :pipeline_id, :number, :digest, :document, :yaml, :input_schema, :note, :created_by, :now)"""
 )
 _LOCK = Sql("SELECT current_number, builtin, deleted_at IS NOT NULL AS hidden FROM pipeline WHERE id = :id FOR UPDATE")
-#: What tells one definition from another: `document` is made from `yaml`.
+#: Two definitions are the same when these are: `document` is made from `yaml`.
 _TEXTS = ("digest", "yaml", "input_schema")
-#: Fields of `Heading` that are columns as they are.
-_SHOWN = ("key", "name", "description", "metadata_json", "search_text")
+#: Fields of `Heading` that are stored unchanged.
+_HEADING_FIELDS = ("key", "name", "description", "metadata_json", "search_text")
 _CURRENT = Sql(
     f"""SELECT version.id, {", ".join(f"version.{name}" for name in _TEXTS)},
-        {", ".join(f"pipeline.{name}" for name in _SHOWN)}, pipeline.aliases
+        {", ".join(f"pipeline.{name}" for name in _HEADING_FIELDS)}, pipeline.aliases
     FROM pipeline JOIN pipeline_version version
         ON version.pipeline_id = pipeline.id AND version.number = pipeline.current_number
     WHERE pipeline.id = :id"""
@@ -87,26 +87,26 @@ _HIDE = Sql("UPDATE pipeline SET deleted_at = :now, updated_at = :now WHERE id =
 
 
 def add_pipeline(conn: Connection, pipeline_id: str, heading: Heading, now: datetime, *, owner_id: str | None) -> bool:
-    """Adds a pipeline, whose first version `add_version` adds; false when its id or key is taken.
+    """Add a pipeline's row; return false when its id or key is taken. `add_version` adds its first version.
 
     A starter has no owner.
     """
-    values = _shown(pipeline_id, heading, now) | {"builtin": owner_id is None, "owner_id": owner_id}
+    values = _heading_columns(pipeline_id, heading, now) | {"builtin": owner_id is None, "owner_id": owner_id}
     return conn.run(_INSERT, values) > 0
 
 
 def update_pipeline(conn: Connection, pipeline_id: str, heading: Heading, now: datetime, *, number: int) -> None:
-    """Shows what version `number`, now the current one, says; a hidden pipeline is seen again."""
-    conn.run(_UPDATE, _shown(pipeline_id, heading, now) | {"number": number})
+    """Make version `number` the current one and write its heading; a hidden pipeline becomes visible."""
+    conn.run(_UPDATE, _heading_columns(pipeline_id, heading, now) | {"number": number})
 
 
 def hide_pipeline(conn: Connection, pipeline_id: str, now: datetime) -> bool:
-    """Hides a pipeline; false when it was hidden already."""
+    """Hide a pipeline; return false when it was hidden already."""
     return conn.run(_HIDE, {"id": pipeline_id, "now": now}) > 0
 
 
 class LockedPipeline(NamedTuple):
-    """A pipeline that other writers wait for."""
+    """A pipeline whose row this transaction has locked."""
 
     current_number: int
     builtin: bool
@@ -114,7 +114,7 @@ class LockedPipeline(NamedTuple):
 
 
 def lock_pipeline(conn: Connection, pipeline_id: str) -> LockedPipeline | None:
-    """Makes other writers of a pipeline wait; None when there is no such pipeline."""
+    """Lock a pipeline's row until the transaction ends; None when there is no such pipeline."""
     row = conn.one(_LOCK, {"id": pipeline_id})
     return None if row is None else LockedPipeline(row.current_number, bool(row.builtin), bool(row.hidden))
 
@@ -129,7 +129,7 @@ def add_version(
     note: str | None,
     created_by: str | None,
 ) -> str:
-    """Adds a version and answers its id."""
+    """Add a version and return its id."""
     version_id = new_id("pver")
     conn.run(
         _INSERT_VERSION,
@@ -151,7 +151,7 @@ def add_version(
 
 @dataclass(frozen=True, slots=True)
 class CurrentVersion:
-    """What a pipeline shows and its current version keeps, to tell whether a save changes anything."""
+    """A pipeline's heading and current version, to find out whether a save changes anything."""
 
     id: str
     key: str
@@ -159,25 +159,25 @@ class CurrentVersion:
 
     @classmethod
     def of(cls, conn: Connection, pipeline_id: str) -> CurrentVersion:
-        """That of a pipeline, which there must be."""
+        """Read the current version of a pipeline that exists."""
         row = conn.one(_CURRENT, {"id": pipeline_id})
         assert row is not None, "a pipeline always has its current version"
         return cls(row.id, row.key, row)
 
     def has_text_of(self, definition: Definition) -> bool:
-        """Whether it is the same definition, to the comment."""
+        """Return whether the definition is the same, comments included."""
         return all(getattr(self._row, name) == getattr(definition, name) for name in _TEXTS)
 
     def is_same(self, heading: Heading, definition: Definition) -> bool:
-        """Whether nothing at all is different."""
+        """Return whether heading and definition are the same."""
         return (
             self.has_text_of(definition)
-            and all(getattr(self._row, name) == getattr(heading, name) for name in _SHOWN)
+            and all(getattr(self._row, name) == getattr(heading, name) for name in _HEADING_FIELDS)
             and self._row.aliases == dump_aliases(heading.aliases)
         )
 
 
-def _shown(pipeline_id: str, heading: Heading, now: datetime) -> dict[str, object]:
+def _heading_columns(pipeline_id: str, heading: Heading, now: datetime) -> dict[str, object]:
     return {
         "id": pipeline_id,
         "key": heading.key,

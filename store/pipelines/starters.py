@@ -1,4 +1,4 @@
-"""The starters of a release: rows like any pipeline's, made the release's own at each start."""
+"""The starters of a release: rows like any pipeline's, brought up to date at each start of the server."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _DELETE = Sql("DELETE FROM pipeline WHERE id = :id")
 
 
 def upsert_starters(conn: Connection, starters: Sequence[Starter]) -> StarterChanges:
-    """Makes the starters of the database those of this release; running it again changes nothing.
+    """Bring the starters in the database up to this release; a second call changes nothing.
 
     A starter no longer shipped is deleted, or hidden when runs refer to it. Users' pipelines are never touched.
     """
@@ -58,7 +58,7 @@ def upsert_starters(conn: Connection, starters: Sequence[Starter]) -> StarterCha
     updated: list[str] = []
     for starter in starters:
         if starter.id not in known:
-            # Another server that starts right now may be first; its version then stands.
+            # Another server that starts right now may be first; then its row stays.
             if add_pipeline(conn, starter.id, starter.heading, now, owner_id=None):
                 add_version(conn, starter.id, 1, starter.definition, now, note=None, created_by=None)
                 added.append(starter.id)

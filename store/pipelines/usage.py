@@ -1,6 +1,6 @@
-"""How often and how well pipelines and packs ran lately.
+"""Usage statistics of pipelines and packs: runs, failures, median duration and cost.
 
-Each answer is one pass over the runs since an instant: cache it.
+Each call reads all runs since an instant: cache its result.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What came of runs or calls.
+    """Usage of one pipeline or pack.
 
     Attributes:
-        runs: How many there were.
+        runs: Number of runs, or of steps that called the pack.
         failed: How many of them failed.
         median_duration_seconds: Of those that succeeded; None when none did.
-        median_cost_usd: Of those that succeeded and asked models whose price is known; None when none did.
-        last_run_at: When the newest was created, or the newest call started.
+        median_cost_usd: Of those that succeeded and called models whose price is known; None when none did.
+        last_run_at: When the newest run was created, or the newest step started.
     """
 
     runs: int
@@ -46,11 +46,11 @@ class Usage:
 async def usage_of_pipelines(
     store: Store, pipeline_ids: Sequence[str] | None, since: datetime, *, visible_to: str | None = None
 ) -> dict[str, Usage]:
-    """Usage by pipeline id, of all pipelines when no ids are given; those without a run are left out.
+    """Read usage by pipeline id, of all pipelines when `pipeline_ids` is None; those without a run are left out.
 
-    `visible_to` counts that caller's runs alone.
+    With `visible_to`, only that caller's runs count.
     """
-    # Ids order by creation: the index on (pipeline_id, id) holds the stretch of time.
+    # Ids sort by creation: the index on (pipeline_id, id) bounds the time, too.
     conditions: list[Any] = [RUN.c.id >= oldest_id("run", since)]
     if pipeline_ids is None:
         conditions.append(RUN.c.pipeline_id.is_not(None))
@@ -71,9 +71,9 @@ async def usage_of_pipelines(
 async def usage_of_packs(
     store: Store, names: Sequence[str] | None, since: datetime, *, visible_to: str | None = None
 ) -> dict[str, Usage]:
-    """Usage by pack name, as a step or by itself, of all packs when no names are given.
+    """Read usage by pack name, as a step or called directly, of all packs when `names` is None.
 
-    `visible_to` counts steps of that caller's runs alone.
+    With `visible_to`, only steps of that caller's runs count.
     """
     conditions: list[Any] = [
         RUN_STEP.c.run_id >= oldest_id("run", since),
@@ -81,7 +81,7 @@ async def usage_of_packs(
         RUN_STEP.c.pack.is_not(None) if names is None else RUN_STEP.c.pack.in_(names),
     ]
     if visible_to is not None:
-        # By id as well, so that the index on a caller's runs holds the stretch of time.
+        # By id as well, so that the index on a caller's runs bounds the time, too.
         own = sa.select(RUN.c.id).where(RUN.c.caller_id == visible_to, RUN.c.id >= oldest_id("run", since))
         conditions.append(RUN_STEP.c.run_id.in_(own))
     step = RUN_STEP.c
@@ -136,7 +136,7 @@ async def _usage(
 async def _medians(
     store: Store, group: ColumnElement[str], value: ColumnElement[Any], conditions: list[Any]
 ) -> dict[str, float]:
-    """The median of a value in each group, by row numbers, since SQLite has no percentile function."""
+    """Read the median of a value in each group, by row numbers, since SQLite has no percentile function."""
     ranked = (
         sa.select(
             group.label("name"),

@@ -1,4 +1,4 @@
-"""The vault: its cipher and key, credentials as rows, and the file they are exported to.
+"""The vault: its cipher and key, rows of credentials, and their export file.
 
-Begin with `vault_key` and `cipher`. Nothing here is read in clear text except by `runner.secrets`.
+Begin with `vault_key` and `cipher`. Only `runner.secrets` opens sealed values.
 """

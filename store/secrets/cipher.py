@@ -1,10 +1,10 @@
-"""The vault's cipher: seals texts so that only the holder of the vault key can read them, each for one place.
+"""The vault's cipher: seals texts with the vault key, each bound to one place.
 
-AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce per text. Where a text belongs is bound as associated data, so
-a sealed text that was moved to another row does not open. Sealing and fingerprints use keys of their own, derived from
-the vault key with HKDF-SHA256 (RFC 5869).
+AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce per text. The place is bound as associated data, so that a
+sealed text which was moved to another row does not open. Sealing and fingerprints use separate keys, derived from the
+vault key with HKDF-SHA256 (RFC 5869).
 
-A sealed text reads `1:` and base64 of nonce, ciphertext and tag.
+A sealed text is `1:` and the base64 of nonce, ciphertext and tag.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 KEY_BYTES = 32
-#: How many characters of a keyed hash are told as a fingerprint.
+#: How many characters of a keyed hash make a fingerprint.
 FINGERPRINT_CHARACTERS = 12
 _NONCE_BYTES = 12
 _VERSION = "1:"
@@ -31,15 +31,15 @@ _PROOF_PLACE = "vault:proof"
 
 
 class VaultKeyError(Exception):
-    """A vault key cannot be used; the message says which and what to do."""
+    """A vault key cannot be used; the message names it and says what to do."""
 
 
 class UnsealError(Exception):
-    """A sealed text does not open: another key sealed it, it was changed, or it belongs elsewhere."""
+    """A sealed text does not open: it was sealed with another key, was changed, or belongs to another place."""
 
 
 class Cipher:
-    """Seals and opens with one vault key.
+    """Seals and opens texts with one vault key.
 
     Args:
         key: 32 random bytes.
@@ -50,25 +50,25 @@ class Cipher:
 
     def __init__(self, key: bytes) -> None:
         if len(key) != KEY_BYTES:
-            raise VaultKeyError(f"A vault key has {KEY_BYTES} bytes, this one {len(key)}.")
+            raise VaultKeyError(f"A vault key has {KEY_BYTES} bytes, this one has {len(key)}.")
         self._sealing = AESGCM(_derived(key, b"packline/vault/seal"))
         self._hashing = _derived(key, b"packline/vault/fingerprint")
 
     def seal(self, text: str, place: str) -> str:
-        """The text, sealed for a place such as `credential:github`."""
+        """Seal a text for a place such as `credential:github`."""
         nonce = os.urandom(_NONCE_BYTES)
         sealed = self._sealing.encrypt(nonce, text.encode("utf-8"), place.encode("utf-8"))
         return _VERSION + base64.b64encode(nonce + sealed).decode("ascii")
 
     def open(self, sealed: str, place: str) -> str:
-        """What was sealed for a place.
+        """Open a text that was sealed for a place.
 
         Raises:
-            UnsealError: it does not open with this key, or not there.
+            UnsealError: another key sealed it, it was changed, or it was sealed for another place.
         """
         try:
             if not sealed.startswith(_VERSION):
-                raise UnsealError("The sealed text has a form this release does not know.")
+                raise UnsealError("The sealed text has a format that this release does not know.")
             data = base64.b64decode(sealed.removeprefix(_VERSION), validate=True)
             opened = self._sealing.decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], place.encode("utf-8"))
             return opened.decode("utf-8")
@@ -78,15 +78,15 @@ class Cipher:
             ) from error
 
     def fingerprint(self, text: str) -> str:
-        """The beginning of a keyed hash: tells whether two texts are the same, and nothing else about them."""
+        """Return the beginning of a keyed hash: it shows whether two texts are equal, and nothing else about them."""
         return hmac.new(self._hashing, text.encode("utf-8"), hashlib.sha256).hexdigest()[:FINGERPRINT_CHARACTERS]
 
     def proof(self) -> str:
-        """A known text, sealed; `fits` tells with it whether a key is the one."""
+        """Seal a known text, by which `fits` recognizes the key."""
         return self.seal(_PROOF, _PROOF_PLACE)
 
     def fits(self, proof: str) -> bool:
-        """Whether a proof was made with this key."""
+        """Return whether a proof was made with this key."""
         try:
             return self.open(proof, _PROOF_PLACE) == _PROOF
         except UnsealError:
@@ -94,14 +94,14 @@ class Cipher:
 
 
 def parse_key(text: str, origin: str) -> bytes:
-    """The key of its text: 32 bytes in base64 (either alphabet, padded or not) or in hexadecimal.
+    """Parse a key: 32 bytes in base64 (either alphabet, padded or not) or in hexadecimal.
 
     Args:
-        text: As it was given; white space around it does not count.
+        text: The key; white space around it is ignored.
         origin: Where it came from, for the message.
 
     Raises:
-        VaultKeyError: it is neither; the text itself stays out of the message.
+        VaultKeyError: it is neither; the message does not contain the text.
     """
     bare = text.strip()
     if re.fullmatch(r"[0-9a-fA-F]{64}", bare):
@@ -109,13 +109,13 @@ def parse_key(text: str, origin: str) -> bytes:
     if re.fullmatch(r"[A-Za-z0-9+/_-]{43}=?", bare):
         return base64.urlsafe_b64decode(bare.rstrip("=").replace("+", "-").replace("/", "_") + "=")
     raise VaultKeyError(
-        f"{origin} is no vault key: 32 random bytes are needed, as 44 characters of base64 or 64 of hexadecimal, and "
-        f"it has {len(bare)} characters. `openssl rand -base64 32` makes one."
+        f"{origin} is not a vault key: it has {len(bare)} characters, and a key is 32 random bytes, as 44 characters "
+        "of base64 or 64 of hexadecimal. `openssl rand -base64 32` makes one."
     )
 
 
 def key_text(key: bytes) -> str:
-    """A key as it is written into its file."""
+    """Encode a key as its file holds it."""
     return base64.b64encode(key).decode("ascii")
 
 

@@ -1,6 +1,6 @@
-"""Credentials as rows: sealed values, what they are called, and whom they are shared with.
+"""Credentials as rows: sealed values, names, and grants.
 
-What is kept here is sealed by whoever calls (`store.secrets.cipher`), under `store.secrets.vault_proof`; nothing in
+The callers seal the values (`store.secrets.cipher`) and prove their key (`store.secrets.vault_proof`); no function of
 this module knows a key. Each change wakes `vault`.
 """
 
@@ -19,7 +19,14 @@ from store.database.paging import fetch_page
 from store.database.wakes import Topic
 from store.models.credentials import CREDENTIAL, CREDENTIAL_GRANT
 from store.models.declaring import columns_of
-from store.secrets.vault_proof import VaultChangedError, demand_proof, drop_proof, find_proof, lock_vault, replace_proof
+from store.secrets.vault_proof import (
+    VaultChangedError,
+    drop_proof,
+    find_proof,
+    lock_vault,
+    replace_proof,
+    require_proof,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,7 +41,7 @@ GRANTS_MAX = 200
 
 
 class Keep(Enum):
-    """Stands for what a change leaves as it is; None would take it away."""
+    """Marks a field that a change leaves as it is; None would clear it."""
 
     KEEP = "keep"
 
@@ -43,7 +50,7 @@ KEEP: Final = Keep.KEEP
 
 
 class TooManyGrantsError(Exception):
-    """A credential would be shared with more than `GRANTS_MAX`; how many is the argument."""
+    """A credential would have more than `GRANTS_MAX` grants; the argument is how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ class CredentialRecord:
 
 @dataclass(frozen=True, slots=True)
 class SealedCredential:
-    """What the vault needs of a credential."""
+    """A credential with its sealed values."""
 
     id: str
     key: str
@@ -78,11 +85,11 @@ class SealedCredential:
 
 @dataclass(frozen=True, slots=True)
 class VaultContent:
-    """Everything the vault holds, as it is stored.
+    """Everything in the vault, sealed.
 
     Attributes:
         proof: A known text sealed with the vault key; None before anything was sealed.
-        grants: Pairs of a credential's id and whom it is shared with.
+        grants: Pairs of a credential's id and the pack, pipeline or caller it is shared with.
     """
 
     proof: str | None
@@ -92,11 +99,11 @@ class VaultContent:
 
 @dataclass(frozen=True, slots=True)
 class SealedValues:
-    """Values to store, sealed for their place.
+    """Sealed values to store.
 
     Attributes:
         proof: The vault's proof when they were sealed.
-        before: What the row held when they were made; None for a credential that is new.
+        before: The sealed values they replace; None for a new credential.
     """
 
     sealed: str
@@ -108,12 +115,12 @@ class SealedValues:
 
 @dataclass(frozen=True, slots=True)
 class GrantChange:
-    """Whom to share a credential with besides those it is shared with, or instead of them.
+    """Grants to add and remove.
 
     Attributes:
         add: Names of packs, ids of pipelines and callers.
-        remove: The same; what is not granted anyway does not matter.
-        replaces: Whether `add` is all there is to be.
+        remove: The same; those that have no grant are ignored.
+        replaces: Whether `add` replaces all present grants.
     """
 
     add: frozenset[str] = frozenset()
@@ -121,13 +128,13 @@ class GrantChange:
     replaces: bool = False
 
     def applied(self, before: frozenset[str]) -> frozenset[str]:
-        """The grants after it."""
+        """Return the grants after the change."""
         return (frozenset() if self.replaces else before - self.remove) | self.add
 
 
 @dataclass(frozen=True, slots=True)
 class CredentialChange:
-    """What to store of a credential; `values` None leaves the values as they are."""
+    """A new credential, or a change of one; with `values` None its values stay."""
 
     key: str
     kind: str
@@ -145,7 +152,7 @@ _INSERT = Sql(
 )
 _DESCRIBE = Sql("UPDATE credential SET description = :description WHERE id = :id")
 _EXPIRE = Sql("UPDATE credential SET expires_at = :expires_at WHERE id = :id")
-# Values that are new were never tested nor used.
+# New values were never tested.
 _REPLACE = Sql(
     """UPDATE credential SET kind = :kind, sealed = :sealed, fields_set = :fields_set, fingerprint = :fingerprint,
         updated_at = :now, tested_at = NULL, test_accepted = NULL, test_message = NULL
@@ -172,7 +179,7 @@ _EVERY_GRANT = Sql("SELECT credential_id, target FROM credential_grant")
 
 
 def place_of(key: str, kind: str) -> str:
-    """Where a credential's values are sealed for: its key and kind, so that they open in no other row."""
+    """Return the place a credential's values are sealed for: its key and kind, so that they open in no other row."""
     return f"credential:{kind}:{key}"
 
 
@@ -180,16 +187,16 @@ def place_of(key: str, kind: str) -> str:
 
 
 def put_credential(conn: Connection, change: CredentialChange) -> str:
-    """Stores a credential, or changes what is given of it; its id.
+    """Add or change a credential; return its id.
 
     Raises:
-        VaultChangedError: the vault key was rotated, or the credential changed, since the values were sealed; or there
-            is no such credential of this kind any more.
-        TooManyGrantsError: it would be shared with too many.
+        VaultChangedError: the vault key was rotated, or the credential changed, since the values were sealed; or the
+            credential was deleted or has another kind.
+        TooManyGrantsError: it would have more than `GRANTS_MAX` grants.
     """
     values = change.values
     if values is not None:
-        demand_proof(conn, values.proof, change.key)
+        require_proof(conn, values.proof, change.key)
     row = conn.one(_BY_KEY, {"key": change.key})
     if row is None:
         credential_id = _insert(conn, change)
@@ -252,39 +259,39 @@ def _share(conn: Connection, credential_id: str, change: GrantChange) -> None:
 
 
 def delete_credential(conn: Connection, credential_id: str) -> bool:
-    """Deletes a credential with its grants; false when there is none."""
+    """Delete a credential with its grants; return false when there is none."""
     conn.run(_DELETE_GRANTS, {"id": credential_id})
     conn.wake(Topic.VAULT)
     return conn.run(_DELETE, {"id": credential_id}) > 0
 
 
-def note_use(conn: Connection, credential_id: str, targets: Iterable[str]) -> bool:
-    """Notes that a credential is about to be used; false when none of these has a grant for it any more."""
+def record_use(conn: Connection, credential_id: str, targets: Iterable[str]) -> bool:
+    """Record that a credential is about to be used; return false when none of the targets has a grant for it."""
     for target in targets:
         if conn.one(_GRANTED, {"id": credential_id, "target": target}) is not None:
             return conn.run(_USED, {"id": credential_id, "now": conn.now()}) > 0
     return False
 
 
-def note_uses(conn: Connection, credential_ids: Iterable[str]) -> None:
-    """Notes that the server itself used these credentials just now."""
+def record_uses(conn: Connection, credential_ids: Iterable[str]) -> None:
+    """Record that the server itself has just used these credentials."""
     for credential_id in credential_ids:
         conn.run(_USED, {"id": credential_id, "now": conn.now()})
 
 
-def note_test(conn: Connection, credential_id: str, *, sealed: str, accepted: bool, message: str) -> bool:
-    """Notes what a test came to; false when the values that were tested are not the present ones any more."""
+def record_test(conn: Connection, credential_id: str, *, sealed: str, accepted: bool, message: str) -> bool:
+    """Record the result of a test; return false when the tested values were replaced meanwhile."""
     found = {"id": credential_id, "sealed": sealed, "accepted": accepted, "message": message, "now": conn.now()}
     return conn.run(_TESTED, found) > 0
 
 
 def reseal_all(conn: Connection, proof: str, reseal: Callable[[str, str], tuple[str, str]]) -> int:
-    """Seals every credential anew, for a rotation of the vault key; how many.
+    """Re-seal every credential, for a rotation of the vault key; return how many.
 
     Args:
         conn: The unit's connection.
-        proof: The new key's.
-        reseal: Given what is sealed and for which place, the same sealed anew and its new fingerprint.
+        proof: The new key's proof.
+        reseal: Takes a sealed text and its place; returns it sealed with the new key, and its new fingerprint.
 
     Raises:
         VaultChangedError: there is no vault.
@@ -292,14 +299,14 @@ def reseal_all(conn: Connection, proof: str, reseal: Callable[[str, str], tuple[
     lock_vault(conn)
     rows = conn.all(_ALL)
     for row in rows:
-        again, fingerprint = reseal(row.sealed, place_of(row.key, row.kind))
-        conn.run(_RESEAL, {"id": row.id, "sealed": again, "fingerprint": fingerprint})
+        sealed, fingerprint = reseal(row.sealed, place_of(row.key, row.kind))
+        conn.run(_RESEAL, {"id": row.id, "sealed": sealed, "fingerprint": fingerprint})
     replace_proof(conn, proof)
     return len(rows)
 
 
 def empty_vault(conn: Connection) -> int:
-    """Deletes every credential and the vault's proof, for a vault whose key is lost; how many credentials."""
+    """Delete every credential and the vault's proof, for a vault whose key is lost; return how many credentials."""
     rows = conn.all(_ALL)
     for row in rows:
         conn.run(_DELETE_GRANTS, {"id": row.id})
@@ -312,7 +319,7 @@ def empty_vault(conn: Connection) -> int:
 
 
 async def read_vault(store: Store) -> VaultContent:
-    """Everything the vault holds, sealed."""
+    """Read everything in the vault, sealed."""
     proof = await find_proof(store)
     sealed = await store.rows(_SEALED)
     grants = await store.rows(_EVERY_GRANT)
@@ -324,24 +331,22 @@ async def read_vault(store: Store) -> VaultContent:
 
 
 async def list_credentials(store: Store, window: PageWindow) -> list[CredentialRecord]:
-    """Credentials, newest first; the sort key is `(id,)`."""
+    """List credentials, newest first; the sort key is `(id,)`."""
     rows = await fetch_page(store, sa.select(*_COLUMNS), [(CREDENTIAL.c.id, True)], window)
     return [CredentialRecord(**row) for row in rows]
 
 
 async def find_credentials(store: Store, ids: Sequence[str]) -> dict[str, CredentialRecord]:
-    """Credentials by id."""
     rows = await store.read(sa.select(*_COLUMNS).where(CREDENTIAL.c.id.in_(ids)))
     return {row["id"]: CredentialRecord(**row) for row in rows.mappings()}
 
 
 async def find_credential(store: Store, key: str) -> CredentialRecord | None:
-    """A credential by key."""
     row = (await store.read(sa.select(*_COLUMNS).where(CREDENTIAL.c.key == key))).mappings().first()
     return None if row is None else CredentialRecord(**row)
 
 
 async def grants_of(store: Store, credential_id: str) -> list[str]:
-    """Whom a credential is shared with, in alphabetical order."""
+    """List the packs, pipelines and callers that have a grant for a credential, in alphabetical order."""
     wanted = sa.select(CREDENTIAL_GRANT.c.target).where(CREDENTIAL_GRANT.c.credential_id == credential_id)
     return sorted((await store.read(wanted)).scalars())

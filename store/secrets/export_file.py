@@ -1,4 +1,4 @@
-"""Credentials in a file of their own, sealed with a passphrase; what `packline credential export` writes.
+"""The file that `packline credential export` writes: credentials, sealed with a passphrase.
 
 The file is JSON, one object:
 
@@ -26,7 +26,7 @@ FORMAT = "packline-credentials/1"
 PASSPHRASE_CHARACTERS = 12
 #: 128 MiB and about half a second, as OWASP recommends for scrypt (Password Storage Cheat Sheet).
 _COST = {"n": 1 << 17, "r": 8, "p": 1}
-#: What a file may ask for: 1 GiB of memory.
+#: The most a file may ask for: 1 GiB of memory.
 _MOST = {"n": 1 << 20, "r": 8, "p": 4}
 
 
@@ -35,15 +35,13 @@ class VaultFileError(Exception):
 
 
 def seal_file(credentials: list[dict[str, Any]], passphrase: str) -> str:
-    """The text of an export.
+    """Seal credentials; return the text of the file.
 
     Raises:
         VaultFileError: the passphrase is too short to protect it.
     """
     if len(passphrase) < PASSPHRASE_CHARACTERS:
-        raise VaultFileError(
-            f"The passphrase has {len(passphrase)} characters; at least {PASSPHRASE_CHARACTERS} are needed."
-        )
+        raise VaultFileError(f"The passphrase has {len(passphrase)} characters. Use at least {PASSPHRASE_CHARACTERS}.")
     salt, nonce = os.urandom(16), os.urandom(12)
     head: dict[str, Any] = {
         "format": FORMAT,
@@ -56,10 +54,10 @@ def seal_file(credentials: list[dict[str, Any]], passphrase: str) -> str:
 
 
 def open_file(text: str, passphrase: str) -> list[dict[str, Any]]:
-    """The credentials of an export.
+    """Open the text of a file; return its credentials.
 
     Raises:
-        VaultFileError: it is none, it was changed, or the passphrase is wrong.
+        VaultFileError: it is not an export, it was changed, or the passphrase is wrong.
     """
     try:
         whole: dict[str, Any] = json.loads(text)
@@ -68,16 +66,14 @@ def open_file(text: str, passphrase: str) -> list[dict[str, Any]]:
             raise VaultFileError(f"The file has the format {head['format']!r}; this release reads {FORMAT}.")
         cost = {name: int(head["kdf"][name]) for name in _COST}
         if any(not 1 <= cost[name] <= _MOST[name] for name in cost) or cost["n"] & (cost["n"] - 1):
-            raise VaultFileError("The file asks for more work than an export of Packline does: it is not opened.")
+            raise VaultFileError("The file asks for more work than any export of Packline: it was not opened.")
         key = _key(passphrase, base64.b64decode(head["kdf"]["salt"], validate=True), cost)
         nonce, sealed = (base64.b64decode(whole[name], validate=True) for name in ("nonce", "sealed"))
         opened: list[dict[str, Any]] = json.loads(AESGCM(key).decrypt(nonce, sealed, _bound(head)))
     except InvalidTag as error:
-        raise VaultFileError(
-            "The passphrase is not the one the file was sealed with, or the file was changed."
-        ) from error
+        raise VaultFileError("The passphrase is wrong, or the file was changed.") from error
     except (ValueError, KeyError, TypeError, AttributeError, binascii.Error) as error:
-        raise VaultFileError("The file is no export of credentials.") from error
+        raise VaultFileError("The file is not an export of credentials.") from error
     return opened
 
 

@@ -1,8 +1,8 @@
-"""Where the vault key is: a file in the data folder that only its owner can read, or the environment.
+"""The vault key: in a file of the data folder that only its owner can read, or in the environment.
 
-The file is made at the first need. A rotation has the new key in `vault.key.new` before anything is sealed with it,
-and keeps the old one in `vault.key.old` until the new one is in place; so whatever a crash leaves behind, one of the
-three opens the vault, and `KeyFile.settle` puts it in place.
+The file is made when a key is first needed. A rotation writes the new key to `vault.key.new` before anything is sealed
+with it, and keeps the old one in `vault.key.old` until the new one is in place: after a crash one of the three opens
+the vault, and `KeyFile.finish_rotation` puts it in place.
 """
 
 from __future__ import annotations
@@ -26,25 +26,24 @@ FILE_NAME = "vault.key"
 
 @dataclass(frozen=True, slots=True)
 class FoundKey:
-    """The key that opens the vault, with the name of where it was found, for messages."""
+    """A vault key and where it was found, for messages."""
 
     key: bytes
     origin: str
 
     @property
     def cipher(self) -> Cipher:
-        """What seals with it."""
         return Cipher(self.key)
 
 
 class EnvironmentKey:
-    """A key the operator gave; nothing is written.
+    """The key in the environment; nothing is written.
 
     Args:
         text: Base64 or hexadecimal.
 
     Raises:
-        VaultKeyError: it is no key.
+        VaultKeyError: it is not a key.
     """
 
     def __init__(self, text: str) -> None:
@@ -54,19 +53,16 @@ class EnvironmentKey:
 
     @property
     def remedy(self) -> str:
-        """What to do when it does not fit."""
         return f"Set {VARIABLE} to the key the vault was made with, then start the server again."
 
     def candidates(self) -> list[FoundKey]:
-        """The one key."""
         return [self._found]
 
     def make(self) -> FoundKey:
-        """The key a new vault is made with."""
         return self._found
 
-    def settle(self, found: FoundKey) -> None:
-        """Nothing: the environment is the operator's."""
+    def finish_rotation(self, found: FoundKey) -> None:
+        """Do nothing: the environment is the operator's."""
 
 
 class KeyFile:
@@ -83,19 +79,17 @@ class KeyFile:
 
     @property
     def origin(self) -> str:
-        """Where the key is, or would be."""
         return str(self.path)
 
     @property
     def remedy(self) -> str:
-        """What to do when no key fits."""
         return f"Put the key the vault was made with into {self.path}, or set {VARIABLE} to it, then start again."
 
     def candidates(self) -> list[FoundKey]:
-        """The keys there are, the most likely first; more than one only after a rotation that was cut short.
+        """Read all keys, the most likely first; more than one only after an interrupted rotation.
 
         Raises:
-            VaultKeyError: a file cannot be read or holds no key.
+            VaultKeyError: a file cannot be read or does not hold a key.
         """
         found = []
         for path in (self.path, self.new, self.old):
@@ -109,10 +103,10 @@ class KeyFile:
         return found
 
     def make(self) -> FoundKey:
-        """The key in the file, made now if there is none; of two who make it at once, one does.
+        """Return the key in the file, which is made if absent; of two processes that make it at once, one wins.
 
         Raises:
-            VaultKeyError: it cannot be written, or read.
+            VaultKeyError: the file cannot be written or read.
         """
         key = os.urandom(KEY_BYTES)
         part = self.path.with_name(f"{FILE_NAME}.{os.getpid()}.part")
@@ -127,33 +121,33 @@ class KeyFile:
             part.unlink(missing_ok=True)
         return self.candidates()[0]
 
-    def unmake(self, key: bytes) -> None:
-        """Removes the file when it still holds a key that turned out to be of no use."""
+    def discard(self, key: bytes) -> None:
+        """Remove the file if it still holds this key, which nothing was sealed with."""
         with suppress(OSError, VaultKeyError):
             if parse_key(self.path.read_text("ascii"), str(self.path)) == key:
                 self.path.unlink()
 
     @contextmanager
     def rotating(self) -> Iterator[None]:
-        """Keeps others from settling, and from rotating too.
+        """Hold the lock of a rotation, which also keeps other processes from finishing it.
 
         Raises:
-            VaultKeyError: a rotation is under way.
+            VaultKeyError: another rotation is in progress.
         """
         with self._locked() as is_ours:
             if not is_ours:
-                raise VaultKeyError(f"Another rotation of {self.path} is under way.")
+                raise VaultKeyError(f"Another rotation of {self.path} is in progress.")
             yield
 
     def prepare(self, key: bytes) -> None:
-        """Keeps the key of a rotation beside the present one, before anything is sealed with it."""
+        """Write the new key of a rotation next to the present one, before anything is sealed with it."""
         _write(self.new, key)
         sync_folder(self.new.parent)
 
-    def settle(self, found: FoundKey) -> None:
-        """Ends a rotation that was cut short: the key that opens the vault goes into place, the others go away.
+    def finish_rotation(self, found: FoundKey) -> None:
+        """Finish an interrupted rotation: put the key that opens the vault in place and delete the others.
 
-        Does nothing while a rotation is under way: the key it is about to use must not go.
+        Does nothing while a rotation is in progress, which still needs its new key.
         """
         if self.new.exists() or self.old.exists():
             with self._locked() as is_ours:
@@ -161,7 +155,7 @@ class KeyFile:
                     self.put_in_place(found)
 
     def put_in_place(self, found: FoundKey) -> None:
-        """What `settle` does, for a rotation."""
+        """Do what `finish_rotation` does, for the rotation that holds the lock."""
         if found.origin == str(self.new):
             if self.path.exists():
                 self.old.unlink(missing_ok=True)
@@ -183,8 +177,8 @@ class KeyFile:
             else:
                 yield True
 
-    def is_open_to_others(self) -> bool:
-        """Whether others on this machine may read the file."""
+    def is_readable_by_others(self) -> bool:
+        """Return whether other users of this machine may read the file."""
         try:
             return bool(self.path.stat().st_mode & 0o077)
         except OSError:
@@ -195,16 +189,16 @@ KeySource = EnvironmentKey | KeyFile
 
 
 def key_source(data_dir: Path, variable: str | None) -> KeySource:
-    """Where this server's vault key comes from.
+    """Return where this server's vault key is: in the variable if it is set, otherwise in the data folder.
 
     Raises:
-        VaultKeyError: the variable is set to something that is no key.
+        VaultKeyError: the variable is not a key.
     """
     return KeyFile(data_dir) if variable is None else EnvironmentKey(variable)
 
 
 def _write(path: Path, key: bytes) -> None:
-    """Writes a key file whole and on disk, readable by its owner alone."""
+    """Write a key file durably, readable by its owner alone."""
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:

@@ -1,6 +1,7 @@
-"""The one row of `vault`: a known text, sealed with the key that everything else is sealed with.
+"""The proof, the one row of `vault`: a known text, sealed with the same key as everything else.
 
-Whoever seals locks it first and compares, so that no value is sealed with a key that a rotation has just replaced.
+A unit that stores sealed values locks it first and compares, so that none is sealed with a key that a rotation has just
+replaced.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ VAULT_ID = "vault"
 
 
 class VaultChangedError(Exception):
-    """Somebody else changed the vault key or this credential meanwhile; look again, then repeat."""
+    """The vault key or the credential was changed meanwhile; read it again, then retry."""
 
 
 _ADD = Sql("INSERT INTO vault (id, sealed, created_at) VALUES (:id, :proof, :now) ON CONFLICT (id) DO NOTHING")
-# Locked: whoever seals and whoever rotates the key go one after the other.
+# Locked, so that storing sealed values and rotating the key happen one after the other.
 _LOCK = Sql("SELECT sealed FROM vault WHERE id = :id FOR UPDATE")
 _REPLACE = Sql("UPDATE vault SET sealed = :proof WHERE id = :id")
 _DROP = Sql("DELETE FROM vault WHERE id = :id")
 _READ = Sql("SELECT sealed FROM vault WHERE id = :id")
 
 
-def found_vault(conn: Connection, proof: str) -> str:
-    """Keeps the proof of a new vault; the one that counts, which is another's if somebody was first."""
+def create_vault(conn: Connection, proof: str) -> str:
+    """Store the proof of a new vault and return the stored one, which is another's if another process was first."""
     conn.run(_ADD, {"id": VAULT_ID, "proof": proof, "now": conn.now()})
     row = conn.one(_LOCK, {"id": VAULT_ID})
     assert row is not None, "inserted above"
@@ -43,16 +44,16 @@ def found_vault(conn: Connection, proof: str) -> str:
     return str(row.sealed)
 
 
-def demand_proof(conn: Connection, proof: str, about: str = VAULT_ID) -> None:
-    """Locks the vault against a change of its key.
+def require_proof(conn: Connection, proof: str, about: str = VAULT_ID) -> None:
+    """Lock the vault against a change of its key.
 
     Args:
         conn: The unit's connection.
-        proof: The vault's when values were sealed.
+        proof: The vault's proof when the values were sealed.
         about: What was sealed, for the error.
 
     Raises:
-        VaultChangedError: the key is another by now.
+        VaultChangedError: the key has changed since then.
     """
     row = conn.one(_LOCK, {"id": VAULT_ID})
     if row is None or row.sealed != proof:
@@ -60,7 +61,7 @@ def demand_proof(conn: Connection, proof: str, about: str = VAULT_ID) -> None:
 
 
 def lock_vault(conn: Connection) -> None:
-    """Locks the vault, to change its key.
+    """Lock the vault, to change its key.
 
     Raises:
         VaultChangedError: there is no vault.
@@ -70,25 +71,25 @@ def lock_vault(conn: Connection) -> None:
 
 
 def replace_proof(conn: Connection, proof: str) -> None:
-    """Says that everything is sealed with another key from now on."""
+    """Replace the proof, when everything has been sealed with another key."""
     conn.run(_REPLACE, {"id": VAULT_ID, "proof": proof})
     conn.wake(Topic.VAULT)
 
 
 def drop_proof(conn: Connection) -> None:
-    """Leaves no vault; the next key founds another."""
+    """Delete the proof; the next key makes a new vault."""
     conn.run(_DROP, {"id": VAULT_ID})
     conn.wake(Topic.VAULT)
 
 
 async def find_proof(store: Store) -> str | None:
-    """The proof; None before anything was sealed."""
+    """Read the proof; None before anything was sealed."""
     rows = await store.rows(_READ, {"id": VAULT_ID})
     return rows[0].sealed if rows else None
 
 
 def sqlite_proof(path: Path) -> str | None:
-    """The proof in an embedded database, read beside the server that may be using it; None when there is no vault."""
+    """Read the proof in an embedded database, which a server may be using; None when there is no vault."""
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as raw:
             row = raw.execute("SELECT sealed FROM vault WHERE id = ?", (VAULT_ID,)).fetchone()

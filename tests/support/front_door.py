@@ -17,7 +17,7 @@ from unittest.mock import patch
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from store.database.dialects import NOTHING, Sql
+from store.database.dialects import NO_PARAMETERS, Sql
 from store.database.sqlite import SQLiteStore
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def statements() -> Iterator[list[str]]:
         if not is_background():
             seen.append(statement)
 
-    def note_quick(store: SQLiteStore, statement: Sql, parameters: Any = NOTHING, **how: bool) -> Any:
+    def note_quick(store: SQLiteStore, statement: Sql, parameters: Any = NO_PARAMETERS, **how: bool) -> Any:
         if not is_background():
             seen.append(statement.sqlite)
         return rows(store, statement, parameters, **how)

@@ -201,7 +201,7 @@ def _vault(settings: Settings) -> Iterator[Finding]:
     from store.secrets.vault_proof import sqlite_proof
 
     keys = key_source(settings.data_dir, settings.vault_key_text())
-    if isinstance(keys, KeyFile) and keys.is_open_to_others():
+    if isinstance(keys, KeyFile) and keys.is_readable_by_others():
         yield Finding("vault key file", "warning", f"{keys.path} can be read by others: `chmod 600 {keys.path}`.")
     if settings.database_url != "sqlite":
         return

@@ -12,7 +12,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Goes to this revision."""
     op.create_table(
         "audit",
         sa.Column("id", sa.String(), nullable=False),
@@ -345,7 +344,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Goes back to the one before."""
     op.drop_table("log_line")
     with op.batch_alter_table("attempt", schema=None) as batch_op:
         batch_op.drop_index("uq_attempt_number")

@@ -12,7 +12,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Goes to this revision."""
     op.create_table(
         "credential",
         sa.Column("id", sa.String(), nullable=False),
@@ -106,7 +105,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Goes back to the one before."""
     with op.batch_alter_table("attempt", schema=None) as batch_op:
         batch_op.drop_column("models")
         batch_op.drop_column("cost_micros")

@@ -12,7 +12,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Goes to this revision."""
     op.create_index(
         "ix_attempt_spent",
         "attempt",
@@ -24,5 +23,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Goes back to the revision before."""
     op.drop_index("ix_attempt_spent", table_name="attempt")

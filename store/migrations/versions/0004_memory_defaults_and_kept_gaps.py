@@ -14,7 +14,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Goes to this revision."""
     op.create_table(
         "default_override",
         sa.Column("caller_id", sa.String(), nullable=False),
@@ -99,7 +98,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Goes back to the revision before."""
     op.drop_index("ix_run_memory_due", table_name="run")
     with op.batch_alter_table("run", schema=None) as batch_op:
         batch_op.drop_column("from_memory")

@@ -12,14 +12,13 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Goes to this revision."""
     with op.batch_alter_table("memory_state", schema=None) as batch_op:
         batch_op.add_column(sa.Column("counted", sa.BigInteger(), nullable=True))
         batch_op.add_column(sa.Column("counts", sa.Text(), nullable=True))
 
 
 def downgrade() -> None:
-    """Goes back to the revision before; defaults are counted anew where they are asked for."""
+    """Drop the counts; they are made again when defaults are requested."""
     with op.batch_alter_table("memory_state", schema=None) as batch_op:
         batch_op.drop_column("counts")
         batch_op.drop_column("counted")

@@ -14,7 +14,7 @@ _REUSED = sa.text("reused_from IS NOT NULL")
 
 
 def upgrade() -> None:
-    """Goes to this revision; SQLite copies the attempts, since it cannot drop a key by itself."""
+    """Drop the foreign key to runs; SQLite copies the table for that."""
     with op.batch_alter_table("attempt", schema=None) as batch_op:
         batch_op.drop_index("ix_attempt_run")
         batch_op.drop_constraint("fk_attempt_run_id_run", type_="foreignkey")
@@ -28,7 +28,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Goes back to the revision before."""
     with op.batch_alter_table("attempt", schema=None) as batch_op:
         batch_op.drop_index("ix_attempt_reuses", sqlite_where=_REUSED, postgresql_where=_REUSED)
         batch_op.create_foreign_key("fk_attempt_run_id_run", "run", ["run_id"], ["id"], ondelete="CASCADE")

@@ -19,12 +19,12 @@ _EVENT = sa.table("run_event", *(sa.column(name) for name in (*_KEY, *_TOLD, "ea
 
 
 def upgrade() -> None:
-    """Goes to this revision; what is stored stays as it is, a row for each event."""
+    """Add the column; stored events stay as they are, a row each."""
     op.add_column("run_event", sa.Column("earlier", sa.Text(), nullable=True))
 
 
 def downgrade() -> None:
-    """Goes back to the revision before; each event gets a row of its own again."""
+    """Write each event into a separate row again."""
     connection = op.get_bind()
     of_several = sa.select(*(_EVENT.c[name] for name in (*_KEY, "earlier"))).where(_EVENT.c.earlier.is_not(None))
     row = sa.and_(_EVENT.c.run_id == sa.bindparam("of_run"), _EVENT.c.sequence == sa.bindparam("numbered"))

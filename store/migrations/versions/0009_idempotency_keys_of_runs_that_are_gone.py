@@ -12,7 +12,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Goes to this revision."""
     op.create_table(
         "spent_key",
         sa.Column("caller_id", sa.String(), nullable=False),
@@ -29,7 +28,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Goes back to the one before."""
     with op.batch_alter_table("spent_key", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_spent_key_created_at"))
 

@@ -24,7 +24,7 @@ _RUN = sa.table("run", sa.column("id", sa.String()), sa.column("created_at", sa.
 
 
 def upgrade() -> None:
-    """Goes to this revision. The exact instant was not kept: a step counts as retired when it ended, or from the start.
+    """Fill in `retired_at`: the instant was not recorded, so a step counts as retired when it ended, or from the start.
 
     The resume numbered `n` had moved a step from `position` to `-position - 1000 * n` and added `~n` to its key.
     """
@@ -56,7 +56,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Goes back to the one before."""
     with op.batch_alter_table("run_step", schema=None) as batch_op:
         batch_op.drop_index("uq_run_step_key", sqlite_where=_CURRENT, postgresql_where=_CURRENT)
         batch_op.drop_index("ix_run_step_position")

@@ -29,10 +29,10 @@ from store.secrets.credentials import (
     find_credential,
     grants_of,
     list_credentials,
-    note_test,
-    note_use,
     put_credential,
     read_vault,
+    record_test,
+    record_use,
 )
 from store.secrets.vault_key import EnvironmentKey, KeyFile
 from store.secrets.vault_proof import VaultChangedError
@@ -78,8 +78,8 @@ async def test_a_credential_is_kept_sealed_with_its_grants(store: Store, keys: K
     assert record is not None
     assert (record.fields_set, record.last_used_at) == ('["secret"]', None)
     assert keeper.vault.find("one") == {"secret": VALUE}
-    assert await store.write(note_use, credential_id, ["other.pack", "call_1"])
-    assert not await store.write(note_use, credential_id, ["other.pack"])
+    assert await store.write(record_use, credential_id, ["other.pack", "call_1"])
+    assert not await store.write(record_use, credential_id, ["other.pack"])
     assert await store.write(delete_credential, credential_id)
     await keeper.refresh()
     assert keeper.vault.find("one") is None
@@ -127,9 +127,9 @@ async def test_a_verdict_about_replaced_values_is_dropped(store: Store, keys: Ke
     credential_id = await put(store, keeper, "one")
     sealed = keeper.sealed("one")
     assert sealed is not None
-    assert await store.write(note_test, credential_id, sealed=sealed, accepted=True, message="Fine.")
+    assert await store.write(record_test, credential_id, sealed=sealed, accepted=True, message="Fine.")
     await put(store, keeper, "one", "quite another value")
-    assert not await store.write(note_test, credential_id, sealed=sealed, accepted=True, message="Fine.")
+    assert not await store.write(record_test, credential_id, sealed=sealed, accepted=True, message="Fine.")
     record = await find_credential(store, "one")
     assert record is not None
     assert record.test_accepted is None, "new values were never tested"

@@ -27,7 +27,7 @@ from store.memory.overrides import OverrideRecord, override_place, overrides_of,
 from store.memory.state import find_counts, keep_counts, memory_state, set_learning
 from store.secrets.cipher import Cipher, key_text
 from store.secrets.vault_key import KeyFile
-from store.secrets.vault_proof import VaultChangedError, found_vault
+from store.secrets.vault_proof import VaultChangedError, create_vault
 from store.states import RunState
 from tests.support.rows import attempt, caller, run, step
 
@@ -190,7 +190,7 @@ async def test_rows_are_swept_when_their_time_is_over_whatever_the_clock_did(sto
 
 async def test_what_was_counted_is_kept_until_rows_go(store: Store) -> None:
     ada = await caller(store)
-    proof = await store.write(found_vault, "proof")
+    proof = await store.write(create_vault, "proof")
     for number in (1, 2):
         await ended(store, ada.id, number)
         await taken(store, await due(store))
@@ -213,7 +213,7 @@ async def test_what_was_counted_is_kept_until_rows_go(store: Store) -> None:
 
 async def test_what_was_counted_holds_when_a_failure_is_done_again(store: Store) -> None:
     ada = await caller(store)
-    proof = await store.write(found_vault, "proof")
+    proof = await store.write(create_vault, "proof")
     run_id = await ended(store, ada.id)
     await taken(store, await due(store), outcome=RunState.FAILED)
     await store.write(keep_counts, ada.id, 1, "one", proof=proof)
@@ -249,7 +249,7 @@ async def test_a_rotated_key_seals_memory_anew_and_a_lost_one_takes_it_away(stor
     (tmp_path / "keys").mkdir()
     keys.path.write_text(key_text(key))
     cipher = Cipher(key)
-    proof = await store.write(found_vault, cipher.proof())
+    proof = await store.write(create_vault, cipher.proof())
     run_id = await ended(store, ada.id, 1)
     place, pinned = place_of(ada.id, run_id, ""), override_place(ada.id, "pack", "test.echo", "persona")
     sealed = [(one, [outcome(NOW, sealed=cipher.seal("{}", place))]) for one in await due(store)]

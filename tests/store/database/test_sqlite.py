@@ -66,12 +66,12 @@ class Busy(sqlite3.Connection):
         raise locked
 
 
-async def test_a_few_rows_are_read_by_another_connection_while_the_nearest_is_locked(embedded: SQLiteStore):
+async def test_a_few_rows_are_read_by_another_connection_while_the_one_of_the_loop_is_locked(embedded: SQLiteStore):
     await embedded.write(add, "ada")
     found = [await embedded.rows(Sql("SELECT id FROM caller WHERE id = :id"), {"id": "ada"}, few=True)]
-    assert embedded._near is not None
-    embedded._near.close()
-    embedded._near = Busy(":memory:")
+    assert embedded._loop_connection is not None
+    embedded._loop_connection.close()
+    embedded._loop_connection = Busy(":memory:")
     found.append(await embedded.rows(Sql("SELECT id FROM caller WHERE id = :id"), {"id": "ada"}, few=True))
     assert found == [[("ada",)], [("ada",)]]
 

@@ -92,7 +92,7 @@ def test_a_damaged_or_foreign_archive_leaves_no_folder(archive: Path, tmp_path: 
         "lacks": changed(archive, tmp_path / "b.tar", f"blobs/{digest}", None),
         "does not name": changed(archive, tmp_path / "c.tar", f"blobs/{digest}", b"x", called="../../evil"),
         "newer|release": changed(archive, tmp_path / "d.tar", "manifest.json", newer),
-        "no plain file name": changed(archive, tmp_path / "e.tar", "manifest.json", outside),
+        "not plain": changed(archive, tmp_path / "e.tar", "manifest.json", outside),
         "no manifest": changed(archive, tmp_path / "f.tar", "manifest.json", None),
         "could not be restored": tmp_path / "g.tar",
     }

@@ -77,7 +77,7 @@ def test_a_key_is_read_from_base64_and_hexadecimal(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "secret", KEY.hex()[:-2], base64.b64encode(KEY[:31]).decode(), "é" * 43])
 def test_anything_else_is_refused_without_being_repeated(text: str) -> None:
-    with pytest.raises(VaultKeyError, match=f"{VARIABLE} is no vault key.*`openssl rand -base64 32`") as refused:
+    with pytest.raises(VaultKeyError, match=f"{VARIABLE} is not a vault key.*`openssl rand -base64 32`") as refused:
         EnvironmentKey(text)
     assert not text or text not in str(refused.value)
 
@@ -95,7 +95,7 @@ def test_a_key_file_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
 
 def test_a_key_file_with_nonsense_names_the_file(tmp_path: Path) -> None:
     (tmp_path / "vault.key").write_text("nonsense")
-    with pytest.raises(VaultKeyError, match=r"vault\.key is no vault key"):
+    with pytest.raises(VaultKeyError, match=r"vault\.key is not a vault key"):
         KeyFile(tmp_path).candidates()
 
 
@@ -121,21 +121,21 @@ def test_whatever_a_rotation_left_one_key_opens_and_is_put_in_place(
 
     again = KeyFile(tmp_path)
     fitting = [found for found in again.candidates() if found.cipher.fits(proof)]
-    again.settle(fitting[0])
+    again.finish_rotation(fitting[0])
 
     assert [found.key for found in KeyFile(tmp_path).candidates()] == [new if committed else old]
     assert not keys.new.exists()
     assert not keys.old.exists()
 
 
-def test_nobody_settles_while_a_rotation_is_under_way(tmp_path: Path) -> None:
+def test_nobody_finishes_a_rotation_while_a_rotation_is_in_progress(tmp_path: Path) -> None:
     keys = KeyFile(tmp_path)
     old = keys.make()
     with keys.rotating():
         keys.prepare(KEY)
-        KeyFile(tmp_path).settle(old)
+        KeyFile(tmp_path).finish_rotation(old)
         assert keys.new.exists(), "it is about to be used"
-        with pytest.raises(VaultKeyError, match="under way"), KeyFile(tmp_path).rotating():
+        with pytest.raises(VaultKeyError, match="in progress"), KeyFile(tmp_path).rotating():
             pass
         keys.put_in_place(FoundKey(KEY, str(keys.new)))
     assert [found.key for found in keys.candidates()] == [KEY]
@@ -147,7 +147,7 @@ def test_an_export_opens_with_its_passphrase_only(monkeypatch: pytest.MonkeyPatc
     text = seal_file(inside, "a long passphrase")
     assert open_file(text, "a long passphrase") == inside
     assert "value" not in text
-    with pytest.raises(VaultFileError, match="passphrase is not the one"):
+    with pytest.raises(VaultFileError, match="passphrase is wrong"):
         open_file(text, "another passphrase")
     changed = json.loads(text)
     changed["kdf"]["n"] = 1 << 11

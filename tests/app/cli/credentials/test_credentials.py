@@ -106,7 +106,7 @@ def test_a_credential_from_the_first_to_the_last_command(machine):
     with machine.up():
         wrong = machine.folder / "wrong"
         wrong.write_text("quite another passphrase")
-        assert "passphrase is not the one" in refused(machine, "import", str(file), "--passphrase-file", str(wrong))
+        assert "passphrase is wrong" in refused(machine, "import", str(file), "--passphrase-file", str(wrong))
         assert machine.lines("credential", "import", str(file), *passphrase) == [
             {"type": "imported", "key": "github", "done": "stored"}
         ]

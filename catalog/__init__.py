@@ -1,5 +1,5 @@
-"""What can be run and what it is for: metadata, search, routing, and what callers usually choose.
+"""The catalog of packs and pipelines: metadata, search, routing, and learned defaults.
 
 `routing` ranks entries for a request, `memory` learns defaults, `promotion` turns a chain of pack calls into a
-definition. Nothing here runs anything.
+definition. The catalog never runs anything.
 """

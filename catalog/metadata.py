@@ -1,7 +1,7 @@
-"""The vocabulary of kinds, and whether an entry says enough about itself to be found.
+"""The vocabulary of kinds, and the check that an entry's metadata is complete enough to be found.
 
-What Packline ships must be complete: a test holds every pack and starter to `metadata_issues`. Users' entries load
-anyway and are marked incomplete; they are found by name.
+A test requires that `metadata_issues` finds none in any shipped pack and starter. Users' entries with issues load
+anyway, are marked incomplete, and can be found by name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MIN_EXAMPLE_INTENTS = 8
 MIN_INTENT_KEYWORDS = 5
 MAX_TYPICAL_USE_LENGTH = 240
-#: Two examples whose words agree to this degree (Jaccard) are one example told twice.
+#: Two examples whose words overlap by this share (Jaccard index) count as duplicates.
 _SAME_EXAMPLE = 0.75
 _KINDS_FILE = Path(__file__).with_name("kinds.yaml")
 _KIND_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -33,10 +33,10 @@ _WORD = re.compile(r"\w+")
 
 @functools.cache
 def kinds() -> dict[str, str]:
-    """What packs take and make: each kind with its description, in the order of the vocabulary file.
+    """Return the kinds of things packs take and make, with their descriptions, in the order of the vocabulary file.
 
     Raises:
-        ValueError: when the file is not a flat list of described kinds.
+        ValueError: the file is not a flat mapping of kinds to descriptions.
     """
     from ruamel.yaml import YAML
 
@@ -52,35 +52,35 @@ def kinds() -> dict[str, str]:
 def metadata_issues(
     metadata: Metadata, *, is_pipeline: bool, known_packs: Collection[str], needs_input: bool = True
 ) -> list[str]:
-    """What keeps an entry from being complete, one sentence each; empty when nothing does.
+    """List what an entry's metadata lacks, one sentence each; empty when it is complete.
 
     Args:
-        metadata: As declared.
-        is_pipeline: Pipelines name the packs they replace; packs replace nothing.
+        metadata: The metadata.
+        is_pipeline: Pipelines must name the packs they replace; packs replace nothing.
         known_packs: Names that `supersedes` may hold.
-        needs_input: Whether it has a required input; an entry that has none may accept nothing.
+        needs_input: Whether it has a required input; without one, `accepts` may be empty.
     """
     issues: list[str] = []
     for field, entries in (("accepts", metadata.accepts), ("produces", metadata.produces)):
         if not entries and (needs_input or field == "produces"):
-            issues.append(f"{field} is empty: name the kinds of thing.")
+            issues.append(f"{field} is empty: name at least one kind.")
         issues += [_unknown(field, kind, kinds()) for kind in entries if kind not in kinds()]
-        issues += [f"{field} names `{kind}` twice." for kind in _repeated(entries)]
+        issues += [f"{field} contains `{kind}` twice." for kind in _repeated(entries)]
     issues += _intents(metadata)
     issues += _typical_use(metadata.typical_use)
     if not any(limitation.strip() for limitation in metadata.limitations):
-        issues.append("limitations is empty: say at least one thing it cannot do.")
+        issues.append("limitations is empty: name at least one thing it cannot do.")
     return issues + _supersedes(metadata, is_pipeline, known_packs)
 
 
 def pack_issues(pack: Pack, known_packs: Collection[str]) -> list[str]:
-    """What keeps a pack from being complete; see `metadata_issues`."""
+    """List what a pack's metadata lacks; see `metadata_issues`."""
     needs_input = any(field.is_required() for field in pack.input_model.model_fields.values())
     return metadata_issues(pack.metadata, is_pipeline=False, known_packs=known_packs, needs_input=needs_input)
 
 
 def incomplete_packs(registry: Registry) -> dict[tuple[str, str], list[str]]:
-    """The packs to be marked, by name and version, with their issues; all of them load and run."""
+    """Return the packs with incomplete metadata, by name and version, with their issues; they load and run."""
     names = registry.names()
     found = {(pack.name, pack.version): pack_issues(pack, names) for pack in registry.packs()}
     return {key: issues for key, issues in found.items() if issues}
@@ -90,12 +90,10 @@ def _intents(metadata: Metadata) -> list[str]:
     issues: list[str] = []
     keywords = {keyword.strip().casefold() for keyword in metadata.intent_keywords} - {""}
     if len(keywords) < MIN_INTENT_KEYWORDS:
-        issues.append(
-            f"intent_keywords has {len(keywords)} different phrases; at least {MIN_INTENT_KEYWORDS} are needed."
-        )
+        issues.append(f"intent_keywords has {len(keywords)} different phrases: give at least {MIN_INTENT_KEYWORDS}.")
     examples = [frozenset(_WORD.findall(example.casefold())) for example in metadata.example_intents]
     if len(examples) < MIN_EXAMPLE_INTENTS:
-        issues.append(f"example_intents has {len(examples)} requests, not {MIN_EXAMPLE_INTENTS} or more.")
+        issues.append(f"example_intents has {len(examples)} requests: give at least {MIN_EXAMPLE_INTENTS}.")
     for index, words in enumerate(examples):
         text = metadata.example_intents[index]
         if len(words) < 2:
@@ -109,7 +107,7 @@ def _intents(metadata: Metadata) -> list[str]:
 
 def _typical_use(text: str | None) -> list[str]:
     if text is None or not text.strip():
-        return ["typical_use is missing: one sentence saying when to use it."]
+        return ["typical_use is missing: say in one sentence when to use it."]
     sentence = text.strip()
     if _SENTENCE_END.search(sentence) or "\n" in sentence or len(sentence) > MAX_TYPICAL_USE_LENGTH:
         return [f"typical_use is not one sentence of at most {MAX_TYPICAL_USE_LENGTH} characters."]
@@ -118,9 +116,9 @@ def _typical_use(text: str | None) -> list[str]:
 
 def _supersedes(metadata: Metadata, is_pipeline: bool, known_packs: Collection[str]) -> list[str]:
     if not is_pipeline:
-        return ["supersedes is for pipelines; a pack replaces nothing."] if metadata.supersedes else []
+        return ["supersedes is only for pipelines: leave it empty for a pack."] if metadata.supersedes else []
     if not metadata.supersedes:
-        return ["supersedes is empty: name the packs the pipeline saves its users from chaining."]
+        return ["supersedes is empty: name the packs that users would otherwise have to chain."]
     return [_unknown("supersedes", name, known_packs) for name in metadata.supersedes if name not in known_packs]
 
 

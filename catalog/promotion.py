@@ -1,7 +1,7 @@
-"""A chain of pack calls becomes a definition: where one call's output reappears in another's input, a template stands.
+"""Turns a chain of pack calls into a definition: an output that reappears in a later input becomes a reference.
 
-Pure: values in, a document out. What does not come from an earlier call becomes a declared input, with the value it had
-as its default, or as an example where the pack cannot do without it.
+Pure: values in, a document out. Values that come from no earlier call become declared inputs, with the value as their
+default, or as an example if the pack requires the input.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from runner.failures import JSONValue
 
-#: A value that says less than this, in characters of JSON, may be the same by chance: it counts only where the very
-#: call before gave it, see `_Short`.
-TELLING_CHARACTERS = 8
-#: A text that stands inside a longer one is recognised from this length on.
+#: Shorter values, in characters of JSON, may be equal by chance: they count only if the call right before returned
+#: them, see `_ShortValues`.
+RECOGNIZED_CHARACTERS = 8
+#: A text inside a longer one is recognized from this length on.
 EMBEDDED_CHARACTERS = 24
-#: Values of one output that are looked for.
+#: Most values of one output that are searched for.
 VALUES_MAX = 5_000
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
@@ -38,9 +38,9 @@ class PackCall:
     """A pack call that succeeded.
 
     Attributes:
-        input: As it was given, secrets masked.
-        output: What it gave.
-        input_schema: Of the pack; empty when the pack is gone.
+        input: The input, with secrets masked.
+        output: The output.
+        input_schema: The pack's; empty when the pack is not loaded any more.
     """
 
     run_id: str
@@ -51,11 +51,11 @@ class PackCall:
 
 
 def chain_of(last: PackCall, before: Sequence[PackCall]) -> list[PackCall]:
-    """The calls that led to one, in the order they were made, it being the last.
+    """Find the calls that led to the last one; return them with it, oldest first.
 
     Args:
         last: The last call.
-        before: Calls made before it, newest first; of two that gave the same value the newer one counts.
+        before: Calls made before it, newest first; of two that returned the same value the newer one counts.
     """
     chain = [last]
     open_values = list(_leaves(last.input))
@@ -63,28 +63,28 @@ def chain_of(last: PackCall, before: Sequence[PackCall]) -> list[PackCall]:
     for call in before:
         known = _values(call.output)
         fed = [value for value in open_values if _source(value, [("", known)]) is not None]
-        if fed or (following is not None and _Short(call.output).feeds(following)):
+        if fed or (following is not None and _ShortValues(call.output).feeds(following)):
             chain.append(call)
             open_values = [value for value in open_values if value not in fed] + list(_leaves(call.input))
             following = call
         else:
-            following = None  # what was called before this one was not called right before the chain
+            following = None  # an unrelated call: the one before it is not right before the chain
     return chain[::-1]
 
 
 def definition_of(calls: Sequence[PackCall], *, name: str, description: str) -> dict[str, JSONValue]:
-    """The definition that does what the calls did, in their order."""
+    """Make the definition that repeats the calls in their order."""
     inputs = _Inputs()
     known: list[tuple[str, dict[str, Path]]] = []
     steps: list[JSONValue] = []
     keys: set[str] = set()
-    short = _Short(None)
+    short = _ShortValues(None)
     for call in calls:
         key = _step_key(call.pack, keys)
         keys.add(key)
         steps.append({"id": key, "pack": call.pack, "input": _step_input(call, key, known, short, inputs)})
         known.insert(0, (key, _values(call.output)))
-        short = _Short(call.output)
+        short = _ShortValues(call.output)
     document: dict[str, JSONValue] = {"name": name, "description": description}
     document["inputs"] = inputs.schema()
     document["steps"] = steps
@@ -92,10 +92,10 @@ def definition_of(calls: Sequence[PackCall], *, name: str, description: str) -> 
 
 
 def with_values(schema: Mapping[str, JSONValue], given: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
-    """A schema of inputs in which the values of a run are the defaults.
+    """Return a schema of inputs with the values of a run as defaults.
 
-    Of a choice between inputs (`oneOf`, `anyOf`) the value is an example instead: as a default it would stand beside
-    whatever else is chosen, and the two together would be refused.
+    For inputs in a choice (`oneOf`, `anyOf`) the value becomes an example instead: as a default it would be sent
+    together with the input the user chooses, and the schema refuses both together.
     """
     declared = schema.get("properties")
     properties = dict(declared) if isinstance(declared, dict) else {}
@@ -109,7 +109,7 @@ def with_values(schema: Mapping[str, JSONValue], given: Mapping[str, JSONValue])
 
 
 def _choices(schema: Mapping[str, JSONValue]) -> set[str]:
-    """Inputs that some branch of a choice asks for."""
+    """Return the inputs that some branch of a choice requires."""
     found: set[str] = set()
     for keyword in ("oneOf", "anyOf"):
         branches = schema.get(keyword)
@@ -120,7 +120,7 @@ def _choices(schema: Mapping[str, JSONValue]) -> set[str]:
 
 
 class _Inputs:
-    """The inputs that are declared so far."""
+    """The inputs declared so far."""
 
     def __init__(self) -> None:
         self._properties: dict[str, JSONValue] = {}
@@ -128,7 +128,7 @@ class _Inputs:
         self._required: list[JSONValue] = []
 
     def declare(self, call: PackCall, step_key: str, field: str, value: JSONValue) -> str:
-        """The input a field is read from; two fields of one name and value share one."""
+        """Declare an input for a field and return its name; fields of the same name and value share one."""
         name, text = field, canonical_json(value)
         if self._values.get(name, text) != text:
             name = f"{step_key}_{field}".replace("-", "_")
@@ -147,19 +147,18 @@ class _Inputs:
         return name
 
     def schema(self) -> dict[str, JSONValue]:
-        """JSON Schema of all of them."""
         schema: dict[str, JSONValue] = {"type": "object", "properties": self._properties}
         if self._required:
             schema["required"] = self._required
         return schema
 
 
-class _Short:
-    """The short texts and numbers of an output, such as the id of what was made, which the next call may take.
+class _ShortValues:
+    """The short texts and numbers of an output, such as an id, which only the next call may take.
 
-    Blank texts, -1, 0 and 1 say too little even there, as does what an input has by default or takes from a list of
-    choices. Of several places that hold a value, the one of the input's name counts, then the one nearest the top;
-    where two are alike, neither does.
+    Blank texts, -1, 0 and 1 are not recognized even there, nor are defaults of an input or values of an enumeration.
+    Of several places that hold a value, the one with the input's name counts, then the one nearest the top; if two are
+    equally good, none counts.
     """
 
     def __init__(self, output: JSONValue) -> None:
@@ -169,7 +168,7 @@ class _Short:
                 self._places.setdefault(canonical_json(value), []).append(path)
 
     def feeds(self, call: PackCall) -> bool:
-        """Whether one of them reappears in a call's input."""
+        """Return whether one of the values reappears in a call's input."""
         return any(
             self.place(call, path, value) is not None
             for path, value in _within(call.input)
@@ -177,7 +176,7 @@ class _Short:
         )
 
     def place(self, call: PackCall, path: Path, value: JSONValue) -> Path | None:
-        """Where the value at a place of a call's input came from; None when that is unclear."""
+        """Return the path in the output from which a value of a call's input came; None when that is unclear."""
         places = self._places.get(canonical_json(value), ()) if _is_short(value) else ()
         if not places or (len(path) == 1 and _is_usual(call, str(path[0]), value)):
             return None
@@ -188,15 +187,15 @@ class _Short:
 
 
 def _is_short(value: JSONValue) -> bool:
-    """Whether a value is a text or a number that may have been handed on although it is short."""
+    """Return whether a value is a short text or number that may have been passed on."""
     if isinstance(value, str):
-        return bool(value.strip()) and len(canonical_json(value)) < TELLING_CHARACTERS
+        return bool(value.strip()) and len(canonical_json(value)) < RECOGNIZED_CHARACTERS
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and value not in (-1, 0, 1) and len(canonical_json(value)) < TELLING_CHARACTERS
+    return is_number and value not in (-1, 0, 1) and len(canonical_json(value)) < RECOGNIZED_CHARACTERS
 
 
 def _is_usual(call: PackCall, field: str, value: JSONValue) -> bool:
-    """Whether an input has this value anyway, or is a choice among a few."""
+    """Return whether the value is an input's default, or one of an enumeration."""
     properties = call.input_schema.get("properties")
     found = properties.get(field) if isinstance(properties, dict) else None
     schema = inlined(found, dict(call.input_schema)) if isinstance(found, dict) else True
@@ -204,16 +203,16 @@ def _is_usual(call: PackCall, field: str, value: JSONValue) -> bool:
 
 
 def _step_input(
-    call: PackCall, step_key: str, known: Sequence[tuple[str, dict[str, Path]]], short: _Short, inputs: _Inputs
+    call: PackCall, step_key: str, known: Sequence[tuple[str, dict[str, Path]]], short: _ShortValues, inputs: _Inputs
 ) -> dict[str, JSONValue]:
     made: dict[str, JSONValue] = {}
 
-    def handed_on(path: Path, value: JSONValue) -> str | None:
+    def passed_on(path: Path, value: JSONValue) -> str | None:
         place = short.place(call, path, value) if known else None
         return None if place is None else _reference(known[0][0], place)
 
     for field, value in call.input.items():
-        templated = _templated(value, known, (field,), handed_on)
+        templated = _templated(value, known, (field,), passed_on)
         if templated != _escaped(value):
             made[field] = templated
         else:
@@ -225,28 +224,28 @@ def _templated(
     value: JSONValue,
     known: Sequence[tuple[str, dict[str, Path]]],
     path: Path = (),
-    handed_on: Callable[[Path, JSONValue], str | None] = lambda _path, _value: None,
+    passed_on: Callable[[Path, JSONValue], str | None] = lambda _path, _value: None,
 ) -> JSONValue:
-    """The value with references in place of what earlier calls gave; the rest as templates leave it unchanged.
+    """Replace what earlier calls returned with references, and escape the rest for templates.
 
-    `handed_on` returns a reference for a value, given with its path, that is too short to be recognised.
+    `passed_on` returns a reference for a path and a value that is too short to be recognized.
     """
     source = _source(value, known, embedded=False)
     if source is not None:
         return _reference(*source)
-    if (reference := handed_on(path, value)) is not None:
+    if (reference := passed_on(path, value)) is not None:
         return reference
     if isinstance(value, dict):
-        return {key: _templated(part, known, (*path, key), handed_on) for key, part in value.items()}
+        return {key: _templated(part, known, (*path, key), passed_on) for key, part in value.items()}
     if isinstance(value, list):
-        return [_templated(part, known, (*path, number), handed_on) for number, part in enumerate(value)]
+        return [_templated(part, known, (*path, number), passed_on) for number, part in enumerate(value)]
     if isinstance(value, str):
         return _embedded(value, known)
     return value
 
 
 def _embedded(text: str, known: Sequence[tuple[str, dict[str, Path]]]) -> str:
-    """A text with references in place of the longest texts of earlier outputs that stand in it."""
+    """Replace the longest texts of earlier outputs in a text with references."""
     pieces = sorted(
         (
             (piece, key, path)
@@ -259,7 +258,7 @@ def _embedded(text: str, known: Sequence[tuple[str, dict[str, Path]]]) -> str:
     for piece, key, path in pieces:
         before, found, after = text.partition(piece)
         if found:
-            # A reference that stands alone would give its value another type than the text around it had.
+            # A lone reference would keep its value's type; with text around it the result is text.
             head, tail = _embedded(before, known), _embedded(after, known)
             return f"{head}{_reference(key, path)}{tail}"
     return escape_text(text)
@@ -268,9 +267,9 @@ def _embedded(text: str, known: Sequence[tuple[str, dict[str, Path]]]) -> str:
 def _source(
     value: JSONValue, known: Sequence[tuple[str, dict[str, Path]]], *, embedded: bool = True
 ) -> tuple[str, Path] | None:
-    """The step and the place in its output a value came from; the first of `known` wins."""
+    """Return the step and the path in its output from which a value came; the first match in `known` wins."""
     spelled = canonical_json(value)
-    if len(spelled) < TELLING_CHARACTERS:
+    if len(spelled) < RECOGNIZED_CHARACTERS:
         return None
     for key, values in known:
         if spelled in values:
@@ -284,17 +283,17 @@ def _source(
 
 
 def _values(output: JSONValue) -> dict[str, Path]:
-    """Everything in an output that says enough to be recognised, as JSON, with the place nearest its top."""
+    """Return all values of an output that are long enough to be recognized, as JSON, each with its topmost path."""
     found: dict[str, Path] = {}
     for path, value in _within(output):
         spelled = canonical_json(value)
-        if path and len(spelled) >= TELLING_CHARACTERS:
+        if path and len(spelled) >= RECOGNIZED_CHARACTERS:
             found.setdefault(spelled, path)
     return found
 
 
 def _within(whole: JSONValue) -> Iterator[tuple[Path, JSONValue]]:
-    """A value and those in it, nearest the top first, with their places: the first thousands."""
+    """Yield a value and the values in it with their paths, topmost first, up to `VALUES_MAX`."""
     level: list[tuple[Path, JSONValue]] = [((), whole)]
     seen = 0
     while level and seen < VALUES_MAX:
@@ -310,7 +309,7 @@ def _within(whole: JSONValue) -> Iterator[tuple[Path, JSONValue]]:
 
 
 def _leaves(value: JSONValue) -> Iterator[JSONValue]:
-    """A value and everything in it."""
+    """Yield a value and all values in it."""
     yield value
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for part in parts:
@@ -326,7 +325,7 @@ def _reference(key: str, path: Path) -> str:
 
 
 def _spelled(path: Path) -> str:
-    """A path as templates spell it."""
+    """Return a path in the syntax of templates."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -339,7 +338,7 @@ def _spelled(path: Path) -> str:
 
 
 def _step_key(pack: str, taken: set[str]) -> str:
-    """The pack's verb, numbered when it is taken."""
+    """Make a step's key from the pack's verb, numbered if taken."""
     verb = re.sub(r"[^a-z0-9_-]", "_", pack.rpartition(".")[2].lower())[:50]
     base = verb if verb[:1].isalpha() else f"s_{verb}"
     key, number = base, 2

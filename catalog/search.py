@@ -1,7 +1,7 @@
-"""Finding entries of the catalog: by words, best match first, and by what they take and make. Pure.
+"""Searches the catalog by words, best match first, and by kinds. Pure.
 
-An entry matches words when it has at least half of them; a word may stand for the beginning of a longer one. Where a
-word is found decides what it is worth, and words that few entries have are worth more.
+An entry matches when it has at least half of the words; a word also matches longer words that begin with it. A word's
+weight depends on the field where it is found, and is higher for words that few entries have.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ EntryKind = Literal["pack", "pipeline"]
 #: An entry's place in the order: rank (lower is better, 0 without words), name in lower case, id.
 Place = tuple[int, str, str]
 
-#: What a word is worth by where it stands: name, keywords, kinds, examples, use, description.
+#: Weights of a word by field: name, keywords, kinds, examples, use, description.
 _WEIGHTS = (8.0, 5.0, 3.0, 3.0, 2.0, 1.0)
-#: Entries whose words are remembered.
-_REMEMBERED = 4_096
-#: Indexes that are remembered: one of everything, and some of what takes or makes certain kinds.
-_INDEXES = 8
-#: A word that only begins like one of the entry's is worth this share of it.
+#: Entries whose words are cached.
+_CACHED_ENTRIES = 4_096
+#: Indexes that are cached: one of the whole catalog, and some of entries of certain kinds.
+_CACHED_INDEXES = 8
+#: Share of its weight that a match of a word's beginning has.
 _PREFIX_SHARE = 0.6
 _PREFIX_LENGTH = 3
-#: Share of the words asked for that an entry must have.
+#: Share of the query's words that an entry must have.
 _COVERAGE = 0.5
 _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry(Generic[RefT]):
-    """Something that can be run by name; the same only as itself, so that searches can tell cheaply what changed.
+    """A pack or pipeline of the catalog. Compared by identity, so that searches notice changes cheaply.
 
     Attributes:
-        ref: What the caller knows it by; not looked at here.
-        kind: What sort of thing; among equals pipelines come before packs.
-        aliases: Other names that lead to it: a pipeline's key and its earlier ones.
-        input_schema: JSON Schema of what it must be given; only routing looks at it.
+        ref: The caller's reference to it; not used here.
+        kind: Of equal matches pipelines come before packs.
+        aliases: Its other names: a pipeline's key and earlier keys.
+        input_schema: JSON Schema of its inputs; only routing uses it.
     """
 
     ref: RefT
@@ -75,7 +75,7 @@ def by_kinds(
     accepts: Collection[str] | None = None,
     produces: Collection[str] | None = None,
 ) -> list[Entry[RefT]]:
-    """Entries that take one of some kinds of thing and make one of others; None does not ask."""
+    """Return the entries that accept one of some kinds and produce one of others; None does not filter."""
     return [
         entry
         for entry in entries
@@ -85,8 +85,8 @@ def by_kinds(
 
 
 def placed(entries: Sequence[Entry[RefT]], text: str | None = None) -> list[Placed[RefT]]:
-    """Entries in order: by how well they match the words, else by name. Those that do not match are left out."""
-    words = _asked(text or "")
+    """Return the entries that match a text, best match first; without words all of them, by name."""
+    words = _query_words(text or "")
     if not words:
         found = [Placed(entry, (0, entry.name.casefold(), entry.id)) for entry in entries]
         return sorted(found, key=lambda item: item.place)
@@ -112,19 +112,19 @@ def placed(entries: Sequence[Entry[RefT]], text: str | None = None) -> list[Plac
 
 
 def reduced(item: Placed[RefT], share: float) -> Placed[RefT]:
-    """An entry at the place of one that matches by a share as well."""
+    """Return an entry with its rank reduced to a share."""
     rank, name, entry_id = item.place
     return Placed(item.entry, (round(rank * share), name, entry_id))
 
 
-def _asked(text: str) -> list[str]:
+def _query_words(text: str) -> list[str]:
     words = _WORD.findall(text.casefold())
     telling = [word for word in words if word not in EMPTY_WORDS]
     return list(dict.fromkeys(map(_singular, telling or words)))[:32]
 
 
 def _words(text: str) -> list[str]:
-    """Words in lower case, the plain plural taken off."""
+    """Return the words in lower case, without a plural -s."""
     return [_singular(word) for word in _WORD.findall(text.casefold())]
 
 
@@ -133,10 +133,10 @@ def _singular(word: str) -> str:
 
 
 class _Index:
-    """Which of some entries have which words, and what each word is worth there where it is worth most.
+    """An inverted index: the entries that have a word, with the word's highest weight in each.
 
     Args:
-        entries: They are known by their place here.
+        entries: The entries; the index refers to them by position.
     """
 
     def __init__(self, entries: Sequence[Entry[Any]]) -> None:
@@ -145,15 +145,15 @@ class _Index:
         for number, entry in enumerate(entries):
             for word, worth in _weights_of(entry).items():
                 self._having.setdefault(word, {})[number] = worth
-        #: In order, so that words that begin alike stand together.
+        #: Sorted, so that words with a common beginning are neighbours.
         self._ordered = sorted(self._having)
 
     def rarity(self, word: str) -> float:
-        """What a word counts for: more when few entries have it."""
+        """Return the weight of a word: higher when few entries have it."""
         return math.log(1 + self._count / (1 + len(self._having.get(word, ()))))
 
     def having(self, word: str) -> Mapping[int, float]:
-        """The entries that have a word, or one that begins with it, and what it is worth there."""
+        """Return the entries that have a word, or one that begins with it, and its weight in each."""
         exact = self._having.get(word, {})
         if len(word) < _PREFIX_LENGTH:
             return exact
@@ -166,15 +166,15 @@ class _Index:
         return found
 
 
-@lru_cache(maxsize=_INDEXES)
+@lru_cache(maxsize=_CACHED_INDEXES)
 def _index_of(entries: tuple[Entry[Any], ...]) -> _Index:
-    """The index of these entries, made again when one of them changed."""
+    """Return the cached index of these entries; a changed entry makes a new one."""
     return _Index(entries)
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHED_ENTRIES)
 def _weights_of(entry: Entry[Any]) -> dict[str, float]:
-    """The words of an entry; it seldom changes, and taking its texts apart is most of making an index."""
+    """Return the words of an entry with their weights; cached, as splitting texts is most of the work of an index."""
     metadata = entry.metadata
     parts: tuple[Iterable[str], ...] = (
         (entry.id, entry.name),

@@ -1,8 +1,8 @@
-"""Words of a request or a description as routing compares them: folded, stemmed, without those that say nothing. Pure.
+"""Splits texts into words for routing: folded, stemmed, without stop words. Pure.
 
-Accents and case are folded and English endings taken off, so that `Präsentation`, `presentations` and `presented` come
-close or meet. What means the same is learned from the catalog (see `catalog.routing.index`) and told by
-`catalog.routing.concepts`; what is misspelt or of another language is compared by its letters.
+Case and accents are folded and English endings removed, so that `Präsentation`, `presentations` and `presented` become
+similar or equal. Synonyms are learned from the catalog (`catalog.routing.index`) and listed in
+`catalog.routing.concepts`; misspelt and foreign words are compared by their letters.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: Letters a run is cut into to compare words by; three is the shortest that says something about a word.
+#: Length of the letter n-grams by which words are compared; shorter ones distinguish too little.
 GRAM = 3
 #: Shortest word that is compared by its letters.
 MIN_FUZZY_LENGTH = 4
-#: Likeness of a word to a longer one that it ends or begins, such as a compound.
+#: Similarity of a word to a compound that it begins or ends.
 PART_LIKENESS = 0.72
 _WORD = re.compile(r"[^\W_]+")
 _VOWEL = re.compile(r"[aeiouy]")
-#: Words of English that say nothing about what is wanted.
+#: English stop words.
 _ENGLISH_EMPTY_WORDS = (
     "a about again all also am an and any are as at be been but by can could did do does dont else for from get "
     "getting give go going got gimme had has have having he help her hey hi here his how i id if ill im in into is it "
@@ -34,7 +34,7 @@ _ENGLISH_EMPTY_WORDS = (
     "us use using very via want wants was way we well were what whatever whats when which while who will with without "
     "would you your am u ur tomorrow today yesterday monday tuesday wednesday thursday friday"
 )
-#: The same of German, French, Spanish and Italian, which requests are mixed with.
+#: Stop words of German, French, Spanish and Italian, which are common in requests.
 _FOREIGN_EMPTY_WORDS = (
     "aus auf bitte das dass daraus dazu dem den der des die dies diese dieser ein eine einem einen einer eines "
     "einfach es fur ich im ist mach machen mal man mein meine meinem meinen meiner mich mir mit noch oder schon sein "
@@ -45,19 +45,19 @@ _FOREIGN_EMPTY_WORDS = (
     "della delle"
 )
 EMPTY_WORDS = frozenset((*_ENGLISH_EMPTY_WORDS.split(), *_FOREIGN_EMPTY_WORDS.split()))
-#: Endings, longest first, with what must be left of the word.
+#: Endings, longest first, with the letters that must remain.
 _ENDINGS = (("ing", 3), ("ies", 2), ("ers", 3), ("ors", 4), ("ion", 3), ("ed", 3), ("er", 3), ("or", 4), ("ly", 4))
 
 
 def fold(text: str) -> str:
-    """Lower case without accents."""
+    """Return a text in lower case without accents and apostrophes."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return "".join(sign for sign in plain if not unicodedata.combining(sign)).replace("'", "").replace("\u2019", "")
 
 
 @functools.lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """The word without its English ending; equal for most forms of one word, and not meant to be read."""
+    """Return the stem of a word: the same for most of its English forms, and not meant to be shown."""
     if len(word) <= 3 or not word.isalpha():
         return word
     if word.endswith("ies") and len(word) > 4:
@@ -80,12 +80,7 @@ def stem(word: str) -> str:
 
 
 def telling_words(text: str, limit: int | None = None) -> list[str]:
-    """The stems of a text in its order, repeated ones too, without empty words.
-
-    Args:
-        text: Any length.
-        limit: At most so many.
-    """
+    """Return up to `limit` stems of a text in its order, with repetitions, without stop words."""
     found: list[str] = []
     for match in _WORD.finditer(fold(text)):
         word = match.group()
@@ -98,7 +93,7 @@ def telling_words(text: str, limit: int | None = None) -> list[str]:
 
 
 def as_written(text: str) -> dict[str, str]:
-    """The words of a text by their stems, folded: what to show people where a stem would puzzle them."""
+    """Return the folded words of a text by their stems, to show people words instead of stems."""
     found: dict[str, str] = {}
     for match in _WORD.finditer(fold(text)):
         found.setdefault(stem(match.group()), match.group())
@@ -107,16 +102,16 @@ def as_written(text: str) -> dict[str, str]:
 
 @functools.lru_cache(maxsize=20_000)
 def grams(word: str) -> frozenset[str]:
-    """The runs of three letters of a word, its beginning and end marked."""
+    """Return the letter trigrams of a word, with its beginning and end marked."""
     marked = f"^{word}$"
     return frozenset(marked[index : index + GRAM] for index in range(len(marked) - GRAM + 1))
 
 
 class Spelling:
-    """Words that misspelt ones, compounds and other word forms are read as.
+    """Finds the known words that a misspelling, compound or other word form stands for.
 
     Args:
-        words: The known ones.
+        words: The known words.
     """
 
     def __init__(self, words: Iterable[str]) -> None:
@@ -127,11 +122,11 @@ class Spelling:
                     self._by_gram.setdefault(gram, []).append(word)
 
     def near(self, word: str, least: float) -> list[tuple[str, float]]:
-        """Known words that a word of at least `MIN_FUZZY_LENGTH` letters may stand for, the likest first.
+        """Return the known words that an unknown word may stand for, most similar first.
 
         Args:
-            word: An unknown one.
-            least: Likeness, 0 to 1.
+            word: The unknown word, of at least `MIN_FUZZY_LENGTH` letters.
+            least: Least similarity, 0 to 1.
         """
         shared: Counter[str] = Counter()
         for gram in grams(word):
@@ -141,14 +136,14 @@ class Spelling:
 
 
 def _likeness(word: str, other: str) -> float:
-    """How surely an unknown word stands for a known one, 0 to 1: by spelling, or as a part of a compound."""
-    # Imported here because it takes 14 ms of processor time, which every start would spend.
+    """Return how surely an unknown word stands for a known one, 0 to 1: by spelling, or as a part of a compound."""
+    # Imported here because the import takes 14 ms of CPU time, which every start of the server would spend.
     from rapidfuzz import fuzz
 
     if word[0] == other[0]:
         likeness = fuzz.ratio(word, other) / 100
         if len(word) == len(other) and sorted(word) == sorted(other):
-            likeness = max(likeness, 0.9)  # letters struck in the wrong order
+            likeness = max(likeness, 0.9)  # swapped letters
         if word.startswith(other):
             likeness = max(likeness, PART_LIKENESS)
         return likeness

@@ -54,7 +54,7 @@ def learned_values(inputs: JSONValue, redactor: Redactor) -> dict[LearnedField, 
 
 
 def is_learnable(value: str, redactor: Redactor) -> bool:
-    """Whether a text may be kept as a default."""
+    """Return whether a text may be kept as a default."""
     text = value.strip()
     return (
         0 < len(text) <= VALUE_CHARACTERS

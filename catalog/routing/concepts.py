@@ -1,7 +1,7 @@
-"""Things and deeds that a text speaks of, whatever words it uses for them. Pure.
+"""Finds the concepts (things and deeds) that a text mentions, by any of their synonyms. Pure.
 
-`concepts.toml` says what people call them. A thing is read with its part in the sentence: "from a PDF" gives one, "as a
-PDF" wants one, "about PDFs" does neither.
+`concepts.toml` lists the synonyms. A thing is read with its role in the sentence: "from a PDF" gives one, "as a PDF"
+wants one, "about PDFs" does neither.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 Role = Literal["wanted", "given", "topic", "plain"]
 
 _FILE = Path(__file__).with_name("concepts.toml")
-#: Most words that may stand where a phrase has `~`.
+#: Most words that the `~` of a phrase matches.
 _GAP = 3
-#: Least likeness of a misspelt word to what it stands for; chosen by cross-validation.
+#: Least similarity of a misspelling to the word it stands for; chosen by cross-validation.
 _LIKENESS = 0.8
-#: Words of a text that are read.
+#: Most words of a text that are read.
 MAX_TOKENS = 160
 _TOKEN = re.compile(r"->|[^\W_]+|[,.;:?!]")
-#: Words that begin what is wanted, what it is made of, and what it is about.
+#: Words that introduce what is wanted, what it is made from, and what it is about.
 _WANTED_WORDS = "to into as als zu zur zum en 2 -> become becomes want need create make makes produce build"
 _GIVEN_WORDS = (
     "from of out aus von de du des depuis di del using based this my our these turn convert take transform "
@@ -41,10 +41,10 @@ _STARTS: dict[str, Role] = {
     **dict.fromkeys(_GIVEN_WORDS.split(), "given"),
     **dict.fromkeys(_TOPIC_WORDS.split(), "topic"),
 }
-#: What "on" names as a place rather than a topic.
+#: Concepts for which "on" means a place rather than a topic.
 _PLACES = frozenset(("deeds.chat_post", "deeds.use_service"))
 _AT = frozenset(("on", "auf", "sur"))
-#: Words that a part of a sentence goes on for without being named again.
+#: For how many words a role lasts after the word that introduces it.
 _REACH = {"wanted": 5, "given": 4, "topic": 40, "plain": 1_000}
 
 
@@ -53,7 +53,7 @@ class Concept:
     """A thing or a deed.
 
     Attributes:
-        kinds: Those of the vocabulary that are called so; a deed has none.
+        kinds: The kinds of the vocabulary that it covers; a deed has none.
     """
 
     name: str
@@ -62,10 +62,10 @@ class Concept:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A concept that a text speaks of.
+    """A mention of a concept in a text.
 
     Attributes:
-        start: Of its first word among the words of the text.
+        start: Position of its first word in the text.
         sureness: Below 1 when a misspelt word was read as one of its words.
     """
 
@@ -81,8 +81,8 @@ class Thesaurus:
     """The concepts with their phrases.
 
     Attributes:
-        phrases: By their first word: the concept and the words, None standing for a gap.
-        spelling: Of the words that are phrases of their own.
+        phrases: By their first word: the concept and the words, with None for a gap.
+        spelling: The words that are a phrase by themselves.
     """
 
     concepts: Mapping[str, Concept]
@@ -92,7 +92,7 @@ class Thesaurus:
 
 @functools.cache
 def thesaurus() -> Thesaurus:
-    """What `concepts.toml` says, read once."""
+    """Read `concepts.toml`; cached."""
     found = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     concepts: dict[str, Concept] = {}
     phrases: dict[str, list[tuple[str, tuple[str | None, ...]]]] = {}
@@ -113,18 +113,18 @@ def thesaurus() -> Thesaurus:
 
 
 def tokens(text: str) -> list[str]:
-    """The stems of a text with its punctuation, none left out."""
+    """Return the stems of a text with its punctuation, including stop words, up to `MAX_TOKENS`."""
     return [stem(match.group()) for match in _TOKEN.finditer(fold(text))][:MAX_TOKENS]
 
 
 def mentions(text: str, knows: Callable[[str], bool] | None = None) -> list[Mention]:
-    """The concepts a text speaks of, each as often as it does.
+    """Find all mentions of concepts in a text.
 
-    A phrase hides the shorter ones inside it that are of its group: "my article" is no "article".
+    A phrase hides shorter ones of its group inside it: "my article" does not mention "article".
 
     Args:
-        text: Words, of which the first `MAX_TOKENS` are read.
-        knows: Which words are known to be spelt right; None takes all for that.
+        text: The text, of which the first `MAX_TOKENS` words are read.
+        knows: Whether a word is spelt right; None takes all words as they are.
     """
     phrases = thesaurus().phrases
     parts = tokens(text)
@@ -148,7 +148,7 @@ def mentions(text: str, knows: Callable[[str], bool] | None = None) -> list[Ment
 
 @functools.lru_cache(maxsize=20_000)
 def _meant(word: str) -> tuple[str, float] | None:
-    """The word of a concept that a misspelt word or a compound stands for, with how surely."""
+    """Return the word of a concept that a misspelling or compound stands for, with how surely."""
     if len(word) < MIN_FUZZY_LENGTH or word.isdigit():
         return None
     near = thesaurus().spelling.near(word, PART_LIKENESS)

@@ -1,7 +1,7 @@
-"""Which entries make, take and do what a request speaks of: its concepts against those of the catalog. Pure.
+"""Compares the concepts of a request with those of the catalog's entries. Pure.
 
-An entry's concepts are read from its own words as a request's are, and from the kinds it takes and makes. So what
-anybody adds is compared by meaning, with nothing declared beyond its metadata.
+An entry's concepts are read from its texts, as a request's are, and from the kinds it accepts and produces. So users'
+entries are compared by meaning, too, without declaring more than their metadata.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ CONCEPT_SIGNALS = (
     "own_source",
     "given_query",
 )
-#: Share of an entry's own concepts against everybody's, so that one it lacks is unlikely rather than impossible.
+#: Weight of an entry's own concepts against all entries', so that one it lacks is unlikely rather than impossible.
 _OWN_SHARE = 0.8
-#: How common a concept counts that no entry has.
+#: Assumed frequency of a concept that no entry has.
 _ABSENT_SHARE = 0.002
-#: What a mention counts where a request tells what it is about rather than what is wanted.
+#: Weight of a mention in the topic of a request.
 _TOPIC_SHARE = 0.3
-#: What a product counts that is named without saying that it is wanted.
+#: Weight of a product that is mentioned without being asked for.
 _PLAIN_SHARE = 0.8
-#: What people have rather than want, when they name it.
+#: Things that people have rather than want when they mention them.
 _GIVEN = frozenset(
     f"things.{name}" for name in ("own_text", "brief", "document", "webpage", "repository", "issue", "audio", "html")
 )
@@ -67,15 +67,15 @@ Column = list[float]
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a request speaks of.
+    """The concepts of a request.
 
     Attributes:
-        all: Every concept with how surely; what it is only about counts less.
-        things: The same by their part in the sentence.
-        deeds: What is to be done, without what stands in the topic.
-        first_deed: The one named first.
-        gives: Whether it names something that it is to be made of.
-        has_topic: Whether it asks, or names what it is about, with nothing to make it of.
+        all: Every concept with its sureness; those in the topic count less.
+        things: The things by their role in the sentence.
+        deeds: The deeds, without those in the topic.
+        first_deed: The deed mentioned first.
+        gives: Whether it mentions something that the result is made from.
+        has_topic: Whether it is a question, or names a topic, without something to make the result from.
     """
 
     all: dict[str, float] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class ConceptIndex(Generic[RefT]):
     """The concepts of a catalog.
 
     Args:
-        entries: What can be run.
+        entries: The packs and pipelines.
     """
 
     def __init__(self, entries: Sequence[Entry[RefT]]) -> None:
@@ -102,7 +102,7 @@ class ConceptIndex(Generic[RefT]):
             {mention.concept for text in entry.metadata.limitations for mention in mentions(text)} for entry in entries
         ]
         having = Counter(name for own in owns for name in own)
-        # Said once, in passing, it may be a topic; an entry that does something says so again and again.
+        # Mentioned once, a concept may be a topic; what an entry does, it mentions repeatedly.
         self.known = frozenset(name for own in owns for name, share in own.items() if share > 1.5)
         self.rarity = {name: math.log(1 + size / (1 + having[name])) for name in concepts}
         totals = [sum(own.values()) or 1.0 for own in owns]
@@ -137,11 +137,11 @@ class ConceptIndex(Generic[RefT]):
         ]
 
     def lacks(self, position: int, concept: str) -> bool:
-        """Whether an entry's own words never speak of a concept."""
+        """Return whether an entry never mentions a concept."""
         return bool(self._lacked[concept][position])
 
     def columns(self, wish: Wish) -> list[Column]:
-        """Of each of `CONCEPT_SIGNALS` and entry, what it comes to for a request."""
+        """Return the values of a request for each of `CONCEPT_SIGNALS` and each entry."""
         wanted, plain, given = (wish.things.get(role, {}) for role in ("wanted", "plain", "given"))
         products = {name: _PLAIN_SHARE * sure for name, sure in plain.items()}
         products.update({name: max(sure, products.get(name, 0.0)) for name, sure in wanted.items()})
@@ -191,14 +191,14 @@ class ConceptIndex(Generic[RefT]):
         return found
 
     def _others(self, rows: dict[str, Column], weights: dict[str, float]) -> Column:
-        """Of each entry, how much is named that it neither makes nor takes."""
+        """Return for each entry how much is mentioned that it lacks in `rows`."""
         concepts = thesaurus().concepts
         named = {name: weight for name, weight in weights.items() if concepts[name].kinds}
         total = sum(named.values())
         return [total - value for value in self._sum(rows, named)]
 
     def _best_lines(self, wish: Wish) -> Column:
-        """Of each entry, how like its most similar example or keyword is, 0 to 1 (cosine)."""
+        """Return for each entry the similarity of its nearest example or keyword, 0 to 1 (cosine)."""
         best = [0.0] * self._size
         norm = math.sqrt(sum((self.rarity[name] * sure) ** 2 for name, sure in wish.all.items()))
         dots: dict[tuple[int, int], float] = {}
@@ -220,12 +220,12 @@ class ConceptIndex(Generic[RefT]):
 
 
 def read_wish(text: str, knows: Callable[[str], bool], *, has_facts: bool) -> Wish:
-    """What a request speaks of.
+    """Read the concepts of a request.
 
     Args:
-        text: Its words.
-        knows: Whether the catalog has a word, so that it is not taken for a misspelt one.
-        has_facts: Whether something is at hand.
+        text: The request.
+        knows: Whether the catalog has a word, so that it is not taken for a misspelling.
+        has_facts: Whether facts were found for the request.
     """
     found = mentions(text, knows)
     whole: dict[str, float] = {}
@@ -258,5 +258,5 @@ def _lines(entry: Entry[RefT]) -> list[frozenset[str]]:
 def _frequencies(entry: Entry[RefT], lines: Sequence[frozenset[str]]) -> dict[str, float]:
     counts = Counter(name for line in lines for name in line)
     counts.update({mention.concept for mention in mentions(entry.description)})
-    # The square root keeps a concept that is said over and over from crowding out the others.
+    # The square root keeps a concept that is repeated often from crowding out the others.
     return {name: math.sqrt(count) for name, count in counts.items()}

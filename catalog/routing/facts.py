@@ -1,8 +1,8 @@
-"""What is at hand for a request: addresses, repositories, files and their kinds, found by rule. Pure.
+"""Finds facts of a request: addresses, repositories, files and their kinds, by rules. Pure.
 
-Facts come from the request's own words (an address, a file name) and from its context (`inputs`, `files`,
-`artifacts`, `runs`). They are told in the vocabulary of `catalog/kinds.yaml`, and addresses and file names are replaced
-by their kind before words are compared, since what an address says is no wish.
+Facts come from the request's words (an address, a file name) and from its context (`inputs`, `files`, `artifacts`,
+`runs`). Their kinds are those of `catalog/kinds.yaml`. Addresses and file names are replaced by words for their kind
+before words are compared, since the words inside an address do not say what is wanted.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 Source = Literal["request", "context"]
 
-#: Most of a request or of a context's texts that is looked at, in characters.
+#: Most characters of a request, or of a text in its context, that are read.
 MAX_TEXT = 4_000
-#: Longest value of a file, artifact or run that is named, in characters.
+#: Longest name of a file, artifact or run, in characters.
 MAX_VALUE = 300
 #: Most facts of one request.
 MAX_FACTS = 40
@@ -83,13 +83,13 @@ _MEDIA_KINDS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something at hand.
+    """Something that a request or its context provides.
 
     Attributes:
-        kinds: What it can serve as, in the catalog's vocabulary, the most telling first.
+        kinds: Kinds of the catalog's vocabulary that it can serve as, the most specific first.
         value: The address, file name, repository or number as written.
         source: Where it was found.
-        artifact: Id or digest of the artifact it is, where the context gives one.
+        artifact: Id or digest of the artifact, if the context gives one.
     """
 
     kinds: tuple[str, ...]
@@ -100,14 +100,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a request says and has.
+    """A request as read, with the facts found.
 
     Attributes:
-        facts: What is at hand, in the order found, each once.
+        facts: The facts, in the order found, each once.
         text: The request with addresses and file names replaced by words for their kind.
-        inputs: Inputs the context names, by name.
-        targets: Ids or keys of what the context's earlier runs ran, latest first.
-        request: The request as it was read: without the middle of one that is very long.
+        inputs: Inputs from the context, by name.
+        targets: Ids or keys of the packs and pipelines of the context's earlier runs, latest first.
+        request: The request; of a very long one, the middle is left out.
     """
 
     facts: tuple[Fact, ...]
@@ -118,12 +118,12 @@ class Facts:
 
 
 def read_facts(request: str, context: JSONValue = None) -> Facts:
-    """What a request and its context hold.
+    """Find the facts of a request and its context.
 
     Args:
-        request: In the user's words; only its first and last parts are looked at when it is very long.
-        context: Any JSON. Of an object, `inputs`, `files`, `artifacts` and `runs` are understood; texts in anything
-            else are looked through like the request.
+        request: The user's words; of a very long text, only the first and last parts are read.
+        context: Any JSON. In an object, `inputs`, `files`, `artifacts` and `runs` are understood; all other texts are
+            read like the request.
     """
     found: list[Fact] = []
     read = _bounded(request)
@@ -142,7 +142,7 @@ def read_facts(request: str, context: JSONValue = None) -> Facts:
 
 
 def address_kinds(address: str) -> tuple[str, ...]:
-    """What an address can serve as; a file's ending tells more than the host. Empty when it cannot be read."""
+    """Return the kinds an address can serve as; a file's ending says more than the host. Empty for a bad address."""
     try:
         read = read_web_address(address if "//" in address else f"https://{address}")
     except WebAddressError:
@@ -160,7 +160,7 @@ def address_kinds(address: str) -> tuple[str, ...]:
 
 
 def _without_trailing(address: str) -> str:
-    """An address without the punctuation of the sentence it ends; a bracket that it opened itself is part of it."""
+    """Remove the punctuation of the sentence after an address; a closing bracket stays if the address opened it."""
     value = address.rstrip(_TRAILING)
     for closing in address.removeprefix(value):
         if closing != ")" or value.count("(") <= value.count(")"):
@@ -177,7 +177,7 @@ def _bounded(text: str) -> str:
 
 
 def _read_text(text: str, source: Source, found: list[Fact]) -> str:
-    """Adds what a text names to `found` and returns it with addresses and names replaced."""
+    """Add the facts of a text to `found`; return the text with addresses and names replaced."""
 
     def address(match: re.Match[str]) -> str:
         whole = match.group()
@@ -222,12 +222,12 @@ def _read_text(text: str, source: Source, found: list[Fact]) -> str:
     return _NUMBER.sub(number, text)
 
 
-#: Pairs of words that people write with a slash and that name no repository.
+#: Pairs of words with a slash that are not repositories.
 _SLASHED_WORDS = (
     "and/or either/or he/she his/her html/js html/css yes/no on/off in/out input/output pros/cons read/write w/o"
 )
 _SLASHED = frozenset(_SLASHED_WORDS.split())
-#: The word that stands for a fact among the words of a request.
+#: The words that replace a fact in a request, by its first kind.
 _WORDS = {
     "repo_url": "repository",
     "issue_number": "issue repository",

@@ -1,7 +1,7 @@
-"""What the catalog lacks for a request, as a pack somebody could write. Pure, and asks no model.
+"""Describes what the catalog lacks for a request, as a pack to write. Pure; calls no model.
 
-The proposal is made of what was not covered: the deed nobody knows, the kinds of thing at hand and asked for. It is a
-beginning for whoever writes the pack, and says so.
+The proposal is made from what no entry covers: the unknown verb and the kinds of the facts and of what is mentioned. It
+is a starting point for the author of the pack.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from catalog.routing.signals import Reading
     from catalog.search import Entry, RefT
 
-#: Longest request that is repeated in a gap, in characters.
+#: Longest excerpt of the request in a gap, in characters.
 MAX_INTENT = 500
 #: Largest gap that is kept, in bytes of JSON.
 MAX_GAP_BYTES = 20_000
-#: Area of the packs that work on a kind of thing.
+#: Area of the packs that work on a kind.
 _AREAS = {
     "pdf": "doc", "docx": "doc", "xlsx": "doc", "pptx": "slides", "document": "doc", "html": "web", "url": "web",
     "source_url": "web", "repo_url": "repo", "repo_name": "github", "issue_number": "github", "mp3": "audio",
     "audio": "audio", "mp4": "video", "video": "video", "image": "image", "email": "email", "markdown": "text",
     "text": "text", "json": "data", "srt_captions": "video",
 }  # fmt: skip
-#: Kinds that are handed over as a file.
+#: Kinds that are passed as a file.
 _FILES = frozenset(("pdf", "docx", "xlsx", "pptx", "document", "mp3", "audio", "mp4", "video", "image"))
 
 
@@ -68,13 +68,13 @@ class IssueText:
 
 
 def describe_gap(request: str, facts: Facts, reading: Reading, nearest: Sequence[Entry[RefT]]) -> GapWarning:
-    """What is missing for a request that nothing serves.
+    """Describe what is missing for a request that no entry serves.
 
     Args:
-        request: In the user's words.
-        facts: What was read out of it.
-        reading: How it compared with the catalog.
-        nearest: Entries that come nearest, the best first.
+        request: The user's words.
+        facts: The facts of the request.
+        reading: The request compared with the catalog.
+        nearest: The nearest entries, the best first.
     """
     intent = excerpt(" ".join(request.split()), MAX_INTENT)
     deed, unknown = _deed(facts.text, reading)
@@ -82,20 +82,20 @@ def describe_gap(request: str, facts: Facts, reading: Reading, nearest: Sequence
     area = _AREAS.get(kind or "", "custom")
     lacks = f" No pack or pipeline here knows {_listed(unknown)}." if unknown else ""
     near = nearest[0] if nearest else None
-    beside = (
+    nearest_text = (
         f" The nearest is {near.name}, which does something else: {near.metadata.typical_use or near.description}"
         if near
         else ""
     )
     return GapWarning(
-        missing_capability=excerpt(f"Nothing here can do this: “{intent}”.{lacks}{beside}", 1000),
+        missing_capability=excerpt(f"Nothing here can do this: “{intent}”.{lacks}{nearest_text}", 1000),
         proposed_pack=ProposedPack(
             name=f"{area}.{deed}",
             input_schema=_input_schema(facts, kind),
             output_schema={
                 "type": "object",
                 "required": ["result"],
-                "properties": {"result": {"type": "string", "description": f"What came of it: {excerpt(intent, 200)}"}},
+                "properties": {"result": {"type": "string", "description": f"The result of: {excerpt(intent, 200)}"}},
             },
             integration_pattern=_integration(kind),
             why_useful=_why(kind, nearest, intent),
@@ -104,7 +104,7 @@ def describe_gap(request: str, facts: Facts, reading: Reading, nearest: Sequence
 
 
 def issue_text(intent: str, gap: GapWarning) -> IssueText:
-    """A gap as the title and body of an issue; nothing in it can leave its place in the Markdown."""
+    """Write a gap as the title and body of an issue; its texts are escaped for Markdown."""
     pack = gap.proposed_pack
     quoted = "\n".join(f"> {line}" for line in excerpt(intent, 2000).splitlines() or [""])
     title = excerpt(f"New pack {pack.name}: {' '.join(intent.split())}", 120)
@@ -118,7 +118,7 @@ def issue_text(intent: str, gap: GapWarning) -> IssueText:
 
 
 def _named_kind(reading: Reading) -> str | None:
-    """The kind of the first thing a request names as what it is to work on; None when it names none."""
+    """Return the kind of the first thing that a request mentions to work on; None when there is none."""
     concepts = thesaurus().concepts
     for role in ("given", "plain"):
         for name in reading.wish.things.get(role, ()):
@@ -129,7 +129,7 @@ def _named_kind(reading: Reading) -> str | None:
 
 
 def _deed(text: str, reading: Reading) -> tuple[str, list[str]]:
-    """What is to be done, as a verb of a pack's name, and the words nobody knows, as they were written."""
+    """Return the verb for the pack's name, and the words that the catalog does not know, as written."""
     written = as_written(text)
     unknown = [written[term.stem] for term in reading.terms if term.sureness < 1 and term.stem in written]
     telling = [written[word] for word in telling_words(text) if word in written]
@@ -163,8 +163,8 @@ def _why(kind: str | None, nearest: Sequence[Entry[RefT]], intent: str) -> str:
         entry.id for entry in nearest if entry.kind == "pack" and (kind is None or kind in entry.metadata.accepts)
     ]
     chained = fitting or [entry.id for entry in nearest if entry.kind == "pack"]
-    beside = f" It could be chained with {_listed(chained[:3])}." if chained else ""
-    return f"Would serve requests such as “{excerpt(intent, 200)}”.{beside}"
+    chain = f" It could be chained with {_listed(chained[:3])}." if chained else ""
+    return f"Would serve requests such as “{excerpt(intent, 200)}”.{chain}"
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -1,10 +1,9 @@
-"""What the catalog says, made ready for comparing requests with it. Pure; made once for a catalog, then only read.
+"""The catalog indexed for comparing requests with it. Pure; made once for a catalog, then only read.
 
-Words are compared in four groups: an entry's own words, those of what makes the same kinds of thing, of what takes the
-same kinds, and of what is made of the same packs. So a word that one deck's author used counts a little for every deck:
-words of the same meaning are learned from the catalog and from the names of its kinds. A word the catalog does not know
-stands for known words whose letters are nearly the same, which serves misspellings, other word forms and words that
-languages share.
+Words are compared in four groups: an entry's own words, and those of the entries that make the same kinds, take the
+same kinds, or consist of the same packs. So a word of one deck pipeline counts a little for every other: synonyms are
+learned from the catalog and from the names of its kinds. An unknown word stands for known words with nearly the same
+letters, which covers misspellings, other word forms and words that languages share.
 """
 
 from __future__ import annotations
@@ -25,21 +24,21 @@ from catalog.words import MIN_FUZZY_LENGTH, PART_LIKENESS, Spelling, telling_wor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-#: How much a word says by where the entry's author put it.
+#: Weights of a word by the field of the entry that has it.
 FIELD_WEIGHTS = {"name": 3.0, "keywords": 3.0, "examples": 2.0, "use": 1.5, "kinds": 1.0, "description": 1.0}
 #: The groups of words that are compared.
 GROUPS = ("own", "makes", "takes", "packs")
-#: Share of a group's own words against everybody's, so that a word it lacks is unlikely rather than impossible.
+#: Weight of a group's own words against all entries', so that a word it lacks is unlikely rather than impossible.
 _OWN_SHARE = 0.8
-#: Share of a kind's names among the words of what has it; chosen by cross-validation (see `docs/routing.md`).
+#: Weight of a kind's names among the words of its entries; chosen by cross-validation (see `docs/routing.md`).
 _NAMES_SHARE = 0.65
-#: How common a word counts that only names a kind.
+#: Assumed frequency of a word that occurs only in the name of a kind.
 _NAME_WORD_SHARE = 0.0005
-#: Least likeness of two words' letters for one to stand for the other.
+#: Least similarity of two words for one to stand for the other.
 LIKENESS = PART_LIKENESS
 #: Most words that an unknown word may stand for.
-_STAND_INS = 3
-#: Words of a request that are looked at.
+_SUBSTITUTES = 3
+#: Most words of a request that are read.
 MAX_WORDS = 120
 _NAMES_FILE = Path(__file__).with_name("kind_names.yaml")
 
@@ -48,7 +47,7 @@ Shares = dict[str, float]
 
 @functools.cache
 def kind_names() -> Mapping[str, tuple[str, ...]]:
-    """What people call the kinds of the vocabulary."""
+    """Return people's names for the kinds of the vocabulary."""
     from ruamel.yaml import YAML
 
     found = YAML(typ="safe", pure=True).load(_NAMES_FILE)
@@ -57,11 +56,11 @@ def kind_names() -> Mapping[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of a request in terms of the catalog.
+    """A word of a request, with the words of the catalog it stands for.
 
     Attributes:
-        stem: As the request has it.
-        known: Words of the catalog it stands for, with how surely (1 when it is one of them); empty when unknown.
+        stem: The stem of the word in the request.
+        known: The words of the catalog it stands for, with how surely (1 if it is one of them); empty if unknown.
     """
 
     stem: str
@@ -69,7 +68,6 @@ class Term:
 
     @property
     def best(self) -> str | None:
-        """The known word it most likely stands for."""
         return self.known[0][0] if self.known else None
 
     @property
@@ -79,10 +77,10 @@ class Term:
 
 
 class RoutingIndex(Generic[RefT]):
-    """A catalog, ready to be compared with requests.
+    """A catalog, indexed for comparing requests with it.
 
     Args:
-        entries: What can be run.
+        entries: The packs and pipelines.
     """
 
     def __init__(self, entries: Sequence[Entry[RefT]]) -> None:
@@ -123,23 +121,23 @@ class RoutingIndex(Generic[RefT]):
         self.term = functools.lru_cache(maxsize=20_000)(self._term)
 
     def knows(self, word: str) -> bool:
-        """Whether an entry, or the name of a kind, has a word."""
+        """Return whether a word occurs in an entry or in the name of a kind."""
         return word in self._everybody
 
     def rarity(self, word: str) -> float:
-        """How much a word tells entries apart; highest for one that none has."""
+        """Return how well a word distinguishes entries; highest for one that none has."""
         return self._rarities.get(word, self._rarest)
 
     def terms(self, text: str) -> list[Term]:
-        """The words of a request, each once, in their order."""
+        """Return the words of a request, each once, in their order."""
         return [self.term(word) for word in dict.fromkeys(telling_words(text, MAX_WORDS))]
 
     def is_only_limit(self, word: str) -> bool:
-        """Whether a word stands nowhere but where entries say what they cannot do."""
+        """Return whether a word occurs only in the limitations of entries."""
         return word in self._only_limits
 
     def likeness(self, terms: Iterable[Term]) -> list[float]:
-        """Of each entry, how like its most similar example or keyword is to the request, 0 to 1 (cosine)."""
+        """Return for each entry the similarity of its nearest example or keyword to the request, 0 to 1 (cosine)."""
         weights: dict[str, float] = {}
         unknown = 0.0
         for term in terms:
@@ -162,9 +160,9 @@ class RoutingIndex(Generic[RefT]):
         return best
 
     def named(self, terms: Sequence[Term]) -> tuple[list[float], list[float]]:
-        """Of each entry, the share of a request's words that stand in its name, and of its name that the request has.
+        """Return for each entry the share of the request's words in its name, and of its name's words in the request.
 
-        Both are weighed by rarity, 0 to 1.
+        Both are weighted by rarity, 0 to 1.
         """
         total = sum(self.rarity(term.best or "") for term in terms) or 1.0
         share = [0.0] * len(self.entries)
@@ -181,7 +179,7 @@ class RoutingIndex(Generic[RefT]):
         return share, had
 
     def limited(self, terms: Sequence[Term]) -> list[float]:
-        """Of each entry, the share of a request's words that stand only where it says what it cannot do."""
+        """Return for each entry the share of a request's words that occur only in its limitations."""
         total = sum(self.rarity(term.best or "") for term in terms) or 1.0
         share = [0.0] * len(self.entries)
         for term in terms:
@@ -190,7 +188,7 @@ class RoutingIndex(Generic[RefT]):
         return share
 
     def nearest_example(self, position: int, terms: Iterable[Term]) -> str | None:
-        """The example or keyword of an entry that shares most with a request; None when none shares anything."""
+        """Return the example or keyword of an entry most similar to a request; None when none shares a word."""
         wanted = {term.best: term.sureness * self.rarity(term.best) for term in terms if term.best is not None}
         metadata = self.entries[position].metadata
         texts = [*metadata.example_intents, *metadata.intent_keywords]
@@ -212,10 +210,10 @@ class RoutingIndex(Generic[RefT]):
             return Term(word, ((word, 1.0),))
         if len(word) < MIN_FUZZY_LENGTH:
             return Term(word, ())
-        return Term(word, tuple(self._spelling.near(word, LIKENESS)[:_STAND_INS]))
+        return Term(word, tuple(self._spelling.near(word, LIKENESS)[:_SUBSTITUTES]))
 
     def _worth(self, word: str) -> tuple[array[float], ...]:
-        """Of each of `GROUPS` and entry, how much likelier its words make a known word than everybody's, as a log."""
+        """Return for each of `GROUPS` and entry how much likelier a known word is there than in all, as a logarithm."""
         everybody = self._everybody[word]
         absent = math.log(1 - _OWN_SHARE)
         rows = [array("d", [absent]) * len(self.entries) for _ in GROUPS]
@@ -225,7 +223,7 @@ class RoutingIndex(Generic[RefT]):
         return tuple(rows)
 
     def _shares_of(self, word: str) -> list[dict[int, float]]:
-        """Of each of `GROUPS`, the share a word has of the words of each entry that has it."""
+        """Return for each of `GROUPS` the share of a word among the words of each entry that has it."""
         found = [{place: shares[word] for place, shares in enumerate(self.own) if word in shares}]
         for group in GROUPS[1:]:
             sums: dict[int, float] = {}
@@ -260,23 +258,23 @@ def _frequencies(entry: Entry[RefT]) -> dict[str, float]:
 
 
 def _shares(counts: Mapping[str, float]) -> Shares:
-    # The square root keeps a word that is said over and over from crowding out the others.
+    # The square root keeps a word that is repeated often from crowding out the others.
     damped = {word: math.sqrt(count) for word, count in counts.items()}
     total = sum(damped.values()) or 1.0
     return {word: count / total for word, count in damped.items()}
 
 
 def _lines(entry: Entry[RefT]) -> list[list[str]]:
-    """What requests are compared with one by one: examples first, then keywords and the typical use."""
+    """Return the texts that requests are compared with one by one: examples, then keywords and the typical use."""
     metadata = entry.metadata
     texts = [*metadata.example_intents, *metadata.intent_keywords, metadata.typical_use or ""]
     return [telling_words(read_facts(text).text) for text in texts]
 
 
 def _openness(lines: Sequence[Sequence[Counter[str]]], examples: Sequence[int]) -> list[float]:
-    """Of each entry, how much more than others its examples hold words found nowhere else, as a logarithm.
+    """Return for each entry how many more unique words its examples have than those of others, as a logarithm.
 
-    An entry that serves any topic has many such words, so a word nobody knows speaks for it (Good and Turing's idea).
+    An entry that serves any topic has many such words, so an unknown word is evidence for it (Good-Turing).
     """
     found = Counter(word for entry in lines for line in entry for word in line)
     shares = []
@@ -288,7 +286,7 @@ def _openness(lines: Sequence[Sequence[Counter[str]]], examples: Sequence[int]) 
 
 
 def _by_kind(shares: Sequence[Shares], kinds: Sequence[Sequence[str]]) -> dict[str, Shares]:
-    """The mean word shares of the entries that have a kind."""
+    """Return for each kind the mean word shares of its entries."""
     sums: dict[str, Counter[str]] = {}
     sizes: Counter[str] = Counter()
     for words, names in zip(shares, kinds, strict=True):
@@ -299,7 +297,7 @@ def _by_kind(shares: Sequence[Shares], kinds: Sequence[Sequence[str]]) -> dict[s
 
 
 def _with_names(groups: dict[str, Shares]) -> dict[str, Shares]:
-    """The same with the names of each kind mixed in."""
+    """Mix the names of each kind into its word shares."""
     mixed: dict[str, Shares] = {}
     for kind, shares in groups.items():
         names = Counter(word for name in kind_names().get(kind, ()) for word in telling_words(name))
@@ -314,7 +312,7 @@ def _with_names(groups: dict[str, Shares]) -> dict[str, Shares]:
 
 
 def _members(kinds: Sequence[Sequence[str]]) -> dict[str, list[tuple[int, int]]]:
-    """Of each kind, the entries that have it, with how many kinds each has."""
+    """Return for each kind its entries, with how many kinds each has."""
     found: dict[str, list[tuple[int, int]]] = {}
     for place, names in enumerate(kinds):
         for kind in names:
@@ -323,7 +321,7 @@ def _members(kinds: Sequence[Sequence[str]]) -> dict[str, list[tuple[int, int]]]
 
 
 def _places(words: Sequence[Iterable[str]]) -> dict[str, list[int]]:
-    """Of each word, the entries that have it."""
+    """Return for each word the entries that have it."""
     found: dict[str, list[int]] = {}
     for place, having in enumerate(words):
         for word in having:
@@ -334,7 +332,7 @@ def _places(words: Sequence[Iterable[str]]) -> dict[str, list[int]]:
 def _line_places(
     lines: Sequence[Sequence[Counter[str]]], norms: Sequence[Sequence[float]]
 ) -> dict[str, list[tuple[tuple[int, int], float]]]:
-    """Of each word, the lines that have it, as entry and line, with how often over the line's length."""
+    """Return for each word the lines that have it, as entry and line, with its count divided by the line's norm."""
     found: dict[str, list[tuple[tuple[int, int], float]]] = {}
     for position, (of_entry, sizes) in enumerate(zip(lines, norms, strict=True)):
         for number, (line, size) in enumerate(zip(of_entry, sizes, strict=True)):

@@ -1,7 +1,7 @@
-"""Inputs filled in for a request: from its words, its context and the caller's defaults, each saying where from. Pure.
+"""Suggests inputs for a request, from its words, its context and the caller's defaults, each with its source. Pure.
 
-Only inputs that the target declares are filled in, and only with values its schema accepts; what nobody said stays
-missing and is told, never made up.
+Only inputs that the target declares are filled in, and only with values that its schema accepts. Values are never made
+up: an input without a source is reported as missing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Source = Literal["request", "context", "defaults", "model"]
 
 #: Longest value taken from a request, in characters.
 _MAX_TOPIC = 300
-#: Inputs by the kind of thing they hold, the most telling first; by their names, since schemas seldom say.
+#: Names of inputs by the kind they take, the most specific first: schemas seldom say it.
 _NAMES: dict[str, tuple[str, ...]] = {
     "issue_number": ("number", "issue", "issue_number"),
     "repo_name": ("repo", "repository"),
@@ -66,7 +66,7 @@ _COUNTS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class SuggestedInput:
-    """An input filled in.
+    """An input with a suggested value.
 
     Attributes:
         source: Where the value was found.
@@ -79,18 +79,18 @@ class SuggestedInput:
 
 @dataclass(frozen=True, slots=True)
 class SuggestedInputs:
-    """What a run could be given.
+    """Suggested inputs of a run.
 
     Attributes:
         inputs: Each input once.
-        missing: Required inputs nobody said, in the schema's order; of a choice between inputs, the first.
+        missing: Required inputs without a value, in the schema's order; of a choice between inputs, the first.
     """
 
     inputs: tuple[SuggestedInput, ...]
     missing: tuple[str, ...]
 
     def values(self) -> dict[str, JSONValue]:
-        """The inputs as a run is given them."""
+        """Return the inputs as a run takes them."""
         return {found.name: found.value for found in self.inputs}
 
 
@@ -101,14 +101,14 @@ def suggest_inputs(
     defaults: Mapping[str, str],
     proposed: Mapping[str, JSONValue] | None = None,
 ) -> SuggestedInputs:
-    """Fills in what is known of a target's inputs.
+    """Suggest values for a target's inputs.
 
     Args:
         schema: JSON Schema of the target's inputs.
-        request: In the user's words.
-        facts: What was read out of it and its context.
+        request: The user's words.
+        facts: The facts of the request and its context.
         defaults: The caller's defaults for this target.
-        proposed: What a model proposed; taken where nothing surer is known and the schema accepts it.
+        proposed: A model's proposals; used if the schema accepts them and there is no surer source.
     """
     whole = inlined(dict(schema))
     properties = whole.get("properties") if isinstance(whole, dict) else None
@@ -137,7 +137,7 @@ def suggest_inputs(
 
 
 def accepts_input(schema: Mapping[str, JSONValue], name: str, value: JSONValue) -> bool:
-    """Whether a target declares an input and takes this value for it."""
+    """Return whether a target declares an input and accepts this value for it."""
     whole = inlined(dict(schema))
     properties = whole.get("properties") if isinstance(whole, dict) else None
     return isinstance(properties, dict) and name in properties and _accepts(properties[name], value)
@@ -148,7 +148,7 @@ def _accepts(schema: JSONValue, value: JSONValue) -> bool:
 
 
 def _places(fact: Fact, declared: Mapping[str, JSONValue]) -> Iterator[tuple[str, JSONValue]]:
-    """Inputs a fact could be, the most telling first."""
+    """Yield the inputs that a fact could be for, the most specific first."""
     if fact.artifact is not None:
         for name in declared:
             if name in ("artifact", "artifact_id") or name.endswith(("_artifact_key", "_artifact")):
@@ -166,7 +166,7 @@ def _places(fact: Fact, declared: Mapping[str, JSONValue]) -> Iterator[tuple[str
 
 
 def _without(request: str, facts: Facts) -> str:
-    """The beginning of a request without the addresses and file names in it."""
+    """Return the beginning of a request without its addresses and file names."""
     text = excerpt(request, 4000, ending="")
     for fact in facts.facts:
         if fact.source == "request":
@@ -175,7 +175,7 @@ def _without(request: str, facts: Facts) -> str:
 
 
 def _said(text: str, declared: Mapping[str, JSONValue]) -> Iterator[tuple[str, JSONValue]]:
-    """Inputs the request itself names: choices, counts, whom it is for, what it is about."""
+    """Yield inputs from the request's words: choices, counts, audience, topic."""
     folded = fold(text)
     for name, schema in declared.items():
         choices = schema.get("enum") if isinstance(schema, dict) else None
@@ -201,13 +201,13 @@ def _said(text: str, declared: Mapping[str, JSONValue]) -> Iterator[tuple[str, J
 
 
 def _says(text: str, choice: str) -> bool:
-    # Of a kind's other names only the first two are close enough to mean just this choice.
+    # Only the first two other names of a kind are specific enough to mean this choice.
     names = (choice, *(kind_names().get(choice, ())[:2] if choice in ("pptx", "docx", "xlsx") else ()))
     return any(re.search(rf"\b{re.escape(fold(name))}\b", text) for name in names)
 
 
 def topic_of(request: str) -> str | None:
-    """What a request is about, in its own words; None when it does not say."""
+    """Return the topic of a request, in its words; None when it does not name one."""
     for pattern in (_ASKED, _RESEARCHED, _TOPIC):
         match = pattern.search(request)
         if match is None:
@@ -222,7 +222,7 @@ def topic_of(request: str) -> str | None:
 
 
 def _consistent(schema: dict[str, JSONValue], found: dict[str, SuggestedInput]) -> dict[str, SuggestedInput]:
-    """Leaves out what the inputs together forbid, such as two of a choice, the least sure first."""
+    """Leave out inputs that the schema refuses together, such as two of a choice, the least sure first."""
     kept = dict(found)
     whole = compile_schema(schema)
     while kept:
@@ -236,7 +236,7 @@ def _consistent(schema: dict[str, JSONValue], found: dict[str, SuggestedInput]) 
 
 
 def _is_only_incomplete(schema: Mapping[str, JSONValue], values: Mapping[str, JSONValue]) -> bool:
-    """Whether nothing is wrong but that no branch of a choice has all it requires yet."""
+    """Return whether the only problem is that no branch of a choice has all its required inputs yet."""
     if any(all(name in values for name in group) for group in _choices(schema)):
         return False
     properties = schema.get("properties")
@@ -253,7 +253,7 @@ def _missing(schema: Mapping[str, JSONValue], found: Mapping[str, SuggestedInput
 
 
 def _choices(schema: Mapping[str, JSONValue]) -> list[list[str]]:
-    """The sets of inputs of which one must be given."""
+    """Return the sets of inputs of which one must be given."""
     groups: list[list[str]] = []
     for keyword in ("oneOf", "anyOf"):
         branches = schema.get(keyword)

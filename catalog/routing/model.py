@@ -1,8 +1,8 @@
-"""Routing with a model: what it is told, the shape it answers in, and everything checked before it is believed. Pure.
+"""Routing with a model: the prompt, the schema of the answer, and the checks of an answer. Pure.
 
-The catalog goes in once, as instructions that stay the same until the catalog changes, so that providers can keep
-them. The request and its context follow as data between marks; nothing in them is an instruction. Of an answer nothing
-is taken that does not exist: `problems_of` tells what is wrong with it, in words a model can mend it by.
+The catalog is sent as instructions that stay the same until the catalog changes, so that providers can cache them. The
+request and its context follow as data between tags; nothing in them is an instruction. An answer that names something
+that does not exist is refused: `problems_of` lists its problems in words by which a model can correct it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from catalog.routing.ranking import Ranking
     from catalog.search import Entry, RefT
 
-#: Longest description of an entry told to a model, in characters.
+#: Longest description of an entry in the prompt, in characters.
 _DESCRIPTION = 240
-#: Longest request and context told to a model, in characters.
+#: Longest request and context in the prompt, in characters.
 _REQUEST = 6_000
 _CONTEXT = 6_000
 #: Most inputs that a model may propose.
@@ -59,7 +59,7 @@ class ModelAlternative(BaseModel):
 
 
 class ModelRoute(BaseModel):
-    """What a model answers."""
+    """A model's answer."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -73,51 +73,52 @@ class ModelRoute(BaseModel):
 
 
 def instructions(entries: Sequence[Entry[RefT]]) -> str:
-    """What a model is told about the catalog; the same text for the same catalog."""
+    """Write the instructions with the catalog; the same text for the same catalog."""
     lines = [_line(entry) for entry in sorted(entries, key=lambda entry: (entry.kind != "pipeline", entry.id))]
     return "\n\n".join((_FRAME, POLICY, "\n".join(lines)))
 
 
-def question(
+def request_prompt(
     request: str,
     context: JsonValue,
     facts: Facts,
     ranking: Ranking[RefT],
     defaults: Mapping[str, Mapping[str, str]],
 ) -> str:
-    """What a model is asked.
+    """Write the prompt for a request.
 
     Args:
-        request: In the user's words.
-        context: What is at hand.
-        facts: What was read out of both.
-        ranking: What words and facts alone found; told as a hint.
+        request: The user's words.
+        context: The context of the request.
+        facts: The facts of both.
+        ranking: The ranking without a model, sent as a hint.
         defaults: The caller's defaults of those entries, by id.
     """
     near = [choice.entry.id for choice in ranking.choices]
-    at_hand = [{"value": fact.value[:300], "kinds": list(fact.kinds)} for fact in facts.facts]
+    listed = [{"value": fact.value[:300], "kinds": list(fact.kinds)} for fact in facts.facts]
     known = {name: dict(values) for name, values in defaults.items() if name in near and values}
     parts = [
         f"<request>\n{_closed(request[:_REQUEST])}\n</request>",
         f"<context>\n{_closed(_json(context)[:_CONTEXT])}\n</context>" if context is not None else "",
-        f"At hand: {_closed(_json(at_hand))}" if at_hand else "",
+        f"At hand: {_closed(_json(listed))}" if listed else "",
         f"Nearest by words: {_json(near)}",
         f"The caller's defaults: {_closed(_json(known))}" if known else "",
     ]
     return "\n".join(part for part in parts if part)
 
 
-def repair(asked: str, answer: ModelRoute, problems: Sequence[str]) -> str:
-    """The same question with what was wrong about the first answer."""
+def repair_prompt(prompt: str, answer: ModelRoute, problems: Sequence[str]) -> str:
+    """Write the prompt again, with the problems of the first answer."""
     listed = "\n".join(f"- {problem}" for problem in problems[:20])
-    return f"{asked}\n\nYour first answer was {answer.model_dump_json()[:4000]}\nIt cannot be used:\n{listed}\nMend it."
+    first = answer.model_dump_json()[:4000]
+    return f"{prompt}\n\nYour first answer was {first}\nIt cannot be used:\n{listed}\nCorrect it."
 
 
 def problems_of(answer: ModelRoute, entries: Mapping[str, Entry[RefT]]) -> list[str]:
-    """What is wrong with an answer, one sentence each; empty when it can be believed.
+    """List the problems of an answer, one sentence each; empty when it can be used.
 
     Args:
-        answer: As a model gave it.
+        answer: The model's answer.
         entries: The catalog by id.
     """
     problems: list[str] = []
@@ -157,7 +158,7 @@ def _line(entry: Entry[RefT]) -> str:
     metadata = entry.metadata
     properties = entry.input_schema.get("properties")
     required = entry.input_schema.get("required")
-    told = {
+    fields = {
         "id": entry.id,
         "kind": entry.kind,
         "name": entry.name if entry.kind == "pipeline" else None,
@@ -169,7 +170,7 @@ def _line(entry: Entry[RefT]) -> str:
         "inputs": list(properties) if isinstance(properties, dict) else [],
         "required": required if isinstance(required, list) else [],
     }
-    return _json({name: value for name, value in told.items() if value})
+    return _json({name: value for name, value in fields.items() if value})
 
 
 def _json(value: object) -> str:
@@ -177,5 +178,5 @@ def _json(value: object) -> str:
 
 
 def _closed(text: str) -> str:
-    """A text that cannot end the marks it stands between."""
+    """Escape a text so that it cannot close the tag around it."""
     return text.replace("</", "<\\/")

@@ -1,4 +1,4 @@
-"""Entries that a request names outright: by id, key or earlier key, or by their title alone. Pure."""
+"""Finds entries that a request names exactly: by id, key or earlier key, or by their title alone. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def named_exactly(request: str, entries: Sequence[Entry[RefT]]) -> list[int]:
-    """Places of the entries that a request names whole: `deck` is no name of `deck-2`, nor the other way round."""
+    """Return the positions of entries that a request names in full: `deck` does not name `deck-2`, or vice versa."""
     text = " ".join(request.casefold().split())
     return [place for place, entry in enumerate(entries) if _names(text, entry)]
 
@@ -33,5 +33,5 @@ def _holds(text: str, handle: str) -> bool:
         return True
     if re.search(rf"(?<![\w./-]){re.escape(handle)}(?![\w/-]|\.\w)", text) is None:
         return False
-    # A handle of one word is also a word of English: `brew tea` asks for tea.
+    # A one-word handle may be meant as an English word: `brew tea` asks for tea.
     return not handle.isalnum() or set(telling_words(text)) <= set(telling_words(handle))

@@ -1,7 +1,7 @@
-"""What an entry has to be given, compared with what a request has: by kinds, and by the inputs it can fill. Pure.
+"""Compares the inputs an entry needs with those a request has: by kinds, and by the inputs it can fill. Pure.
 
-The words of a request serve as a question, a brief or a description. Everything else somebody must have: at hand as a
-file, an address or an input, pasted into the request, or named there.
+The words of a request serve as a question, a brief or a description. Everything else must be provided: as a file, an
+address or an input, as text pasted into the request, or by being mentioned there.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
     from catalog.routing.facts import Facts
     from catalog.search import Entry, RefT
 
-#: Kinds that the words of a request can be.
+#: Kinds that the words of a request can serve as.
 _SAID = frozenset(("query", "brief", "description"))
-#: Kinds that a text pasted into a request is, and the lines from which on a request holds one.
+#: Kinds of a text pasted into a request, and from how many lines on a request counts as having one.
 _PASTED = frozenset(("text", "markdown", "source_content"))
 _PASTED_LINES = 4
 
 
 def kinds_had(facts: Facts, wish: Wish) -> frozenset[str]:
-    """The kinds of what a request says, has or names without wanting it."""
+    """Return the kinds that a request provides, mentions without wanting them, or serves as by its words."""
     return kinds_given(facts, wish) | _kinds(wish, "plain") | _SAID
 
 
 def kinds_given(facts: Facts, wish: Wish) -> frozenset[str]:
-    """The kinds of what the result is to be made from: at hand, pasted, or said to be; empty for a mere topic."""
+    """Return the kinds to make the result from: facts, pasted text, or mentioned as given; empty for a mere topic."""
     found = _kinds(wish, "given").union(*(fact.kinds for fact in facts.facts))
     return found | _PASTED if len(facts.text.strip().splitlines()) >= _PASTED_LINES else found
 
 
 def lacks_input(entry: Entry[RefT], facts: Facts, had: Collection[str]) -> bool:
-    """Whether an entry takes something, and nothing that a request has.
+    """Return whether an entry needs an input that a request does not have.
 
     Args:
-        entry: What could be run.
-        facts: What the request says and has.
-        had: The kinds of it, from `kinds_had`.
+        entry: The entry.
+        facts: The facts of the request.
+        had: The kinds it has, from `kinds_had`.
     """
     required = entry.input_schema.get("required")
     if isinstance(required, list) and any(name in facts.inputs for name in required):
@@ -51,26 +51,28 @@ def lacks_input(entry: Entry[RefT], facts: Facts, had: Collection[str]) -> bool:
     return bool(entry.metadata.accepts) and not any(kind in had for kind in entry.metadata.accepts)
 
 
-def fed_first(entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Facts, wish: Wish) -> list[float]:
-    """Scores in which a pack that lacks its input loses to a pipeline that makes it from what the request has.
+def prefer_fed_pipeline(
+    entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Facts, wish: Wish
+) -> list[float]:
+    """Let a pipeline that can run with the facts win over a pack that lacks its input.
 
-    Such a pipeline calls the pack and makes what the pack mainly makes. It takes what is at hand; where only a topic is
-    given, it needs nothing more. The likeliest one changes places with the pack: what speaks for the pack's result
-    speaks for it.
+    The pipeline calls the pack and makes the pack's main product. It accepts a fact; if only a topic is given, it needs
+    nothing more. The likeliest such pipeline swaps scores with the pack, since evidence for the pack's result
+    is evidence for it, too.
 
     Args:
-        entries: What could be run.
-        scores: Of each entry.
-        facts: What the request says and has.
-        wish: What it speaks of.
+        entries: The packs and pipelines.
+        scores: The score of each entry.
+        facts: The facts of the request.
+        wish: The concepts of the request.
     """
     had = kinds_had(facts, wish)
     place = _likeliest(range(len(entries)), scores)
     pack = entries[place]
     if pack.kind == "pipeline" or not lacks_input(pack, facts, had):
         return [*scores]
-    at_hand = frozenset(kind for fact in facts.facts for kind in fact.kinds)
-    if not at_hand and kinds_given(facts, wish):
+    available = frozenset(kind for fact in facts.facts for kind in fact.kinds)
+    if not available and kinds_given(facts, wish):
         return [*scores]
     makers = [
         other
@@ -79,18 +81,20 @@ def fed_first(entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Fa
         and not lacks_input(entry, facts, had)
         and set(pack.metadata.produces[:1]) <= set(entry.metadata.produces)
         and (
-            not at_hand.isdisjoint(entry.metadata.accepts)
-            if at_hand
+            not available.isdisjoint(entry.metadata.accepts)
+            if available
             else not suggest_inputs(entry.input_schema, facts.text, facts, {}).missing
         )
     ]
-    return _exchanged(scores, place, makers)
+    return _swapped(scores, place, makers)
 
 
-def new_first(entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Facts, wish: Wish) -> list[float]:
-    """Scores in which an entry that makes nothing but what is given already loses to one that makes what is named.
+def prefer_new_product(
+    entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Facts, wish: Wish
+) -> list[float]:
+    """Let an entry that makes what is mentioned win over one that makes only what is already given.
 
-    The likeliest entry that takes what is given and makes what is named changes places with it.
+    The likeliest entry that takes what is given and makes what is mentioned swaps scores with it.
     """
     place = _likeliest(range(len(entries)), scores)
     given = kinds_given(facts, wish)
@@ -102,15 +106,15 @@ def new_first(entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Fa
         for other, entry in enumerate(entries)
         if not named.isdisjoint(entry.metadata.produces) and not given.isdisjoint(entry.metadata.accepts)
     ]
-    return _exchanged(scores, place, makers)
+    return _swapped(scores, place, makers)
 
 
 def _likeliest(places: Iterable[int], scores: Sequence[float]) -> int:
     return max(places, key=scores.__getitem__)
 
 
-def _exchanged(scores: Sequence[float], place: int, rivals: Sequence[int]) -> list[float]:
-    """Scores in which the likeliest of some rivals, if there are any, has changed places with an entry."""
+def _swapped(scores: Sequence[float], place: int, rivals: Sequence[int]) -> list[float]:
+    """Swap the score of an entry with that of the likeliest of its rivals, if there are any."""
     found = list(scores)
     if rivals:
         best = _likeliest(rivals, scores)

@@ -1,4 +1,4 @@
-"""The routing policy: how to choose among packs and pipelines, for agents, people and routing models."""
+"""The routing policy: how agents, people and routing models choose among packs and pipelines."""
 
 from __future__ import annotations
 

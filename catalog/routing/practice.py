@@ -1,7 +1,7 @@
-"""Entries that exist for practice are offered only to somebody who asks for them by name. Pure.
+"""Offers practice entries only for requests that name them. Pure.
 
-A name of several parts, such as `practice.review` or “See it work”, counts anywhere in a request. A name of one word is
-also a word of English: `sample` counts in `backticks`, or where the request says hardly anything else.
+A name of several words, such as `practice.review` or “See it work”, counts anywhere in a request. A one-word name may
+be meant as an English word: `sample` counts in `backticks`, or if the request has hardly any other words.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
     from catalog.search import Entry, RefT
 
-#: Words next to a name of one word, such as `run` or `pipeline`, with which the request still asks for just that.
-_WORDS_BESIDE = 1
-#: Shortest beginning of a name that counts as typing it.
+#: Most other words, such as `run` or `pipeline`, with which a request still names a one-word entry.
+_OTHER_WORDS = 1
+#: Shortest beginning of a name that counts as the name.
 _BEGINNING = 3
 
 
 def offered(
     entries: Iterable[Entry[RefT]], request: str | None = None, targets: Collection[str] = ()
 ) -> list[Entry[RefT]]:
-    """The entries without those for practice that nobody asked for.
+    """Return the entries without the practice entries that the request does not name.
 
     Args:
-        entries: What can be run.
-        request: In the user's words; None when there is none.
-        targets: Ids, keys and names that the request's context gives.
+        entries: The packs and pipelines.
+        request: The user's words; None when there is no request.
+        targets: Ids, keys and names from the request's context.
     """
     return [
         entry
@@ -42,7 +42,7 @@ def offered(
 
 
 def names_entry(request: str, entry: Entry[RefT]) -> bool:
-    """Whether a request names an entry by its id, key, earlier keys or title, or is the beginning of one of them."""
+    """Return whether a request contains an entry's id, key, earlier key or title, or is the beginning of one."""
     text = " ".join(request.casefold().split())
     return any(_is_named(text, name.casefold()) for name in (entry.id, entry.name, *entry.aliases))
 
@@ -54,4 +54,4 @@ def _is_named(text: str, name: str) -> bool:
         return True
     if re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", text) is None:
         return False
-    return not name.isalnum() or len(set(telling_words(text)) - set(telling_words(name))) <= _WORDS_BESIDE
+    return not name.isalnum() or len(set(telling_words(text)) - set(telling_words(name))) <= _OTHER_WORDS

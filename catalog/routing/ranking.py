@@ -1,7 +1,7 @@
-"""What to run for a request: every entry of the catalog ranked, or told that none fits. Pure, and asks no model.
+"""Ranks the catalog for a request, or finds that no entry fits. Pure; calls no model.
 
-The ranking weighs the signals of `catalog.routing.signals`. Two further figures are calibrated on the development part
-of the benchmark: how likely the catalog serves the request at all, and how likely the first answer is right.
+The score of an entry is the weighted sum of the signals of `catalog.routing.signals`. Two probabilities are calibrated
+on the development part of the benchmark: that the catalog serves the request, and that the first answer is right.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic
 
 from catalog.routing import weights as routing_weights
 from catalog.routing.names import named_exactly
-from catalog.routing.needs import fed_first, new_first
+from catalog.routing.needs import prefer_fed_pipeline, prefer_new_product
 from catalog.routing.signals import OUTCOME_SIGNALS, SIGNALS, outcome_signals, read_request
 from catalog.search import Entry, RefT
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from catalog.routing.index import RoutingIndex
     from catalog.routing.signals import Reading
 
-#: Below this chance that the catalog serves a request, no answer is given; chosen on the development part.
+#: Below this probability that the catalog serves a request, the answer is a gap; chosen on the development part.
 SERVED_FROM = 0.65
-#: Answers given in addition to the best one.
+#: Most answers in addition to the best one.
 MAX_ALTERNATIVES = 5
-#: Another answer is worth telling from this share of the best one's likelihood on.
-_WORTH_TELLING = 0.02
-#: By so much more than any other an entry scores that the request names: e times as likely as the next.
+#: Least likelihood of another answer, as a share of the best one's.
+_LEAST_LIKELY = 0.02
+#: Lead in the score of an entry that the request names: e times as likely as the next.
 _NAMED_LEAD = 1.0
-#: A pipeline that replaces a pack goes before it when it is at least this share as likely.
+#: A pipeline that replaces a pack is ranked before it if its likelihood is at least this share of the pack's.
 _NEARLY = 0.9
 _RANKING = [routing_weights.RANKING[name] for name in SIGNALS]
 _SERVED = [routing_weights.SERVED[name] for name in OUTCOME_SIGNALS]
@@ -44,8 +44,8 @@ class Choice(Generic[RefT]):
     """An entry that may serve a request.
 
     Attributes:
-        position: Its place in the index.
-        confidence: How likely it is right, 0 to 1.
+        position: Its position in the index.
+        confidence: Probability that it is right, 0 to 1.
         likely: Its share of the likelihood of all entries, 0 to 1.
     """
 
@@ -57,13 +57,13 @@ class Choice(Generic[RefT]):
 
 @dataclass(frozen=True, slots=True)
 class Ranking(Generic[RefT]):
-    """What was found for a request.
+    """The ranking for a request.
 
     Attributes:
-        choices: The best first, at most one more than `MAX_ALTERNATIVES`; those of a gap are the nearest there is.
-        served: How likely the catalog serves the request at all, 0 to 1.
-        is_gap: Whether that is too unlikely to answer.
-        reading: How the request was understood.
+        choices: The best first, at most one more than `MAX_ALTERNATIVES`; for a gap, the nearest entries.
+        served: Probability that the catalog serves the request at all, 0 to 1.
+        is_gap: Whether `served` is below `SERVED_FROM`.
+        reading: The request compared with the catalog.
     """
 
     choices: tuple[Choice[RefT], ...]
@@ -73,20 +73,20 @@ class Ranking(Generic[RefT]):
 
 
 def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) -> Ranking[RefT]:
-    """Ranks the catalog for a request.
+    """Rank the catalog for a request.
 
     Args:
         index: The catalog.
-        facts: What the request says and has, from `read_facts`.
-        history: How often the caller used what lately, by id.
+        facts: The facts of the request, from `read_facts`.
+        history: How often the caller lately used each entry, by id.
     """
     reading = read_request(index, facts, history)
     if not index.entries:
         return Ranking((), 0.0, True, reading)
     scores = [_weighed(row, _RANKING) for row in reading.rows]
-    if not reading.repeats:  # what was done before had what it needs
-        scores = fed_first(index.entries, scores, facts, reading.wish)
-        scores = new_first(index.entries, scores, facts, reading.wish)
+    if not reading.repeats:  # what was run before had the inputs it needs
+        scores = prefer_fed_pipeline(index.entries, scores, facts, reading.wish)
+        scores = prefer_new_product(index.entries, scores, facts, reading.wish)
     named = named_exactly(facts.request, index.entries)
     if named:
         scores = _lead_by_name(scores, max(named, key=scores.__getitem__))
@@ -102,7 +102,7 @@ def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) ->
     if named:
         served = max(served, SERVED_FROM)
     order = _pipelines_first(index.entries, order, likely)
-    answers = [place for place in order[: MAX_ALTERNATIVES + 1] if likely[place] >= _WORTH_TELLING * likely[order[0]]]
+    answers = [place for place in order[: MAX_ALTERNATIVES + 1] if likely[place] >= _LEAST_LIKELY * likely[order[0]]]
     sure = [right, *(min(right, likely[place] * served) for place in answers[1:])]
     choices = [
         Choice(index.entries[place], place, round(confidence, 3), likely[place])
@@ -112,13 +112,13 @@ def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) ->
 
 
 def _lead_by_name(scores: list[float], place: int) -> list[float]:
-    """Lets the entry that the request names go first, whatever else its words are like."""
+    """Rank the entry that the request names first."""
     highest = max(scores)
     return [highest + _NAMED_LEAD if each == place else score for each, score in enumerate(scores)]
 
 
 def _pipelines_first(entries: Sequence[Entry[RefT]], order: list[int], likely: Sequence[float]) -> list[int]:
-    """Puts a pipeline before the pack it replaces when they are nearly as likely."""
+    """Rank a pipeline before the pack it replaces if it is nearly as likely."""
     first = entries[order[0]]
     if first.kind != "pack":
         return order

@@ -1,4 +1,4 @@
-"""Why an entry was chosen, in plain words. Pure."""
+"""Explains a choice in plain words. Pure."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from catalog.routing.signals import Reading
     from catalog.search import RefT
 
-#: Most kinds or packs that are named.
+#: Most kinds or packs in a sentence.
 _MOST_NAMED = 3
-#: Uses by the caller from which on they are a reason.
-_TELLING_USES = 2
+#: Least uses by the caller that are mentioned as a reason.
+_MIN_USES = 2
 
 
 def reason_of(
@@ -32,14 +32,14 @@ def reason_of(
     *,
     uses: int = 0,
 ) -> str:
-    """Why an entry may serve a request, in short sentences.
+    """Explain why an entry may serve a request, in short sentences.
 
     Args:
         index: The catalog.
         choice: The entry.
-        facts: What the request has.
-        reading: How it compared with the catalog.
-        uses: How often the caller used the entry lately.
+        facts: The facts of the request.
+        reading: The request compared with the catalog.
+        uses: How often the caller lately used the entry.
     """
     metadata = choice.entry.metadata
     parts = [metadata.typical_use or excerpt(choice.entry.description, 240).split("\n")[0] or choice.entry.name]
@@ -47,14 +47,14 @@ def reason_of(
     for fact in facts.facts:
         kind = next((kind for kind in fact.kinds if kind in accepts), None)
         if kind is not None:
-            parts.append(f"It takes what is at hand, {_shown(fact.value)} ({_described(kind)}).")
+            parts.append(f"It takes {_shown(fact.value)} ({_described(kind)}).")
             break
     example = index.nearest_example(choice.position, reading.terms)
     if example is not None:
         parts.append(f"It serves requests such as “{example}”.")
     had = kinds_had(facts, reading.wish)
     if lacks_input(choice.entry, facts, had):
-        parts.append(f"It needs what the request does not have: {_either(metadata.accepts)}.")
+        parts.append(f"It needs an input that the request does not have: {_either(metadata.accepts)}.")
         makers = [
             entry.id
             for entry in index.entries
@@ -63,32 +63,32 @@ def reason_of(
             and not lacks_input(entry, facts, had)
         ]
         if makers:
-            parts.append(f"In a pipeline, a step before it can make that: {_either(makers)}.")
-    if uses >= _TELLING_USES:
+            parts.append(f"In a pipeline, a step before it can make one: {_either(makers)}.")
+    if uses >= _MIN_USES:
         parts.append(f"You used it {uses} times lately.")
     return " ".join(parts)
 
 
 def reasoning_of(index: RoutingIndex[RefT], ranking: Ranking[RefT], facts: Facts, how: str) -> str:
-    """How a choice by words was made, for people.
+    """Explain how the choice was made.
 
     Args:
         index: The catalog.
-        ranking: What was found.
-        facts: What the request has.
+        ranking: The ranking.
+        facts: The facts of the request.
         how: Who decided, one sentence.
     """
     parts = [how]
     if facts.facts:
-        parts.append(f"At hand: {', '.join(_shown(fact.value) for fact in facts.facts[:5])}.")
+        parts.append(f"Found: {', '.join(_shown(fact.value) for fact in facts.facts[:5])}.")
     written = as_written(facts.text)
     unknown = sorted({written.get(term.stem, term.stem) for term in ranking.reading.terms if not term.known})
     if ranking.is_gap:
-        parts.append(f"Of {len(index.entries)} entries none fits well enough ({ranking.served:.0%} likely).")
+        parts.append(f"None of {len(index.entries)} entries fits well enough ({ranking.served:.0%} likely).")
     else:
-        parts.append(f"{len(index.entries)} entries were compared by words, what they take and make, and your history.")
+        parts.append(f"{len(index.entries)} entries were compared by their words, inputs, outputs and your history.")
     if unknown:
-        parts.append(f"Words nobody here uses: {', '.join(unknown[:8])}.")
+        parts.append(f"Unknown words: {', '.join(unknown[:8])}.")
     return " ".join(parts)
 
 

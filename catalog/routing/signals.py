@@ -1,6 +1,6 @@
-"""What speaks for and against each entry of the catalog for one request, as numbers. Pure.
+"""The signals for and against each entry of the catalog for one request, as numbers. Pure.
 
-`SIGNALS` names them in order; what each is worth is fitted on the development part of the benchmark and stands in
+`SIGNALS` names them in order; their weights are fitted on the development part of the benchmark, in
 `catalog.routing.weights`.
 """
 
@@ -42,15 +42,15 @@ SIGNALS = (
     "audience",
     *CONCEPT_SIGNALS,
 )
-#: Kinds that somebody must have at hand: an entry that takes nothing else cannot do without.
-_AT_HAND_KINDS = (
+#: Kinds that the caller must provide: an entry that accepts only these cannot run without.
+_PROVIDED_KINDS = (
     "url source_url repo_url pdf docx xlsx pptx html document audio mp3 mp4 video image composition_html "
     "repo_workspace session_id issue_number"
 )
-_AT_HAND = frozenset(_AT_HAND_KINDS.split())
-#: A word is taken as known from this likeness on.
+_PROVIDED = frozenset(_PROVIDED_KINDS.split())
+#: Least sureness of a word that counts as known.
 SURE = 0.75
-#: What is wanted stands before these words, its topic after them.
+#: What is wanted comes before these words, its topic after them.
 _TOPIC = re.compile(r"\b(?:about|on|regarding|concerning|topic|uber|sur|sobre)\b|:")
 _REPEATS = re.compile(
     r"\b(?:same (?:as|again|thing)|as (?:usual|always|before)|the usual|again|once more|like (?:last|before|yesterday)|"
@@ -62,25 +62,25 @@ _AUDIENCE = re.compile(
     r"executives?|c[teifo]os?|lay ?(?:wo)?m[ae]n|lay person|einsteiger|anf[aä]nger)|"
     r"(?:a|an|the|our|my)\s+(?:[a-z-]+\s+)?(?:audience|readership|readers|team|customers|users|public))\b"
 )
-#: Words that end like many people and are none.
+#: Plurals that are not people.
 _NO_AUDIENCE_WORDS = "this us thus minutes hours days weeks slides videos docs steps headphones socials"
 _NO_AUDIENCE = frozenset(_NO_AUDIENCE_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A request as it was understood, with a row of signals for each entry.
+    """A request compared with the catalog: a row of signals for each entry.
 
     Attributes:
-        terms: Its words in terms of the catalog.
-        rows: Of each entry in the order of the index, its signals in the order of `SIGNALS`.
-        coverage: Share of its words, weighed by rarity, that the catalog knows.
-        repeats: Whether it asks for what was done before.
-        only_limits: How many of its words stand nowhere but where entries say what they cannot do.
+        terms: Its words, with the words of the catalog they stand for.
+        rows: For each entry in the order of the index, its signals in the order of `SIGNALS`.
+        coverage: Share of its words, weighted by rarity, that the catalog knows.
+        repeats: Whether it asks for the same as before.
+        only_limits: How many of its words occur only in limitations of entries.
         head_unknown: Share of the words before its topic that the catalog does not know.
-        wish: The concepts it speaks of.
-        absent: Share of its deeds that no entry speaks of.
-        first_lacked: Of each entry, whether it never speaks of the deed named first.
+        wish: Its concepts.
+        absent: Share of its deeds that no entry mentions.
+        first_lacked: For each entry, whether it never mentions the request's first deed.
     """
 
     terms: tuple[Term, ...]
@@ -95,12 +95,12 @@ class Reading:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether none of its words tells what is wanted, other than that it be as before."""
+        """Whether none of its words says what is wanted, apart from asking for the same as before."""
         return not self.terms and not self.wish.all
 
 
 def audience_of(text: str) -> str | None:
-    """Whom a request says its result is for, in its own words; None when it does not."""
+    """Return the audience that a request names, in its words; None when it names none."""
     for match in _AUDIENCE.finditer(text.casefold()):
         words = match.group(1).split()
         if words[-1] not in _NO_AUDIENCE:
@@ -109,12 +109,12 @@ def audience_of(text: str) -> str | None:
 
 
 def read_request(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) -> Reading:
-    """The signals of a request.
+    """Compare a request with the catalog.
 
     Args:
         index: The catalog.
-        facts: What the request says and has.
-        history: How often the caller used what, by id.
+        facts: The facts of the request.
+        history: How often the caller used each entry, by id.
     """
     folded = fold(facts.text)
     repeats = bool(_REPEATS.search(folded))
@@ -187,7 +187,7 @@ def _word_signals(index: RoutingIndex[RefT], terms: Sequence[Term], size: int) -
 
 
 def _product_named(index: RoutingIndex[RefT], terms: Sequence[Term]) -> list[float]:
-    """How clearly a request names what an entry makes, 0 to 1.2."""
+    """Return for each entry how clearly a request mentions what it makes, 0 to 1.2."""
     named = [0.0] * len(index.entries)
     makes = GROUPS.index("makes")
     for term in terms:
@@ -198,7 +198,7 @@ def _product_named(index: RoutingIndex[RefT], terms: Sequence[Term]) -> list[flo
 
 
 def _fit(facts: Facts, accepts: Sequence[str]) -> float:
-    """How well what is at hand fits what an entry takes: by its most telling kind 1, by another less."""
+    """Return how well the facts fit what an entry accepts: 1 by a fact's most specific kind, less by another."""
     best = 0.0
     for fact in facts.facts:
         if fact.kinds[0] in accepts:
@@ -209,7 +209,7 @@ def _fit(facts: Facts, accepts: Sequence[str]) -> float:
 
 
 def _needs_something(accepts: Sequence[str]) -> bool:
-    return bool(accepts) and _AT_HAND.issuperset(accepts)
+    return bool(accepts) and _PROVIDED.issuperset(accepts)
 
 
 def _audience_share(schema: Mapping[str, JSONValue]) -> float:
@@ -220,7 +220,7 @@ def _audience_share(schema: Mapping[str, JSONValue]) -> float:
 
 
 def _uses(history: Mapping[str, int], targets: Sequence[str]) -> dict[str, float]:
-    """Share of the caller's uses, an earlier run in the context counting like all of them."""
+    """Return each entry's share of the caller's uses; the last run in the context counts as 1."""
     total = sum(history.values())
     shares = {name: count / total for name, count in history.items()} if total else {}
     for target in targets[:1]:
@@ -228,7 +228,7 @@ def _uses(history: Mapping[str, int], targets: Sequence[str]) -> dict[str, float
     return shares
 
 
-#: What a whole ranking came to, in the order of `outcome_signals`.
+#: Names of the signals of a whole ranking, in the order of `outcome_signals`.
 OUTCOME_SIGNALS = (
     "best_likely",
     "margin",
@@ -269,11 +269,11 @@ OUTCOME_SIGNALS = (
 
 
 def outcome_signals(reading: Reading, scores: Sequence[float]) -> list[float]:
-    """What tells whether the catalog serves a request at all, and whether the best entry is right.
+    """Return the signals for whether the catalog serves a request at all, and whether the best entry is right.
 
     Args:
         reading: The request.
-        scores: Of each entry.
+        scores: The score of each entry.
     """
     highest = max(scores)
     likely = sorted((math.exp(score - highest) for score in scores), reverse=True)

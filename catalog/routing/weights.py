@@ -1,4 +1,4 @@
-"""What routing's signals are worth, as `python -m tests.bench.routing.fit --write` found."""
+"""The weights of routing's signals, as `python -m tests.bench.routing.fit --write` fitted them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RANKING = {
     "own_source": 1.2434,
     "given_query": 0.2060,
 }
-#: Logarithm of the odds that the catalog serves a request.
+#: Weights for the log-odds that the catalog serves a request.
 SERVED = {
     "best_likely": 0.3566,
     "margin": 0.3318,
@@ -83,7 +83,7 @@ SERVED = {
     "no_deed": 0.4049,
 }
 SERVED_BIAS = -0.6865
-#: Logarithm of the odds that the first answer is right.
+#: Weights for the log-odds that the first answer is right.
 RIGHT = {
     "best_likely": 0.8145,
     "margin": 1.4399,

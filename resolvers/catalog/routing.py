@@ -12,7 +12,7 @@ import structlog
 from catalog.routing.facts import read_facts
 from catalog.routing.gaps import GapWarning, describe_gap
 from catalog.routing.inputs import SuggestedInputs, suggest_inputs
-from catalog.routing.model import ModelRoute, instructions, problems_of, question, repair
+from catalog.routing.model import ModelRoute, instructions, problems_of, repair_prompt, request_prompt
 from catalog.routing.practice import offered
 from catalog.routing.ranking import MAX_ALTERNATIVES, rank
 from catalog.routing.reasons import reason_of, reasoning_of
@@ -249,11 +249,11 @@ async def _lacks(context: Context, found: Sequence[Found]) -> dict[str, tuple[Re
 async def _ask_model(models: Models, request: _Request) -> tuple[ModelRoute, str, list[str]]:
     """Ask a model, once more if its answer has problems; returns the answer, the model, and the problems left."""
     system = instructions(request.catalog.index.entries)
-    prompt = question(request.text, request.context, request.facts, request.ranking, request.defaults)
+    prompt = request_prompt(request.text, request.context, request.facts, request.ranking, request.defaults)
     answered = await models.structured(ROLE, ModelRoute, prompt, instructions=system, temperature=0.0)
     problems = problems_of(answered.value, request.catalog.by_id)
     if problems:
-        again = repair(prompt, answered.value, problems)
+        again = repair_prompt(prompt, answered.value, problems)
         answered = await models.structured(ROLE, ModelRoute, again, instructions=system, temperature=0.0)
         problems = problems_of(answered.value, request.catalog.by_id)
     return answered.value, answered.model, problems

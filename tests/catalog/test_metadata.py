@@ -53,7 +53,7 @@ def test_a_complete_entry_has_no_issues():
     [
         ({"accepts": []}, "accepts is empty"),
         ({"produces": ["slide_dek"]}, "produces: there is no `slide_dek`; did you mean `slide_deck`?"),
-        ({"accepts": ["url", "url"]}, "accepts names `url` twice."),
+        ({"accepts": ["url", "url"]}, "accepts contains `url` twice."),
         ({"intent_keywords": ["a", "A ", "b", "c", "d"]}, "intent_keywords has 4 different phrases"),
         ({"example_intents": COMPLETE.example_intents[:7]}, "example_intents has 7 requests"),
         ({"example_intents": [*COMPLETE.example_intents, "Make slides from this web page!"]}, "says the same as"),
@@ -101,7 +101,7 @@ def test_incomplete_packs_of_users_load_and_are_marked(tmp_path):
     registry = load_registry(builtins_folder(), [folder], entry_points=False)
     assert registry.find("text.echo") is not None
     assert (
-        "typical_use is missing: one sentence saying when to use it."
+        "typical_use is missing: say in one sentence when to use it."
         in incomplete_packs(registry)[("text.echo", "1.0.0")]
     )
 

@@ -178,13 +178,13 @@ def _source(ranking: Matrix, served: tuple[Matrix, float], right: tuple[Matrix, 
         return f"{name} = {{\n{rows}}}\n"
 
     return (
-        '"""What routing\'s signals are worth, as `python -m tests.bench.routing.fit --write` found."""\n\n'
+        '"""The weights of routing\'s signals, as `python -m tests.bench.routing.fit --write` fitted them."""\n\n'
         "from __future__ import annotations\n\n"
         + block("RANKING", SIGNALS, ranking)
-        + "#: Logarithm of the odds that the catalog serves a request.\n"
+        + "#: Weights for the log-odds that the catalog serves a request.\n"
         + block("SERVED", OUTCOME_SIGNALS, served[0])
         + f"SERVED_BIAS = {served[1]:.4f}\n"
-        + "#: Logarithm of the odds that the first answer is right.\n"
+        + "#: Weights for the log-odds that the first answer is right.\n"
         + block("RIGHT", OUTCOME_SIGNALS, right[0])
         + f"RIGHT_BIAS = {right[1]:.4f}\n"
     )

@@ -8,7 +8,7 @@ import pytest
 
 from catalog.routing.entry_concepts import read_wish
 from catalog.routing.facts import read_facts
-from catalog.routing.needs import fed_first, kinds_had, lacks_input, new_first
+from catalog.routing.needs import kinds_had, lacks_input, prefer_fed_pipeline, prefer_new_product
 from catalog.search import Entry, EntryKind
 from packline import Metadata
 
@@ -44,7 +44,7 @@ def first(entries: list[Entry[str]], request: str, context: Any = None) -> str:
     """The first of entries whose scores fall in their order."""
     scores = [float(-place) for place in range(len(entries))]
     facts, wish = read(request, context)
-    found = fed_first(entries, scores, facts, wish)
+    found = prefer_fed_pipeline(entries, scores, facts, wish)
     assert sorted(found) == sorted(scores), "what speaks for entries changes places and is not made up"
     return entries[found.index(max(found))].id
 
@@ -97,7 +97,7 @@ def test_of_several_such_pipelines_the_likeliest_goes_first() -> None:
 )
 def test_what_makes_only_what_is_given_loses_to_what_makes_what_is_named(request_: str, expected: str) -> None:
     facts, wish = read(request_)
-    found = new_first([TIDY, SHOW], [1.0, 0.0], facts, wish)
+    found = prefer_new_product([TIDY, SHOW], [1.0, 0.0], facts, wish)
     assert [TIDY, SHOW][found.index(max(found))].id == expected
 
 

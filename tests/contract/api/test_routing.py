@@ -174,7 +174,7 @@ async def test_what_lacks_its_input_loses_to_what_makes_it_from_what_there_is(ap
     assert (written["id"], written["missingInputs"]) == ("slides.narrate", [])
     bare = await best("narrated slides")
     assert (bare["id"], bare["missingInputs"]) == ("slides.narrate", ["markdown"])
-    assert "It needs what the request does not have: `outline_markdown` or `markdown`." in bare["why"]
+    assert "It needs an input that the request does not have: `outline_markdown` or `markdown`." in bare["why"]
 
     asked = await best("make slides from this markdown outline")
     assert (asked["id"], asked["missingInputs"]) == ("slides.render", ["markdown"])
@@ -336,7 +336,7 @@ async def test_a_request_that_says_nothing_is_asked_for_more_and_is_no_gap(api: 
         "id"
     ] == "catalog.route"
     puzzled = await api.me.call("route_request", userIntent="a podcast about nurses")
-    assert "Words nobody here uses: nurses" in puzzled["reasoning"]
+    assert "Unknown words: nurses" in puzzled["reasoning"]
     lost = await api.me.call("route_request", userIntent="transcribe this recording")
     assert lost["gapWarning"]["proposedPack"]["name"] == "audio.transcribe"
     assert lost["gapWarning"]["proposedPack"]["inputSchema"]["required"] == ["artifact"]

@@ -115,7 +115,7 @@ async def test_a_server_that_is_not_there(client: httpx2.AsyncClient) -> None:
     with pytest.raises(PackError) as raised:
         await speak(provider, None, client, "alloy", TEXT)
     assert raised.value.failure.code is FailureCode.UPSTREAM_UNAVAILABLE
-    async with httpx2.AsyncClient(trust_env=False) as plain:
+    async with httpx2.AsyncClient(trust_env=False, verify=False) as plain:
         with pytest.raises(PackError) as raised:
             await speak(provider, None, plain, "alloy", TEXT)
     assert raised.value.failure.code is FailureCode.UPSTREAM_UNAVAILABLE

@@ -52,7 +52,7 @@ async def it(tmp_path: Path) -> AsyncIterator[Product]:
 @pytest.fixture
 async def http(it: Product) -> AsyncIterator[httpx2.AsyncClient]:
     headers = {"authorization": f"Bearer {ADMIN_TOKEN}"}
-    async with httpx2.AsyncClient(base_url=it.url(""), headers=headers) as client:
+    async with httpx2.AsyncClient(base_url=it.url(""), headers=headers, verify=False) as client:
         yield client
 
 
@@ -186,7 +186,7 @@ async def test_forms_that_are_none_are_refused(
 
 async def test_only_callers_with_the_scope_may(it: Product, http: httpx2.AsyncClient) -> None:
     url = it.url("/artifacts?name=a.txt")
-    async with httpx2.AsyncClient() as client:
+    async with httpx2.AsyncClient(verify=False) as client:
         nobody = await client.post(url, content=b"x")
         assert (nobody.status_code, nobody.json()["problem"]["code"]) == (401, "FORBIDDEN")
         reader = await it.token_for("reader", "READ")
@@ -206,7 +206,7 @@ async def test_a_browser_may_from_our_own_pages_only(it: Product) -> None:
     assert login is not None
     cookie = {"cookie": f"{authenticator.cookie_name}={login.plaintext}"}
     url = it.url("/artifacts?name=a.txt")
-    async with httpx2.AsyncClient() as client:
+    async with httpx2.AsyncClient(verify=False) as client:
         ours = await client.post(url, content=b"x", headers={**cookie, "origin": it.url("").rstrip("/")})
         assert ours.status_code == 201
         foreign = await client.post(url, content=b"x", headers={**cookie, "origin": "https://evil.example"})
@@ -226,7 +226,7 @@ async def test_a_full_disk_and_a_full_quota_are_told(it: Product, http: httpx2.A
     assert parts(it) == []
     async with product(tmp_path / "small", artifact_quota_bytes=10) as small:
         headers = {"authorization": f"Bearer {ADMIN_TOKEN}"}
-        async with httpx2.AsyncClient(headers=headers) as client:
+        async with httpx2.AsyncClient(headers=headers, verify=False) as client:
             refused = await client.post(small.url("/artifacts?name=a.txt"), content=b"x" * 11)
         assert refused.status_code == 507
         assert "PACKLINE_ARTIFACT_QUOTA_BYTES" in refused.json()["problem"]["message"]
@@ -235,7 +235,7 @@ async def test_a_full_disk_and_a_full_quota_are_told(it: Product, http: httpx2.A
 async def test_a_flood_is_slowed_down(tmp_path: Path) -> None:
     async with product(tmp_path, uploads_per_minute=2) as it:
         headers = {"authorization": f"Bearer {ADMIN_TOKEN}"}
-        async with httpx2.AsyncClient(headers=headers) as client:
+        async with httpx2.AsyncClient(headers=headers, verify=False) as client:
             answers = [await client.post(it.url(f"/artifacts?name={n}.txt"), content=b"x") for n in range(4)]
     assert [answer.status_code for answer in answers] == [201, 201, 429, 429]
     assert int(answers[3].headers["retry-after"]) >= 1

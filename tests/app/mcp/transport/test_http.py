@@ -46,7 +46,7 @@ def wire(era: str, method: str, **params) -> tuple[dict[str, str], bytes]:
 
 async def test_nobody_gets_in_without_a_token_and_is_told_where_to_look(house):
     headers, body = wire("newest", "tools/list")
-    async with httpx2.AsyncClient(timeout=60) as http:
+    async with httpx2.AsyncClient(timeout=60, verify=False) as http:
         for given in ({}, {"authorization": "Bearer wrong"}):
             plain = {name: value for name, value in headers.items() if name != "authorization"}
             refused = await http.post(house.url("/mcp"), headers={**plain, **given}, content=body)
@@ -61,7 +61,7 @@ async def test_nobody_gets_in_without_a_token_and_is_told_where_to_look(house):
 
 async def test_foreign_names_origins_and_selections_are_refused(house):
     headers, body = wire("newest", "tools/list")
-    async with httpx2.AsyncClient(timeout=60) as http:
+    async with httpx2.AsyncClient(timeout=60, verify=False) as http:
 
         async def status(query="", **more):
             return (await http.post(house.url(f"/mcp{query}"), headers={**headers, **more}, content=body)).status_code
@@ -85,7 +85,7 @@ async def test_ten_megabytes_of_arguments_are_refused_cleanly(house, era):
         for start in range(0, len(body), 1 << 16):
             yield body[start : start + (1 << 16)]
 
-    async with httpx2.AsyncClient(timeout=60) as http:
+    async with httpx2.AsyncClient(timeout=60, verify=False) as http:
         for content in (body, chunks()):
             try:
                 refused = await http.post(house.url("/mcp"), headers=headers, content=content)
@@ -118,7 +118,7 @@ async def test_requests_that_break_the_protocol_are_refused(house):
         ({}, changed(_meta=meta | {f"{key}clientInfo": {"name": 1}}), -32602),
         ({}, changed(arguments=[1]), -32602),
     ]
-    async with httpx2.AsyncClient(timeout=60) as http:
+    async with httpx2.AsyncClient(timeout=60, verify=False) as http:
 
         async def posted(given, content):
             return await http.post(house.url("/mcp"), headers=given, content=content)
@@ -146,7 +146,7 @@ async def test_what_breaks_is_logged_and_not_told(house, monkeypatch, era):
     monkeypatch.setattr("app.mcp.transport.server.wire_answer", broken)
     headers, body = wire(era, "tools/call", name="list_runs", arguments={})
     with capture_logs() as logged:
-        async with httpx2.AsyncClient(timeout=60) as http:
+        async with httpx2.AsyncClient(timeout=60, verify=False) as http:
             answer = await http.post(house.url("/mcp"), headers=headers, content=body)
     assert '"code":-32603' in answer.text
     assert "secret" not in answer.text
@@ -167,7 +167,7 @@ async def test_a_call_of_the_handshake_versions_is_cancelled_by_its_client_alone
     def cancel(request_id):
         return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}}
 
-    async with httpx2.AsyncClient(timeout=60) as http:
+    async with httpx2.AsyncClient(timeout=60, verify=False) as http:
         capabilities = {
             "protocolVersion": "2025-06-18",
             "capabilities": {},
@@ -284,7 +284,7 @@ NO_MESSAGES = {
 async def test_what_is_no_message_is_refused_in_words(house, version):
     headers = {**HEADERS, "mcp-method": "tools/list"} | ({"mcp-protocol-version": version} if version else {})
     long = json.dumps({"jsonrpc": "2.0", "id": None, "method": "tools/list", "params": {"x": "x" * 50_000}})
-    async with httpx2.AsyncClient(timeout=60) as http:
+    async with httpx2.AsyncClient(timeout=60, verify=False) as http:
         for body, word in {**NO_MESSAGES, long: "The `id` of a request"}.items():
             refused = await http.post(house.url("/mcp"), headers=headers, content=body)
             assert refused.status_code == 400, body
@@ -294,7 +294,7 @@ async def test_what_is_no_message_is_refused_in_words(house, version):
 
 
 async def test_parameters_that_do_not_fit_are_named(house):
-    async with httpx2.AsyncClient(timeout=60) as http:
+    async with httpx2.AsyncClient(timeout=60, verify=False) as http:
         for method, params, word in (
             ("initialize", {}, "protocolVersion"),
             ("tools/call", {}, "name"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import pytest
 from pydantic import BaseModel, Field
 
 from packline import PackContext, pack
@@ -55,12 +54,9 @@ async def alive(tab: Tab) -> None:
     await tab.page.get_by_role("link", name="Source", exact=True).and_(tab.page.locator("[aria-current]")).wait_for()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_markdown_that_is_too_much_is_shown_as_it_is_written(
-    tmp_path: Path, theme: Literal["light", "dark"]
-) -> None:
+async def test_markdown_that_is_too_much_is_shown_as_it_is_written(tmp_path: Path) -> None:
     files = {name: (text.encode(), "text/markdown") for name, text in HOSTILE_MARKDOWN.items()}
-    async with product(tmp_path, [maker(files)]) as it, browsing(it, theme=theme) as tab:
+    async with product(tmp_path, [maker(files)]) as it, browsing(it) as tab:
         at = await made(it)
         await tab.page.add_init_script(WATCH)
         for name in files:
@@ -72,14 +68,13 @@ async def test_markdown_that_is_too_much_is_shown_as_it_is_written(
         await tab.visit(f"/artifacts/{at['quotes.md']}")
         await tab.sees("Shown as it is written, because it nests quotes or lists too deeply.")
         await tab.page.get_by_role("region", name="quotes.md").wait_for()
-        assert await tab.violations() == []
+        assert await tab.violations_in_both_themes() == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_what_cannot_be_shown_leaves_the_page_around_it(tmp_path: Path, theme: Literal["light", "dark"]) -> None:
+async def test_what_cannot_be_shown_leaves_the_page_around_it(tmp_path: Path) -> None:
     lost = ("Failed to fetch", "net::ERR_FAILED", "Failed to load resource")
     files = {"tea.md": (b"# Tea\n\nIt is **hot**.", "text/markdown")}
-    async with product(tmp_path, [maker(files)]) as it, browsing(it, theme=theme, expect=lost) as tab:
+    async with product(tmp_path, [maker(files)]) as it, browsing(it, expect=lost) as tab:
         at = await made(it)
         # The part of the page that sets Markdown out does not come: the connection broke, or the server has another.
         await tab.page.route("**/assets/Markdown-*.js", lambda route: route.abort())
@@ -87,26 +82,23 @@ async def test_what_cannot_be_shown_leaves_the_page_around_it(tmp_path: Path, th
         await tab.sees("tea.md cannot be shown.")
         await tab.page.get_by_role("heading", name="tea.md").wait_for()
         await tab.page.get_by_role("link", name="Download", exact=True).wait_for()
-        assert await tab.violations() == []
+        assert await tab.violations_in_both_themes() == []
         await tab.press("Show as text")
         await tab.reads(tab.page.get_by_role("region", name="tea.md, as text"), "# Tea\n\nIt is **hot**.")
         async with tab.page.expect_download() as downloading:
             await tab.press("Download as text")
         assert (await downloading.value).suggested_filename == "tea.md.txt"
-        assert await tab.violations() == []
+        assert await tab.violations_in_both_themes() == []
 
         await tab.page.unroute("**/assets/Markdown-*.js")
         await tab.page.reload()
         await tab.page.get_by_role("heading", name="Tea", exact=True).wait_for()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_a_part_that_does_not_load_leaves_the_way_to_other_pages(
-    tmp_path: Path, theme: Literal["light", "dark"]
-) -> None:
+async def test_a_part_that_does_not_load_leaves_the_way_to_other_pages(tmp_path: Path) -> None:
     lost = ("Failed to fetch", "net::ERR_FAILED", "Failed to load resource")
     bench = Workbench()
-    async with product(tmp_path, bench.packs) as it, browsing(it, theme=theme, expect=lost) as tab:
+    async with product(tmp_path, bench.packs) as it, browsing(it, expect=lost) as tab:
         await save(it, "tea", step("say", "test.echo", text="hot"))
         run = await ran(it, "tea")
         await tab.page.route("**/assets/dialogs-*.js", lambda route: route.abort())
@@ -115,13 +107,13 @@ async def test_a_part_that_does_not_load_leaves_the_way_to_other_pages(
         await tab.press("Run again")
         await tab.sees("The dialog cannot be shown.")
         await tab.page.get_by_role("button", name="Say Succeeded").wait_for()
-        assert await tab.violations() == []
+        assert await tab.violations_in_both_themes() == []
         await tab.press("Close")
         await tab.page.get_by_text("The dialog cannot be shown.").wait_for(state="detached")
 
         await tab.page.get_by_role("link", name="Catalog", exact=True).click()
         await tab.page.get_by_role("heading", name="This page cannot be shown").wait_for()
-        assert await tab.violations() == []
+        assert await tab.violations_in_both_themes() == []
         await tab.page.get_by_role("link", name="Runs", exact=True).click()
         await tab.page.get_by_role("heading", name="Runs", exact=True).wait_for()
         await tab.visit("/runs/%E0%A4%A")
@@ -154,10 +146,7 @@ async def odd(ctx: PackContext, given: Nothing) -> Odd:
     return Odd(value=WIDE)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_what_a_run_was_given_and_gave_may_be_of_any_shape(
-    tmp_path: Path, theme: Literal["light", "dark"]
-) -> None:
+async def test_what_a_run_was_given_and_gave_may_be_of_any_shape(tmp_path: Path) -> None:
     files = {"deep.json": (("[" * 90_000 + "]" * 90_000).encode(), "application/json")}
     bench = Workbench()
     strange = {name: {"type": "string"} for name in ("constructor", "toString", "valueOf")}
@@ -175,7 +164,7 @@ async def test_what_a_run_was_given_and_gave_may_be_of_any_shape(
         "$defs": {"one": {"$ref": "#/$defs/other"}, "other": {"$ref": "#/$defs/one", "description": "Round."}},
     }
     packs = [*bench.packs, maker(files), odd]
-    async with product(tmp_path, packs) as it, browsing(it, theme=theme) as tab:
+    async with product(tmp_path, packs) as it, browsing(it) as tab:
         await save(
             it,
             "odd",
@@ -195,7 +184,7 @@ async def test_what_a_run_was_given_and_gave_may_be_of_any_shape(
         await tab.page.get_by_text("More (300)").click()
         await tab.page.get_by_role("button", name="Show 100 more of 200").click()
         await tab.page.get_by_label("Field 199").wait_for()
-        assert await tab.violations() == []
+        assert await tab.violations_in_both_themes() == []
         await tab.press("Run")
         await tab.state("Succeeded")
 
@@ -206,11 +195,11 @@ async def test_what_a_run_was_given_and_gave_may_be_of_any_shape(
         await tab.page.get_by_role("tab", name="Output").click()
         await tab.sees("__proto__")
         await tab.page.get_by_role("button", name="Show 50 more of").first.click()
-        assert await tab.violations() == []
+        assert await tab.violations_in_both_themes() == []
         await tab.page.get_by_role("tab", name="Log").click()
         await tab.press("show all 500,000 characters")
         await tab.page.get_by_role("button", name="Make Succeeded").click()
         await tab.page.get_by_role("link", name="deep.json", exact=True).click()
         await tab.page.get_by_role("heading", name="deep.json").wait_for()
         await tab.page.get_by_role("button", name="0 · 1").click()
-        assert await tab.violations() == []
+        assert await tab.violations_in_both_themes() == []

@@ -72,7 +72,7 @@ def test_what_is_missing_is_named(changes, expected):
 
 
 def test_packs_replace_nothing():
-    assert issues(is_pipeline=False) == ["supersedes is for pipelines; a pack replaces nothing."]
+    assert issues(is_pipeline=False) == ["supersedes is only for pipelines: leave it empty for a pack."]
 
 
 def test_an_entry_that_needs_nothing_may_accept_nothing():

@@ -1,6 +1,6 @@
-"""The model gateway: roles to models, fallback, accounting.
+"""The model gateway: resolves roles to models, falls back along their chain, and records usage.
 
-Begin with `gateway`; `roles` picks models, `text_models` asks text models, `voices` and `images` the others. Packs see
-`runner.packs.models`. What a provider's failure means is sorted in `problems`, `provider_requests` and `voices`: a new
-failure code belongs there, too.
+Begin with `gateway`; `roles` resolves roles, `text_models` calls text models, `voices` and `images` the others. Packs
+see `runner.packs.models`. Providers' failures become failure codes in `problems`, `provider_requests` and `voices`: add
+a new code there, too.
 """

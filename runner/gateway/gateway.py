@@ -1,7 +1,7 @@
-"""The model gateway: picks the models of a role, asks them in order, and tells what was used.
+"""The model gateway: calls the models of a role in order until one answers, and reports its usage.
 
-One `Gateway` serves the process, one `AttemptModels` each attempt. A call goes on to the next model of its chain when
-one cannot answer now, and repeats nothing else.
+One `Gateway` serves the process, one `AttemptModels` each attempt. When a model cannot answer now, the call goes on to
+the next model of the chain; nothing else is retried.
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ _Output = TypeVar("_Output", bound="BaseModel")
 _Answer = TypeVar("_Answer")
 log = structlog.get_logger(__name__)
 
-#: Longest time of one request to a model, unless a setting says otherwise.
+#: Default timeout of a request to a model.
 CALL_SECONDS = 240.0
 #: Largest answer: a picture as base64, or some minutes of speech.
 MAX_BYTES = 64 * 1024 * 1024
 
 
 def _ignore(_: object) -> None:
-    """For callers that keep no account."""
+    """Default of the callbacks of `Gateway.attempt`."""
 
 
 class Gateway:
     """The models of this server.
 
     Args:
-        providers: Who serves models, by name.
+        providers: The providers, by name.
         roles: The models of each role that has a setting, in the order they are tried.
-        keys: Where keys of providers are found.
-        egress: The way out. Addresses of providers may be private, since the operator configured them.
-        call_seconds: Longest time of one request.
+        keys: The providers' keys.
+        egress: Makes the HTTP client. Addresses of providers may be private, since the operator configured them.
+        call_seconds: Timeout of a request.
     """
 
     def __init__(
@@ -76,20 +76,20 @@ class Gateway:
         self.call_seconds = call_seconds
         self._egress = egress
         self._client: httpx2.AsyncClient | None = None
-        self._loading = asyncio.Lock()
-        self._ready: set[ProviderKind] = set()
+        self._warming = asyncio.Lock()
+        self._warm: set[ProviderKind] = set()
 
     def attempt(self, record: Callable[[ModelUse], None] = _ignore, warn: Callable[[str], None] = _ignore) -> Models:
-        """The gateway of one attempt.
+        """Return the gateway for one attempt.
 
         Args:
-            record: Called for every answered call, also when the answer is unusable.
-            warn: Called with one sentence when the call succeeded but something needs fixing.
+            record: Called after every answered call, even if the answer cannot be used.
+            warn: Called with one sentence when a call succeeded but something needs fixing.
         """
         return AttemptModels(self, record, warn)
 
     def missing(self, role: str) -> Missing | None:
-        """Why no model can serve a role; None when one can. Asks no model and costs nothing."""
+        """Return why no model can serve a role; None when one can. Calls no model."""
         chain = self.roles.chain(role)
         if role == "voice":
             if any(candidate.missing is None and candidate.provider is not None for candidate in chain):
@@ -106,7 +106,7 @@ class Gateway:
         return None
 
     def client(self) -> httpx2.AsyncClient:
-        """What requests to providers leave through; it follows no redirect, which might carry a key elsewhere."""
+        """Return the client for providers; it follows no redirect, which could send a key elsewhere."""
         if self._client is None:
             self._client = self._egress.client(
                 [provider.base_url for provider in self.roles.providers.values()],
@@ -117,20 +117,20 @@ class Gateway:
         return self._client
 
     async def text_models(self, provider: Provider) -> ModuleType:
-        """`runner.gateway.text_models`, ready for a provider of this kind; made ready in a thread, once.
+        """Return `runner.gateway.text_models`, warmed up in a thread for this kind of provider, once.
 
         Raises:
             PackError: `not_found` when the extra is not installed.
         """
-        if provider.kind in self._ready:
+        if provider.kind in self._warm:
             return importlib.import_module("runner.gateway.text_models")
         if not has_module("pydantic_ai"):
             missing = not_installed()
             raise PackError(FailureCode.NOT_FOUND, missing.message, hint=missing.hint)
-        async with self._loading:
-            if provider.kind not in self._ready:
-                await asyncio.to_thread(_make_ready, provider.kind)
-                self._ready.add(provider.kind)
+        async with self._warming:
+            if provider.kind not in self._warm:
+                await asyncio.to_thread(_warm_up, provider.kind)
+                self._warm.add(provider.kind)
         return importlib.import_module("runner.gateway.text_models")
 
 
@@ -143,7 +143,7 @@ class AttemptModels:
         self._warn = warn
 
     def missing(self, role: str) -> Missing | None:
-        """Why no model can serve a role here; None when one can."""
+        """Return why no model can serve a role; None when one can."""
         return self._gateway.missing(role)
 
     async def text(
@@ -161,8 +161,8 @@ class AttemptModels:
 
         async def ask(candidate: Candidate, provider: Provider) -> TextAnswer:
             text_models = await self._gateway.text_models(provider)
-            question: ModelRequest = text_models.ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
-            text = await text_models.ask_text(self._line(text_models, candidate, provider, role), question)
+            request: ModelRequest = text_models.ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
+            text = await text_models.ask_text(self._connection(text_models, candidate, provider, role), request)
             return TextAnswer(text, str(candidate.ref))
 
         return await self._first(role, model, ask)
@@ -179,13 +179,13 @@ class AttemptModels:
         temperature: float | None = None,
         model: str | None = None,
     ) -> StructuredAnswer[_Output]:
-        """Fill in `output` with a model; what does not fit is sent back once for repair."""
+        """Fill in `output` with a model; an answer that does not fit is sent back once for repair."""
 
         async def ask(candidate: Candidate, provider: Provider) -> StructuredAnswer[_Output]:
             text_models = await self._gateway.text_models(provider)
-            question: ModelRequest = text_models.ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
-            line = self._line(text_models, candidate, provider, role)
-            value = await text_models.ask_structured(line, question, output)
+            request: ModelRequest = text_models.ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
+            connection = self._connection(text_models, candidate, provider, role)
+            value = await text_models.ask_structured(connection, request, output)
             return StructuredAnswer(value, str(candidate.ref))
 
         return await self._first(role, model, ask)
@@ -193,7 +193,7 @@ class AttemptModels:
     async def image(
         self, prompt: str, *, width: int, height: int, role: str = "image", model: str | None = None
     ) -> ImageAnswer:
-        """Make one picture with a model, as near to `width` by `height` pixels as it can."""
+        """Make one picture with a model, in the size nearest to `width` by `height` pixels."""
 
         async def ask(candidate: Candidate, provider: Provider) -> ImageAnswer:
             started = time.monotonic()
@@ -212,18 +212,18 @@ class AttemptModels:
         return await self._first(role, model, ask)
 
     async def speak(self, text: str, *, voice: str | None = None, role: str = "voice") -> SpeechAnswer:
-        """Speak a text of at most 5,000 characters; at last by a voice of this machine."""
+        """Speak a text of at most 5,000 characters; the last resort is a voice of this machine."""
         [answer] = await self._voices().speak([text], voice, role)
         return answer
 
     async def speak_all(
         self, texts: Sequence[str], *, voice: str | None = None, role: str = "voice"
     ) -> list[SpeechAnswer]:
-        """Speak several texts with one and the same voice, an answer for each in order."""
+        """Speak several texts with the same voice; return an answer for each, in order."""
         return await self._voices().speak(texts, voice, role)
 
     def other_voice(self, voice: str, *, role: str = "voice") -> str | None:
-        """A voice for a second speaker, from the same provider; None when no other is known."""
+        """Return another voice of the same provider, for a second speaker; None when none is known."""
         return speech.other_voice(voice, [str(candidate.ref) for candidate in self._gateway.roles.chain(role)])
 
     def _voices(self) -> Voices:
@@ -232,15 +232,15 @@ class AttemptModels:
     async def _first(
         self, role: str, model: str | None, ask: Callable[[Candidate, Provider], Awaitable[_Answer]]
     ) -> _Answer:
-        """The answer of the first model of a chain that gives one.
+        """Return the answer of the first model of a chain that answers.
 
         Raises:
-            PackError: none does; with the reason that is of most use.
+            PackError: none does; with the most useful reason.
         """
         chain = self._gateway.roles.chain(role)
         if model is not None:
-            asked = self._gateway.roles.asked_for(model)
-            chain = [asked, *(candidate for candidate in chain if candidate.ref != asked.ref)]
+            named = self._gateway.roles.named_candidate(model)
+            chain = [named, *(candidate for candidate in chain if candidate.ref != named.ref)]
         if not chain:
             raise no_model(role)
         errors: list[PackError] = []
@@ -256,11 +256,13 @@ class AttemptModels:
                     self._warn(f"{error.failure.message} The next model of the role `{role}` was asked.")
         raise most_useful(role, errors)
 
-    def _line(self, text_models: ModuleType, candidate: Candidate, provider: Provider, role: str) -> ModelConnection:
+    def _connection(
+        self, text_models: ModuleType, candidate: Candidate, provider: Provider, role: str
+    ) -> ModelConnection:
         def answered(use: ModelUse) -> None:
             self._record(replace(use, role=role))
 
-        line: ModelConnection = text_models.ModelConnection(
+        connection: ModelConnection = text_models.ModelConnection(
             provider=provider,
             key=self._gateway.roles.key(provider),
             ref=candidate.ref,
@@ -268,7 +270,7 @@ class AttemptModels:
             seconds=self._gateway.call_seconds,
             answered=answered,
         )
-        return line
+        return connection
 
 
 def _provider_of(candidate: Candidate) -> Provider:
@@ -278,5 +280,5 @@ def _provider_of(candidate: Candidate) -> Provider:
     return candidate.provider
 
 
-def _make_ready(kind: ProviderKind) -> None:
-    importlib.import_module("runner.gateway.rehearsal").rehearse(kind)
+def _warm_up(kind: ProviderKind) -> None:
+    importlib.import_module("runner.gateway.warm_up").warm_up(kind)

@@ -1,6 +1,6 @@
-"""What runs in a worker process to speak offline; the library and its 180 MB stay out of the server.
+"""Offline speech, run in a worker process so that the library and its 180 MB stay out of the server.
 
-Only the standard library is imported at the top: every worker pays for it.
+Only the standard library is imported at the top: every worker imports this module.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-#: The voice inside the wheel; any other would be fetched from the network.
+#: The voice in the wheel; any other would be downloaded.
 BUNDLED_VOICE = "heart"
 MODEL_FILE = "hibari.onnx"
 SAMPLE_RATE = 24_000
-#: The same speech for the same text: the noise in it starts from here.
+#: Seed of the model's noise, so that the same text gives the same speech.
 _SEED = 1
-#: Silence kept around a sentence; the model itself leaves 0.8 s between two, which drags.
+#: Silence kept around a sentence; the model's own pauses of 0.8 s are too long.
 _LEAD_SECONDS = 0.06
 _TAIL_SECONDS = 0.14
 _SENTENCE_PAUSE_SECONDS = 0.26
@@ -26,18 +26,18 @@ _SILENCE = 0.015
 
 
 def speak_texts(texts: list[str], pitch: float) -> list[bytes]:
-    """Each text as 16-bit samples of one channel at 24 kHz; empty where nothing of it can be spoken.
+    """Speak texts; return 16-bit samples of one channel at 24 kHz for each, none where nothing can be spoken.
 
     Args:
         texts: Plain English.
-        pitch: 1 for the voice itself; below 1 a deeper one of the same tempo.
+        pitch: 1 for the voice itself; below 1 for a deeper one at the same tempo.
     """
     from pathlib import Path
 
     import hibari  # type: ignore[import-untyped]
     import numpy as np
 
-    # Given by its path, the model is never looked for in a cache or on the network.
+    # With a path, the library does not look for the model in a cache or on the network.
     model = Path(hibari.__file__).parent / "assets" / MODEL_FILE
     voice: Any = hibari.Hibari(voice=BUNDLED_VOICE, model=str(model), threads=1)
     pause = np.zeros(int(_SENTENCE_PAUSE_SECONDS * SAMPLE_RATE), np.float32)
@@ -54,7 +54,7 @@ def speak_texts(texts: list[str], pitch: float) -> list[bytes]:
 
 
 def _deepened(samples: NDArray[numpy.float32], pitch: float) -> NDArray[numpy.float32]:
-    """Stretched by 1/pitch through its spectrum, which lowers pitch and formants alike and adds no harshness."""
+    """Stretch sound by 1/pitch through its spectrum, which lowers pitch and formants alike without harshness."""
     import numpy as np
 
     length = round(len(samples) / pitch)
@@ -66,7 +66,7 @@ def _deepened(samples: NDArray[numpy.float32], pitch: float) -> NDArray[numpy.fl
 
 
 def _trimmed(samples: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
-    """Without most of the silence around it, its ends faded so that nothing clicks."""
+    """Remove most of the silence around sound, and fade its ends so that nothing clicks."""
     import numpy as np
 
     loud = np.flatnonzero(np.abs(samples) > _SILENCE * max(float(np.abs(samples).max(initial=0)), 1e-6))

@@ -1,4 +1,4 @@
-"""Pictures from any server that speaks OpenAI's `/images/generations`."""
+"""Makes pictures with any server that implements OpenAI's `/images/generations`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     from runner.gateway.providers import Provider
 
 _SECONDS = 300.0
-#: The sizes a model draws in, nearest shape first to be chosen (OpenAI's API reference, `images/generations`). Any
-#: other model is asked for the size itself.
+#: The sizes a model draws (OpenAI's API reference, `images/generations`). Any other model is asked for the exact size.
 _SIZES: dict[str, tuple[tuple[int, int], ...]] = {
     "gpt-image": ((1024, 1024), (1536, 1024), (1024, 1536)),
     "dall-e-3": ((1024, 1024), (1792, 1024), (1024, 1792)),
     "dall-e-2": ((1024, 1024), (512, 512), (256, 256)),
 }
-#: First bytes of the formats that are taken.
+#: First bytes of the accepted formats.
 _SIGNATURES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 
 
@@ -45,20 +44,20 @@ async def make_image(
     """Make one picture at a provider, in the nearest size its model draws.
 
     Args:
-        provider: One that speaks OpenAI's protocol.
+        provider: A provider with OpenAI's protocol.
         key: Its key, if it needs one.
-        client: Reaches the provider.
-        model: Without the provider.
-        prompt: What it should show.
+        client: The HTTP client.
+        model: The model, without the provider.
+        prompt: What the picture should show.
         width: In points.
         height: In points.
 
     Returns:
-        The file, its media type (PNG, JPEG or WebP), and what was used.
+        The file, its media type (PNG, JPEG or WebP), and the usage.
 
     Raises:
-        PackError: with the code for the provider's answer; `policy_denied` when it will not draw this;
-            `invalid_output` for an answer without a picture; `invalid_input` for a provider that draws none.
+        PackError: with the code for the provider's answer; `policy_denied` when it refuses the prompt;
+            `invalid_output` for an answer without a picture; `invalid_input` for a provider that makes no pictures.
     """
     name = f"{provider.name}:{model}"
     if provider.kind not in ("openai", "ollama"):
@@ -70,7 +69,7 @@ async def make_image(
         )
     drawn = nearest_size(model, width, height)
     body: dict[str, JSONValue] = {"model": model, "prompt": prompt, "n": 1, "size": f"{drawn[0]}x{drawn[1]}"}
-    if not model.startswith("gpt-image"):  # those always answer so, and refuse to be asked
+    if not model.startswith("gpt-image"):  # these always return base64, and refuse the parameter
         body["response_format"] = "b64_json"
     answer = await post_json(
         client,
@@ -86,12 +85,12 @@ async def make_image(
         picture = await _fetch(client, usage.pop("url"), name)
     media_type = media_type_of(picture)
     if media_type is None:
-        raise PackError(FailureCode.INVALID_OUTPUT, f"`{name}` answered with something that is no PNG, JPEG or WebP.")
+        raise PackError(FailureCode.INVALID_OUTPUT, f"`{name}` answered with something other than a PNG, JPEG or WebP.")
     return picture, media_type, await _use(provider, model, usage)
 
 
 async def _use(provider: Provider, model: str, usage: Mapping[str, JSONValue]) -> ModelUse:
-    """What was used, priced where the provider tells tokens and their price is known."""
+    """Return the usage, with its cost if the provider reports tokens and their price is known."""
     tokens_in, tokens_out = usage.get("input_tokens"), usage.get("output_tokens")
     name = f"{provider.name}:{model}"
     if not isinstance(tokens_in, int) or not isinstance(tokens_out, int):
@@ -103,7 +102,7 @@ async def _use(provider: Provider, model: str, usage: Mapping[str, JSONValue]) -
 
 
 def _cost_micros(provider: Provider, model: str, tokens_in: int, tokens_out: int) -> int | None:
-    """Run in a thread: importing the price list takes a while."""
+    """Calculate the cost; to be called in a thread, as importing the price list takes a while."""
     from genai_prices import Usage
 
     from runner.gateway.prices import cost_micros
@@ -112,7 +111,7 @@ def _cost_micros(provider: Provider, model: str, tokens_in: int, tokens_out: int
 
 
 def nearest_size(model: str, width: int, height: int) -> tuple[int, int]:
-    """The size to ask a model for: the nearest shape it draws, and of those the nearest in size."""
+    """Return the size to ask a model for: of the nearest shape it draws, the nearest in width."""
     for family, sizes in _SIZES.items():
         if model.startswith(family):
             return min(
@@ -122,14 +121,14 @@ def nearest_size(model: str, width: int, height: int) -> tuple[int, int]:
 
 
 def media_type_of(content: bytes) -> str | None:
-    """The media type of a picture by its first bytes; None for anything but PNG, JPEG and WebP."""
+    """Return the media type of a picture by its first bytes; None for anything but PNG, JPEG and WebP."""
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
     return next((media_type for signature, media_type in _SIGNATURES if content.startswith(signature)), None)
 
 
 def _read(answer: bytes, name: str) -> tuple[bytes | None, dict[str, JSONValue]]:
-    """The picture and the usage; instead of a picture perhaps its address, as `url` in the usage."""
+    """Return the picture and the usage; if the answer has only the picture's address, None and `url` in the usage."""
     try:
         body = json.loads(answer)
         made, usage = body["data"][0], body.get("usage") or {}
@@ -141,7 +140,7 @@ def _read(answer: bytes, name: str) -> tuple[bytes | None, dict[str, JSONValue]]
 
 
 async def _fetch(client: httpx2.AsyncClient, url: JSONValue, name: str) -> bytes:
-    """The picture a provider put at an address; the guard of the client decides whether that may be reached."""
+    """Fetch a picture from the address a provider gave; the client decides whether it may be reached."""
     import httpx2
 
     try:

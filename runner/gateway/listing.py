@@ -1,4 +1,4 @@
-"""What people may choose from: models and voices by name, and what each role resolves to now."""
+"""Lists the models and voices that people can choose from, and what each role resolves to now."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Choice:
 
     Attributes:
         key: `provider:name`, as packs take it.
-        name: For people.
-        provider: Who serves it; `offline` for a voice of this machine.
-        labels: Language and the like.
+        name: Display name.
+        provider: The provider's name; `offline` for a voice of this machine.
+        labels: Labels such as the language.
         missing: Why it cannot be used now; None when it can.
     """
 
@@ -41,11 +41,11 @@ class Choice:
 
 
 def choices(roles: Roles, kinds: Iterable[ModelKind] | None = None) -> list[Choice]:
-    """The models of all roles, then the other voices that are known, each once.
+    """List the models of all roles, then the other known voices, each once.
 
     Args:
-        roles: The roles as the settings have them.
-        kinds: Of these alone; all when None.
+        roles: The configured roles.
+        kinds: Only these kinds; all when None.
     """
     wanted = {"text", "image", "voice"} if kinds is None else set(kinds)
     found: dict[tuple[str, str], Choice] = {}
@@ -63,7 +63,7 @@ def choices(roles: Roles, kinds: Iterable[ModelKind] | None = None) -> list[Choi
 
 
 def chain_of(roles: Roles, role: str) -> list[Choice]:
-    """What a role resolves to now, in the order it is tried; for voices, a voice of this machine comes last."""
+    """List what a role resolves to now, in the order it is tried; for voices, a voice of this machine comes last."""
     kind = _KINDS.get(role, "text")
     candidates = roles.chain(role)
     if kind == "voice":
@@ -91,9 +91,9 @@ def chain_of(roles: Roles, role: str) -> list[Choice]:
 
 
 def not_installed() -> Missing:
-    """What is said where the extra for text models is not installed."""
+    """Say that the extra for text models is not installed."""
     return Missing(
-        "The Python library `pydantic_ai` is not installed, which text models are asked through.",
+        "The Python library `pydantic_ai`, which calls text models, is not installed.",
         "Install it with `pip install 'packline[llm]'`.",
     )
 
@@ -105,7 +105,7 @@ def _voice(candidate: Candidate, label: str, language: str | None) -> Choice:
         if missing is None and candidate.ref.name not in offline_voices():
             missing = Missing(
                 f"There is no voice `{candidate.ref.name}` on this machine.",
-                f"There are {', '.join(offline_voices())}.",
+                f"Use one of {', '.join(offline_voices())}.",
             )
     return Choice(
         key=str(candidate.ref),

@@ -1,6 +1,6 @@
 """The voices of this machine: no key, no network, English only.
 
-First the voice that comes with the `audio` extra, in a worker process; then the program `espeak-ng`. Nothing is ever
+The voice of the `audio` extra comes first and runs in a worker process; then the program `espeak-ng`. Nothing is ever
 downloaded.
 """
 
@@ -26,7 +26,7 @@ from runner.processes.processes import run_command, run_in_process
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Pitch of each voice made from the one in the wheel. 0.8 turns about 200 Hz into 158 Hz at the same tempo.
+#: Pitch of each voice, made from the one in the wheel. 0.8 turns about 200 Hz into 158 Hz at the same tempo.
 PITCHES = {"heart": 1.0, "heart-low": 0.8}
 ESPEAK = "espeak"
 _PROGRAM = "espeak-ng"
@@ -51,13 +51,13 @@ class _Spoken:
 
 
 def offline_voices() -> list[str]:
-    """Names of the voices that can speak here, the best first; without `offline:`."""
+    """List the names of this machine's voices, the best first, without `offline:`."""
     voices = list(PITCHES) if _has_hibari() else []
     return [*voices, ESPEAK] if has_program(_PROGRAM) else voices
 
 
 def missing_offline() -> Missing | None:
-    """Why no voice of this machine can speak; None when one can. Cheap."""
+    """Return why no voice of this machine can speak; None when one can. Cheap."""
     if offline_voices():
         return None
     return Missing(
@@ -70,36 +70,36 @@ async def speak_all_offline(texts: Sequence[str], voice: str | None = None) -> l
     """Speak texts with one voice of this machine, all in one worker process.
 
     Args:
-        texts: Plain text; English is spoken, of other scripts nothing.
-        voice: `heart`, `heart-low` or `espeak`, with or without `offline:`; the best there is when None or unknown.
+        texts: Plain English; letters of other scripts are left out.
+        voice: `heart`, `heart-low` or `espeak`, with or without `offline:`; the best voice when None or unknown.
 
     Returns:
-        An answer for each, in order. One without anything that can be spoken has no samples. `replaced` says what was
-        not done as asked: another voice, or text left out.
+        An answer for each text, in order; without samples when nothing can be spoken. `replaced` says what differs from
+        the request: another voice, or text that was left out.
 
     Raises:
-        PackError: `upstream_unavailable` when there is no voice here or it fails.
+        PackError: `upstream_unavailable` when this machine has no voice, or it fails.
     """
-    there = offline_voices()
+    available = offline_voices()
     lacking = missing_offline()
     if lacking is not None:
         raise PackError(FailureCode.UPSTREAM_UNAVAILABLE, lacking.message, hint=lacking.hint)
-    asked = (voice or there[0]).removeprefix(f"{OFFLINE}:")
-    name = asked if asked in there else there[0]
+    asked = (voice or available[0]).removeprefix(f"{OFFLINE}:")
+    name = asked if asked in available else available[0]
     said = [speakable(text) for text in texts]
     try:
         made = await (_by_espeak(said) if name == ESPEAK else _by_hibari(said, PITCHES[name]))
     except PackError as error:
         if (
             name == ESPEAK
-            or ESPEAK not in there
+            or ESPEAK not in available
             or error.failure.code not in (FailureCode.HANDLER_FAILED, FailureCode.TIMEOUT)
         ):
             raise _unavailable(name, error) from error
         name = ESPEAK
         made = await _by_espeak(said)
     changed = (
-        None if name == asked else f"The voice `{OFFLINE}:{asked}` is not to be had here; `{OFFLINE}:{name}` spoke."
+        None if name == asked else f"The voice `{OFFLINE}:{asked}` is not available here; `{OFFLINE}:{name}` spoke."
     )
     answers = []
     for text, each in zip(texts, made, strict=True):
@@ -109,7 +109,7 @@ async def speak_all_offline(texts: Sequence[str], voice: str | None = None) -> l
 
 
 def speakable(text: str) -> str:
-    """What an English voice can say of a text: letters of other scripts would be spelled out one by one."""
+    """Return what an English voice can speak of a text: it would spell out letters of other scripts one by one."""
     kept = "".join(
         " " if character.isalpha() and not _is_latin(character) else character
         for character in unicodedata.normalize("NFC", text)
@@ -120,7 +120,7 @@ def speakable(text: str) -> str:
 
 
 def not_spoken(text: str) -> str | None:
-    """A sentence for people about what an English voice leaves out or mispronounces in a text; None for English."""
+    """Say in a sentence what an English voice leaves out or mispronounces in a text; None for English."""
     letters = [character for character in text if character.isalpha()]
     foreign = [character for character in letters if not _is_latin(character)]
     if len(foreign) > 0.02 * len(letters):
@@ -171,7 +171,7 @@ async def _by_espeak(texts: list[str]) -> list[_Spoken]:
 
 
 def _read_wave(content: bytes) -> _Spoken:
-    """The samples of a WAV file; the program writes to a pipe, so the lengths in its header are made up."""
+    """Read the samples of a WAV file; the program writes to a pipe, so the lengths in the header are not real."""
     start = content.find(b"data")
     if start < 0:
         raise PackError(FailureCode.HANDLER_FAILED, f"`{_PROGRAM}` wrote no WAV file.")

@@ -1,4 +1,4 @@
-"""What a call cost, by the price list that is shipped with genai-prices; nothing is fetched."""
+"""The cost of a call, by the price list in genai-prices; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def cost_micros(provider: Provider, model: str, usage: AbstractUsage) -> int | None:
-    """Millionths of a US dollar; None when the price is not known.
+    """Return the cost in millionths of a US dollar; None when the price is not known.
 
-    The built-in providers have their vendor's prices, also behind another address (a proxy); of others only those
-    whose address is a vendor's.
+    Built-in providers have their vendor's prices, even at another address (a proxy); other providers only if their
+    address is a vendor's.
     """
     try:
         if provider.name in BUILTIN_PROVIDERS and BUILTIN_PROVIDERS[provider.name].kind == provider.kind:

@@ -1,4 +1,4 @@
-"""What a failed call of a model means, by type and status, never by text."""
+"""Converts failed calls of models to failure codes, by type and status, never by text."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.gateway.providers import ModelRef, Provider
 
-#: Failures after which the next model of a chain is not asked: this one has answered.
+#: Failures after which no further model of the chain is called: this one has answered.
 FINAL_CODES = frozenset({FailureCode.INVALID_OUTPUT, FailureCode.CANCELLED, FailureCode.POLICY_DENIED})
-#: Failures that somebody has to mend, so falling back over them is worth a warning.
+#: Failures that somebody has to fix: falling back over them is worth a warning.
 WARNED_CODES = frozenset(
     {FailureCode.CREDENTIAL_INVALID, FailureCode.INVALID_INPUT, FailureCode.NOT_FOUND, FailureCode.QUOTA_EXCEEDED}
 )
-#: Failures that time may cure.
-PASSING_CODES = frozenset({FailureCode.RATE_LIMITED, FailureCode.UPSTREAM_UNAVAILABLE, FailureCode.TIMEOUT})
+#: Failures that may pass by themselves.
+TRANSIENT_CODES = frozenset({FailureCode.RATE_LIMITED, FailureCode.UPSTREAM_UNAVAILABLE, FailureCode.TIMEOUT})
 
 
 def failure_of_status(
@@ -31,10 +31,10 @@ def failure_of_status(
 
     Args:
         status: 400 to 599.
-        ref: The model that was asked.
-        provider: Who answered.
-        retry_after_seconds: What the provider asked for.
-        detail: What it said, for the curious.
+        ref: The model.
+        provider: Its provider.
+        retry_after_seconds: The wait that the provider asks for.
+        detail: The body of the answer.
     """
     details: JSONValue = None if detail is None else {"status": status, "body": excerpt(detail, BODY_CHARACTERS)}
     match code_for_status(status):
@@ -57,7 +57,7 @@ def failure_of_status(
         case FailureCode.RATE_LIMITED:
             return PackError(
                 FailureCode.RATE_LIMITED,
-                f"{ref} is asked too often (status {status}).",
+                f"{ref} refused the call because of its rate limit (status {status}).",
                 hint="Wait, or name another model after it in the role's setting.",
                 retry_after_seconds=retry_after_seconds,
                 detail=details,
@@ -65,8 +65,8 @@ def failure_of_status(
         case FailureCode.INVALID_INPUT:
             return PackError(
                 FailureCode.INVALID_INPUT,
-                f"{ref} does not take this request (status {status}).",
-                hint="It may be too long for this model, or ask for what it cannot do; the detail says what it said.",
+                f"{ref} does not accept this request (status {status}).",
+                hint="It may be too long for this model, or use what the model cannot do: see the detail.",
                 detail=details,
             )
         case code:
@@ -80,7 +80,7 @@ def failure_of_status(
 
 
 def quota_exceeded(ref: ModelRef, detail: JSONValue = None) -> PackError:
-    """The failure of an account that has used up what it paid for."""
+    """Return the failure of an account that has used up its quota."""
     return PackError(
         FailureCode.QUOTA_EXCEEDED,
         f"The account behind {ref} has used up its quota.",
@@ -102,12 +102,11 @@ def about(ref: ModelRef, error: PackError) -> PackError:
 
 
 def inner_pack_error(error: BaseException) -> PackError | None:
-    """The guarded client's own failure inside what a library made of it."""
+    """Return the failure of our HTTP client that a library's exception wraps, if any."""
     return next((cause for cause in _causes(error) if isinstance(cause, PackError)), None)
 
 
 def key_hint(provider: Provider) -> str:
-    """How to give a provider its key."""
     variable = f", or set {provider.api_key_env}" if provider.api_key_env else ""
     is_vendor = provider.base_url == DEFAULT_URLS[provider.kind] and provider.kind != "ollama"
     kind = provider.kind if is_vendor else "openai-compatible"
@@ -115,7 +114,6 @@ def key_hint(provider: Provider) -> str:
 
 
 def no_model(role: str) -> PackError:
-    """The failure of a role that no model serves."""
     return PackError(
         FailureCode.NOT_FOUND,
         f"No model serves the role `{role}` here.",
@@ -124,20 +122,20 @@ def no_model(role: str) -> PackError:
 
 
 def most_useful(role: str, errors: Sequence[PackError]) -> PackError:
-    """The reason to give when no model of a chain answered.
+    """Choose the failure to report when no model of a chain answered.
 
-    One that passes by itself comes first, since repeating the step may then help; it says how long to wait only when
-    every such failure does, and then the shortest time.
+    A transient one is preferred, since a retry of the step may then help; it has a wait only if all transient failures
+    have one, and then the shortest.
 
     Args:
-        role: The part they were to play.
-        errors: Of each model, in their order; at least one.
+        role: The role.
+        errors: The failure of each model, in their order; at least one.
     """
     if len(errors) == 1:
         return errors[0]
-    passing = [error for error in errors if error.failure.code in PASSING_CODES]
-    chosen = (passing or list(errors))[-1].failure
-    waits = [error.failure.retry_after_seconds for error in passing]
+    transient = [error for error in errors if error.failure.code in TRANSIENT_CODES]
+    chosen = (transient or list(errors))[-1].failure
+    waits = [error.failure.retry_after_seconds for error in transient]
     waits_given = [wait for wait in waits if wait is not None]
     said = " ".join(error.failure.message for error in errors)
     return PackError(

@@ -1,4 +1,4 @@
-"""One request to a provider of voices or pictures, its failures blamed on the right side."""
+"""Sends a request to a provider of voices or pictures, and converts its failures."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     import httpx2
 
-#: Largest answer that is read: six minutes of speech or a picture of 4,096 by 4,096 points take less.
+#: Largest answer: six minutes of speech, or a picture of 4,096 by 4,096 pixels, are smaller.
 MAX_BYTES = 40 * 1024 * 1024
-#: Longest excerpt of what a provider says happened.
+#: Longest excerpt of a provider's error message.
 _SAID_CHARACTERS = 300
-#: What a provider's own word for the failure stands for, where its status says something else. ElevenLabs answers 401
-#: when the month's characters are used up, and OpenAI 429 when the account is empty: waiting would not help.
-_OWN_WORDS = {
+#: Failure codes by a provider's own error codes, where the HTTP status is misleading. ElevenLabs answers 401 when the
+#: month's characters are used up, and OpenAI 429 when the account has no credit: waiting would not help.
+_ERROR_CODES = {
     "quota_exceeded": FailureCode.QUOTA_EXCEEDED,
     "insufficient_quota": FailureCode.QUOTA_EXCEEDED,
     "billing_hard_limit_reached": FailureCode.QUOTA_EXCEEDED,
@@ -28,7 +28,7 @@ _OWN_WORDS = {
 }
 _HINTS = {
     FailureCode.QUOTA_EXCEEDED: "Add credit to the provider's account, or use another provider.",
-    FailureCode.POLICY_DENIED: "Say it in other words: the provider refuses this text.",
+    FailureCode.POLICY_DENIED: "Rephrase the text: the provider refuses it.",
     FailureCode.CREDENTIAL_INVALID: "Check the provider's key and what it may be used for.",
     FailureCode.INVALID_INPUT: "Check the name of the model or voice, and what it can do.",
 }
@@ -45,17 +45,17 @@ async def post_json(
     seconds: float,
     query: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The whole answer to a POST.
+    """POST JSON to a provider; return the body of the answer.
 
     Args:
-        client: Reaches the provider.
-        url: Where.
-        body: Sent as JSON.
-        headers: Besides the content type; the key is among them.
-        provider: For messages.
+        client: The HTTP client.
+        url: The address.
+        body: The JSON.
+        headers: The headers besides the content type, with the key.
+        provider: The provider's name, for messages.
         asked_for: The model or voice, `provider:name`, for messages.
-        seconds: Longest time to the last byte.
-        query: Appended to the address.
+        seconds: Timeout of the whole answer.
+        query: Query parameters.
 
     Raises:
         PackError: with the code for the answer. A model or voice that does not exist is `invalid_input`.
@@ -91,10 +91,10 @@ def _refusal(response: httpx2.Response, provider: str, asked_for: str) -> PackEr
         raise_for_status(response)
     except PackError as error:
         failure = error.failure
-    said, word = _own_words(response)
-    code = _OWN_WORDS.get(word, failure.code)
+    said, word = _provider_error(response)
+    code = _ERROR_CODES.get(word, failure.code)
     if code == FailureCode.NOT_FOUND:
-        code = FailureCode.INVALID_INPUT  # the address is fixed: what is not there is the model or the voice
+        code = FailureCode.INVALID_INPUT  # the path is fixed, so the model or voice is missing
     why = f": {said}" if said else "."
     return PackError(
         code,
@@ -105,8 +105,8 @@ def _refusal(response: httpx2.Response, provider: str, asked_for: str) -> PackEr
     )
 
 
-def _own_words(response: httpx2.Response) -> tuple[str, str]:
-    """What the provider says happened, for people and as its code: OpenAI's `error`, ElevenLabs' `detail`."""
+def _provider_error(response: httpx2.Response) -> tuple[str, str]:
+    """Return a provider's error message and error code, from OpenAI's `error` or ElevenLabs' `detail`."""
     try:
         body = response.json()
     except ValueError:

@@ -1,4 +1,4 @@
-"""Who serves models: the providers, and how a model is named (`provider:name`)."""
+"""Providers of models, and references to models (`provider:name`)."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Literal, get_args
 
 ProviderKind = Literal["openai", "anthropic", "google", "ollama", "elevenlabs"]
 KINDS: tuple[ProviderKind, ...] = get_args(ProviderKind)
-#: Name of this machine's voices in voice chains; reserved.
+#: Provider of this machine's voices in voice chains; reserved.
 OFFLINE = "offline"
 PROVIDER_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 ROLE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
-#: Roles that no writer can replace: it may not see, draw or speak.
+#: Roles that do not fall back to the writer, which may not see, draw or speak.
 OWN_ROLES = frozenset({"vision", "image", "voice"})
-#: The role that any other without a setting of its own falls back to.
+#: The role that other roles without a setting fall back to.
 WRITER = "writer"
-#: Roles that are shown although nobody has set them.
+#: Roles that are listed even without a setting.
 KNOWN_ROLES = (WRITER, "router", "vision", "image", "voice")
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Who serves models.
+    """A provider of models.
 
     Attributes:
-        name: Handle in `provider:name`.
-        kind: The protocol it speaks.
-        base_url: Where; for `openai` and `ollama` with the version, such as `https://api.openai.com/v1`.
+        name: Its name in `provider:name`.
+        kind: Its protocol.
+        base_url: Its address; for `openai` and `ollama` with the version, such as `https://api.openai.com/v1`.
         credential: Key of its credential in the vault.
         api_key_env: Variable that may hold the key instead.
         needs_key: Whether it cannot be called without a key.
@@ -43,11 +43,11 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class ModelRef:
-    """A model by name. A name may hold colons itself; the provider is the part before the first.
+    """A reference to a model. The provider is the part before the first colon; the name may contain further ones.
 
     Attributes:
-        provider: Handle of its provider, or `offline` for a voice of this machine.
-        name: What the provider calls it.
+        provider: Name of its provider, or `offline` for a voice of this machine.
+        name: The provider's name for it.
     """
 
     provider: str
@@ -58,7 +58,7 @@ class ModelRef:
         """Read `provider:name`.
 
         Raises:
-            ValueError: it is not of that form.
+            ValueError: it does not have that form.
         """
         provider, colon, name = text.strip().partition(":")
         if not colon or not PROVIDER_NAME.match(provider) or not name.strip():
@@ -79,5 +79,5 @@ BUILTIN_PROVIDERS: dict[str, Provider] = {
         Provider("elevenlabs", "elevenlabs", "https://api.elevenlabs.io", "elevenlabs", "ELEVENLABS_API_KEY"),
     )
 }
-#: Where a provider of a kind is, when its settings do not say.
+#: Default address of a provider, by kind.
 DEFAULT_URLS: dict[ProviderKind, str] = {provider.kind: provider.base_url for provider in BUILTIN_PROVIDERS.values()}

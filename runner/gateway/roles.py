@@ -1,4 +1,4 @@
-"""Which models serve a role, in the order they are tried, and whether each can be called now."""
+"""Resolves a role to its models, in the order they are tried, and checks whether each can be called now."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Candidate:
     """A model of a chain.
 
     Attributes:
-        ref: Its name.
-        provider: Who serves it; None for a voice of this machine.
+        ref: The reference to it.
+        provider: Its provider; None for a voice of this machine, or if the provider is unknown.
         missing: Why it cannot be called now; None when it can.
     """
 
@@ -33,12 +33,12 @@ class Candidate:
 
 
 class Roles:
-    """The roles as the settings have them.
+    """The configured roles.
 
     Args:
-        providers: By name.
-        chains: Models of each role that has a setting, in the order they are tried.
-        keys: Where keys are found.
+        providers: The providers, by name.
+        chains: The models of each role that has a setting, in the order they are tried.
+        keys: The providers' keys.
     """
 
     def __init__(
@@ -49,18 +49,17 @@ class Roles:
         self._keys = keys
 
     def names(self) -> list[str]:
-        """The roles everyone knows, then those of the settings."""
+        """List the known roles, then the other configured ones."""
         return [*KNOWN_ROLES, *(role for role in self._chains if role not in KNOWN_ROLES)]
 
     def chain(self, role: str) -> list[Candidate]:
-        """The models of a role. A role without a setting has the writer's, unless a writer cannot replace it."""
+        """List the models of a role; a role without a setting falls back to the writer's, except `OWN_ROLES`."""
         chosen = self._chains.get(role)
         if chosen is None and role not in OWN_ROLES:
             chosen = self._chains.get(WRITER)
         return [self.candidate(ref) for ref in chosen or ()]
 
     def candidate(self, ref: ModelRef) -> Candidate:
-        """A model and what it lacks."""
         if ref.provider == OFFLINE:
             return Candidate(ref, None, None)
         provider = self.providers.get(ref.provider)
@@ -70,18 +69,18 @@ class Roles:
                 None,
                 Missing(
                     f"There is no provider `{ref.provider}`.",
-                    f"Configured are {', '.join(sorted(self.providers))}; more are added in the settings.",
+                    f"Use one of {', '.join(sorted(self.providers))}, or add a provider in the settings.",
                 ),
             )
         if provider.needs_key and not self._keys.has(provider.credential):
             return Candidate(ref, provider, Missing(f"There is no key for {ref}.", key_hint(provider)))
         return Candidate(ref, provider, None)
 
-    def asked_for(self, model: str) -> Candidate:
-        """A model that a caller names.
+    def named_candidate(self, model: str) -> Candidate:
+        """Return the model that a caller names.
 
         Raises:
-            PackError: `invalid_input` when its provider is not configured or the name cannot be read.
+            PackError: `invalid_input` when its provider is not configured or the name is malformed.
         """
         try:
             candidate = self.candidate(ModelRef.parse(model))
@@ -92,7 +91,7 @@ class Roles:
         return candidate
 
     def key(self, provider: Provider) -> str | None:
-        """A provider's key; None when there is none and it needs none.
+        """Return a provider's key; None when it has none and needs none.
 
         Raises:
             PackError: `credential_invalid` when it needs one.

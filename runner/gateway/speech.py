@@ -1,6 +1,6 @@
-"""Voices of providers: ElevenLabs, and any server that speaks OpenAI's `/audio/speech`.
+"""Voices of providers: ElevenLabs, and any server that implements OpenAI's `/audio/speech`.
 
-One request, no repeats: going on to the next voice is the gateway's business, repeating the step the runner's.
+A request is never retried here: the gateway falls back to the next voice, the runner retries the step.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ELEVENLABS_MODEL = "eleven_multilingual_v2"
 OPENAI_SPEECH_MODEL = "gpt-4o-mini-tts"
 SAMPLE_RATE = 24_000
-#: Voices that every ElevenLabs account has, by a name people can remember. The first two are the stock speakers.
+#: Ids of the voices that every ElevenLabs account has, by name. The first two are the default speakers.
 ELEVENLABS_VOICES = {
     "rachel": "21m00Tcm4TlvDq8ikWAM",
     "domi": "AZnzlk1XvdvUeBnXmlld",
@@ -35,22 +35,22 @@ ELEVENLABS_VOICES = {
     "adam": "pNInz6obpgDQGcFmaJgB",
 }
 OPENAI_VOICES = ("alloy", "ash", "coral", "echo", "fable", "nova", "onyx", "sage", "shimmer")
-#: Millionths of a US dollar for a million characters (OpenAI's price list); other models are not priced this way.
+#: Millionths of a US dollar per million characters (OpenAI's price list); other models are not priced by characters.
 _MICROS_PER_MILLION_CHARACTERS = {"tts-1": 15_000_000, "tts-1-hd": 30_000_000}
 _SECONDS = 180.0
-#: Faster than anybody speaks: sound shorter than its letters at this pace was cut off.
+#: Faster than anybody speaks: sound that is shorter than its letters at this rate was cut off.
 _LETTERS_PER_SECOND = 40
-#: How raw sound never begins: MP3 with and without a tag, Ogg, JSON.
+#: Beginnings that raw sound never has: MP3 with and without a tag, Ogg, JSON.
 _NOT_RAW = (b"ID3", b"\xff\xfb", b"\xff\xf3", b"OggS", b'{"')
 
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """A voice that can be asked for.
+    """A voice of the list.
 
     Attributes:
         name: `provider:name`.
-        label: For people.
+        label: Display name.
         language: BCP 47 tag, or `mul` for one of many languages.
     """
 
@@ -60,9 +60,9 @@ class Voice:
 
 
 def list_voices() -> list[Voice]:
-    """The voices of this machine that can speak now, then the stock voices of the providers Packline knows.
+    """List this machine's available voices, then the stock voices of the known providers.
 
-    Whether a provider has a key here is not looked at; voices of an account of one's own can be used, too, by id.
+    Providers without a key are listed, too. Other voices of an account can be used by id.
     """
     labels = {"heart": "Heart (offline)", "heart-low": "Heart, lower (offline)", ESPEAK: "eSpeak NG (offline, robotic)"}
     voices = [Voice(f"{OFFLINE}:{name}", labels[name], "en-US") for name in offline_voices()]
@@ -72,13 +72,13 @@ def list_voices() -> list[Voice]:
 
 
 def other_voice(voice: str, chain: Sequence[str]) -> str | None:
-    """A voice for a second speaker, from the same provider; None when no other is known.
+    """Return another voice of the same provider, for a second speaker; None when none is known.
 
     Args:
         voice: The first speaker's, `provider:name`.
-        chain: The voices of the role, `provider:name`; preferred to stock voices.
+        chain: The voices of the role, `provider:name`; they come before stock voices.
     """
-    model = voice.rpartition("/")[0]  # the second speaker is to be of the same quality
+    model = voice.rpartition("/")[0]  # so that the second speaker has the same quality
     stock = (each.name for each in list_voices())
     of_model = (f"{model}/{each.partition(':')[2]}" if model else each for each in stock if _same(each, voice))
     others = [*(each for each in chain if _same(each, voice)), *of_model]
@@ -100,19 +100,19 @@ async def speak(
     """Speak a text at a provider.
 
     Args:
-        provider: Of kind `elevenlabs`, or one that speaks OpenAI's protocol.
+        provider: Of kind `elevenlabs`, or with OpenAI's protocol.
         key: Its key, if it needs one.
-        client: Reaches the provider.
-        voice: Without the provider. ElevenLabs: a voice id or one of `ELEVENLABS_VOICES`, optionally after a model and
-            a slash; OpenAI: a voice, optionally after a model and a slash, such as `tts-1-hd/nova`.
+        client: The HTTP client.
+        voice: The voice, without the provider. ElevenLabs: a voice id or one of `ELEVENLABS_VOICES`, optionally after a
+            model and a slash; OpenAI: a voice, optionally after a model and a slash, such as `tts-1-hd/nova`.
         text: Plain text, at most 5,000 characters.
 
     Returns:
-        Signed 16-bit samples of one channel, their number a second, and what was used.
+        Signed 16-bit samples of one channel, the sample rate, and the usage.
 
     Raises:
-        PackError: with the code for the provider's answer; `invalid_output` for an answer that is no sound, or
-            one much too short for the text; `invalid_input` for a provider without voices.
+        PackError: with the code for the provider's answer; `invalid_output` for an answer that is not sound, or much
+            too short for the text; `invalid_input` for a provider without voices.
     """
     if provider.kind == "elevenlabs":
         return await _elevenlabs(provider, key, client, voice, text)
@@ -159,7 +159,7 @@ async def _openai(
         seconds=_SECONDS,
     )
     rate = SAMPLE_RATE
-    if content.startswith(b"RIFF"):  # servers of one's own often know WAV only
+    if content.startswith(b"RIFF"):  # self-hosted servers often support only WAV
         content, rate = _read_wave(content, provider.name)
     price = _MICROS_PER_MILLION_CHARACTERS.get(model) if provider.name == "openai" else None
     cost = None if price is None else round(len(text) * price / 1_000_000)
@@ -167,7 +167,7 @@ async def _openai(
 
 
 def _read_wave(content: bytes, provider: str) -> tuple[bytes, int]:
-    """The samples of a WAV file, its first channel alone; a length the server did not know yet is not believed."""
+    """Read the first channel of a WAV file; the length in the header is ignored, as a streaming server guesses it."""
     start = content.find(b"data", 12)
     try:
         with wave.open(io.BytesIO(content[: start + 4] + bytes(4))) as header:
@@ -184,13 +184,13 @@ def _read_wave(content: bytes, provider: str) -> tuple[bytes, int]:
 
 
 def _checked(content: bytes, rate: int, text: str, provider: Provider, voice: str) -> bytes:
-    """The samples, if they can be what was asked for: an answer cut off is shorter than anybody can speak."""
+    """Check that the samples are raw sound and not cut off, that is, not shorter than anybody can speak."""
     name = f"{provider.name}:{voice}"
     if content.startswith(_NOT_RAW):
         raise PackError(
             FailureCode.INVALID_OUTPUT,
-            f"The voice `{name}` answered with something other than the raw sound that was asked for.",
-            hint="Check the provider's address; its server may know neither `pcm` nor `wav`.",
+            f"The voice `{name}` did not answer with raw sound.",
+            hint="Check the provider's address; its server may support neither `pcm` nor `wav`.",
         )
     pcm = content[: len(content) // 2 * 2]
     seconds = len(pcm) / 2 / rate

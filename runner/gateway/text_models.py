@@ -1,8 +1,8 @@
-"""Asks one text model, through pydantic-ai. Imported by `runner.gateway.rehearsal` when the first model is asked.
+"""Calls one text model through pydantic-ai. Imported by `runner.gateway.warm_up` before the first call.
 
-Nothing is repeated here but the one repair turn of a structured answer: the SDKs' own retries are off, because the
-gateway owns fallback and the runner owns repetition. Requests leave through the client that is handed
-in, which ignores proxies and other hints of the environment.
+Only a structured answer that does not fit is sent back, once. The SDKs' own retries are off, because the gateway owns
+fallback and the runner owns retries. Requests use the client that is passed in, which ignores proxies and other
+settings of the environment.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ _CONNECT_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a model is asked.
+    """A request to a model.
 
     Attributes:
-        prompt: The user's turn; may hold untrusted text.
-        instructions: The system's turn.
-        pictures: Shown after the prompt.
+        prompt: The user's message; may contain untrusted text.
+        instructions: The system prompt.
+        pictures: Sent after the prompt.
         max_tokens: Longest answer; the provider's own limit when None.
         temperature: The provider's default when None.
     """
@@ -70,12 +70,10 @@ class ModelRequest:
     temperature: float | None = None
 
     def content(self) -> list[UserContent]:
-        """The user's turn."""
         shown = [BinaryContent(picture.content, media_type=picture.media_type) for picture in self.pictures]
         return [self.prompt, *shown]
 
     def settings(self) -> ModelSettings:
-        """How to answer."""
         settings: ModelSettings = {}
         if self.max_tokens is not None:
             settings["max_tokens"] = self.max_tokens
@@ -86,15 +84,15 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class ModelConnection:
-    """The way to one model.
+    """How one model is reached.
 
     Attributes:
-        provider: Who serves it.
-        key: Its key; None when it needs none.
-        ref: Its name.
-        client: What requests leave through.
-        seconds: Longest time of one request.
-        answered: Called with every answer, also with an unusable one.
+        provider: Its provider.
+        key: The provider's key; None when it needs none.
+        ref: The reference to it.
+        client: The HTTP client.
+        seconds: Timeout of a request.
+        answered: Called with the usage of every answer, even one that cannot be used.
     """
 
     provider: Provider
@@ -105,56 +103,56 @@ class ModelConnection:
     answered: Callable[[ModelUse], None]
 
 
-async def ask_text(line: ModelConnection, question: ModelRequest) -> str:
-    """What a model writes.
+async def ask_text(connection: ModelConnection, request: ModelRequest) -> str:
+    """Return the text a model writes.
 
     Raises:
-        PackError: it did not, with the code for its failure.
+        PackError: with the code for the failure.
     """
-    return await _ask(line, question, str, repairs=0)
+    return await _ask(connection, request, str, repairs=0)
 
 
-async def ask_structured(line: ModelConnection, question: ModelRequest, output: type[_Output]) -> _Output:
-    """What a model fills in; what does not fit is sent back once.
+async def ask_structured(connection: ModelConnection, request: ModelRequest, output: type[_Output]) -> _Output:
+    """Return the object a model fills in; one that does not fit is sent back once.
 
     Raises:
-        PackError: `invalid_output` when it still does not fit, else as `ask_text`.
+        PackError: `invalid_output` when it still does not fit, otherwise with the code for the failure.
     """
-    # Servers of this protocol hold the model to the schema; elsewhere a tool call is what models are trained on.
-    native = line.provider.kind in ("openai", "ollama")
+    # Servers of this protocol enforce the schema; for the others, models are trained on tool calls.
+    native = connection.provider.kind in ("openai", "ollama")
     form = NativeOutput(output) if native else ToolOutput(output, name="answer")
-    return await _ask(line, question, form, repairs=1)
+    return await _ask(connection, request, form, repairs=1)
 
 
 async def _ask(
-    line: ModelConnection,
-    question: ModelRequest,
+    connection: ModelConnection,
+    request: ModelRequest,
     form: type[_Result] | NativeOutput[_Result] | ToolOutput[_Result],
     *,
     repairs: int,
 ) -> _Result:
     agent: Agent[object, _Result] = Agent(
-        _Counted(_model(line), line),
+        _Counted(_model(connection), connection),
         output_type=form,
-        instructions=question.instructions or None,
+        instructions=request.instructions or None,
         retries={"tools": 0, "output": repairs},
-        model_settings=question.settings(),
+        model_settings=request.settings(),
     )
     try:
-        result = await agent.run(question.content(), usage_limits=UsageLimits(request_limit=1 + repairs))
+        result = await agent.run(request.content(), usage_limits=UsageLimits(request_limit=1 + repairs))
     except PackError:
         raise
     except (AgentRunError, UserError) as error:
-        raise _failure(error, line) from error
+        raise _failure(error, connection) from error
     return result.output
 
 
 class _Counted(WrapperModel):
-    """Tells of every answer before anything is made of it, and refuses one that was cut off."""
+    """Reports the usage of every answer before it is read, and refuses one that was cut off."""
 
-    def __init__(self, wrapped: Model, line: ModelConnection) -> None:
+    def __init__(self, wrapped: Model, connection: ModelConnection) -> None:
         super().__init__(wrapped)
-        self._line = line
+        self._model_connection = connection
 
     async def request(
         self,
@@ -163,39 +161,39 @@ class _Counted(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         started = time.monotonic()
-        line = self._line
+        connection = self._model_connection
         try:
             response = await super().request(messages, model_settings, model_request_parameters)
-        except PackError as error:  # the guarded client's own
-            raise about(line.ref, error) from error
+        except PackError as error:  # from our HTTP client
+            raise about(connection.ref, error) from error
         except ContentFilterError:
             raise
-        except UnexpectedModelBehavior as error:  # before there was an answer
-            raise _unreadable(error, line) from error
+        except UnexpectedModelBehavior as error:  # raised before there is an answer
+            raise _unreadable(error, connection) from error
         usage = response.usage
-        is_told = bool(usage.input_tokens or usage.output_tokens)
-        line.answered(
+        is_reported = bool(usage.input_tokens or usage.output_tokens)
+        connection.answered(
             ModelUse(
-                model=str(line.ref),
-                input_tokens=usage.input_tokens if is_told else None,
-                output_tokens=usage.output_tokens if is_told else None,
-                cost_micros=cost_micros(line.provider, line.ref.name, usage) if is_told else None,
+                model=str(connection.ref),
+                input_tokens=usage.input_tokens if is_reported else None,
+                output_tokens=usage.output_tokens if is_reported else None,
+                cost_micros=cost_micros(connection.provider, connection.ref.name, usage) if is_reported else None,
                 elapsed_seconds=time.monotonic() - started,
             )
         )
         if response.finish_reason == "length":
             raise PackError(
                 FailureCode.INVALID_OUTPUT,
-                f"The answer of {line.ref} was cut off: it reached the longest length.",
+                f"The answer of {connection.ref} was cut off at its maximum length.",
                 hint="Ask for less at once, or allow a longer answer.",
             )
         if response.finish_reason == "content_filter":
-            raise _filtered(line)
+            raise _filtered(connection)
         return response
 
 
-def _model(line: ModelConnection) -> Model:
-    provider, timeout = line.provider, httpx2.Timeout(line.seconds, connect=_CONNECT_SECONDS)
+def _model(connection: ModelConnection) -> Model:
+    provider, timeout = connection.provider, httpx2.Timeout(connection.seconds, connect=_CONNECT_SECONDS)
     match provider.kind:
         case "openai" | "ollama":
             from openai import AsyncOpenAI
@@ -204,23 +202,23 @@ def _model(line: ModelConnection) -> Model:
             from pydantic_ai.providers.openai import OpenAIProvider
             from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-            # The SDK insists on a key; servers that need none ignore it. Given explicitly, nothing is looked up in
-            # the environment.
+            # The SDK requires a key; servers that need none ignore it. With explicit values, the SDK reads nothing
+            # from the environment.
             client = AsyncOpenAI(
                 base_url=provider.base_url,
-                api_key=line.key or "none",
+                api_key=connection.key or "none",
                 organization="",
                 project="",
-                http_client=line.client,
+                http_client=connection.client,
                 timeout=timeout,
                 max_retries=0,
             )
             if provider.kind == "ollama":
-                return OpenAIChatModel(line.ref.name, provider=OllamaProvider(openai_client=client))
+                return OpenAIChatModel(connection.ref.name, provider=OllamaProvider(openai_client=client))
             if provider.name == "openai":
-                return OpenAIChatModel(line.ref.name, provider=OpenAIProvider(openai_client=client))
+                return OpenAIChatModel(connection.ref.name, provider=OpenAIProvider(openai_client=client))
             return OpenAIChatModel(
-                line.ref.name, provider=OpenAICompatibleProvider(provider.name, openai_client=client)
+                connection.ref.name, provider=OpenAICompatibleProvider(provider.name, openai_client=client)
             )
         case "anthropic":
             from anthropic import AsyncAnthropic
@@ -229,102 +227,101 @@ def _model(line: ModelConnection) -> Model:
 
             anthropic = AsyncAnthropic(
                 base_url=provider.base_url,
-                api_key=line.key or "none",
-                http_client=line.client,
+                api_key=connection.key or "none",
+                http_client=connection.client,
                 timeout=timeout,
                 max_retries=0,
             )
-            return AnthropicModel(line.ref.name, provider=AnthropicProvider(anthropic_client=anthropic))
+            return AnthropicModel(connection.ref.name, provider=AnthropicProvider(anthropic_client=anthropic))
         case "google":
             from google.genai import Client
             from google.genai.types import HttpOptions
             from pydantic_ai.models.google import GoogleModel
             from pydantic_ai.providers.google import GoogleProvider
 
-            # Without a TLS context the SDK makes two for every client, 150 ms each, and uses neither: requests leave
-            # through the client that is handed in.
+            # Without a TLS context the SDK makes two for every client, 150 ms each, and uses neither: requests use the
+            # client that is passed in.
             tls = tls_context()
             options = HttpOptions(
                 base_url=provider.base_url,
-                timeout=int(line.seconds * 1000),
-                httpx_async_client=line.client,
+                timeout=int(connection.seconds * 1000),
+                httpx_async_client=connection.client,
                 async_client_args={"verify": tls, "ssl": tls},
             )
-            google = Client(vertexai=False, api_key=line.key or "none", http_options=options)
-            return GoogleModel(line.ref.name, provider=GoogleProvider(client=google))
+            google = Client(vertexai=False, api_key=connection.key or "none", http_options=options)
+            return GoogleModel(connection.ref.name, provider=GoogleProvider(client=google))
         case "elevenlabs":
             raise PackError(
                 FailureCode.INVALID_INPUT,
-                f"{line.ref} is a voice and writes no text.",
+                f"{connection.ref} is a voice and cannot write text.",
                 hint="Name a text model in the role's setting.",
             )
         case _:
             assert_never(provider.kind)
 
 
-def _failure(error: Exception, line: ModelConnection) -> PackError:
+def _failure(error: Exception, connection: ModelConnection) -> PackError:
     inner = inner_pack_error(error)
     if inner is not None:
-        return about(line.ref, inner)
+        return about(connection.ref, inner)
     match error:
         case ModelQuotaExceededError():
-            return quota_exceeded(line.ref)
+            return quota_exceeded(connection.ref)
         case ModelHTTPError():
             return failure_of_status(
                 error.status_code,
-                line.ref,
-                line.provider,
+                connection.ref,
+                connection.provider,
                 error.retry_after,
                 None if error.body is None else str(error.body),
             )
         case ModelRateLimitError():
-            return failure_of_status(429, line.ref, line.provider, error.retry_after)
+            return failure_of_status(429, connection.ref, connection.provider, error.retry_after)
         case ModelTimeoutError() | ModelRequestTimeout():
-            return PackError(FailureCode.TIMEOUT, f"{line.ref} did not answer in time.")
+            return PackError(FailureCode.TIMEOUT, f"{connection.ref} did not answer in time.")
         case ModelAPIError():
-            return _unreadable(error, line)
+            return _unreadable(error, connection)
         case ContentFilterError():
-            return _filtered(line)
+            return _filtered(connection)
         case UserError():
             return PackError(
                 FailureCode.INVALID_INPUT,
-                f"{line.ref} cannot be asked this.",
+                f"{connection.ref} does not support this request.",
                 detail=excerpt(str(error), BODY_CHARACTERS),
             )
         case _:
             return PackError(
                 FailureCode.INVALID_OUTPUT,
-                f"The answer of {line.ref} does not have the form that was asked for{_first_misfit(error)}.",
+                f"The answer of {connection.ref} does not fit the required schema{_first_misfit(error)}.",
                 hint="Try again, or name a stronger model in the role's setting.",
                 detail=excerpt(str(error), BODY_CHARACTERS),
             )
 
 
-def _unreadable(error: Exception, line: ModelConnection) -> PackError:
+def _unreadable(error: Exception, connection: ModelConnection) -> PackError:
     return PackError(
         FailureCode.UPSTREAM_UNAVAILABLE,
-        f"{line.ref} cannot be reached, or did not answer in its protocol.",
-        hint=f"Check that {line.provider.base_url} is the address of its API.",
+        f"{connection.ref} cannot be reached, or did not answer in its protocol.",
+        hint=f"Check that {connection.provider.base_url} is the address of its API.",
         detail=excerpt(str(error), BODY_CHARACTERS),
     )
 
 
-def _filtered(line: ModelConnection) -> PackError:
+def _filtered(connection: ModelConnection) -> PackError:
     return PackError(
         FailureCode.POLICY_DENIED,
-        f"{line.ref} refused to answer: its provider's content filter stepped in.",
-        hint="Change what is asked.",
+        f"{connection.ref} refused to answer: its provider's content filter stepped in.",
+        hint="Change the prompt.",
     )
 
 
 def _first_misfit(error: BaseException) -> str:
-    """What a checked answer got wrong first."""
+    """Describe the first error of a structured answer."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ValidationError):
             first = cause.errors()[0]
             place = ".".join(str(part) for part in first["loc"])
-            said = needed(first)
-            return f", also after it was sent back once: {f'`{place}`: ' if place else ''}{said}"
+            return f", even after it was sent back once: {f'`{place}`: ' if place else ''}{needed(first)}"
         cause = cause.__cause__ or cause.__context__
     return ""

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """One answered call. Unknown is None, never 0.
+    """One answered call. Unknown values are None, never 0.
 
     Attributes:
         model: The model that answered, `provider:name`.
         input_tokens: Tokens read.
         output_tokens: Tokens written, thinking included.
         cost_micros: Millionths of a US dollar.
-        role: The part it played; the gateway fills it in.
+        role: The role it was called for; the gateway fills it in.
         elapsed_seconds: From the request to the whole answer; the gateway fills it in.
     """
 
@@ -36,7 +36,6 @@ class ModelUse:
     elapsed_seconds: float = 0.0
 
     def to_json(self) -> dict[str, JSONValue]:
-        """The stored form."""
         return {
             "role": self.role,
             "model": self.model,

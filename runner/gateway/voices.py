@@ -1,4 +1,4 @@
-"""The chain of voices: those of providers in their order, at last one of this machine."""
+"""The chain of voices: those of providers in their order, finally one of this machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from runner.gateway.uses import ModelUse
     from runner.packs.needs import Missing
 
-#: Longest text, and longest texts together, that are spoken at once.
+#: Longest text of a call, and longest texts of a call together.
 TEXT_CHARACTERS = 5_000
 ALL_CHARACTERS = 20_000
 
@@ -30,9 +30,9 @@ class Voices:
     """Speaks with the voices of a role.
 
     Args:
-        roles: Which voices there are.
-        client: What requests to providers leave through.
-        answered: Called for every answered call, with the role.
+        roles: The configured roles.
+        client: Returns the client for providers.
+        answered: Called after every answered call, with the role.
     """
 
     def __init__(
@@ -43,28 +43,28 @@ class Voices:
         self._answered = answered
 
     async def speak(self, texts: Sequence[str], voice: str | None, role: str) -> list[SpeechAnswer]:
-        """Speak texts with one and the same voice; see `runner.packs.models.Models.speak_all`."""
+        """Speak texts with the same voice; see `runner.packs.models.Models.speak_all`."""
         _require_short(texts)
-        passed_over: list[str] = []
+        skipped: list[str] = []
         order = self._order(voice, role)
         for candidate in order:
             if candidate.ref.provider == OFFLINE:
-                break  # the end of every chain
+                break  # these end every chain
             if candidate.missing is not None:
-                passed_over.append(candidate.missing.message)
+                skipped.append(candidate.missing.message)
                 continue
             try:
                 answers = [await self._ask(candidate, text, role) for text in texts]
             except PackError as error:
                 if error.failure.code is FailureCode.CREDENTIAL_INVALID or error.failure.code in FINAL_CODES:
                     raise
-                passed_over.append(error.failure.message)
+                skipped.append(error.failure.message)
                 continue
-            return [_said(answer, passed_over) for answer in answers]
+            return [_said(answer, skipped) for answer in answers]
         from runner.gateway.offline_voice import speak_all_offline
 
         local = next((one.ref.name for one in order if one.ref.provider == OFFLINE), None)
-        return [_said(answer, passed_over) for answer in await speak_all_offline(texts, local)]
+        return [_said(answer, skipped) for answer in await speak_all_offline(texts, local)]
 
     async def _ask(self, candidate: Candidate, text: str, role: str) -> SpeechAnswer:
         provider = candidate.provider
@@ -76,18 +76,20 @@ class Voices:
         return SpeechAnswer(pcm, sample_rate, str(candidate.ref))
 
     def _order(self, voice: str | None, role: str) -> list[Candidate]:
-        """The role's voices, before them the one asked for: `provider:name`, or a bare name of theirs or of here."""
+        """Return the requested voice, then the role's; a name without a provider is one of the role's, or offline."""
         chain = self._roles.chain(role)
         if voice is None:
             return chain
         named = next((candidate for candidate in chain if voice in (candidate.ref.name, str(candidate.ref))), None)
         if named is None:
-            named = self._roles.asked_for(voice) if ":" in voice else self._roles.candidate(ModelRef(OFFLINE, voice))
+            named = (
+                self._roles.named_candidate(voice) if ":" in voice else self._roles.candidate(ModelRef(OFFLINE, voice))
+            )
         return [named, *(candidate for candidate in chain if candidate.ref != named.ref)]
 
 
 def offline_missing() -> Missing | None:
-    """Why no voice of this machine can speak; None when one can."""
+    """Return why no voice of this machine can speak; None when one can."""
     from runner.gateway.offline_voice import missing_offline
 
     return missing_offline()
@@ -98,15 +100,15 @@ def _require_short(texts: Sequence[str]) -> None:
     if longest > TEXT_CHARACTERS or together > ALL_CHARACTERS:
         raise PackError(
             FailureCode.INVALID_INPUT,
-            f"The text to speak has {longest:,} characters ({together:,} in all); at most {TEXT_CHARACTERS:,} "
-            f"({ALL_CHARACTERS:,} in all) are spoken at once.",
-            hint="Split it.",
+            f"The text to speak has {longest:,} characters ({together:,} in all); the limit is {TEXT_CHARACTERS:,} "
+            f"({ALL_CHARACTERS:,} in all).",
+            hint="Split the text.",
         )
 
 
-def _said(answer: SpeechAnswer, passed_over: Sequence[str]) -> SpeechAnswer:
-    """The answer, with why it is not the voice that was asked for."""
-    if not passed_over:
+def _said(answer: SpeechAnswer, skipped: Sequence[str]) -> SpeechAnswer:
+    """Add to an answer why another voice than the requested one spoke."""
+    if not skipped:
         return answer
     own = f" {answer.replaced}" if answer.replaced else ""
-    return replace(answer, replaced=f"{' '.join(passed_over)} {answer.voice} spoke instead.{own}")
+    return replace(answer, replaced=f"{' '.join(skipped)} {answer.voice} spoke instead.{own}")

@@ -1,8 +1,8 @@
-"""Gets the libraries that ask text models ready: imported, and everything built that they build at their first use.
+"""Warms up the libraries that call text models: imports them and triggers what they build at first use.
 
 Importing takes 1 to 3 s of CPU, and the first answer of each protocol another 0.2 to 0.5 s: price list, TLS context,
-pydantic's schemas of requests and answers. All of it would hold up the event loop, so it is done in a thread: one
-question of each form is asked there of a server that exists in memory only.
+pydantic's schemas of requests and answers. All of it would block the event loop, so a thread sends one request of each
+form to a mock server in memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.gateway.providers import ProviderKind
 
 log = structlog.get_logger(__name__)
-_MODEL = "rehearsal"
+_MODEL = "warm-up"
 _SECONDS = 30.0
 
 
@@ -34,15 +34,15 @@ class _Form(BaseModel):
 
 
 @functools.cache
-def rehearse(kind: ProviderKind) -> None:
-    """Make the next question to a provider of this kind as quick as any later one; to be called in a thread."""
+def warm_up(kind: ProviderKind) -> None:
+    """Make the first request to a provider of this kind as fast as later ones; to be called in a thread."""
     if kind == "elevenlabs":
         return  # it has voices only
     tls_context()
     try:
         asyncio.run(_ask_once(kind))
-    except PackError as error:  # another release of a library: the first question will take longer, nothing else
-        log.warning("models of a kind could not be made ready ahead", kind=kind, error=error.failure.message)
+    except PackError as error:  # another release of a library: only the first request takes longer
+        log.warning("models of a kind could not be warmed up", kind=kind, error=error.failure.message)
 
 
 async def _ask_once(kind: ProviderKind) -> None:
@@ -50,15 +50,17 @@ async def _ask_once(kind: ProviderKind) -> None:
         return httpx2.Response(200, json=_answer(kind, json.loads(request.content)))
 
     provider = Provider(_MODEL, kind, DEFAULT_URLS[kind], _MODEL)
-    question = text_models.ModelRequest("?", instructions="?")
+    request = text_models.ModelRequest("?", instructions="?")
     async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as client:
-        line = text_models.ModelConnection(provider, _MODEL, ModelRef(_MODEL, _MODEL), client, _SECONDS, lambda _: None)
-        await text_models.ask_text(line, question)
-        await text_models.ask_structured(line, question, _Form)
+        connection = text_models.ModelConnection(
+            provider, _MODEL, ModelRef(_MODEL, _MODEL), client, _SECONDS, lambda _: None
+        )
+        await text_models.ask_text(connection, request)
+        await text_models.ask_structured(connection, request, _Form)
 
 
 def _answer(kind: ProviderKind, body: dict[str, Any]) -> dict[str, Any]:
-    """The shortest answer of a protocol: a call of the tool when one is offered, else a text that fits `_Form`."""
+    """Return the shortest answer of a protocol: a tool call if a tool is offered, else a text that fits `_Form`."""
     form = {"word": "."}
     match kind:
         case "openai" | "ollama":

@@ -1,5 +1,5 @@
 """MCP servers mounted as packs `mcp.<server>.<tool>`.
 
-`spec` is what the settings say of a server, `connection` keeps one connected, `tools` makes packs of its tools,
-`results` makes step outputs of its answers, `mounts` holds it all together and pins what was accepted.
+`spec` is the configuration of a server, `connection` keeps it connected, `tools` makes packs of its tools, `results`
+converts its answers to step outputs, `mounts` brings all together and pins accepted tools.
 """

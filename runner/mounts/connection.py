@@ -1,8 +1,8 @@
-"""One MCP server, kept connected.
+"""The connection to one MCP server, which reconnects by itself.
 
-A single task enters and leaves the client, because its cancel scopes must not cross tasks; any task may call. What
-breaks is re-established after a growing, jittered wait. The `mcp` library takes about a second to import, so the task
-imports it in a thread.
+A single task enters and leaves the client, because its cancel scopes must not cross tasks; any task may call. A broken
+connection is re-established after a growing, jittered wait. Importing the `mcp` library takes about a second, so it is
+done in a thread.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: First and longest wait before a connection is tried again, in seconds.
+#: First and longest wait before reconnecting, in seconds.
 RETRY_SECONDS = (0.2, 30.0)
-#: Pages of a tool list that are read at most.
+#: Most pages of a tool list that are read.
 TOOL_PAGES = 50
-#: What is kept of what a server says on its standard error, in lines.
+#: Lines of a server's standard error that are kept.
 STDERR_LINES = 50
-#: How much is kept of each of them.
+#: Bytes of each line that are kept.
 LINE_BYTES = 16 * 1024
-#: Longest description of what is wrong with a connection.
-TOLD_CHARACTERS = 1000
+#: Longest description of an error.
+ERROR_CHARACTERS = 1000
 _LAUNCHER = Path(__file__).with_name("launcher.py")
-#: Variables of ours that a server's process is given; `mcp` itself would add more of the user's.
+#: Variables that a server's process inherits; `mcp` itself would pass on more.
 _INHERITED = ("PATH", "LANG", "LC_ALL", "TZ")
 _HTTP_BYTES = 64 << 20
 
@@ -54,18 +54,18 @@ State = Literal["connecting", "connected", "stopped"]
 
 
 class Connection:
-    """A server and the present connection to it.
+    """The connection to one server.
 
     Args:
-        spec: Which server.
-        folder: Its own HOME and working directory.
-        egress: Guards an HTTP server's requests; its own origin may be private.
-        secrets: Environment and bearer token from the vault, asked for at each connection.
+        spec: The server's configuration.
+        folder: HOME and working directory of the server's process.
+        egress: Makes the HTTP client; the server's own address may be private.
+        secrets: Returns environment and bearer token from the vault; called for each connection.
         on_tools: Called with the tools after each connection and change.
 
     Attributes:
-        state: Whether it can be reached.
-        last_error: What last went wrong.
+        state: Whether it is connected.
+        last_error: The last error.
         connected_at: When the present connection was made.
     """
 
@@ -92,16 +92,16 @@ class Connection:
         self._changed = asyncio.Event()
         self._slots = asyncio.Semaphore(spec.concurrency)
         self._task: asyncio.Task[None] | None = None
-        self._said: deque[str] = deque(maxlen=STDERR_LINES)
+        self._stderr_lines: deque[str] = deque(maxlen=STDERR_LINES)
 
     def start(self) -> None:
-        """Begin to connect, unless the server is declared wrongly; harmless twice."""
+        """Start to connect, unless the configuration has a problem; a second call does nothing."""
         if self._task is None and self.spec.problem is None:
             self.state = "connecting"
-            self._task = asyncio.create_task(self._own(), name=f"mcp:{self.spec.key}")
+            self._task = asyncio.create_task(self._run(), name=f"mcp:{self.spec.key}")
 
     async def stop(self) -> None:
-        """End the connection and the server's process; harmless twice and before `start`."""
+        """End the connection and the server's process; does nothing before `start` or when called again."""
         task, self._task = self._task, None
         self.state = "stopped"
         if task is not None:
@@ -114,10 +114,10 @@ class Connection:
         arguments: dict[str, JSONValue],
         on_progress: Callable[[float | None, str], None],
     ) -> Any:  # noqa: ANN401 - `mcp.types.CallToolResult`, imported late
-        """Call a tool; what it answers, refusals included.
+        """Call a tool; return its result, which may be a refusal.
 
         Raises:
-            PackError: by what went wrong, see `failure_of`; `upstream_unavailable` when there is no connection.
+            PackError: `upstream_unavailable` when there is no connection, otherwise as `failure_of` converts the error.
         """
         async with self._slots:
             try:
@@ -127,7 +127,7 @@ class Connection:
                 raise PackError(
                     FailureCode.UPSTREAM_UNAVAILABLE,
                     f"MCP server {self.spec.key} is not connected: {self.last_error or 'it is still starting'}",
-                    hint="Look at the server; `packline doctor` tells its state.",
+                    hint="Check the server: `packline doctor` shows its state.",
                 ) from None
             client, generation = self._client, self._generation
 
@@ -140,12 +140,12 @@ class Connection:
                 )
             except Exception as error:
                 if is_connection_lost(error) and generation == self._generation:
-                    self._ready.clear()  # at once: the next call is to wait for a new connection, not to meet this one
+                    self._ready.clear()  # at once, so that the next call waits for a new connection
                     self._lost.set()
                 raise failure_of(self.spec.key, tool, error) from error
 
-    async def _own(self) -> None:
-        """Connects, serves until the connection breaks, and again."""
+    async def _run(self) -> None:
+        """Connect, serve until the connection breaks, reconnect."""
         shortest, longest = RETRY_SECONDS
         wait = shortest
         await asyncio.to_thread(importlib.import_module, "mcp.client.streamable_http")
@@ -157,12 +157,12 @@ class Connection:
                 wait = shortest
             except asyncio.CancelledError:
                 raise
-            except BaseException as error:  # a server may fail in any way, groups of exceptions among them
-                self.last_error = self._told(error)
+            except BaseException as error:  # a server may fail in any way, also with exception groups
+                self.last_error = self._description_of(error)
                 log.warning("an MCP server cannot be reached", server=self.spec.key, error=self.last_error)
             finally:
                 if self.connected_at is not None and loop.time() - began > longest:
-                    wait = shortest  # it was well for long: what broke it is another matter than before
+                    wait = shortest  # it worked for long, so this is a new failure
                 self._ready.clear()
                 self._client = self.connected_at = None
                 if self.state != "stopped":
@@ -178,15 +178,15 @@ class Connection:
                 client = Client(
                     self._transport(),
                     read_timeout_seconds=self.spec.call_seconds,
-                    message_handler=self._heard,
+                    message_handler=self._on_message,
                     cache=None,
                 )
                 await stack.enter_async_context(client)
-                # Before the list is read: what changes in between is heard of.
-                hears = asyncio.Event()
-                listening = asyncio.create_task(self._listen(client, hears))
+                # Subscribe before the list is read, so that no change in between is missed.
+                subscribed = asyncio.Event()
+                listening = asyncio.create_task(self._listen(client, subscribed))
                 stack.callback(listening.cancel)
-                await hears.wait()
+                await subscribed.wait()
                 tools = await self._list(client)
             await self._on_tools(tools)
             self._client, self.last_error = client, None
@@ -200,31 +200,31 @@ class Connection:
                     self._changed.clear()
                     await self._on_tools(await self._list(client))
 
-    async def _listen(self, client: Any, hears: asyncio.Event) -> None:  # noqa: ANN401 - mcp is imported late
-        """Learn of changed tools from servers of the 2026 era, which do not send notifications unasked."""
+    async def _listen(self, client: Any, subscribed: asyncio.Event) -> None:  # noqa: ANN401 - mcp is imported late
+        """Subscribe to changes of tools on servers of protocol 2026, which send no notifications unasked."""
         from mcp.client.subscriptions import ListenNotSupportedError
 
         try:
             if not getattr(client.server_capabilities.tools, "list_changed", False):
                 return
             async with client.listen(tools_list_changed=True) as events:
-                hears.set()
+                subscribed.set()
                 async for _ in events:
                     self._changed.set()
         except ListenNotSupportedError:
-            return  # it is of the 2025 era and tells `_heard`
+            return  # a server of protocol 2025: `_on_message` gets its notifications
         except Exception as error:
-            log.info("changes of an MCP server's tools are not heard of", server=self.spec.key, error=str(error))
+            log.info("changes of an MCP server's tools cannot be subscribed to", server=self.spec.key, error=str(error))
         finally:
-            hears.set()
+            subscribed.set()
 
-    async def _heard(self, message: Any) -> None:  # noqa: ANN401 - `mcp` is imported late
+    async def _on_message(self, message: Any) -> None:  # noqa: ANN401 - `mcp` is imported late
         from mcp import types
 
         if isinstance(message, types.ToolListChangedNotification):
             self._changed.set()
         elif isinstance(message, Exception):
-            log.debug("an MCP server sent rubbish", server=self.spec.key, error=repr(message))
+            log.debug("an MCP server sent an invalid message", server=self.spec.key, error=repr(message))
 
     async def _list(self, client: Any) -> list[Tool]:  # noqa: ANN401 - mcp is imported late
         found: list[Tool] = []
@@ -276,19 +276,19 @@ class Connection:
             env={**inherited, **home, **self.spec.env, **secret_env},
             cwd=self._folder,
         )
-        with _Stderr(self._said) as stderr:
+        with _Stderr(self._stderr_lines) as stderr:
             async with stdio_client(parameters, errlog=stderr) as streams:
                 yield streams
 
-    def _told(self, error: BaseException) -> str:
+    def _description_of(self, error: BaseException) -> str:
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         words = str(error) or type(error).__name__
         if isinstance(error, TimeoutError):
             words = f"it did not answer within {self.spec.start_seconds:g} s"
-        # Masked with the lines before it: its last line may be part of a secret of several.
-        said = str(quoted("\n".join(self._said).rstrip())).rpartition("\n")[2]
-        return excerpt(f"{words} (it last said: {said})" if said else words, TOLD_CHARACTERS)
+        # Masked together with the lines before it: the last line may be part of a multi-line secret.
+        last_line = str(quoted("\n".join(self._stderr_lines).rstrip())).rpartition("\n")[2]
+        return excerpt(f"{words} (its last output: {last_line})" if last_line else words, ERROR_CHARACTERS)
 
 
 class _Stderr:
@@ -308,8 +308,8 @@ class _Stderr:
 
     def _read(self, reader: int) -> None:
         with os.fdopen(reader, "rb") as stream:
-            # By blocks, so that a server that never ends its line costs no more memory than one that does. Only the
-            # first block of a line is kept: the next may begin in the middle of a secret.
+            # In blocks, so that a line without an end does not fill the memory. Only the first block of a line is
+            # kept: the next may begin in the middle of a secret.
             is_new = True
             while block := stream.readline(LINE_BYTES):
                 if is_new:

@@ -1,7 +1,7 @@
 """Starts an MCP server's program so that it cannot outlive us: `python -S launcher.py PARENT PROGRAM ARGUMENTS…`.
 
-It stays the same process: limits are set, the kernel is asked to kill it when its parent dies, then the program takes
-over. It runs before anything of ours is imported.
+The script sets limits, asks the kernel to kill the process when its parent dies, and then becomes the program (exec).
+It imports only the standard library.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ def main() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != int(parent):
-            sys.exit("The server that wanted this program has gone.")
+            sys.exit("The Packline server that started this program has ended.")
     os.execv(program, [program, *arguments])
 
 

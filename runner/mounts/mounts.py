@@ -1,4 +1,4 @@
-"""All mounted MCP servers: their connections, their tools as packs, and what of them is accepted."""
+"""All mounted MCP servers: their connections, their tools as packs, and the check that tools are accepted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import structlog
 from runner.failures import FailureCode, JSONValue, PackError
 from runner.mounts.connection import Connection
 from runner.mounts.results import output_of
-from runner.mounts.tools import Tool, make_pack, objection, pack_name
+from runner.mounts.tools import Tool, make_pack, pack_name, refusal_of
 from runner.packs.needs import Missing
 from runner.packs.registry import LoadError, PackSource
 from store.access.mcp_tools import ToolRecord, list_tools, record_offer
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     from store.database.engine import Store
 
 log = structlog.get_logger(__name__)
-#: Wait before a database that does not answer is asked again.
+#: Wait before reading is retried when the database is unavailable.
 _AGAIN_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class ToolChange:
-    """A tool that is not what was accepted.
+    """A tool that differs from the accepted one.
 
     Attributes:
-        detected_at: When that was noticed.
-        digest: SHA-256 of the tool now; to be sent back to accept it. Of the accepted one when the tool is gone.
-        before: As it was accepted; None for a new one.
-        after: As it is offered; None when it is gone.
+        detected_at: When the difference was noticed.
+        digest: SHA-256 of the offered tool, to be sent back to accept it; of the accepted one when the tool is gone.
+        before: The accepted tool; None for a new one.
+        after: The offered tool; None when it is gone.
     """
 
     detected_at: datetime
@@ -56,7 +56,7 @@ class ToolChange:
 
 @dataclass(frozen=True, slots=True)
 class MountStatus:
-    """A server as it is now."""
+    """The present state of a server."""
 
     spec: MountSpec
     state: State
@@ -65,15 +65,15 @@ class MountStatus:
 
 
 class Mounts:
-    """The servers this process has mounted.
+    """The MCP servers that this process has mounted.
 
     Args:
-        specs: Which; commands already checked.
-        store: Keeps what was accepted.
-        registry: Is given their packs.
-        egress: Guards HTTP servers' requests.
-        folder: Each server has a separate folder below it.
-        find_secret: A credential of the vault by key; None when it cannot be had.
+        specs: Their configurations, with checked commands.
+        store: Keeps the accepted tools.
+        registry: Gets their packs.
+        egress: Makes the clients for HTTP servers.
+        folder: Each server has a separate folder in it.
+        find_secret: Returns the fields of a credential of the vault; None when it is not available.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Mounts:
         }
 
     async def start(self) -> None:
-        """Register the packs accepted earlier and begin to connect, without waiting for a server."""
+        """Register the packs of accepted tools and start to connect, without waiting for the servers."""
         if not self._connections:
             return
         self._store.wakes.listen(Topic.MCP_TOOLS, lambda _: self._changed.set())
@@ -109,7 +109,7 @@ class Mounts:
         self._following = asyncio.create_task(self._follow(), name="packline-mounts")
 
     async def stop(self) -> None:
-        """End all connections; harmless twice and before `start`."""
+        """End all connections; does nothing before `start` or when called again."""
         await asyncio.gather(*(connection.stop() for connection in self._connections.values()))
         task, self._following = self._following, None
         if task is not None:
@@ -117,14 +117,14 @@ class Mounts:
             await asyncio.gather(task, return_exceptions=True)
 
     def servers(self) -> list[MountStatus]:
-        """Every server as it is now, in the order of the settings."""
+        """Return the present state of every server, in the order of the settings."""
         return [
             MountStatus(each.spec, each.state, each.last_error, each.connected_at)
             for each in self._connections.values()
         ]
 
     def change_of(self, pack: str) -> ToolChange | None:
-        """What is different about a pack's tool since it was accepted; None when nothing is."""
+        """Return how a pack's tool differs from the accepted one; None when it does not."""
         found = self.tool_of(pack)
         if found is None or found.changed_at is None:
             return None
@@ -136,11 +136,11 @@ class Mounts:
         )
 
     async def refresh(self, server: str) -> None:
-        """Make packs of what is kept of a server's tools now, such as after one was accepted."""
+        """Update the packs of a server from its stored tools, such as after one was accepted."""
         await self._read(server)
 
     def tool_of(self, pack: str) -> ToolRecord | None:
-        """The tool a pack was made of; None when it was made of none."""
+        """Return the tool a pack was made of; None when the pack is not an MCP tool."""
         for tools in self._tools.values():
             for record in tools.values():
                 if pack_name(record.server, record.tool) == pack:
@@ -158,7 +158,7 @@ class Mounts:
         return take
 
     async def _follow(self) -> None:
-        """Follow what is accepted, here or through another server on the same database, until stopped."""
+        """Follow changes of accepted tools, of this or another process on the same database, until stopped."""
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -168,12 +168,12 @@ class Mounts:
             except StoreClosedError:
                 return
             except StoreError as error:
-                log.warning("the accepted tools could not be read; it is tried again", error=str(error))
+                log.warning("the accepted tools could not be read, retrying", error=str(error))
                 self._changed.set()
                 await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _read(self, key: str) -> None:
-        """Make packs of what is kept of a server's tools."""
+        """Make packs of a server's stored tools."""
         async with self._reading:
             records = await list_tools(self._store, key)
             if {record.tool: record for record in records} == self._tools.get(key):
@@ -186,11 +186,11 @@ class Mounts:
                 tool = Tool.of(orjson.loads(record.accepted or record.offered or "null"))
                 origin = f"MCP server {key}"
                 name = pack_name(key, tool.name)
-                wrong = objection(tool)
-                if wrong is None and name in names:
-                    wrong = f"Tool {tool.name}: `{names[name]}` has the pack name {name} already."
-                if wrong is not None:
-                    errors.append(LoadError(origin, wrong, (name,)))
+                problem = refusal_of(tool)
+                if problem is None and name in names:
+                    problem = f"Tool {tool.name}: `{names[name]}` already has the pack name {name}."
+                if problem is not None:
+                    errors.append(LoadError(origin, problem, (name,)))
                     continue
                 names[name] = tool.name
                 packs.append((origin, self._pack(record, tool)))
@@ -210,11 +210,11 @@ class Mounts:
             revision=record.revision,
             effects=spec.effects.get(tool.name, "external"),
             timeout_seconds=spec.call_seconds + spec.start_seconds,
-            lack=lambda: self._lack(record.server, tool.name),
+            missing=lambda: self._missing(record.server, tool.name),
             call=call,
         )
 
-    def _lack(self, server: str, tool: str) -> Missing | None:
+    def _missing(self, server: str, tool: str) -> Missing | None:
         record = self._tools.get(server, {}).get(tool)
         if record is None or record.offered is None:
             return Missing(f"MCP server {server} no longer has the tool {tool}.", "Look for another pack.")
@@ -223,15 +223,16 @@ class Mounts:
             return Missing(f"The tool {tool} of MCP server {server} is new.", f"Review and accept it: {name}.")
         if record.changed_at is not None:
             return Missing(
-                f"The tool {tool} of MCP server {server} is not what was accepted.", f"Review and accept it: {name}."
+                f"The tool {tool} of MCP server {server} has changed since it was accepted.",
+                f"Review and accept it: {name}.",
             )
         connection = self._connections[server]
         if connection.state != "connected" and connection.last_error is not None:
-            return Missing(f"MCP server {server} cannot be reached: {connection.last_error}", "Look at the server.")
+            return Missing(f"MCP server {server} cannot be reached: {connection.last_error}", "Check the server.")
         return None
 
     async def _refuse_changed(self, server: str, tool: Tool) -> None:
-        """Hold the tool of a pack against what is accepted now, which may be a later one."""
+        """Refuse a call if the pack's tool is not the one that is accepted now."""
         record = self._tools.get(server, {}).get(tool.name)
         if record is not None and record.changed_at is not None:
             await self._read(server)  # it may have been accepted through another server on the same database
@@ -239,8 +240,8 @@ class Mounts:
         if record is None or record.changed_at is not None or record.accepted_digest != tool.digest:
             raise PackError(
                 FailureCode.SCHEMA_MISMATCH,
-                f"The tool {tool.name} of MCP server {server} is not what was accepted.",
-                hint="Somebody who may manage this server has to review and accept it.",
+                f"The tool {tool.name} of MCP server {server} has changed since it was accepted.",
+                hint="A caller with the `manage` scope has to review and accept it.",
             )
 
     def _secrets(self, spec: MountSpec) -> tuple[Mapping[str, str], str | None]:

@@ -1,4 +1,4 @@
-"""What MCP servers answer, as step outputs and failures."""
+"""Converts answers of MCP servers to step outputs and failures."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from runner.files.names import NAME_CHARACTERS
 if TYPE_CHECKING:
     from runner.packs.context import ArtifactRef, PackContext
 
-#: Longest text of a refusal that is passed on, in characters.
+#: Longest excerpt of a server's message, in characters.
 REFUSAL_CHARACTERS = 2000
-#: Largest picture, sound or resource that becomes an artifact, in bytes, decoded.
+#: Largest picture, sound or resource that becomes an artifact, in decoded bytes.
 BLOCK_BYTES = 50 << 20
 
 
 class _ErrorCode(IntEnum):
-    """JSON-RPC error codes (MCP specification, 2025-11-25), those of the client SDK for its own failures among them."""
+    """JSON-RPC error codes (MCP specification, 2025-11-25), including those of the client SDK's own failures."""
 
     METHOD_NOT_FOUND = -32601
     INVALID_PARAMS = -32602
@@ -32,17 +32,17 @@ class _ErrorCode(IntEnum):
 
 
 async def output_of(ctx: PackContext, server: str, tool: str, result: Any, *, typed: bool) -> dict[str, JSONValue]:  # noqa: ANN401 - mcp is imported late
-    """The output of a call; pictures, sounds and embedded files become artifacts.
+    """Convert the result of a call; pictures, sounds and embedded files become artifacts.
 
     Args:
-        ctx: Takes artifacts.
-        server: For messages.
-        tool: Likewise.
+        ctx: Saves the artifacts.
+        server: The server, for messages.
+        tool: The tool, for messages.
         result: `mcp.types.CallToolResult`.
-        typed: Whether the tool declares what it gives; then that alone is the output.
+        typed: Whether the tool declares an output schema; then the output is its structured result alone.
 
     Raises:
-        PackError: `handler_failed` with the tool's words when it refused, `invalid_output` for rubbish.
+        PackError: `handler_failed` with the tool's message when it refused, `invalid_output` for a malformed result.
     """
     texts: list[str] = []
     links: list[JSONValue] = []
@@ -63,15 +63,15 @@ async def output_of(ctx: PackContext, server: str, tool: str, result: Any, *, ty
     if result.is_error:
         raise PackError(
             FailureCode.HANDLER_FAILED,
-            f"The tool {tool} of MCP server {server} refused: {_said(' '.join(texts) or 'it gave no reason')}",
-            hint="Correct the input if the message says so; the words are the tool's own.",
+            f"The tool {tool} of MCP server {server} refused: {_shortened(' '.join(texts) or 'it gave no reason')}",
+            hint="Correct the input if the message says so; the message is the tool's own.",
         )
     if typed:
         if not isinstance(result.structured_content, dict):
             raise PackError(
                 FailureCode.INVALID_OUTPUT,
-                f"The tool {tool} of MCP server {server} declares what it gives and gave nothing of that shape.",
-                hint="Report it to whoever runs that server.",
+                f"The tool {tool} of MCP server {server} declares an output schema and returned no structured result.",
+                hint="Report it to the operator of that server.",
             )
         return dict(result.structured_content)
     return {
@@ -97,7 +97,7 @@ async def _save(ctx: PackContext, stem: str, data: str, media_type: str | None) 
 
 
 def failure_of(server: str, tool: str, error: BaseException) -> PackError:
-    """What went wrong with a call, by its code, never by its words."""
+    """Convert the error of a call to a failure, by its code, never by its text."""
     from mcp import MCPError
     from pydantic import ValidationError
 
@@ -105,34 +105,36 @@ def failure_of(server: str, tool: str, error: BaseException) -> PackError:
     if isinstance(error, PackError):
         return error
     if isinstance(error, MCPError):
-        said = _said(error.error.message)
+        message = _shortened(error.error.message)
         match error.error.code:
             case _ErrorCode.METHOD_NOT_FOUND:
-                return PackError(FailureCode.NOT_FOUND, f"{where} does not know {tool}: {said}")
+                return PackError(FailureCode.NOT_FOUND, f"{where} does not know {tool}: {message}")
             case _ErrorCode.INVALID_PARAMS:
-                return PackError(FailureCode.INVALID_INPUT, f"{where} does not accept the input of {tool}: {said}")
+                return PackError(FailureCode.INVALID_INPUT, f"{where} does not accept the input of {tool}: {message}")
             case _ErrorCode.REQUEST_TIMEOUT | 408:
                 return PackError(
                     FailureCode.TIMEOUT, f"{where} did not answer {tool} in time.", hint="Try again, or ask for less."
                 )
             case _ErrorCode.CONNECTION_CLOSED:
                 return PackError(
-                    FailureCode.UPSTREAM_UNAVAILABLE, f"The connection to {where} broke during {tool}: {said}"
+                    FailureCode.UPSTREAM_UNAVAILABLE, f"The connection to {where} broke during {tool}: {message}"
                 )
-        return PackError(FailureCode.UPSTREAM_UNAVAILABLE, f"{where} failed at {tool} ({error.error.code}): {said}")
+        return PackError(FailureCode.UPSTREAM_UNAVAILABLE, f"{where} failed at {tool} ({error.error.code}): {message}")
     if isinstance(error, ValidationError | RuntimeError):
         return PackError(
             FailureCode.INVALID_OUTPUT,
             f"{where} answered {tool} with something the protocol does not allow: {_first_line(error)}",
-            hint="Report it to whoever runs that server.",
+            hint="Report it to the operator of that server.",
         )
     if isinstance(error, TimeoutError):
         return PackError(FailureCode.TIMEOUT, f"{where} did not answer {tool} in time.")
-    return PackError(FailureCode.UPSTREAM_UNAVAILABLE, f"{where} cannot be reached for {tool}: {_said(repr(error))}")
+    return PackError(
+        FailureCode.UPSTREAM_UNAVAILABLE, f"{where} cannot be reached for {tool}: {_shortened(repr(error))}"
+    )
 
 
 def is_connection_lost(error: BaseException) -> bool:
-    """Whether the connection itself is gone, so that it must be re-established."""
+    """Return whether the connection itself is gone, so that it must be re-established."""
     import anyio
     from mcp import MCPError
 
@@ -142,9 +144,9 @@ def is_connection_lost(error: BaseException) -> bool:
 
 
 def _first_line(error: BaseException) -> str:
-    """What a library says is wrong, without the schema it adds on further lines."""
-    return _said(str(error)).partition("\n")[0]
+    """Return a library's message without the schema on its further lines."""
+    return _shortened(str(error)).partition("\n")[0]
 
 
-def _said(text: str) -> str:
+def _shortened(text: str) -> str:
     return excerpt(text, REFUSAL_CHARACTERS)

@@ -1,4 +1,4 @@
-"""What the settings say of one MCP server."""
+"""The configuration of an MCP server."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 KEY = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
-#: What a tool may be trusted with; what its server says of it is not believed.
+#: What a tool changes outside, as the operator declares it; the server's own annotations are not trusted.
 ToolEffects = Literal["none", "idempotent", "external"]
 
 
 class MountSpecError(ValueError):
-    """A mount is declared wrongly; the message names the server, the field and the remedy."""
+    """The configuration of a mount is invalid; the message names the server, the field and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class SecretRef:
-    """Where a value comes from: a field of a credential in the vault."""
+    """A reference to a field of a credential in the vault."""
 
     credential: str
     field: str
@@ -37,15 +37,15 @@ class MountSpec:
         key: Part of its packs' names.
         command: Program and arguments of a stdio server; the program is an absolute path once `checked`.
         url: Address of a Streamable HTTP server; exactly one of the two is set.
-        env: Environment of a stdio server beside PATH, LANG and a separate HOME.
-        secret_env: More of it, from the vault.
+        env: Environment of a stdio server, in addition to PATH, LANG and a separate HOME.
+        secret_env: Further variables, with values from the vault.
         bearer: Token sent to an HTTP server.
-        effects: What tools change outside, by tool name; `external` for those not named.
-        tools: Names of the tools to take; all when None.
-        call_seconds: Longest time of one call.
-        start_seconds: Longest time of a connection attempt.
-        concurrency: Calls at a time.
-        problem: Why it cannot be started as it is declared; None when it can.
+        effects: What tools change outside, by tool name; `external` for all others.
+        tools: Names of the tools to mount; all when None.
+        call_seconds: Timeout of a call.
+        start_seconds: Timeout of a connection attempt.
+        concurrency: Maximum number of concurrent calls.
+        problem: Why it cannot be started with this configuration; None when it can.
     """
 
     key: str
@@ -63,20 +63,19 @@ class MountSpec:
 
     @property
     def transport(self) -> Literal["stdio", "http"]:
-        """How it is reached."""
         return "stdio" if self.command else "http"
 
 
 def checked_command(key: str, command: Sequence[str], allowed: Sequence[str]) -> tuple[str, ...]:
-    """A server's command with its program as an absolute path.
+    """Check that a server's program is allowed; return the command with the program's absolute path.
 
     Args:
         key: The server, for messages.
-        command: Program and arguments, as the settings have them.
-        allowed: Programs that servers may be started with: names, found on PATH, or absolute paths.
+        command: Program and arguments.
+        allowed: Allowed programs: names, found on PATH, or absolute paths.
 
     Raises:
-        MountSpecError: the program is not among them, or is not there.
+        MountSpecError: the program is not allowed, or does not exist.
     """
     program = command[0]
     name = Path(program).name if os.path.isabs(program) else program
@@ -86,7 +85,7 @@ def checked_command(key: str, command: Sequence[str], allowed: Sequence[str]) ->
     places = {entry if os.path.isabs(entry) else shutil.which(entry) for entry in allowed}
     if name not in allowed and found not in places:
         raise MountSpecError(
-            f"MCP server `{key}`: `{program}` is not among the programs that may be started "
+            f"MCP server `{key}`: `{program}` is not an allowed program "
             f"({', '.join(allowed) or 'none'}). Add it to PACKLINE_MCP_COMMANDS."
         )
     if os.path.isabs(program) and program not in allowed and found not in places:

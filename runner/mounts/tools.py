@@ -1,7 +1,7 @@
-"""Tools of MCP servers: what one is, what tells it apart, and the pack made of it.
+"""Tools of MCP servers, and the packs made of them.
 
-What a server says of its tools is not trusted: effects are what the settings say, schemas are held to the same rules
-as those of strangers' pipelines, and a tool that is no longer what was accepted does not run.
+Servers are not trusted: effects come from the settings, schemas must pass the same checks as those of users' pipelines,
+and a tool that differs from the accepted one does not run.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool as its server offers it.
+    """A tool as its server describes it.
 
     Attributes:
         input_schema: JSON Schema of the arguments.
-        output_schema: JSON Schema of the structured result; None when it declares none.
+        output_schema: JSON Schema of the structured result; None when the tool declares none.
     """
 
     name: str
@@ -65,18 +65,18 @@ class Tool:
 
     @classmethod
     def of(cls, document: dict[str, Any]) -> Self:
-        """The tool of its `document`."""
+        """Make a tool from its `document`."""
         return cls(document["name"], document["description"], document["inputSchema"], document["outputSchema"])
 
 
 def pack_name(server: str, tool: str) -> str:
-    """The name of the pack made of a tool: `mcp.<server>.<tool>`, in the letters that pack names have."""
+    """Return the name of a tool's pack: `mcp.<server>.<tool>`, in the characters of pack names."""
     words = _WORD.sub("_", _HUMP.sub("_", tool).lower()).strip("_")
     return f"mcp.{server}.{words if words[:1].isalpha() else f't_{words}'}"
 
 
-def objection(tool: Tool) -> str | None:
-    """Why no pack can be made of a tool; None when one can."""
+def refusal_of(tool: Tool) -> str | None:
+    """Return why no pack can be made of a tool; None when one can."""
     for what, schema in (("input", tool.input_schema), ("output", tool.output_schema)):
         if schema is None:
             continue
@@ -89,16 +89,16 @@ def objection(tool: Tool) -> str | None:
 
 
 class UntypedOutput(BaseModel):
-    """What a tool gives that does not declare it."""
+    """The output of a tool without an output schema."""
 
-    text: str = Field(description="Its texts, one after the other.")
-    structured: dict[str, Any] | None = Field(description="Its structured result, when it gave one.")
-    artifacts: list[ArtifactRef] = Field(description="Pictures, sounds and files it gave.")
-    links: list[dict[str, str]] = Field(description="Resources it points to, each with `uri` and `name`.")
+    text: str = Field(description="The tool's texts, separated by blank lines.")
+    structured: dict[str, Any] | None = Field(description="The tool's structured result, if it returned one.")
+    artifacts: list[ArtifactRef] = Field(description="Pictures, sounds and files that the tool returned.")
+    links: list[dict[str, str]] = Field(description="Resources that the tool links to, each with `uri` and `name`.")
 
 
 class _Shaped(BaseModel):
-    """Any object that fits a JSON Schema; subclasses say which."""
+    """An object that fits a JSON Schema, which subclasses set."""
 
     model_config = ConfigDict(extra="allow")
     shape: ClassVar[dict[str, JSONValue]]
@@ -107,14 +107,14 @@ class _Shaped(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def fits(cls, given: Any) -> Any:  # noqa: ANN401 - any JSON
-        """The object, once it fits the schema."""
+        """Check the object against the schema."""
         issues = cls.check.issues(given)
         if issues:
             raise ValidationError.from_exception_data(
                 cls.__name__,
                 [
                     InitErrorDetails(
-                        type=PydanticCustomError("tool_schema", "{told}", {"told": issue.message}),
+                        type=PydanticCustomError("tool_schema", "{message}", {"message": issue.message}),
                         loc=issue.path,
                         input=_at(given, issue.path),
                     )
@@ -125,12 +125,11 @@ class _Shaped(BaseModel):
 
     @classmethod
     def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:  # noqa: ANN401 - as pydantic has it
-        """The schema itself."""
         return dict(cls.shape)
 
 
 def shaped(name: str, schema: dict[str, JSONValue]) -> type[BaseModel]:
-    """A model of the objects that fit a schema."""
+    """Make a model of the objects that fit a schema."""
     return type(name, (_Shaped,), {"shape": schema, "check": compile_schema(schema), "__module__": __name__})
 
 
@@ -152,19 +151,19 @@ def make_pack(
     revision: int,
     effects: ToolEffects,
     timeout_seconds: float,
-    lack: Callable[[], Missing | None],
+    missing: Callable[[], Missing | None],
     call: Callable[[PackContext, dict[str, JSONValue]], Awaitable[dict[str, JSONValue]]],
 ) -> Pack:
-    """The pack of a tool.
+    """Make the pack of a tool.
 
     Args:
         server: Key of its server.
-        tool: As it was accepted.
-        revision: Its major version: raised each time a change of the tool is accepted.
-        effects: What it changes outside, as the operator says.
-        timeout_seconds: Longest time of one call.
-        lack: Why it cannot run now.
-        call: Calls it.
+        tool: The accepted tool.
+        revision: The pack's major version, raised each time a change of the tool is accepted.
+        effects: What it changes outside, as the operator declares it.
+        timeout_seconds: Timeout of a call.
+        missing: Returns why it cannot run now.
+        call: Calls the tool.
     """
     output_model = UntypedOutput if tool.output_schema is None else shaped("Output", tool.output_schema)
 
@@ -186,7 +185,7 @@ def make_pack(
         at_most_once=False,
         takes_idempotency_key=False,
         timeout_seconds=timeout_seconds,
-        services=(Service(f"MCP server {server}", lack),),
+        services=(Service(f"MCP server {server}", missing),),
         credentials=(),
         models=(),
         cost="",

@@ -112,7 +112,7 @@ async def test_the_deeper_voice_is_deeper_and_as_quick() -> None:
 async def test_only_the_voice_in_the_wheel_is_offered_and_others_are_replaced() -> None:
     answer = await speak("Good morning.", "offline:emma")
     assert answer.voice == "offline:heart"
-    assert answer.replaced == "The voice `offline:emma` is not to be had here; `offline:heart` spoke."
+    assert answer.replaced == "The voice `offline:emma` is not available here; `offline:heart` spoke."
     assert "emma" not in offline_voices()
 
 
@@ -139,7 +139,7 @@ async def test_espeak_speaks_when_there_is_nothing_better() -> None:
     assert (answer.voice, answer.sample_rate, answer.replaced) == ("offline:espeak", 22_050, None)
     assert len(answer.pcm) == 2 * 5 * 1000
     asked = await speak("Hello", "heart")
-    assert asked.replaced == "The voice `offline:heart` is not to be had here; `offline:espeak` spoke."
+    assert asked.replaced == "The voice `offline:heart` is not available here; `offline:espeak` spoke."
 
 
 @needs_hibari

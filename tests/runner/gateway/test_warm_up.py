@@ -23,15 +23,15 @@ class Note(BaseModel):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_each_kind_can_be_rehearsed(kind: ProviderKind) -> None:
-    from runner.gateway.rehearsal import rehearse
+async def test_each_kind_can_be_warmed_up(kind: ProviderKind) -> None:
+    from runner.gateway.warm_up import warm_up
 
     with capture_logs() as logs:
-        await asyncio.to_thread(rehearse.__wrapped__, kind)
+        await asyncio.to_thread(warm_up.__wrapped__, kind)
     assert logs == []
 
 
-async def test_a_rehearsal_is_no_use_of_a_model(server: ModelServer) -> None:
+async def test_a_warm_up_is_no_use_of_a_model(server: ModelServer) -> None:
     uses: list[ModelUse] = []
     await server.models(uses.append, writer=["good"]).text("writer", PROMPT)
     assert [use.model for use in uses] == ["openai:good"]

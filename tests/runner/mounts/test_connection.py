@@ -17,7 +17,7 @@ import pytest
 from runner.egress.client import Egress
 from runner.excerpts import in_force
 from runner.failures import FailureCode, PackError
-from runner.mounts.connection import LINE_BYTES, TOLD_CHARACTERS, Connection
+from runner.mounts.connection import ERROR_CHARACTERS, LINE_BYTES, Connection
 from runner.mounts.spec import MountSpec
 from runner.secrets.redaction import Redactor
 from tests.support.ports import free_port
@@ -189,7 +189,7 @@ async def test_a_server_dies_with_the_process_that_mounted_it(tmp_path: Path) ->
 import asyncio, sys
 from pathlib import Path
 from runner.egress.client import Egress
-from runner.mounts.connection import LINE_BYTES, TOLD_CHARACTERS, Connection
+from runner.mounts.connection import LINE_BYTES, ERROR_CHARACTERS, Connection
 from runner.mounts.spec import MountSpec
 from runner.secrets.redaction import Redactor
 async def main():
@@ -223,7 +223,7 @@ async def last_error_of(folder: Path, program: str) -> str:
     connection.start()
     try:
         # Its words may come after its end; it is started again and again.
-        return await eventually(lambda: "it last said:" in (error := connection.last_error or "") and error) or ""
+        return await eventually(lambda: "its last output:" in (error := connection.last_error or "") and error) or ""
     finally:
         await connection.stop()
         await egress.aclose()
@@ -235,7 +235,7 @@ async def test_a_server_that_cannot_start_is_told_with_its_last_words(tmp_path: 
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [(10, TOLD_CHARACTERS - 60), (TOLD_CHARACTERS - 60, 10), (LINE_BYTES - 60, 500)],
+    [(10, ERROR_CHARACTERS - 60), (ERROR_CHARACTERS - 60, 10), (LINE_BYTES - 60, 500)],
     ids=["its end is told", "its beginning is told", "its beginning is kept"],
 )
 async def test_a_secret_in_its_last_words_is_masked_before_they_are_cut(

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from runner.mounts.spec import MountSpecError, checked_command
-from runner.mounts.tools import Tool, objection, pack_name, shaped
+from runner.mounts.tools import Tool, pack_name, refusal_of, shaped
 
 TAKES_TEXT = {"type": "object", "properties": {"text": {"type": "string", "maxLength": 3}}, "required": ["text"]}
 
@@ -49,9 +49,9 @@ def test_a_digest_tells_any_difference() -> None:
     ],
 )
 def test_schemas_of_strangers_are_held_to_the_rules(schema: dict[str, object]) -> None:
-    assert objection(Tool("t", "", schema, None))
-    assert objection(Tool("t", "", {"type": "object"}, schema))
-    assert objection(Tool("t", "", TAKES_TEXT, None)) is None
+    assert refusal_of(Tool("t", "", schema, None))
+    assert refusal_of(Tool("t", "", {"type": "object"}, schema))
+    assert refusal_of(Tool("t", "", TAKES_TEXT, None)) is None
 
 
 def test_a_shaped_model_checks_by_its_schema_and_keeps_every_name() -> None:

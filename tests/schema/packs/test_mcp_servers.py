@@ -143,7 +143,9 @@ async def test_a_changed_tool_is_refused_until_it_is_accepted(tmp_path: Path) ->
         accepted = (await it.query(accept, {"digest": change["digest"]}))["acceptMcpToolChange"]
         assert accepted["pack"] == {"version": "2.0.0", "toolChange": None, "availability": {"usable": True}}
         assert (await call(it, "echo", text="b"))["state"] == "SUCCEEDED"
-        with pytest.raises(PackError, match="is not what was accepted"):  # a step that was resolved to the pack before
+        with pytest.raises(
+            PackError, match="has changed since it was accepted"
+        ):  # a step that was resolved to the pack before
             await before.handler(cast("Any", None), before.input_model.model_validate({"text": "a"}))
         rows = await audit_rows(it, "accept_mcp_tool_change")
         assert [row["accepted"] for row in rows] == [True, False, False]

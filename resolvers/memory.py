@@ -39,10 +39,10 @@ _ATTEMPTS = 3
     scope=Scope.READ,
     kind="query",
     tool=Tool(
-        title="Look at usual choices",
-        description="What you usually choose for the packs and pipelines you use most, learned from successful runs of "
-        "the last 30 days. Look here before asking the user; confirm what you take, and name it in from_memory when "
-        "you start the run.",
+        title="Get usual choices",
+        description="Returns your usual choices for the packs and pipelines you use most, learned from "
+        "successful runs of the last 30 days. Call it before asking the user; confirm the values you "
+        "use, and list them in from_memory when you start the run.",
         name="get_defaults",
         parameters={"caller": Parameter(hidden=True)},
     ),
@@ -99,9 +99,9 @@ def learned_of(context: Context, entry: MemoryRecord) -> dict[LearnedField, str]
     destructive=True,
     tool=Tool(
         title="Forget what was learned",
-        description="Deletes rows of audit memory, and with them the defaults learned from them; answers how many. "
-        "Touches nothing else: no runs, artifacts, caches, credentials, and nothing pinned. Count with dry_run first "
-        "and confirm with the user.",
+        description="Deletes rows of audit memory and the defaults learned from them, and returns how many. "
+        "Runs, artifacts, caches, credentials and pinned defaults are not affected. Count with "
+        "dry_run first and confirm with the user.",
         parameters={
             "caller": Parameter(hidden=True),
             "scope": Parameter(

@@ -2,7 +2,7 @@
 
     @operation("get_run", scope=Scope.READ, kind="query", tool=Tool(
         title="Get a run",
-        description="Looks at one run: …",
+        description="Returns a run: …",
         parameters={"id": Parameter(name="run_id")},
     ))
 
@@ -84,14 +84,14 @@ WAIT: Final = Parameter(
     default=25,
     minimum=0,
     maximum=WAIT_SECONDS_MAX,
-    description="Wait this long for the end; then `next` says how to go on.",
+    description="Seconds to wait for the end; after that, `next` says how to continue.",
 )
-FROM_MEMORY: Final = Parameter(description="Inputs whose values were taken from get_defaults; the run tells them.")
-IDEMPOTENCY: Final = Parameter(description="Repeat a call with the same key, and no second run starts.")
+FROM_MEMORY: Final = Parameter(description="Inputs whose values come from get_defaults; recorded with the run.")
+IDEMPOTENCY: Final = Parameter(description="Calls with the same key start only one run.")
 RUN_ID: Final = Parameter(name="run_id", description="The run's id.")
 
 DEFINITION: Final = Parameter(
     name="definition",
-    description="A YAML text or an object: {name, description, inputs: JSON Schema, steps: [{id, pack, input}]}. "
+    description="YAML text or an object: {name, description, inputs: JSON Schema, steps: [{id, pack, input}]}. "
     "Steps run in order; `${{ inputs.x }}` and `${{ steps.id.output.y }}` refer to values.",
 )

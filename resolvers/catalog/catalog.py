@@ -67,7 +67,8 @@ class CatalogQuery:
     kind="query",
     tool=Tool(
         title="Get a pack",
-        description="One pack with its input and output schema, effects and whether it can run here.",
+        description="Returns a pack with its input and output schema, side effects and whether it can run on "
+        "this server.",
         name="get_pack",
         toolset="author",
         parameters={"id": Parameter(name="pack")},
@@ -87,14 +88,14 @@ async def find_pack(context: Context, *, pack: str) -> Pack | None:
     kind="query",
     tool=Tool(
         title="Search packs and pipelines",
-        description="Finds packs and pipelines by words, or by the kinds they take and make; best match first. "
-        "Then get_pipeline and run_pipeline, or run_pack.",
+        description="Searches packs and pipelines by words or by the kinds of data they accept and produce, best "
+        "match first. Continue with get_pipeline and run_pipeline, or run_pack.",
         name="search_catalog",
         parameters={
-            "text": Parameter(description="Words, such as `slides from a web page`."),
+            "text": Parameter(description="Search words, such as `slides from a web page`."),
             "source": Parameter(hidden=True),
         },
-        when_empty="Nothing here has these words or kinds. Try others; route_request says what is missing here.",
+        when_empty="No pack or pipeline matches. Try other words or kinds; route_request names missing capabilities.",
     ),
 )
 async def search_catalog(context: Context, *, query: CatalogQuery) -> list[Placed[Found]]:

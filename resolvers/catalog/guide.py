@@ -40,14 +40,13 @@ class RoutingGuide:
     kind="query",
     tool=Tool(
         title="Read the routing guide",
-        description="How to choose among packs and pipelines, and all of them with what they accept, produce and "
-        "cannot do, whether they can run here, and your defaults. route_request chooses for you.",
+        description="Returns rules for choosing between packs and pipelines, and all of them with what they "
+        "accept, produce and cannot do, whether they can run on this server, and your defaults. "
+        "route_request chooses for you.",
         name="get_routing_guide",
         parameters={
-            "first": Parameter(
-                name="limit", description="Entries of one page; 500 when absent.", minimum=1, maximum=500
-            ),
-            "after": Parameter(name="cursor", description="next_cursor of the last answer."),
+            "first": Parameter(name="limit", description="Entries per page; default 500.", minimum=1, maximum=500),
+            "after": Parameter(name="cursor", description="next_cursor of the previous page."),
         },
     ),
 )

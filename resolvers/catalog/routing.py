@@ -132,13 +132,14 @@ class _Request:
     kind="query",
     tool=Tool(
         title="Find what to run for a request",
-        description="Says which pipeline or pack serves a request, with inputs filled in, what is still missing, and "
-        "why; or which capability is missing. Runs nothing: confirm with the user, then run_pipeline or run_pack.",
+        description="Recommends a pipeline or pack for a request, with suggested inputs, missing inputs and the "
+        "reason, or names the missing capability. Runs nothing: confirm with the user, then call "
+        "run_pipeline or run_pack.",
         open_world=True,
         parameters={
             "context": Parameter(
-                description="What is at hand: {inputs: {name: value}, files: [{name, media_type, id}], artifacts: […], "
-                "runs: [{pipeline}]}; other fields are read as text."
+                description="Available material: {inputs: {name: value}, files: [{name, media_type, id}], "
+                "artifacts: […], runs: [{pipeline}]}; other fields are read as text."
             )
         },
     ),

@@ -66,7 +66,8 @@ class _Planned:
     idempotent=True,
     tool=Tool(
         title="Apply pipeline documents",
-        description="Makes pipelines what YAML documents say, all or none; dry_run tells the difference first.",
+        description="Creates or updates pipelines from YAML documents, all or none. Use dry_run first to see the "
+        "changes.",
         toolset="author",
     ),
 )

@@ -79,8 +79,8 @@ class CheckedDefinition:
     kind="query",
     tool=Tool(
         title="Check a pipeline",
-        description="Checks a definition without saving it: every issue with its path, the inputs a run would need, "
-        "and what is missing here to run it.",
+        description="Checks a definition without saving it. Returns every issue with its path, the inputs a run "
+        "needs, and what is missing on this server to run it.",
         parameters={"definition": DEFINITION},
     ),
 )

@@ -108,10 +108,10 @@ class ReadMetadata:
     kind="query",
     tool=Tool(
         title="Get a pipeline",
-        description="One pipeline: what it is for, the inputs a run takes, its steps, and whether it can run here. "
-        "Ask for detail `full` for the whole definition.",
+        description="Returns a pipeline: what it is for, its inputs and steps, and whether it can run on this "
+        "server. Use detail `full` for the whole definition.",
         name="get_pipeline",
-        parameters={"id": Parameter(name="pipeline", description="Its key, id or alias.")},
+        parameters={"id": Parameter(name="pipeline", description="The pipeline's key, id or alias.")},
     ),
 )
 async def find_one_pipeline(context: Context, *, pipeline: str) -> PipelineRecord | None:

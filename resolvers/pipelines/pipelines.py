@@ -52,7 +52,7 @@ class SavedPipeline:
     kind="command",
     tool=Tool(
         title="Create a pipeline",
-        description="Saves a new pipeline; check_pipeline first. Returns its key for run_pipeline.",
+        description="Creates a pipeline. Call check_pipeline first. Returns its key for run_pipeline.",
         parameters={"definition": DEFINITION},
     ),
 )
@@ -78,7 +78,8 @@ async def create(context: Context, *, definition: DefinitionText, note: str | No
     target="pipeline",
     tool=Tool(
         title="Change a pipeline",
-        description="Saves a new version of a pipeline: a whole definition, or only the top-level keys that change.",
+        description="Creates a new version of a pipeline from a complete definition, or from only the top-level "
+        "keys that change.",
         toolset="author",
         parameters={"yaml": DEFINITION, "document": DEFINITION},
     ),
@@ -136,7 +137,7 @@ async def update(
     target="pipeline",
     tool=Tool(
         title="Copy a pipeline",
-        description="Copies a pipeline, starters included, into one you may change with update_pipeline.",
+        description="Copies a pipeline, such as a starter, to a new one that you can change with update_pipeline.",
         toolset="author",
     ),
 )
@@ -172,8 +173,8 @@ async def clone(context: Context, *, pipeline: str, key: str | None = None, name
     target="pipeline",
     tool=Tool(
         title="Delete a pipeline",
-        description="Deletes a pipeline you own: it cannot be started any more. Its runs stay, and can be resumed and "
-        "run again. Its key must be given twice.",
+        description="Deletes a pipeline you own, so that no new runs can be started. Its runs are kept and can "
+        "be resumed and re-run. Repeat its key in confirm_key.",
         toolset="author",
     ),
 )

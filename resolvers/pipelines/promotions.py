@@ -58,12 +58,13 @@ class Promotion:
     scope=Scope.READ,
     kind="query",
     tool=Tool(
-        title="Make a pipeline of a run",
-        description="Proposes a pipeline from a successful run, or from the chain of run_pack calls whose outputs led "
-        "to it: templated steps and declared inputs. Saves nothing: review it with the user, then create_pipeline.",
+        title="Make a pipeline from a run",
+        description="Proposes a pipeline from a successful run, or from the chain of run_pack calls whose "
+        "outputs led to it, with templated steps and declared inputs. Saves nothing: review it with "
+        "the user, then call create_pipeline.",
         toolset="author",
         parameters={
-            "id": Parameter(name="run_id", description="A successful run; of a chain of pack calls, the last."),
+            "id": Parameter(name="run_id", description="A successful run. For a chain of pack calls, the last one."),
         },
     ),
 )

@@ -127,8 +127,8 @@ async def preview_rerun(
     target="id",
     tool=Tool(
         title="Resume a run",
-        description="Goes on with a failed or cancelled run at the step that failed; what succeeded is reused. "
-        "Give step_input or inputs to repair what was wrong.",
+        description="Continues a failed or cancelled run at the step that failed, reusing the outputs of the "
+        "steps that succeeded. Pass step_input or inputs to correct what was wrong.",
         open_world=True,
         parameters={"id": RUN_ID, "step_input": Parameter(nullable=True), "wait_seconds": WAIT},
     ),
@@ -183,15 +183,15 @@ def _instead_of_resuming(state: RunState) -> Hint:
     target="id",
     tool=Tool(
         title="Run again",
-        description="Starts a new run like an earlier one, with changed inputs or from a later step if wanted. "
-        "It uses the version that run executed, even when the pipeline has been deleted.",
+        description="Starts a new run like an earlier one, optionally with changed inputs or from a later step. "
+        "By default it uses the version of the earlier run, even if the pipeline has been deleted.",
         open_world=True,
         parameters={
             "id": RUN_ID,
             "wait_seconds": WAIT,
             "idempotency_key": IDEMPOTENCY,
             "force": Parameter(hidden=True),
-            "agent": Parameter(description="Profile for its agent steps instead of the earlier run's."),
+            "agent": Parameter(description="Agent profile to use instead of the earlier run's."),
             "from_memory": Parameter(hidden=True),
         },
     ),

@@ -137,8 +137,8 @@ async def _note_unknown(context: Context, wanted: RunFilter) -> None:
     kind="query",
     tool=Tool(
         title="Get a run",
-        description="Looks at one run: state, what went wrong, its output, and each step's state, error and artifacts. "
-        "Ask for detail `full` for what the steps were given and gave. To wait for the end use wait_run.",
+        description="Returns a run: its state, error and output, and each step's state, error and artifacts. Use "
+        "detail `full` for the inputs and outputs of the steps, and wait_run to wait for the end.",
         parameters={"id": RUN_ID},
     ),
 )
@@ -156,7 +156,7 @@ async def get_run(context: Context, *, id: str) -> RunRecord | None:
     kind="query",
     tool=Tool(
         title="List runs",
-        description="Lists runs, newest first, one line each; get_run tells the rest.",
+        description="Lists runs, newest first. Use get_run for details.",
         parameters={
             "callers": Parameter(hidden=True),
             "rerun_of": Parameter(hidden=True),
@@ -165,7 +165,7 @@ async def get_run(context: Context, *, id: str) -> RunRecord | None:
             "packs": Parameter(hidden=True),
             "created_from": Parameter(hidden=True),
         },
-        when_empty="No run fits. run_pipeline starts one; search_catalog finds pipelines.",
+        when_empty="No run matches. run_pipeline starts one; search_catalog finds pipelines.",
     ),
 )
 async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWindow) -> list[RunRecord]:
@@ -187,13 +187,13 @@ async def count_visible_runs(context: Context, query: RunQuery) -> int:
     kind="query",
     tool=Tool(
         title="Wait for a run",
-        description="Waits until a run has ended, at most some seconds; running out of time is no error, call again. "
+        description="Waits for a run to end. A timeout is a normal result; call again to keep waiting. "
         "Cancelling the call does not cancel the run.",
         parameters={
             "id": RUN_ID,
-            "wait_seconds": Parameter(minimum=0, maximum=WAIT_SECONDS_MAX, description="Longest wait."),
-            "until_change": Parameter(description="Answer at the first change already."),
-            "after": Parameter(name="cursor", description="`cursor` of the last answer: what changed since counts."),
+            "wait_seconds": Parameter(minimum=0, maximum=WAIT_SECONDS_MAX, description="Maximum wait in seconds."),
+            "until_change": Parameter(description="Return at the first change instead of at the end."),
+            "after": Parameter(name="cursor", description="`cursor` of the previous answer; only later changes count."),
         },
     ),
 )
@@ -253,7 +253,7 @@ async def _wait_changed(context: Context, run_id: str, position: int, seconds: f
     target="id",
     tool=Tool(
         title="Cancel a run",
-        description="Stops a run. It is CANCELLING until its step has let go; resume_run can go on later.",
+        description="Cancels a run. It stays CANCELLING until its step has stopped; resume_run can continue it later.",
         parameters={"id": RUN_ID},
     ),
 )

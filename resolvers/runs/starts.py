@@ -75,18 +75,18 @@ class Started:
     target="pipeline",
     tool=Tool(
         title="Run a pipeline",
-        description="Starts a pipeline and waits some seconds for its end. Inputs are those get_pipeline tells. "
-        "Returns the run; while it goes on, call wait_run.",
+        description="Starts a run of a pipeline and waits a few seconds for it to end. get_pipeline describes "
+        "the inputs. Returns the run; if it is still in progress, call wait_run.",
         open_world=True,
         parameters={
-            "inputs": Parameter(description="Inputs by name, as input_schema of get_pipeline asks."),
+            "inputs": Parameter(description="Inputs by name; input_schema of get_pipeline describes them."),
             "wait_seconds": WAIT,
             "from_memory": FROM_MEMORY,
             "idempotency_key": IDEMPOTENCY,
             "deadline_seconds": Parameter(hidden=True),
             "force": Parameter(hidden=True),
             "title": Parameter(hidden=True),
-            "agent": Parameter(description="Profile for its agent steps; only when the user asks for one."),
+            "agent": Parameter(description="Agent profile for its agent steps. Set it only if the user asks for one."),
         },
     ),
 )
@@ -185,11 +185,11 @@ def _agents_of(steps: Sequence[NewStep]) -> str:
     target="pack",
     tool=Tool(
         title="Run one pack",
-        description="Calls a single pack, recorded like a run of one step. Prefer a pipeline when one fits. "
-        "Its input_schema is told by search_catalog with detail `full`.",
+        description="Calls one pack; the call is recorded as a run with one step. Prefer a pipeline if one fits. "
+        "search_catalog with detail `full` returns the input_schema.",
         open_world=True,
         parameters={
-            "input": Parameter(description="Input by name, as the pack's input_schema asks."),
+            "input": Parameter(description="Input by name; the pack's input_schema describes it."),
             "wait_seconds": WAIT,
             "from_memory": FROM_MEMORY,
             "idempotency_key": IDEMPOTENCY,

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     kind="query",
     tool=Tool(
         title="List models and voices",
-        description="Lists the text models, image models and voices that can be used here, such as for an input "
-        "`voice` or `image_model`.",
+        description="Lists text models, image models and voices, and whether this server can use them, for "
+        "example for an input `voice` or `image_model`.",
         name="list_models",
     ),
 )

@@ -159,9 +159,9 @@ class _Maker:
             "minimum": 1,
             "maximum": limit.maximum or 100,
             "default": items,
-            "description": limit.description or "Entries in one answer.",
+            "description": limit.description or "Entries per page.",
         }
-        self._properties["cursor"] = {"type": "string", "description": "next_cursor of the last answer."}
+        self._properties["cursor"] = {"type": "string", "description": "next_cursor of the previous page."}
         self._bindings["limit"], self._bindings["cursor"] = Binding(("first",)), Binding(("after",))
         self._defaults["limit"] = items
 
@@ -170,7 +170,7 @@ class _Maker:
             "type": "string",
             "enum": ["concise", "full"],
             "default": "concise",
-            "description": "How much to tell.",
+            "description": "Level of detail.",
         }
         self._bindings["detail"] = _DETAIL
 

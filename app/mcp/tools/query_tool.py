@@ -1,4 +1,4 @@
-"""`graphql_query`: reads what no tool tells, under the same scopes and limits as any document."""
+"""`graphql_query`: runs any GraphQL query, under the same scopes and limits as over HTTP."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 _TEXT: Final = ToolText(
     name=QUERY_TOOL,
     title="Read with GraphQL",
-    description="Reads anything the other tools do not tell; changes nothing. "
-    'Ask `{ __type(name: "Query") { fields { name args { name } } } }` for what there is.',
+    description="Reads data that the other tools do not return; changes nothing. "
+    'Query `{ __type(name: "Query") { fields { name args { name } } } }` to list the fields.',
     input_schema={
         "type": "object",
         "properties": {
-            "query": {"type": "string", "description": "One GraphQL query."},
-            "variables": {"type": "object", "description": "Its variables by name."},
+            "query": {"type": "string", "description": "A GraphQL query."},
+            "variables": {"type": "object", "description": "Variables by name."},
         },
         "additionalProperties": False,
         "required": ["query"],

@@ -1,7 +1,7 @@
-"""What can go wrong inside a run: the closed set of codes, the class of each, and the record that is stored.
+"""Failures of runs: the closed set of codes, the class of each, and the stored record.
 
-The one table of failure codes. Runner, GraphQL, MCP, CLI and the page all read `FAILURE_CLASSES` and `RETRYABLE`;
-nothing classifies by searching in text. Refused commands are another matter: see `resolvers.problems`.
+This is the only table of failure codes. Runner, GraphQL, MCP, CLI and the page all read `FAILURE_CLASSES` and
+`RETRYABLE`; nothing classifies by searching texts. Refused commands are in `resolvers.problems`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ JSONValue: TypeAlias = "bool | int | float | str | list[JSONValue] | dict[str, J
 
 
 class FailureCode(StrEnum):
-    """Everything that can go wrong in a run."""
+    """What went wrong in a run."""
 
     INVALID_INPUT = "invalid_input"
     INVALID_OUTPUT = "invalid_output"
@@ -68,28 +68,28 @@ FAILURE_CLASSES: dict[FailureCode, FailureClass] = {
     FailureCode.INTERNAL: FailureClass.PACK_BUG,
 }
 
-#: What each code says of the cause, in one sentence; the page, the API and the reference quote it.
+#: The cause of each code, in one sentence; the page, the API and the reference quote it.
 FAILURE_CAUSES: dict[FailureCode, str] = {
-    FailureCode.INVALID_INPUT: "The step's input does not fit the pack, or a reference in it leads nowhere.",
-    FailureCode.INVALID_OUTPUT: "The pack returned something other than it declares, or breaks a post-condition.",
-    FailureCode.NOT_FOUND: "What the input names does not exist at the provider.",
-    FailureCode.SCHEMA_MISMATCH: "The provider's state, or a pack's version, is no longer what the step was made for.",
-    FailureCode.CREDENTIAL_INVALID: "The provider does not accept the credential, or wants one.",
-    FailureCode.RATE_LIMITED: "The provider asks to wait; its own waiting time is respected.",
+    FailureCode.INVALID_INPUT: "The step's input does not fit the pack, or a reference in it has no value.",
+    FailureCode.INVALID_OUTPUT: "The pack's output does not fit its declaration, or a post-condition failed.",
+    FailureCode.NOT_FOUND: "The provider does not have what the input names.",
+    FailureCode.SCHEMA_MISMATCH: "The provider's state or the pack's version has changed, and the step no longer fits.",
+    FailureCode.CREDENTIAL_INVALID: "The provider refuses the credential, or requires one.",
+    FailureCode.RATE_LIMITED: "The provider limits requests; Packline waits as long as it asks.",
     FailureCode.TIMEOUT: "The step, the run or the provider took longer than allowed.",
-    FailureCode.UPSTREAM_UNAVAILABLE: "The provider cannot be reached or answers with an error of its own.",
-    FailureCode.SESSION_UNAVAILABLE: "The workspace an earlier step left is gone.",
+    FailureCode.UPSTREAM_UNAVAILABLE: "The provider cannot be reached or answers with a server error.",
+    FailureCode.SESSION_UNAVAILABLE: "The workspace of an earlier step is gone.",
     FailureCode.RESOURCE_EXHAUSTED: "A limit of size, memory or disk was reached.",
-    FailureCode.ARTIFACT_FAILED: "An artifact cannot be read: there is none, it was erased, or it is somebody else's.",
-    FailureCode.POLICY_DENIED: "A rule of this installation forbids it, such as reaching a private address.",
+    FailureCode.ARTIFACT_FAILED: "An artifact cannot be read: it does not exist, was erased, or is another caller's.",
+    FailureCode.POLICY_DENIED: "A policy of this server forbids it, such as requests to private addresses.",
     FailureCode.QUOTA_EXCEEDED: "The provider's quota is used up.",
-    FailureCode.OUTCOME_UNKNOWN: "An at-most-once step was interrupted, and nobody knows whether its effect happened.",
+    FailureCode.OUTCOME_UNKNOWN: "An at-most-once step was interrupted; its external change may have happened.",
     FailureCode.CANCELLED: "Somebody cancelled the run.",
-    FailureCode.HANDLER_FAILED: "The pack raised an error of its own or killed its process: a defect of the pack.",
-    FailureCode.INTERNAL: "A defect of Packline; the log has the details under the id that is shown.",
+    FailureCode.HANDLER_FAILED: "The pack raised an unexpected error or its process died: a defect of the pack.",
+    FailureCode.INTERNAL: "A defect of Packline; the log has the details under the id in the message.",
 }
 
-#: Codes that another attempt of the same step may cure.
+#: Codes for which another attempt of the step may succeed.
 RETRYABLE = frozenset(
     {
         FailureCode.TIMEOUT,
@@ -121,17 +121,17 @@ def code_for_status(status: int) -> FailureCode:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong, as it is stored and shown on every surface.
+    """The failure of a step or run, as stored and shown on every surface.
 
     Attributes:
-        code: What it was.
+        code: What went wrong, for programs.
         message: What happened, one sentence; secrets masked.
         field: The input field at fault, as a dotted path.
         hint: What to do next.
-        retry_after_seconds: Wait at least this long before another attempt.
-        safe_to_repeat: Whether repeating the step can have no second outside effect.
-        step_key: The step at fault; absent when the run itself failed, for instance at its deadline.
-        detail: The rest for the curious: response, exit code, stack.
+        retry_after_seconds: Shortest wait before another attempt.
+        safe_to_repeat: Whether repeating the step cannot cause a second external change.
+        step_key: The failed step; None if the run itself failed, for example at its deadline.
+        detail: Further data such as a response, exit code or stack.
     """
 
     code: FailureCode
@@ -145,25 +145,23 @@ class Failure:
 
     @property
     def failure_class(self) -> FailureClass:
-        """What sort of thing to do about it."""
         return FAILURE_CLASSES[self.code]
 
     @property
     def cause(self) -> str:
-        """What the code says of the cause, one sentence."""
         return FAILURE_CAUSES[self.code]
 
     @property
     def retryable(self) -> bool:
-        """Whether another attempt may help."""
+        """Whether another attempt may succeed."""
         return self.code in RETRYABLE
 
     def at_step(self, step_key: str, *, safe_to_repeat: bool) -> Failure:
-        """The same failure, blamed on a step."""
+        """Return the failure with the step that failed."""
         return replace(self, step_key=step_key, safe_to_repeat=safe_to_repeat)
 
     def to_json(self) -> dict[str, JSONValue]:
-        """The stored form; `from_json` reads it back."""
+        """Return the stored form, which `from_json` reads."""
         return {key: value for key, value in asdict(self).items() if value is not None}
 
     @classmethod
@@ -173,15 +171,15 @@ class Failure:
 
 
 class PackError(Exception):
-    """A pack's own word for what went wrong.
+    """Raised by a pack to fail its step with a code and a message.
 
     Args:
         code: One of `FailureCode`, as text or member.
-        message: What happened, one sentence naming the thing and the value.
+        message: What happened: one sentence that names the thing and the value.
         field: The input field at fault, as a dotted path.
         hint: What to do next.
-        retry_after_seconds: Wait at least this long before another attempt.
-        detail: JSON for the curious; redacted like everything else.
+        retry_after_seconds: Shortest wait before another attempt.
+        detail: Further data as JSON; secrets in it are masked.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""One thing wrong with a definition, a schema or the inputs of a run, and how such things are worded."""
+"""Issues of definitions, schemas and run inputs, and the parts of their messages."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 Severity = Literal["error", "warning"]
 
-#: Issues of one kind reported for one thing, or hints given with them: a hint may cost some milliseconds, and what was
-#: built to hurt has thousands of mistakes.
-MAX_TOLD = 50
+#: Most issues of one kind reported for one object, and most hints with them: a hint may take some milliseconds, and a
+#: hostile document has thousands of mistakes.
+MAX_ISSUES = 50
 _LONGEST_SUGGESTED = 200
-#: Known words that are looked at more closely.
+#: Best matches that are compared without the words they share.
 _COMPARED = 5
 
 
@@ -36,7 +36,7 @@ class Hint:
     operation: str | None = None
 
     def naming(self, operation: str | None) -> str:
-        """The hint as sentences, with the operation under the name it has where they are read; None leaves it out."""
+        """Return the hint as sentences, with the operation's name on the surface; None leaves it out."""
         meant = f"Did you mean `{self.closest}`?" if self.closest else ""
         use = f"Try {operation}." if operation else ""
         return " ".join(part for part in (meant, self.text, use) if part)
@@ -46,14 +46,14 @@ class Hint:
 
 
 def hint_of(hint: Hint | str | None) -> Hint | None:
-    """A hint that may be given as its text; None when it says nothing."""
+    """Convert a text to a hint; None if it is empty."""
     found = Hint(hint) if isinstance(hint, str) else hint
     return None if found == Hint() else found
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One thing wrong with something a caller handed in.
+    """One thing wrong with a caller's input.
 
     Attributes:
         path: Where, outermost first; list positions as decimal text, counted from 0.
@@ -61,8 +61,8 @@ class Issue:
         severity: `error` refuses the command, `warning` does not.
         message: For people: names the thing, the value and what is wrong with it.
         hint: What was probably meant, or what to do.
-        in_argument: Whether the path begins with an argument of the use case, in snake_case. Each surface shows the
-            argument under the name it has there, so the message does not name it.
+        in_argument: Whether the path begins with an argument of the use case, in snake_case. Each surface has its own
+            name for the argument, so the message does not name it.
     """
 
     path: tuple[str, ...]
@@ -73,26 +73,26 @@ class Issue:
     in_argument: bool = False
 
     def under(self, *prefix: str) -> Issue:
-        """The same issue, seen from further out."""
+        """Return the issue with a prefix to its path."""
         return replace(self, path=(*prefix, *self.path), in_argument=False)
 
     def under_argument(self, name: str) -> Issue:
-        """The same issue, seen from the call whose argument holds what is wrong."""
+        """Return the issue with an argument of the use case before its path."""
         return replace(self, path=(name, *self.path), in_argument=True)
 
 
 def error(path: tuple[str, ...], rule: str, message: str, hint: Hint | str | None = None) -> Issue:
-    """An issue that refuses the command."""
+    """Make an issue that refuses the command."""
     return Issue(path, rule, "error", message, hint_of(hint))
 
 
 def argument_error(name: str, rule: str, message: str, hint: Hint | str | None = None) -> Issue:
-    """An issue with an argument of a use case, by its name in snake_case."""
+    """Make an error of an argument of a use case, by its name in snake_case."""
     return error((), rule, message, hint).under_argument(name)
 
 
 def warning(path: tuple[str, ...], rule: str, message: str, hint: Hint | str | None = None) -> Issue:
-    """An issue that does not stop anything."""
+    """Make an issue that does not refuse the command."""
     return Issue(path, rule, "warning", message, hint_of(hint))
 
 
@@ -102,13 +102,13 @@ def has_errors(issues: Iterable[Issue]) -> bool:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word most like a mistyped one, or None when none is near.
+    """Return the known word most similar to a mistyped one; None if none is similar.
 
-    Case does not count, nor does `-` for `_`. Where both names have several words, the words they share do not count:
-    `deadline_seconds` is not near `wait_seconds`. Names of more than 200 characters are never suggested: comparing
-    costs the product of both lengths.
+    Ignores case and the difference of `-` and `_`. If both names have several words, the words they share do not count:
+    `deadline_seconds` is not similar to `wait_seconds`. Never returns names of more than 200 characters, since the
+    comparison costs the product of both lengths.
     """
-    # Imported here because it takes 14 ms of processor time, which every command and every start would spend.
+    # Imported here because the import takes 14 ms of processor time, which every start would spend.
     from rapidfuzz import fuzz, process
 
     names = {name: _plain(name) for name in known if len(name) <= _LONGEST_SUGGESTED}
@@ -121,7 +121,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def _apart(one: str, other: str) -> tuple[str, str]:
-    """Two names without the words that both share."""
+    """Return two names without the words they share."""
     ours, theirs = one.split("_"), other.split("_")
     return "_".join(word for word in ours if word not in theirs), "_".join(word for word in theirs if word not in ours)
 
@@ -131,17 +131,17 @@ def _plain(name: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> Hint | None:
-    """A hint naming the nearest known word, else the known words when they are few, else None."""
+    """Make a hint with the most similar known word, else with all known words if they are few, else None."""
     names = list(known)
     if near := nearest(word, names):
         return Hint(closest=near)
     if names and len(names) <= 12:
-        return Hint(f"Known here: {', '.join(f'`{name}`' for name in names)}.")
+        return Hint(f"Known names: {', '.join(f'`{name}`' for name in names)}.")
     return None
 
 
 def shown(value: object, limit: int = 60) -> str:
-    """A value as a message shows it: one line, cut to `limit` characters, quoted when it is text."""
+    """Format a value for a message: one line, cut to `limit` characters, quoted if it is text."""
     if isinstance(value, str):
         return '"' + excerpt(value, limit).encode("utf-8", "backslashreplace").decode().replace("\n", "\\n") + '"'
     match value:
@@ -160,5 +160,5 @@ def shown(value: object, limit: int = 60) -> str:
 
 
 def lacking_scope(what: str, scope: str) -> str:
-    """The sentence for a missing scope, with what needs it and the scope as their reader knows them."""
+    """Make the sentence for a missing scope, with the surface's names for the operation and the scope."""
     return f"{what} needs the scope {scope}, which your token does not have."

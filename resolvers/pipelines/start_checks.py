@@ -15,7 +15,7 @@ from runner.definitions.background_compile import in_background_if_large
 from runner.definitions.inputs import placeholder_issues
 from runner.definitions.preflight import preflight
 from runner.definitions.step_inputs import without_session
-from runner.issues import MAX_TOLD, Issue, argument_error, did_you_mean, error, shown
+from runner.issues import MAX_ISSUES, Issue, argument_error, did_you_mean, error, shown
 from runner.json_values import canonical_json, forbidden_text
 from runner.packs.schemas import input_checker
 from runner.schemas.pydantic_messages import needed
@@ -211,7 +211,7 @@ def resolved_input_issues(pack: Pack, value: dict[str, JSONValue]) -> list[Issue
         known = list(pack.input_model.model_fields)
         return [
             _pack_input_issue(tuple(str(part) for part in found["loc"]), found, known)
-            for found in refused.errors(include_url=False)[:MAX_TOLD]
+            for found in refused.errors(include_url=False)[:MAX_ISSUES]
         ]
     return []
 

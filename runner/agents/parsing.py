@@ -15,7 +15,7 @@ from runner.agents.definition import (
     CommandRule,
     IsolationName,
 )
-from runner.issues import MAX_TOLD, Hint, Issue, error, nearest, shown
+from runner.issues import MAX_ISSUES, Hint, Issue, error, nearest, shown
 from runner.schemas.admission import check_schema
 
 if TYPE_CHECKING:
@@ -322,7 +322,7 @@ class _AgentReader:
         return value
 
     def _unknown(self, holder: Mapping[str, object], known: Sequence[str], path: tuple[str, ...]) -> None:
-        for key in itertools.islice((key for key in holder if key not in known), MAX_TOLD):
+        for key in itertools.islice((key for key in holder if key not in known), MAX_ISSUES):
             near = nearest(key, known)
             hint = Hint(closest=near) if near else Hint(f"Known here: {', '.join(f'`{name}`' for name in known)}.")
             self.refuse((*path, key), "unknown_key", f"The key {shown(key)} is not known here.", hint)

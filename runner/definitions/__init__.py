@@ -1,4 +1,4 @@
-"""What a pipeline is: reading, checking and compiling documents, and the inputs they take.
+"""Pipeline definitions: reads, checks and compiles documents, and checks run inputs.
 
 Begin with `parsing` and `check`; `compiled` is what runs use. Large documents go through `background_compile`.
 """

@@ -1,8 +1,8 @@
-"""Earlier names of starters: the file that lists them, and what a start under such a name amounts to.
+"""Earlier names of starters: reads the file that lists them, and renames the inputs of a start under such a name.
 
 grounded-blog:
   key: brief-rewrite-blog
-  inputs: {markdown: brief}     # every input of then: its name now
+  inputs: {markdown: brief}     # each old input: its new name
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AliasEntry:
-    """An alias as the file tells it: which starter it leads to, and what its inputs are called now."""
+    """An alias in the file: its starter's key, and pairs of old and new input names."""
 
     name: str
     key: str
     inputs: tuple[tuple[str, str], ...]
 
     def of(self, input_schema: Mapping[str, JSONValue] | None) -> tuple[Alias, list[str]]:
-        """The alias of a starter that takes these inputs, and what is wrong with its map, as sentences."""
+        """Make the alias of a starter with this input schema; also returns problems of its map, as sentences."""
         schema = input_schema or {}
         properties = schema.get("properties")
         required = schema.get("required")
@@ -38,7 +38,7 @@ class AliasEntry:
         names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
         supplied = {now for _, now in self.inputs}
         wrong = [
-            f"`{self.name}` maps `{then}` to `{now}`, which is no input of `{self.key}`."
+            f"`{self.name}` maps `{then}` to `{now}`, which is not an input of `{self.key}`."
             for then, now in self.inputs
             if now not in known
         ]
@@ -46,10 +46,10 @@ class AliasEntry:
 
 
 def read_aliases(text: str, keys: set[str]) -> tuple[list[AliasEntry], list[str]]:
-    """The aliases a file lists, and what is wrong with it, as sentences; what is wrong is left out.
+    """Read the aliases of a file; also returns its problems, as sentences, and leaves out aliases that have one.
 
     Args:
-        text: YAML; empty for none.
+        text: YAML, or an empty text.
         keys: Keys of the starters.
     """
     if not text:
@@ -65,9 +65,9 @@ def read_aliases(text: str, keys: set[str]) -> tuple[list[AliasEntry], list[str]
         if entry is None:
             problems.append(f"`{name}` needs `key: <starter>` and may have `inputs: {{<then>: <now>}}`, nothing else.")
         elif entry.key not in keys:
-            problems.append(f"`{name}` leads to `{entry.key}`, which is no starter.")
+            problems.append(f"`{name}` names `{entry.key}`, which is not a starter.")
         elif name in keys:
-            problems.append(f"`{name}` is a starter itself.")
+            problems.append(f"`{name}` is the key of a starter.")
         else:
             found.append(entry)
     return found, problems
@@ -84,15 +84,15 @@ def _entry(name: str, value: JSONValue) -> AliasEntry | None:
 
 
 def translated(alias: Alias, key: str, inputs: JSONValue) -> tuple[JSONValue, list[Issue]]:
-    """The inputs of a start under an alias by their names of now, and what there is to say about it.
+    """Rename the inputs of a start under an alias to their current names, and return the issues.
 
-    Names of now are taken as well. A warning tells what the alias leads to; an input given under both names and one
-    that is newly required and missing are errors.
+    Current names are accepted, too. A warning names the pipeline; an input given under both names and a missing input
+    that is newly required are errors.
 
     Args:
         alias: The earlier name.
         key: The pipeline's key.
-        inputs: As given.
+        inputs: The caller's inputs.
     """
     if not isinstance(inputs, dict):
         return inputs, []
@@ -102,17 +102,17 @@ def translated(alias: Alias, key: str, inputs: JSONValue) -> tuple[JSONValue, li
     for name, value in inputs.items():
         now = renamed.get(name, name)
         if now != name and now in inputs:
-            issues.append(error((name,), "given_twice", f"`{name}` is called `{now}` now, and both are given."))
+            issues.append(error((name,), "given_twice", f"`{name}` is now called `{now}`, and both are given."))
         values[now] = value
-    told = ", ".join(f"`{then}` is `{now}`" for then, now in renamed.items())
+    changes = ", ".join(f"`{then}` is `{now}`" for then, now in renamed.items())
     issues.append(
-        warning((), "earlier_name", f"`{alias.name}` is an earlier name of `{key}`{f'; {told}' if told else ''}.")
+        warning((), "earlier_name", f"`{alias.name}` is an earlier name of `{key}`{f'; {changes}' if changes else ''}.")
     )
     issues.extend(
         error(
             (name,),
             "newly_required",
-            f"`{alias.name}` leads to `{key}` now, which needs `{name}` as well.",
+            f"`{alias.name}` is now `{key}`, which also requires `{name}`.",
             f"Give `{name}` too.",
         )
         for name in alias.newly_required

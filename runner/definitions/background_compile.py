@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-#: Texts and documents up to this size are checked and compiled at once: it takes some 10 ms, and a thread
-#: costs time, too. To parse so much YAML takes up to 0.2 s, so that is never done on the event loop.
+#: Texts and documents up to this size are checked and compiled on the event loop: that takes some 10 ms, and a thread
+#: costs time, too. Parsing as much YAML takes up to 0.2 s, so it is never done on the event loop.
 LARGE_BYTES = 8 * 1024
 
 
 class _Lane:
-    """Threads of one kind of work, and whose turn it is there.
+    """A thread pool with one turn per caller.
 
     Attributes:
-        turns: By event loop and caller; kept as long as somebody waits or is served.
+        turns: By event loop and caller, while somebody waits or is served.
     """
 
     def __init__(self, threads: int) -> None:
@@ -36,7 +36,7 @@ class _Lane:
         self.turns: dict[tuple[asyncio.AbstractEventLoop, str], _Turn] = {}
 
     async def turn(self, caller_id: str) -> _Turn:
-        """Wait for a caller's turn; to be released when what it was for has ended."""
+        """Wait for a caller's turn; release it when the work has ended."""
         key = (asyncio.get_running_loop(), caller_id)
         turn = self.turns.get(key)
         if turn is None:
@@ -46,7 +46,7 @@ class _Lane:
 
 
 class _Turn:
-    """For one at a time.
+    """A lock that one work of a caller holds at a time.
 
     Args:
         forget: Called when nobody waits or is served any more.
@@ -76,19 +76,19 @@ class _Turn:
 
 
 LARGE, SMALL = _Lane(2), _Lane(1)
-#: Shared work that has begun, by what it is.
-_under_way: dict[Hashable, Future[Any]] = {}
+#: Shared work in progress, by key.
+_in_progress: dict[Hashable, Future[Any]] = {}
 
 
 async def in_background(caller_id: str, work: Callable[[], _Result], given: object) -> _Result:
     """Run work in a thread when it is its caller's turn, and return its result.
 
-    On cancellation, work that has begun goes on, and the caller's next work waits for its end.
+    On cancellation, work that has begun continues, and the caller's next work waits for its end.
 
     Args:
-        caller_id: Who asks for it.
-        work: What to do.
-        given: The text or the document it works on, whose size tells which threads do it.
+        caller_id: The caller who asks for it.
+        work: The work.
+        given: The text or document it works on, whose size selects the pool.
     """
     lane = LARGE if is_large(given) else SMALL
     turn = await lane.turn(caller_id)
@@ -112,25 +112,25 @@ async def in_background_if_large(caller_id: str, work: Callable[[], _Result], gi
 async def in_background_once(
     caller_id: str, key: Hashable, known: Callable[[], _Result | None], work: Callable[[], _Result]
 ) -> _Result:
-    """Run large work in a thread once for all who ask for it at the same time.
+    """Run large work in a thread, once for all who ask for it at the same time.
 
-    On cancellation it goes on for the others.
+    On cancellation it continues for the others.
 
     Args:
-        caller_id: Who asks for it.
-        key: What it is.
-        known: What it came to before; looked at when it is the caller's turn.
-        work: Does it, and keeps what it comes to for `known`.
+        caller_id: The caller who asks for it.
+        key: Identifies the work.
+        known: Returns an earlier result; called when it is the caller's turn.
+        work: Does the work and stores the result for `known`.
     """
     turn = await LARGE.turn(caller_id)
     try:
         found = known()
         working = None
         if found is None:
-            working = _under_way.get(key)
+            working = _in_progress.get(key)
             if working is None:
-                working = _under_way[key] = LARGE.pool.submit(work)
-                working.add_done_callback(lambda _: _under_way.pop(key, None))
+                working = _in_progress[key] = LARGE.pool.submit(work)
+                working.add_done_callback(lambda _: _in_progress.pop(key, None))
     except BaseException:
         turn.release()
         raise
@@ -142,17 +142,17 @@ async def in_background_once(
 
 
 def is_large(given: object) -> bool:
-    """Whether a text or a document is read beside the event loop."""
+    """Whether a text or document is read in a thread."""
     if isinstance(given, str):
         return len(given) > LARGE_BYTES
     try:
         return len(orjson.dumps(given)) > LARGE_BYTES
-    except TypeError:  # nested too deep to be written, or holding what no JSON holds
+    except TypeError:  # nested too deep, or not JSON
         return True
 
 
 async def _outcome(working: Future[_Result], turn: _Turn) -> _Result:
-    """The outcome of what a thread does; whether anybody still waits for it or not, the turn ends when it does."""
+    """Wait for a thread's result; the turn ends with the thread, whether or not somebody still waits."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[_Result] = loop.create_future()
 
@@ -165,7 +165,7 @@ async def _outcome(working: Future[_Result], turn: _Turn) -> _Result:
         else:
             answer.set_result(done.result())
 
-    # It does not name `working`: a future that is in a cycle keeps what it has made until garbage is looked for.
+    # Does not name `working`: a future in a reference cycle keeps its result until the next garbage collection.
     def ended(done: Future[_Result]) -> None:
         if loop.is_closed():
             turn.forget()

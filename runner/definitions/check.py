@@ -1,4 +1,4 @@
-"""The check of a definition before it is saved or run: everything that can be proved without running."""
+"""Checks a definition before it is saved or run: reports everything that can be proved without running it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runner.definitions.inputs import PackLookup, default_issues, derive_input_s
 from runner.definitions.parsing import Definition, DefinitionLimits, StepDefinition, read_definition
 from runner.definitions.step_inputs import SESSION_FIELD, without_session
 from runner.definitions.step_packs import pack_of_step
-from runner.issues import MAX_TOLD, Hint, Issue, did_you_mean, error, has_errors, nearest, warning
+from runner.issues import MAX_ISSUES, Hint, Issue, did_you_mean, error, has_errors, nearest, warning
 from runner.packs.registry import REPAIR
 from runner.packs.schemas import pack_schemas
 from runner.schemas.admission import check_schema
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a check found.
+    """Result of a check.
 
     Attributes:
-        valid: Whether the definition would be saved: no issue is an error.
-        issues: Everything wrong or questionable.
-        definition: As understood; None when it could not be read or is not valid.
-        understood: As understood, valid or not; None when it could not be read.
-        input_schema: What a run has to be given, declared or derived; None when unknown.
+        valid: Whether the definition can be saved: no issue is an error.
+        issues: All errors and warnings.
+        definition: The definition; None if it is not valid.
+        understood: The definition, valid or not; None if it could not be read.
+        input_schema: Schema of the run inputs, declared or derived; None if unknown.
     """
 
     valid: bool
@@ -53,12 +53,12 @@ class Check:
 def check_definition(
     document: Mapping[str, JSONValue], packs: PackLookup, *, limits: DefinitionLimits | None = None
 ) -> Check:
-    """Check a document against the packs there are. Saves nothing, runs nothing, calls no model.
+    """Check a document against the installed packs. Saves nothing, runs nothing, calls no model.
 
     Args:
         document: As parsed from YAML or JSON.
-        packs: Where packs are found.
-        limits: How large it may be.
+        packs: The installed packs.
+        limits: Limits of its size.
     """
     definition, issues = read_definition(document, limits=limits)
     if definition is None:
@@ -84,12 +84,12 @@ def check_definition(
 def check_steps(
     definition: Definition, packs: PackLookup, input_schema: dict[str, JSONValue] | None
 ) -> tuple[Issue, ...]:
-    """What is wrong or questionable with the steps of a definition alone.
+    """Check only the steps of a definition.
 
     Args:
-        definition: One that could be read.
-        packs: Where packs are found.
-        input_schema: What a run has to be given, declared or derived; None when unknown.
+        definition: A definition that could be read.
+        packs: The installed packs.
+        input_schema: Schema of the run inputs, declared or derived; None if unknown.
     """
     templates = [compile_template(step.input) for step in definition.steps]
     return tuple(_StepChecker(definition, packs, templates, input_schema).issues())
@@ -99,9 +99,9 @@ def _wrong_defaults(input_schema: Mapping[str, JSONValue]) -> Iterator[Issue]:
     for issue in default_issues(input_schema):
         name, *rest = issue.path
         path = ("inputs", "properties", name, "default", *rest)
-        yield replace(issue, path=path, hint=Hint("Change the default, or what the input takes."))
+        yield replace(issue, path=path, hint=Hint("Change the default, or the schema of the input."))
     for issue in inner_default_issues(input_schema):
-        yield replace(issue.under("inputs"), hint=Hint("Change the default, or what is taken there."))
+        yield replace(issue.under("inputs"), hint=Hint("Change the default, or its schema."))
 
 
 def _superseded(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
@@ -117,7 +117,7 @@ def _superseded(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
 
 
 def _practice(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
-    """Say what a pipeline becomes by a step for practice; `runner.definitions.stored` makes it so."""
+    """Warn that a practice step makes the pipeline a practice one, as `runner.definitions.stored` does."""
     if "practice" in definition.metadata.model_fields_set:
         return
     for index, step in enumerate(definition.steps):
@@ -127,7 +127,7 @@ def _practice(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
                 ("steps", str(index), "pack"),
                 "practice",
                 f"`{pack.name}` is for practice, so this pipeline is, too: routing and search offer it only by name.",
-                "Write `practice: false` below `metadata` to have it offered, or `practice: true` to confirm it.",
+                "Write `practice: false` under `metadata` to offer it, or `practice: true` to confirm this.",
             )
             return
 
@@ -138,12 +138,12 @@ def _near(word: str, known: Sequence[str]) -> Hint | None:
 
 
 class _Hole:
-    """Stands in literal inputs where a reference is; of no JSON type, so that nothing is said of it."""
+    """Replaces a reference in a literal input; it has no JSON type, so that no rule reports it."""
 
 
 _HOLE = _Hole()
 _TEXT = {"type": "string"}
-#: Keywords that cannot be decided for a value with a hole in it.
+#: Keywords that are undecidable for a value with a hole.
 _UNDECIDABLE = frozenset(
     {"anyOf", "oneOf", "not", "if", "enum", "const", "uniqueItems", "contains", "dependentSchemas"}
 )
@@ -167,8 +167,8 @@ class _StepChecker:
         self._read: set[str] = set()
         #: The declared inputs without references.
         self._declared = None if definition.inputs is None or input_schema is None else inlined(input_schema)
-        #: Where each input that is not declared goes first as a whole.
-        self._goes: dict[str | int, Destination] = {}
+        #: The first destination of each undeclared input as a whole.
+        self._destinations: dict[str | int, Destination] = {}
         self._fits: dict[tuple[int, int], tuple[Schema, Schema, Fit]] = {}
         self._hints = 0
 
@@ -180,12 +180,12 @@ class _StepChecker:
             template = self._templates[index]
             where = (*prefix, "input" if step.agent is None else AGENT)
             if step.agent is not None:
-                told = advice(
+                warnings = advice(
                     step.agent,
                     has_timeout=step.timeout_seconds is not None,
                     is_read_later=self._is_read_later(index, step.id),
                 )
-                yield from (issue.under(*where) for issue in told)
+                yield from (issue.under(*where) for issue in warnings)
             yield from (issue.under(*where) for issue in template.issues)
             if not template.issues:
                 yield from (issue.under(*where) for issue in self._input(index, step, template))
@@ -193,7 +193,7 @@ class _StepChecker:
             yield from self._unused(self._definition.inputs)
 
     def _is_read_later(self, index: int, key: str) -> bool:
-        """Whether a later pack step reads the output of an agent's step, or works in the session it worked in."""
+        """Whether a later pack step reads an agent step's output or uses its session."""
         agent = self._definition.steps[index].agent
         if agent is not None and agent.workspace == "session":
             later = (pack for pack in self._found[index + 1 :] if pack is not None and not isinstance(pack, AgentPack))
@@ -216,14 +216,14 @@ class _StepChecker:
         versions = self._packs.versions(step.pack)
         broken = self._packs.unloaded(step.pack)
         if versions and step.version is not None:
-            message = f"The pack `{step.pack}` has no version `{step.version}` here."
+            message = f"The pack `{step.pack}` has no version `{step.version}` on this server."
             hint = f"Installed: {', '.join(versions)}."
             if broken is not None:
                 hint = f"{hint} {broken.says(step.pack)}"
             return error((*prefix, "version"), "unknown_pack_version", message, hint)
         if broken is not None:
             return error((*prefix, "pack"), "pack_not_loaded", broken.says(step.pack), REPAIR)
-        near = _near(step.pack, self._packs.names()) or "See `packline packs` for those there are."
+        near = _near(step.pack, self._packs.names()) or "`packline packs` lists the installed packs."
         return error((*prefix, "pack"), "unknown_pack", f"There is no pack `{step.pack}`.", near)
 
     def _input(self, index: int, step: StepDefinition, template: Template) -> Iterator[Issue]:
@@ -242,7 +242,7 @@ class _StepChecker:
                 yield from self._flow(reference, producer, step, pack)
 
     def _run_input(self, reference: Reference) -> Schema | Issue:
-        """The schema of the run input a reference reads, or what is wrong with reading it."""
+        """Return the schema of the run input that a reference reads, or the issue."""
         name = str(reference.source_path[0])
         self._read.add(name)
         if self._definition.inputs is None or self._declared is None:
@@ -256,7 +256,7 @@ class _StepChecker:
         return self._field(reference, self._declared, f"the input `{name}`")
 
     def _output(self, index: int, reference: Reference) -> Schema | Issue:
-        """The schema of the output field a reference reads, or what is wrong with reading it."""
+        """Return the schema of the output field that a reference reads, or the issue."""
         source = str(reference.source_step)
         position = self._positions.get(source)
         earlier = [step.id for step in self._definition.steps[:index] if step.id]
@@ -275,10 +275,10 @@ class _StepChecker:
         return self._field(reference, pack_schemas(pack).output, f"the output of `{source}` ({pack.name})")
 
     def _field(self, reference: Reference, schema: Schema, holder: str) -> Schema | Issue:
-        """The schema of what a reference reads of something whose schema stands alone, or what is wrong with it."""
+        """Return the schema of the field that a reference reads within a self-contained schema, or the issue."""
         field = field_schema(schema, reference.source_path, stands_alone=True)
         if field is OPEN:
-            message = f"Whether {holder} has {reference.source_text} cannot be told before the run."
+            message = f"Whether {holder} has {reference.source_text} is known only during the run."
             return warning(reference.path, "undecidable_reference", message)
         if field is not ABSENT:
             return field
@@ -292,14 +292,14 @@ class _StepChecker:
         return error(reference.path, "unknown_field", message, hint)
 
     def _flow(self, reference: Reference, producer: Schema, step: StepDefinition, pack: Pack) -> Iterator[Issue]:
-        """Whether what a reference yields fits where it goes."""
+        """Check whether the value of a reference fits its destination."""
         to = destination(reference, step.input, pack)
         if to is None:
             return
         if not reference.whole:
             if self._fit(_TEXT, to.schema) == "no":
-                message = f"{reference.expression} stands inside a text, but {to.name} takes no text."
-                hint = "Let the reference be the whole value, without spaces around it, so that it keeps its type."
+                message = f"{reference.expression} is part of a text, but {to.name} does not accept text."
+                hint = "Make the reference the whole value, without spaces around it, to keep its type."
                 yield error(reference.path, "type_mismatch", message, hint)
             return
         if reference.has_default:
@@ -327,15 +327,15 @@ class _StepChecker:
             yield warning(reference.path, "may_be_missing", message, "Give it a default, or make the input required.")
 
     def _conflict(self, reference: Reference, to: Destination) -> Iterator[Issue]:
-        """Whether an input whose schema comes from where it goes can have a value at all.
+        """Warn if no value of an undeclared input fits all its destinations.
 
-        A warning, since a run may leave it out.
+        It is not an error, since a run may leave the input out.
         """
         name = reference.source_path[0]
-        first = self._goes.setdefault(name, to)
+        first = self._destinations.setdefault(name, to)
         if first is not to and self._fit(first.schema, to.schema) == self._fit(to.schema, first.schema) == "no":
             message = f"No value of the input `{name}` fits both: {takes(first)}, {takes(to)}."
-            yield warning(reference.path, "input_conflict", message, "Take two inputs, one for each.")
+            yield warning(reference.path, "input_conflict", message, "Use two inputs, one for each.")
 
     def _may_be_missing(self, reference: Reference) -> bool:
         if reference.has_default:
@@ -351,7 +351,7 @@ class _StepChecker:
         return not has_default and not is_required(self._definition.inputs, reference.source_path[0])
 
     def _fit(self, producer: Schema, consumer: Schema) -> Fit:
-        """Whether one schema fits another; reported once per pair, since thousands of references may lead alike."""
+        """Compare two schemas; cached, since thousands of references may share a pair."""
         known = self._fits.get((id(producer), id(consumer)))
         if known is None:
             known = producer, consumer, fits(producer, consumer, stand_alone=True)
@@ -359,21 +359,21 @@ class _StepChecker:
         return known[2]
 
     def _did_you_mean(self, word: str, known: Iterable[str]) -> Hint | None:
-        """A hint, for the first mistakes only."""
+        """Make a hint, for the first `MAX_ISSUES` mistakes only."""
         self._hints += 1
-        return did_you_mean(word, known) if self._hints <= MAX_TOLD else None
+        return did_you_mean(word, known) if self._hints <= MAX_ISSUES else None
 
 
 def _literals(pack: Pack, template: Template) -> Iterator[Issue]:
-    """What is wrong with the literal parts of a step's input."""
+    """Check the literal parts of a step's input."""
     value = template.skeleton(_HOLE)
     schema = pack_schemas(pack).input
     session = field_schema(schema, (SESSION_FIELD,), stands_alone=True)
     holes = [reference.path for reference in template.references]
     if isinstance(value, dict) and SESSION_FIELD in value and session is ABSENT:
         if pack.uses_session and value[SESSION_FIELD] is not None and (SESSION_FIELD,) not in holes:
-            message = f"`{SESSION_FIELD}` is a fixed value, and the session of a run has another id each time."
-            hint = f"Name that of an earlier step as `${{{{ steps.<id>.output.{SESSION_FIELD} }}}}`, or leave it out."
+            message = f"`{SESSION_FIELD}` is a fixed value, but every run has sessions with new ids."
+            hint = f"Write `${{{{ steps.<id>.output.{SESSION_FIELD} }}}}` with an earlier step, or leave it out."
             yield error((SESSION_FIELD,), "fixed_session", message, hint)
         value = without_session(value)
     for issue, (keyword, part) in compile_schema(schema).findings(value):  # type: ignore[arg-type]
@@ -393,7 +393,7 @@ def _has_hole(value: Any) -> bool:  # noqa: ANN401
 
 
 def _fields(schema: object) -> list[str]:
-    """Names of the fields a schema lists, its alternatives included."""
+    """Return the names of the fields of a schema and its alternatives."""
     if not isinstance(schema, dict):
         return []
     names = list(schema.get("properties", ()))

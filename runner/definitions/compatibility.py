@@ -1,7 +1,6 @@
-"""Whether a stored definition still fits the packs there are: they may have been upgraded since it was saved.
+"""Checks whether a stored definition still fits the installed packs, which may have been upgraded since it was saved.
 
-The check before a run is that of the save, against the packs of today. Packs that are missing altogether
-are for `runner.definitions.preflight` to tell.
+Repeats the check of the save against today's packs. `runner.definitions.preflight` reports missing packs.
 """
 
 from __future__ import annotations
@@ -23,40 +22,40 @@ if TYPE_CHECKING:
     from runner.issues import Issue
 
 _MISSING_PACK = frozenset({"unknown_pack", "unknown_pack_version", "pack_not_loaded"})
-_REMEDY = "Mend the pipeline and save it, or install the version of the pack it was made for."
+_REMEDY = "Fix the pipeline and save it, or install the version of the pack it was made for."
 
 
 def misfits(document: str, input_schema: str | None, packs: PackLookup) -> tuple[Issue, ...]:
-    """What in a stored definition is proved not to fit; empty when it may run.
+    """Return where a stored definition does not fit; empty if it may run.
 
     Args:
         document: Canonical JSON, as `store.models` keeps it.
-        input_schema: The version's, which runs are held to although it may have been derived from the packs of then.
-        packs: Where packs are found.
+        input_schema: The version's schema, which checks run inputs even if it was derived from earlier packs.
+        packs: The installed packs.
 
     Returns:
-        Errors with a path of `steps`, the key of the step, and the place in it.
+        Errors with a path of `steps`, the step's key, and the place in the step.
     """
     definition, _ = parse_stored(orjson.loads(document))
     if definition is None:  # compiling it reports that
         return ()
     if definition.inputs is not None:
-        return _told(definition, check_steps(definition, packs, definition.inputs))
+        return _errors(definition, check_steps(definition, packs, definition.inputs))
     found = check_steps(definition, packs, None)
     derived_then = orjson.loads(input_schema) if input_schema is not None else None
     if derived_then is not None and derived_then != derive_input_schema(definition, packs):
-        found += _inputs_of_then(definition, derived_then, packs)
-    return _told(definition, found)
+        found += _changed_input_types(definition, derived_then, packs)
+    return _errors(definition, found)
 
 
-def _inputs_of_then(definition: Definition, inputs: dict[str, JSONValue], packs: PackLookup) -> tuple[Issue, ...]:
-    """Run inputs whose type was taken from packs that take another one by now."""
+def _changed_input_types(definition: Definition, inputs: dict[str, JSONValue], packs: PackLookup) -> tuple[Issue, ...]:
+    """Return run inputs whose derived type no longer fits the packs."""
     found = check_steps(replace(definition, inputs=inputs), packs, inputs)
     return tuple(issue for issue in found if issue.rule == "type_mismatch")
 
 
-def _told(definition: Definition, found: tuple[Issue, ...]) -> tuple[Issue, ...]:
-    """The errors, each once, worded for somebody who wants to run the pipeline rather than write it."""
+def _errors(definition: Definition, found: tuple[Issue, ...]) -> tuple[Issue, ...]:
+    """Return each error once, worded for somebody who runs the pipeline rather than writes it."""
     reported: dict[tuple[tuple[str, ...], str], Issue] = {}
     for issue in found:
         if issue.severity != "error" or issue.rule in _MISSING_PACK:

@@ -1,4 +1,4 @@
-"""Definitions made ready to run: templates compiled once for each stored version."""
+"""Compiled definitions: templates compiled once for each stored version."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CALL_STEP = "call"
 
 
 class CompileError(Exception):
-    """A stored definition no longer reads; the message says why. A defect or a foreign hand in the database."""
+    """A stored definition cannot be read: a defect, or a change by hand in the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,15 @@ class CompiledStep:
     """A step ready to run.
 
     Attributes:
-        template: Its input; None for a pack call, whose run inputs are the input, word for word.
+        template: Its input template; None for a pack call, whose input is the run inputs.
         reads_inputs: Run inputs it reads, at the top level.
         reads_steps: Steps whose output it reads.
-        session: The `_session_id` its input names, which a step input given at a resume does not replace unless it
-            names another; None when it names none.
-        session_reads: Steps whose session it names itself, as `steps.<id>.output._session_id`.
-        session_sources: Steps whose output it names a session by, those of `session_reads` included.
-        agent: What is fixed of an agent step; None for a pack step.
-        digest: What it is compared by; empty for a pack call.
+        session: The `_session_id` in its input, which a changed input at a resume replaces only if it names another;
+            None if its input names none.
+        session_reads: Steps whose session it names directly, as `steps.<id>.output._session_id`.
+        session_sources: All steps whose output is part of `session`, including `session_reads`.
+        agent: The fixed settings of an agent step; None for a pack step.
+        digest: Digest of its normal form, to compare steps; empty for a pack call.
     """
 
     key: str
@@ -68,10 +68,10 @@ class CompiledStep:
         *,
         limit_bytes: int,
     ) -> Resolved:
-        """The step's input; see `Template.resolve`.
+        """Resolve the step's input; see `Template.resolve`.
 
         Raises:
-            TemplateError: a reference leads nowhere.
+            TemplateError: A reference has no value.
         """
         if self.template is None:
             return Resolved(dict(inputs))
@@ -83,8 +83,8 @@ class CompiledPipeline:
     """A definition ready to run.
 
     Attributes:
-        deadline_seconds: Deadline of its runs; None for the server's.
-        optional_inputs: Tells of a path into the inputs whether it is declared and may be absent.
+        deadline_seconds: Deadline of its runs; None for the server's default.
+        optional_inputs: Whether a path into the inputs is declared and may be absent.
     """
 
     name: str
@@ -97,10 +97,10 @@ class CompiledPipeline:
         object.__setattr__(self, "_by_key", {step.key: step for step in self.steps})
 
     def step(self, key: str) -> CompiledStep:
-        """The step of that key.
+        """Get a step by key.
 
         Raises:
-            CompileError: there is none.
+            CompileError: It does not exist.
         """
         step = self._by_key.get(key)
         if step is None:
@@ -109,19 +109,19 @@ class CompiledPipeline:
 
 
 def pack_call_document(pack: str, version: str) -> dict[str, JSONValue]:
-    """What a single pack call stores in place of a definition."""
+    """Make the document that a single pack call stores instead of a definition."""
     return {"call": {"pack": pack, "version": version}}
 
 
 def compile_document(document: str, input_schema: str | None = None) -> CompiledPipeline:
-    """Compile a stored definition; `runner.definitions.definition_cache` keeps what comes of it.
+    """Compile a stored definition; `runner.definitions.definition_cache` caches the result.
 
     Args:
         document: Canonical JSON, as `store.models` keeps it.
-        input_schema: The version's input schema, when the definition declares none.
+        input_schema: The version's input schema, for a definition that declares none.
 
     Raises:
-        CompileError: it does not read.
+        CompileError: It cannot be read.
     """
     data: dict[str, Any] = orjson.loads(document)
     if "call" in data:
@@ -132,7 +132,7 @@ def compile_document(document: str, input_schema: str | None = None) -> Compiled
         return CompiledPipeline(call["pack"], (step,), declared_optional({}))
     definition, issues = parse_stored(data)
     if definition is None:
-        raise CompileError("The stored definition does not read: " + "; ".join(issue.message for issue in issues))
+        raise CompileError("The stored definition cannot be read: " + "; ".join(issue.message for issue in issues))
     schema = definition.inputs or (orjson.loads(input_schema) if input_schema else {})
     steps = []
     for position, step_definition in enumerate(definition.steps, 1):

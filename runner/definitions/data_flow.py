@@ -1,4 +1,4 @@
-"""Where the references of a step's input lead, and what can be proved of the values that flow there."""
+"""Finds the destinations of references in a pack's input, and describes mismatches of their schemas."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Destination:
     Attributes:
         name: For people.
         location: Names and list positions, outermost first.
-        schema: What it takes.
+        schema: The schema of values there.
     """
 
     name: str
@@ -33,12 +33,12 @@ class Destination:
 
 
 def destination(reference: Reference, step_input: JSONValue, pack: Pack) -> Destination | None:
-    """The place a reference fills; None where the pack's schema says nothing of it.
+    """Find the place that a reference fills; None if the pack's schema does not describe it.
 
     Args:
-        reference: One of the step's.
-        step_input: The input it stands in; whatever takes the place of references there.
-        pack: The step's.
+        reference: A reference in the step's input.
+        step_input: The step's input.
+        pack: The step's pack.
     """
     location = typed_path(step_input, reference.path)
     schema = field_schema(pack_schemas(pack).input, location, stands_alone=True)
@@ -51,17 +51,17 @@ def destination(reference: Reference, step_input: JSONValue, pack: Pack) -> Dest
 
 
 def mismatch(reference: Reference, producer: Schema, to: Destination) -> str:
-    """What to say of a value that cannot fit, as one sentence."""
+    """Make the message for a value that cannot fit its destination."""
     return f"{reference.expression} is {_described(producer)}; {to.name} takes {_described(to.schema)}."
 
 
 def takes(to: Destination) -> str:
-    """What a place takes, as the part of a sentence."""
+    """Describe what a place accepts, as part of a sentence."""
     return f"{to.name} takes {_described(to.schema)}"
 
 
 def _described(schema: Schema) -> str:
-    """The type of a schema in a few words."""
+    """Describe the type of a schema in a few words."""
     if isinstance(schema, bool):
         return "anything"
     if "enum" in schema or "const" in schema:

@@ -1,4 +1,4 @@
-"""Cache of what is made of stored definitions: small ones immediately, large ones once, in a thread."""
+"""Cache of compiled definitions: compiles small ones immediately, large ones once in a thread."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
-#: Small definitions kept; a version never changes, so nothing is ever stale.
-KEPT = 512
-#: Characters of the large definitions kept. What is made of one takes up to a hundred times its size in memory.
-KEPT_CHARACTERS = 2 << 20
+#: Cached small definitions; a version never changes, so no entry is ever stale.
+CACHE_SIZE = 512
+#: Characters of cached large definitions. A result takes up to a hundred times as much memory.
+CACHE_CHARACTERS = 2 << 20
 
 
 class DefinitionCache(Generic[Made]):
-    """Bounded cache of what is made of stored definitions.
+    """Bounded cache of results of a function of stored definitions.
 
     Args:
-        make: Makes it of a document and of the input schema stored beside it.
+        make: Makes a result from a document and the stored input schema.
     """
 
     def __init__(self, make: Callable[[str, str | None], Made]) -> None:
         self._make = make
-        self._small = lru_cache(maxsize=KEPT)(make)
+        self._small = lru_cache(maxsize=CACHE_SIZE)(make)
         self._large: OrderedDict[tuple[str, str | None], Made] = OrderedDict()
         self._characters = 0
         self._lock = Lock()
@@ -51,9 +51,9 @@ class DefinitionCache(Generic[Made]):
         """Return the result for a definition; a large one is made in a thread.
 
         Args:
-            caller_id: Who asks: of each caller's, one is made at a time.
+            caller_id: The caller; each caller's definitions are made one at a time.
             document: Canonical JSON, as `store.models` keeps it.
-            input_schema: The version's input schema, when the definition declares none.
+            input_schema: The version's input schema, for a definition that declares none.
         """
         found = self.get_if_quick(document, input_schema)
         if found is not None:
@@ -74,7 +74,7 @@ class DefinitionCache(Generic[Made]):
             if key not in self._large:
                 self._characters += len(key[0])
             self._large[key] = made
-            while self._characters > KEPT_CHARACTERS and len(self._large) > 1:
+            while self._characters > CACHE_CHARACTERS and len(self._large) > 1:
                 (document, _), _ = self._large.popitem(last=False)
                 self._characters -= len(document)
 

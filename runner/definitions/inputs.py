@@ -1,4 +1,4 @@
-"""The inputs of a run: the schema derived for them, the check before a run exists, defaults and the run's title."""
+"""Run inputs: derives their schema, checks them before a start, fills in defaults, and makes the run's title."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.definitions.step_packs import pack_of_step
 from runner.excerpts import excerpt
-from runner.issues import MAX_TOLD, Hint, Issue, did_you_mean, error, shown
+from runner.issues import MAX_ISSUES, Hint, Issue, did_you_mean, error, shown
 from runner.json_values import forbidden_text
 from runner.packs.schemas import pack_schemas
 from runner.schemas.defaults import DefaultsError, declared_defaults, filled
@@ -34,33 +34,33 @@ _PLACEHOLDER = re.compile(r"\s*\{\{\s*[A-Z][A-Z0-9_]*\s*\}\}\s*\Z")
 
 
 class PackLookup(Protocol):
-    """Where checks find packs: the registry, or a handful in a test."""
+    """The part of the registry that checks use."""
 
     def find(self, name: str, version: str | None) -> Pack | None:
-        """The pack of that name and exact or major version; the newest for None."""
+        """Find a pack by name and exact or major version; None means the newest."""
 
     def names(self) -> Sequence[str]:
-        """Names of all packs."""
+        """List the names of all packs."""
 
     def versions(self, name: str) -> Sequence[str]:
-        """Installed versions of a pack, newest first."""
+        """List the installed versions of a pack, newest first."""
 
     def unloaded(self, name: str) -> LoadError | None:
-        """The error that kept a pack from being loaded; None when there was none."""
+        """Find the error of a pack that failed to load."""
 
 
 def derive_input_schema(
     definition: Definition, packs: PackLookup, *, templates: Sequence[Template] | None = None
 ) -> dict[str, JSONValue]:
-    """The JSON Schema of the run inputs when the author declares none.
+    """Derive the JSON Schema of the run inputs of a definition that declares none.
 
-    An input has the schema of the pack field it flows into whole (of all of them, when several), text when it is only
-    put into texts, anything when the type is unknown. It is required when a use of it would fail without.
+    An input has the schemas of all pack fields that it fills as a whole, type text if it is only part of texts, and no
+    type if it is unknown. It is required if a use would fail without it.
 
     Args:
         definition: The pipeline.
-        packs: Where its packs are; unknown ones tell nothing.
-        templates: The compiled step inputs, when the caller has them.
+        packs: The installed packs; unknown ones are ignored.
+        templates: The compiled step inputs, if the caller has them.
     """
     uses: dict[str, list[_Use]] = defaultdict(list)
     compiled = templates if templates is not None else [compile_template(step.input) for step in definition.steps]
@@ -79,10 +79,10 @@ class _Use:
     """One reference to a run input.
 
     Attributes:
-        path: What of the input it reads; empty for all of it.
-        schema: What is expected there; empty for anything.
+        path: Path in the input that it reads; empty for all of it.
+        schema: The expected schema; empty for anything.
         required: Whether the step fails without it.
-        whole: Whether the value goes on as it is, and its absence leaves the pack's own default in force.
+        whole: Whether the value is passed on unchanged, so that the pack's default applies if it is absent.
     """
 
     path: tuple[str | int, ...]
@@ -95,7 +95,7 @@ def _use(reference: Reference, step_input: JSONValue, pack: Pack | None) -> _Use
     path = reference.source_path[1:]
     absence_is_fine = reference.optional or reference.has_default
     if not reference.whole:
-        # Text is expected of an input that is put into texts; of a part of one, anything will do.
+        # An input inside a text should be a text; a part of an input may be anything.
         return _Use(path, {} if path else {"type": "string"}, not absence_is_fine, whole=False)
     location = typed_path(step_input, reference.path)
     schema: dict[str, Any] = {}
@@ -109,13 +109,13 @@ def _use(reference: Reference, step_input: JSONValue, pack: Pack | None) -> _Use
 
 
 def _without_own_title(schema: dict[str, Any], location: tuple[str | int, ...]) -> dict[str, Any]:
-    """The schema without a title that pydantic made from the field's name: the input may have another."""
+    """Drop a title that pydantic made from the field's name: the input may have another name."""
     made = str(location[-1]).replace("_", " ").title() if location else ""
     return {key: value for key, value in schema.items() if key != "title" or value != made}
 
 
 def typed_path(value: JSONValue, path: Sequence[str]) -> tuple[str | int, ...]:
-    """A path of texts into a value, its list positions as numbers again."""
+    """Convert the list positions of a path into a value to numbers."""
     typed: list[str | int] = []
     for part in path:
         if isinstance(value, list):
@@ -128,7 +128,7 @@ def typed_path(value: JSONValue, path: Sequence[str]) -> tuple[str | int, ...]:
 
 
 def _schema(uses: list[_Use]) -> dict[str, Any]:
-    """The schema of one value out of everything that is done with it."""
+    """Derive the schema of one value from all its uses."""
     here = [use for use in uses if not use.path]
     whole = [use.schema for use in here if use.whole or use.schema != {"type": "string"}]
     candidates = whole or [use.schema for use in here]
@@ -157,9 +157,9 @@ def _schema(uses: list[_Use]) -> dict[str, Any]:
 
 
 def _with_fitting_defaults(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema without defaults it does not take itself: a pack may have some that it would refuse when given.
+    """Drop defaults that do not fit their own schema: a pack may have defaults that it refuses as values.
 
-    Inside, defaults of null are dropped as well: a template distinguishes an absent value from null.
+    Also drops inner defaults of null, since a template distinguishes an absent value from null.
     """
     if "default" in schema and compile_schema(schema).issues(schema["default"]):
         schema = {key: value for key, value in schema.items() if key != "default"}
@@ -180,7 +180,7 @@ def _is_unfit(schema: Mapping[str, Any]) -> bool:
 
 
 def declared_optional(schema: Mapping[str, JSONValue]) -> Callable[[tuple[str | int, ...]], bool]:
-    """For `Template.resolve`: whether the input at a path is declared and may be absent."""
+    """Make the function for `Template.resolve` that tells whether a declared input may be absent."""
     properties, required = schema.get("properties"), schema.get("required")
     names = frozenset(properties if isinstance(properties, dict) else ()) - frozenset(
         name for name in (required if isinstance(required, list) else ()) if isinstance(name, str)
@@ -197,7 +197,7 @@ def declared_optional(schema: Mapping[str, JSONValue]) -> Callable[[tuple[str | 
 
 
 def _listed(schema: Any) -> set[str]:  # noqa: ANN401
-    """Every property a schema or one of its alternatives lists."""
+    """Return the properties of a schema and its alternatives."""
     names = set(schema.get("properties", ()))
     for keyword in ("anyOf", "oneOf", "allOf"):
         for branch in schema.get(keyword, ()):
@@ -207,19 +207,18 @@ def _listed(schema: Any) -> set[str]:  # noqa: ANN401
 
 
 def check_inputs(schema: Mapping[str, JSONValue], inputs: JSONValue) -> list[Issue]:
-    """Everything wrong with the inputs of a run, before it exists; nothing is coerced.
+    """Check the inputs of a run before it starts; nothing is coerced.
 
     Args:
         schema: The pipeline's input schema, declared or derived.
-        inputs: As given.
+        inputs: The caller's inputs.
 
     Returns:
-        Issues, all errors: inputs not declared or missing, of the wrong type, holding what is refused everywhere, or
-        nothing but a placeholder such as `{{REPO_URL}}`. Defaults that would fill in for absent ones are
-        held to the same.
+        Issues, all errors: undeclared and missing inputs, wrong types, forbidden characters, and placeholders such as
+        `{{REPO_URL}}`. Defaults that would fill in for absent inputs are checked, too.
     """
     if not isinstance(inputs, dict):
-        return [error((), "wrong_type", f"Inputs are an object, not {shown(inputs)}.")]
+        return [error((), "wrong_type", f"The inputs must be an object, not {shown(inputs)}.")]
     if unsafe := forbidden_text(inputs):
         return unsafe
     declared = schema.get("properties")
@@ -231,7 +230,7 @@ def check_inputs(schema: Mapping[str, JSONValue], inputs: JSONValue) -> list[Iss
             f"This pipeline has no input {shown(name)}.",
             did_you_mean(name, names) or _no_inputs(names),
         )
-        for name in itertools.islice((name for name in inputs if name not in names), MAX_TOLD)
+        for name in itertools.islice((name for name in inputs if name not in names), MAX_ISSUES)
     ]
     issues += placeholder_issues(inputs)
     reported = {issue.path for issue in issues}
@@ -250,18 +249,18 @@ def check_inputs(schema: Mapping[str, JSONValue], inputs: JSONValue) -> list[Iss
 
 
 def _wrong_inside(schema: Mapping[str, JSONValue], inputs: Mapping[str, JSONValue]) -> Iterator[Issue]:
-    """What is wrong with the defaults that would be put into the inputs, but for those of whole inputs."""
+    """Check the defaults that would fill in for absent parts of inputs, but not those of whole inputs."""
     at_top = property_defaults(schema)
-    looked_at: set[int] = set()
+    checked: set[int] = set()
     try:
         _, used = filled(schema, inputs)
     except DefaultsError as unbounded:
         yield unbounded.issue
         return
     for path, declaring in used:
-        if id(declaring) in looked_at or (len(path) == 1 and path[0] in at_top):
+        if id(declaring) in checked or (len(path) == 1 and path[0] in at_top):
             continue
-        looked_at.add(id(declaring))  # thousands of items may leave out the same
+        checked.add(id(declaring))  # thousands of items may lack the same field
         for issue in _default_issues(schema, declaring):
             yield _wrong_default(issue.under(*path), ".".join(path))
 
@@ -271,14 +270,14 @@ def _no_inputs(names: Mapping[str, object]) -> str | None:
 
 
 def _purpose(schema: object) -> str | None:
-    """What to give for an input, as its author describes it."""
+    """Make the hint for a missing input from its description."""
     if isinstance(schema, dict) and isinstance(schema.get("description"), str):
         return f"Give it a value: {excerpt(schema['description'], 200)}"
     return None
 
 
 def placeholder_issues(inputs: dict[str, JSONValue]) -> list[Issue]:
-    """Values that are nothing but a placeholder such as `{{REPO_URL}}`, in the order of their paths."""
+    """Return issues for values that are only a placeholder such as `{{REPO_URL}}`, ordered by path."""
     found: list[Issue] = []
     pending: list[tuple[JSONValue, tuple[str, ...]]] = [(inputs, ())]
     while pending:
@@ -289,43 +288,40 @@ def placeholder_issues(inputs: dict[str, JSONValue]) -> list[Issue]:
             pending.extend((item, (*path, str(index))) for index, item in enumerate(value))
         elif isinstance(value, str) and value[:200].lstrip().startswith("{{") and _PLACEHOLDER.match(value):
             message = f"The input `{'.'.join(path)}` is the placeholder {shown(value.strip())}, not a value."
-            found.append(error(path, "placeholder", message, "Put the real value in its place."))
+            found.append(error(path, "placeholder", message, "Replace it with the real value."))
     return sorted(found, key=lambda issue: issue.path)
 
 
 def with_defaults(schema: Mapping[str, JSONValue], inputs: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
-    """The inputs a run keeps: as given, what is absent filled in where the schema declares a `default`.
+    """Return the inputs a run stores: the caller's, completed with the schema's defaults.
 
     Raises:
-        DefaultsError: the defaults are too many, which `check_inputs` reports.
+        DefaultsError: There are too many defaults, which `check_inputs` reports.
     """
     return filled(schema, inputs)[0]
 
 
 def default_issues(schema: Mapping[str, JSONValue]) -> list[Issue]:
-    """What is wrong with the defaults of inputs, as `check_inputs` tells it of values; each path begins at the name.
-
-    A run gets them as if they had been given, so they have to pass what is given has to pass.
-    """
+    """Check the defaults of inputs like values, since a run gets them as values; each path begins with the name."""
     found = [*placeholder_issues(property_defaults(schema)), *compile_schema(dict(schema)).default_issues]
     return [_wrong_default(issue, issue.path[0]) for issue in found]
 
 
 def inner_default_issues(schema: Mapping[str, JSONValue]) -> list[Issue]:
-    """What is wrong with all other defaults of a schema, wherever it declares them; each path is one in the schema."""
+    """Check all other defaults of a schema; each path is one in the schema."""
     found = (
         replace(issue.under(*path, "default"), message=f"The default does not fit: {issue.message}")
         for path, declaring in declared_defaults(schema)
         for issue in _default_issues(schema, declaring)
     )
-    return list(itertools.islice(found, MAX_TOLD))
+    return list(itertools.islice(found, MAX_ISSUES))
 
 
 def _default_issues(schema: Mapping[str, JSONValue], declaring: Mapping[str, JSONValue]) -> list[Issue]:
-    """What is wrong with the default of a subschema."""
+    """Check the default of a subschema."""
     default = declaring["default"]
     alone = inlined(declaring, schema)
-    assert isinstance(alone, dict), "a schema that declares something is no boolean"
+    assert isinstance(alone, dict), "a schema with a default is an object"
     placeholders = [replace(issue, path=issue.path[1:]) for issue in placeholder_issues({"": default})]
     return [*placeholders, *compile_schema(alone).issues(default)]
 
@@ -334,14 +330,14 @@ def _wrong_default(issue: Issue, name: str) -> Issue:
     return replace(
         issue,
         message=f"The default of the input `{name}` does not fit: {issue.message}",
-        hint=Hint("Give the input a value, or have its default mended."),
+        hint=Hint("Give the input a value, or have its default fixed."),
     )
 
 
 #: Longest title made of inputs.
 _TITLE_CHARACTERS = 120
-#: Inputs that say most about a run, the most telling first.
-_TELLING = (
+#: Names of inputs that describe a run best, best first.
+_DESCRIPTIVE = (
     "title",
     "topic",
     "query",
@@ -358,8 +354,9 @@ _TELLING = (
 
 
 def run_title(definition_name: str, inputs: Mapping[str, JSONValue]) -> str:
-    """A title that tells runs of one pipeline apart: its name and the most telling input, one line."""
-    ranked = [name for name in _TELLING if name in inputs] + [name for name in inputs if name not in _TELLING]
+    """Make a title that distinguishes runs of one pipeline: its name and its most descriptive input, in one line."""
+    ranked = [name for name in _DESCRIPTIVE if name in inputs]
+    ranked += [name for name in inputs if name not in _DESCRIPTIVE]
     for name in ranked:
         value = inputs[name]
         if isinstance(value, str) and (words := " ".join(value[:500].split())):

@@ -1,4 +1,4 @@
-"""Secrets somebody wrote into a definition, where everybody who may read pipelines reads them."""
+"""Finds secrets in definitions, which everybody who may read pipelines can see."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ if TYPE_CHECKING:
     from runner.issues import Issue
     from runner.secrets.redaction import Redactor
 
-_HINT = "Take it out; a pack or an agent's step is given a credential by its name, and an input is given at each start."
+_HINT = "Remove it. Packs and agent steps use a credential by its name; other values can be inputs of each run."
 
 
 def literal_secrets(document: JSONValue, redactor: Redactor) -> list[Issue]:
-    """Where a definition holds a secret, none of it repeated.
+    """Return a warning for each secret in a definition, without its value.
 
-    Warnings, not errors: a credential may be worth a common word, and storing that one would keep everybody
-    from saving what holds the word.
+    They are not errors: the value of a credential may be a common word, and nobody could save a definition with it.
     """
     if redactor.value(document) is document:
         return []
@@ -33,8 +32,8 @@ def literal_secrets(document: JSONValue, redactor: Redactor) -> list[Issue]:
         if finder is not None:
             finder.begin()
             name = finder.feed(text.encode())
-        what = "looks like a token" if name is None else f"holds the value of the credential `{name}`"
-        found.append(warning(path, "secret", f"This {what}, and all who use this server can read it here.", _HINT))
+        what = "looks like a token" if name is None else f"is or contains the value of the credential `{name}`"
+        found.append(warning(path, "secret", f"This {what}. Everybody who uses this server can read it here.", _HINT))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Pipeline definitions as values, and their normal form as documents."""
+"""Values of pipeline definitions, and their normal form as documents."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """When a step is tried again by itself.
+    """When Packline retries a step.
 
     Attributes:
-        max_attempts: Attempts in all, the first included; 1 to 10.
+        max_attempts: Attempts in all, including the first; 1 to 10.
         initial_seconds: Wait before the second attempt.
-        factor: What the wait is multiplied by each time; 1 to 10.
+        factor: Factor of each further wait; 1 to 10.
         max_seconds: Longest wait.
-        jitter: Share of the wait left to chance, 0 to 1.
+        jitter: Random share of the wait, 0 to 1.
     """
 
     max_attempts: int = 3
@@ -34,16 +34,16 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class StepDefinition:
-    """A step that calls a pack, or lets an agent work.
+    """A step that calls a pack or an agent.
 
     Attributes:
         id: Its key in the definition, as in `steps.<id>.output`.
         pack: Name of the pack; `agent` for an agent step.
         version: An exact version `1.2.3` or a major `1`; None for the newest.
-        input: The input template: an object, or one text that is a whole reference to an object.
-        retry: When it is tried again.
-        timeout_seconds: Longest one attempt may take; None for the pack's or the server's own.
-        agent: What is fixed of an agent step; None for a pack step.
+        input: The input template: an object, or a text that is a whole reference to an object.
+        retry: When it is retried.
+        timeout_seconds: Time-out of one attempt; None for the pack's or the server's.
+        agent: The fixed settings of an agent step; None for a pack step.
     """
 
     id: str
@@ -60,11 +60,11 @@ class Definition:
     """A pipeline as its author wrote it, in normal form.
 
     Attributes:
-        key: Human handle.
+        key: Unique name in URLs and commands.
         name: For people.
         description: Markdown.
-        inputs: JSON Schema of the run inputs; None when it is to be derived from the packs.
-        deadline_seconds: Longest one stretch of a run may take; None for the server's default.
+        inputs: JSON Schema of the run inputs; None to derive it from the packs.
+        deadline_seconds: Deadline of a run, from its start or resume; None for the server's default.
         steps: In the order they run.
         metadata: What it is for.
     """
@@ -79,9 +79,9 @@ class Definition:
 
 
 def definition_document(definition: Definition) -> dict[str, JSONValue]:
-    """The normal form: what is absent is left out; `parse_definition` reads it back to an equal value.
+    """Return the normal form, without absent values; `parse_definition` reads it back to an equal value.
 
-    Metadata that is written empty or false stays written, since what is left out is derived.
+    Keeps metadata that the author wrote as empty or false, since absent metadata is derived.
     """
     document: dict[str, JSONValue] = {"key": definition.key, "name": definition.name}
     if definition.description:
@@ -97,7 +97,7 @@ def definition_document(definition: Definition) -> dict[str, JSONValue]:
 
 
 def step_document(step: StepDefinition) -> dict[str, JSONValue]:
-    """The normal form of one step; two steps are identical when these are."""
+    """Return the normal form of one step; two steps are equal if these are."""
     if step.agent is not None:
         templated = step.input if isinstance(step.input, dict) else {}
         document: dict[str, JSONValue] = {"id": step.id, AGENT: {**step.agent.document(), **templated}}
@@ -121,10 +121,10 @@ def step_document(step: StepDefinition) -> dict[str, JSONValue]:
 
 
 def definition_digest(definition: Definition) -> str:
-    """SHA-256 of the canonical normal form, hexadecimal: equal exactly when two definitions say the same."""
+    """Return the SHA-256 of the canonical normal form, hexadecimal."""
     return digest(canonical_json(definition_document(definition)))
 
 
 def step_digest(step: StepDefinition) -> str:
-    """SHA-256 of one step's canonical normal form, hexadecimal."""
+    """Return the SHA-256 of one step's canonical normal form, hexadecimal."""
     return digest(canonical_json(step_document(step)))

@@ -1,8 +1,7 @@
-"""Pipeline definitions: what a document says, read strictly, every issue collected.
+"""Parses pipeline definitions strictly and collects every issue.
 
-Pure data: reading a definition runs nothing and looks nothing up. Whether its packs exist and its references lead
-anywhere is for `runner.definitions.check`. The values and their normal form are in `runner.definitions.models`,
-re-exported here.
+Runs nothing and looks nothing up: `runner.definitions.check` checks packs and references. The values and their normal
+form are in `runner.definitions.models`, re-exported here.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from runner.definitions.models import (
     step_digest,
     step_document,
 )
-from runner.issues import MAX_TOLD, Hint, Issue, did_you_mean, error, has_errors, nearest, shown, warning
+from runner.issues import MAX_ISSUES, Hint, Issue, did_you_mean, error, has_errors, nearest, shown, warning
 from runner.json_values import digest, forbidden_text
 from runner.packs.metadata import Metadata
 from runner.schemas.pydantic_messages import needed
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
 
 KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
-#: An exact version or a major.
+#: An exact or major version.
 PACK_VERSION_WANTED = re.compile(r"(0|[1-9]\d{0,8})(\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8}))?\Z")
 
 DEFINITION_KEYS = ("key", "name", "description", "inputs", "deadline_seconds", "steps", "metadata")
@@ -59,7 +58,7 @@ _RETRY_BOUNDS: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class DefinitionLimits:
-    """How large a definition may be; each a setting with this default."""
+    """Limits of a definition; each has this default."""
 
     max_steps: int = 64
     max_deadline_seconds: float = 86_400
@@ -68,12 +67,12 @@ class DefinitionLimits:
     max_description_characters: int = 20_000
 
 
-#: As large as any setting lets a definition be.
-_ADMITTED = DefinitionLimits(max_steps=sys.maxsize)
+#: Without the limits that are settings.
+_STORED_LIMITS = DefinitionLimits(max_steps=sys.maxsize)
 
 
 def key_from_name(name: str) -> str:
-    """The key a pipeline gets when its author gives none: `Web page → Deck!` becomes `web-page-deck`."""
+    """Derive the key of a pipeline from its name: `Web page → Deck!` becomes `web-page-deck`."""
     ascii_text = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     key = re.sub(r"[^a-z0-9]+", "-", ascii_text).strip("-")
     if not key:
@@ -89,30 +88,30 @@ def parse_definition(
     """Read a document, collecting every issue rather than stopping at the first.
 
     Returns:
-        The definition, or None when an issue is an error; and all issues, warnings included.
+        The definition, or None if an issue is an error; and all issues, including warnings.
     """
     definition, issues = read_definition(document, limits=limits)
     return (None if has_errors(issues) else definition), issues
 
 
 def parse_stored(document: Mapping[str, JSONValue]) -> tuple[Definition | None, list[Issue]]:
-    """Read a document that was admitted before; a limit that is lower by now does not make it unreadable."""
-    return parse_definition(document, limits=_ADMITTED)
+    """Read a stored document; a limit that was lowered since does not make it unreadable."""
+    return parse_definition(document, limits=_STORED_LIMITS)
 
 
 def read_definition(
     document: Mapping[str, JSONValue], *, limits: DefinitionLimits | None = None
 ) -> tuple[Definition | None, list[Issue]]:
-    """As `parse_definition`, but gives what could be read even when issues are errors, so that checks can go on.
+    """Read a document like `parse_definition`, but return what could be read even if issues are errors.
 
-    What is wrong is left blank in it.
+    Parts with errors are blank, so that further checks can run.
     """
     reader = _Reader(limits or DefinitionLimits())
     return reader.definition(document), reader.issues
 
 
 class _Reader:
-    """Walks a document once and notes what is wrong with it."""
+    """Reads a document once and collects its issues."""
 
     def __init__(self, limits: DefinitionLimits) -> None:
         self.issues: list[Issue] = []
@@ -120,7 +119,7 @@ class _Reader:
 
     def definition(self, document: object) -> Definition | None:
         if not isinstance(document, dict):
-            self._refuse((), "wrong_type", f"A definition is an object, not {shown(document)}.")
+            self._refuse((), "wrong_type", f"A definition must be an object, not {shown(document)}.")
             return None
         if unsafe := forbidden_text(document):
             self.issues.extend(unsafe)
@@ -145,7 +144,7 @@ class _Reader:
             return key_from_name(name)
         if isinstance(key, str) and KEY.match(key):
             return key
-        hint = f"Write for instance `{key_from_name(key if isinstance(key, str) else name)}`."
+        hint = f"For example, `{key_from_name(key if isinstance(key, str) else name)}`."
         self._refuse(("key",), "invalid_key", f"The key {shown(key)} {_KEY_RULE}", hint)
         return ""
 
@@ -154,7 +153,7 @@ class _Reader:
             return None
         path = ("inputs",)
         if not isinstance(inputs, dict):
-            self._refuse(path, "wrong_type", f"`inputs` is a JSON Schema of an object, not {shown(inputs)}.")
+            self._refuse(path, "wrong_type", f"`inputs` must be a JSON Schema of an object, not {shown(inputs)}.")
             return None
         properties = inputs.get("properties", {})
         if inputs.get("type", "object") != "object" or not isinstance(properties, dict):
@@ -169,7 +168,7 @@ class _Reader:
             for index, name in enumerate(required if isinstance(required, list) else [])
             if isinstance(name, str) and name not in properties
         )
-        for index, name in itertools.islice(undeclared, MAX_TOLD):
+        for index, name in itertools.islice(undeclared, MAX_ISSUES):
             where = (*path, "required", str(index))
             message = f"The required input `{name}` is not declared."
             self._refuse(where, "undeclared_input", message, did_you_mean(name, properties))
@@ -177,10 +176,10 @@ class _Reader:
 
     def _steps(self, steps: object) -> tuple[StepDefinition, ...]:
         if not isinstance(steps, list) or not steps:
-            self._refuse(("steps",), "no_steps", "A pipeline has a list of at least one step under `steps`.")
+            self._refuse(("steps",), "no_steps", "A pipeline needs a list of at least one step under `steps`.")
             return ()
         if len(steps) > self._limits.max_steps:
-            message = f"The pipeline has {len(steps)} steps; at most {self._limits.max_steps} are allowed."
+            message = f"The pipeline has {len(steps)} steps; the limit is {self._limits.max_steps}."
             self._refuse(("steps",), "too_many_steps", message, "Split it into several pipelines.")
             return ()
         parsed: list[StepDefinition] = []
@@ -188,7 +187,7 @@ class _Reader:
         for index, step in enumerate(steps):
             result = self._step(step, ("steps", str(index)))
             if result.id in seen:
-                message = f"Step {index + 1} has the id `{result.id}`, as step {seen[result.id] + 1} has."
+                message = f"Steps {seen[result.id] + 1} and {index + 1} have the same id `{result.id}`."
                 self._refuse(("steps", str(index), "id"), "duplicate_step_id", message, "Give each step its own id.")
             elif result.id:
                 seen[result.id] = index
@@ -196,13 +195,13 @@ class _Reader:
         return tuple(parsed)
 
     def _step(self, step: object, path: tuple[str, ...]) -> StepDefinition:
-        """The step; blank where it cannot be read, so that the positions of the others hold."""
+        """Read a step; parts that cannot be read are blank, so that other steps keep their positions."""
         if not isinstance(step, dict):
-            self._refuse(path, "wrong_type", f"A step is an object with `id` and `pack`, not {shown(step)}.")
+            self._refuse(path, "wrong_type", f"A step must be an object with `id` and `pack`, not {shown(step)}.")
             return StepDefinition("", "")
         kinds = [kind for kind in STEP_KINDS if kind in step]
         if len(kinds) > 1:
-            self._refuse(path, "ambiguous_step", f"A step is of one kind, not both {' and '.join(kinds)}.")
+            self._refuse(path, "ambiguous_step", f"A step is either {' or '.join(kinds)}, not both.")
             return StepDefinition(self._step_id(step, path), "")
         return STEP_KINDS[kinds[0] if kinds else "pack"](self, step, path)
 
@@ -211,7 +210,7 @@ class _Reader:
         if isinstance(step_id, str) and KEY.match(step_id):
             return step_id
         what = "The step has no id; it" if step_id is None else f"The step id {shown(step_id)}"
-        hint = f"Write for instance `{key_from_name(step_id if isinstance(step_id, str) else 'step')}`."
+        hint = f"For example, `{key_from_name(step_id if isinstance(step_id, str) else 'step')}`."
         self._refuse((*path, "id"), "invalid_key", f"{what} {_KEY_RULE}", hint)
         return ""
 
@@ -221,11 +220,11 @@ class _Reader:
         agent, template, issues = read_agent(step.get(AGENT), within)
         self.issues.extend(issues)
         block = step.get(AGENT)
-        # How long and how often stands beside the block as for any step; inside it is taken as well.
+        # `retry` and `timeout_seconds` belong to the step, but are accepted inside the block, too.
         shared = dict(block) if isinstance(block, dict) else {}
         for name in ("retry", "timeout_seconds"):
             if name in shared and name in step:
-                self._refuse((*within, name), "stated_twice", f"`{name}` stands in the step and in its `agent` block.")
+                self._refuse((*within, name), "stated_twice", f"`{name}` is set in the step and in its `agent` block.")
         holder, where = (shared, within) if "timeout_seconds" in shared else (step, path)
         retry, retry_path = (shared, within) if "retry" in shared else (step, path)
         return StepDefinition(
@@ -241,10 +240,10 @@ class _Reader:
         self._unknown_keys(step, PACK_STEP_KEYS, path)
         value = step.get("input", {})
         if not isinstance(value, dict | str | None):
-            self._refuse((*path, "input"), "wrong_type", f"A step's input is an object, not {shown(value)}.")
+            self._refuse((*path, "input"), "wrong_type", f"A step's input must be an object, not {shown(value)}.")
         pack = self._text(step, "pack", path, required=True, limit=200)
         if pack == AGENT:
-            self._refuse((*path, "pack"), "unknown_pack", "`agent` is no pack.", "Write an `agent:` block instead.")
+            self._refuse((*path, "pack"), "unknown_pack", "`agent` is not a pack.", "Write an `agent:` block instead.")
             pack = ""
         return StepDefinition(
             id=self._step_id(step, path),
@@ -261,7 +260,7 @@ class _Reader:
         written = str(version) if isinstance(version, int) and not isinstance(version, bool) else version
         if isinstance(written, str) and PACK_VERSION_WANTED.match(written):
             return written
-        message = f"The pack version {shown(version)} is neither exact, as `1.2.3`, nor a major, as `1`."
+        message = f"The pack version {shown(version)} is neither exact, like `1.2.3`, nor a major, like `1`."
         self._refuse(path, "invalid_version", message, 'Write `version: "1.2.3"` or `version: 1`.')
         return None
 
@@ -269,7 +268,9 @@ class _Reader:
         if retry is None:
             return RetryPolicy()
         if not isinstance(retry, dict):
-            self._refuse(path, "wrong_type", f"`retry` is an object such as {{max_attempts: 3}}, not {shown(retry)}.")
+            self._refuse(
+                path, "wrong_type", f"`retry` must be an object such as {{max_attempts: 3}}, not {shown(retry)}."
+            )
             return RetryPolicy()
         self._unknown_keys(retry, _RETRY_BOUNDS, path)
         values: dict[str, float] = {}
@@ -280,7 +281,9 @@ class _Reader:
             if number is None or not low <= number <= high or (name == "max_attempts" and number != int(number)):
                 kind = "a whole number" if name == "max_attempts" else "a number"
                 self._refuse(
-                    (*path, name), "out_of_range", f"`{name}` is {kind} from {low:g} to {high:g}, not {shown(value)}."
+                    (*path, name),
+                    "out_of_range",
+                    f"`{name}` must be {kind} from {low:g} to {high:g}, not {shown(value)}.",
                 )
             else:
                 values[name] = number
@@ -297,7 +300,7 @@ class _Reader:
         try:
             return Metadata.model_validate(metadata)
         except ValidationError as refused:
-            for problem in refused.errors(include_url=False)[:MAX_TOLD]:
+            for problem in refused.errors(include_url=False)[:MAX_ISSUES]:
                 path = ("metadata", *(str(part) for part in problem["loc"]))
                 if problem["type"] == "extra_forbidden":
                     self._unknown_key(path, Metadata.model_fields)
@@ -317,9 +320,9 @@ class _Reader:
             if required:
                 self._refuse(where, "required", f"`{name}` is missing.")
         elif not isinstance(value, str):
-            self._refuse(where, "wrong_type", f"`{name}` is text, not {shown(value)}.", "Quote it.")
+            self._refuse(where, "wrong_type", f"`{name}` must be text, not {shown(value)}.", "Quote it.")
         elif len(value) > limit:
-            self._refuse(where, "too_long", f"`{name}` has {len(value):,} characters; at most {limit:,} are allowed.")
+            self._refuse(where, "too_long", f"`{name}` has {len(value):,} characters; the limit is {limit:,}.")
         else:
             return value
         return ""
@@ -334,18 +337,18 @@ class _Reader:
         self._refuse(
             (*path, name),
             "out_of_range",
-            f"`{name}` is a number of seconds above 0, at most {limit:g}, not {shown(value)}.",
+            f"`{name}` must be a number of seconds above 0, at most {limit:g}, not {shown(value)}.",
         )
         return None
 
     def _unknown_keys(self, holder: Mapping[str, object], known: Iterable[str], path: tuple[str, ...]) -> None:
-        for key in itertools.islice((key for key in holder if key not in known), MAX_TOLD):
+        for key in itertools.islice((key for key in holder if key not in known), MAX_ISSUES):
             self._unknown_key((*path, key), known)
 
     def _unknown_key(self, path: tuple[str, ...], known: Iterable[str]) -> None:
         near = nearest(path[-1], known)
-        hint = Hint(closest=near) if near else Hint(f"Known here: {', '.join(f'`{name}`' for name in known)}.")
-        self._refuse(path, "unknown_key", f"The key {shown(path[-1])} is not known here.", hint)
+        hint = Hint(closest=near) if near else Hint(f"Known keys: {', '.join(f'`{name}`' for name in known)}.")
+        self._refuse(path, "unknown_key", f"The key {shown(path[-1])} is unknown.", hint)
 
     def _refuse(self, path: tuple[str, ...], rule: str, message: str, hint: Hint | str | None = None) -> None:
         self.issues.append(error(path, rule, message, hint))
@@ -357,7 +360,7 @@ _SCHEMA_KEYS = frozenset(
     {"type", "title", "description", "properties", "required", "additionalProperties", "$schema", "$defs"}
 )
 
-#: The key that marks a step's kind, and how that kind is read.
+#: Reader of each kind of step, by the key that marks it.
 STEP_KINDS: dict[str, Callable[[_Reader, Mapping[str, JSONValue], tuple[str, ...]], StepDefinition]] = {
     "pack": _Reader._pack_step,
     "agent": _Reader._agent_step,
@@ -365,7 +368,7 @@ STEP_KINDS: dict[str, Callable[[_Reader, Mapping[str, JSONValue], tuple[str, ...
 
 
 def _number(value: object) -> float | None:
-    """A finite number, whole ones as `int` so that they are written back as they were; None for anything else."""
+    """Return a finite number, whole ones as `int` so that they are written back unchanged; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return int(value) if value == int(value) else value

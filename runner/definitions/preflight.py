@@ -1,4 +1,4 @@
-"""What keeps a whole definition from running here, found out before step one."""
+"""Preflight: lists everything a definition needs and lacks on this server, before its first step."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
 
 class KeyedStep(PackReference, Protocol):
-    """A step as a preflight takes it; those of a compiled definition are."""
+    """A step of a preflight, such as one of a compiled definition."""
 
     @property
     def key(self) -> str:
-        """Its id in the definition."""
+        """The step's id in the definition."""
 
 
 class StandaloneStep(NamedTuple):
-    """A step that is no part of a compiled definition.
+    """A step outside a compiled definition.
 
     Attributes:
         key: Its id in the definition.
         pack: Name of its pack.
-        version: The version asked for; None for the newest.
-        agent: What is fixed of an agent step.
+        version: The required version; None for the newest.
+        agent: The fixed settings of an agent step.
     """
 
     key: str
@@ -58,12 +58,12 @@ def preflight(
     *,
     lacks: Lacks = lacks_nothing,
 ) -> list[Requirement]:
-    """What a definition needs that cannot be had here, each thing once with all the steps that need it.
+    """Return what a definition needs and lacks on this server, each requirement once with all its steps.
 
     Args:
-        steps: The steps in their order.
-        registry: The packs there are.
-        probes: Who asks the services.
+        steps: The steps in order.
+        registry: The installed packs.
+        probes: Checks services.
         lacks: Lists what else a pack lacks for the caller.
     """
     found: dict[tuple[RequirementKind, str], Requirement] = {}
@@ -77,7 +77,7 @@ def preflight(
         )
 
     session_left = False
-    complete: dict[int, Pack] = {}  # that lack nothing, by identity: many steps may call the same
+    complete: dict[int, Pack] = {}  # packs that lack nothing, by identity: many steps may call the same
     for step in steps:
         pack = pack_of_step(registry, step)
         if pack is None:
@@ -102,8 +102,8 @@ def _missing_session(step_key: str, pack: Pack) -> Requirement:
         "session",
         pack.name,
         (step_key,),
-        f"{pack.name} works in a session, and no earlier step leaves one.",
-        Hint("Put a step before it that does, such as repo.fetch."),
+        f"{pack.name} needs a session, and no earlier step provides one.",
+        Hint("Add an earlier step that does, such as repo.fetch."),
     )
 
 
@@ -115,11 +115,11 @@ def _missing_pack(step_key: str, name: str, version: str | None, registry: Regis
             "pack",
             f"{name}@{version}",
             (step_key,),
-            f"Pack {name} has no version {version} here; installed: {', '.join(installed)}.",
-            Hint(broken.says(name) if broken else "Use an installed version, or install the pack's missing one."),
+            f"Version {version} of pack {name} is not installed; installed: {', '.join(installed)}.",
+            Hint(broken.says(name) if broken else "Use an installed version, or install the missing one."),
         )
     if broken is not None:
         return Requirement("pack", name, (step_key,), broken.says(name), Hint(REPAIR))
     near = nearest(name, registry.names())
     hint = Hint(closest=near) if near else Hint("Install the pack, or add its folder to PACKLINE_PACK_PATH.")
-    return Requirement("pack", name, (step_key,), f"There is no pack {name} here.", hint)
+    return Requirement("pack", name, (step_key,), f"The pack {name} is not installed.", hint)

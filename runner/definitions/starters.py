@@ -1,11 +1,11 @@
-"""The pipelines that ship: files `pipelines/*.yaml`, brought into the store at every start.
+"""Starters: the pipelines that ship with Packline as `pipelines/*.yaml`, copied to the store at every start.
 
-A starter is stored even when a pack of it is missing here: it stays visible, and what it lacks is reported where its
-availability is asked. What cannot be read at all is reported; start-up goes on. `aliases.yaml` beside the starters
-maps earlier names to them (see `runner.definitions.aliases`).
+A starter is stored even if a pack of it is missing on this server: it stays visible, and its availability says what is
+missing. A file that cannot be read is reported, and the start-up continues. `aliases.yaml` in the same folder maps
+earlier names to starters (see `runner.definitions.aliases`).
 
-Reading and checking takes tens of milliseconds a file and imports the YAML and JSON Schema libraries, so a start looks
-first whether anything differs from what was stored: each stored starter keeps a digest of what it was made of.
+Reading and checking takes tens of milliseconds per file and imports the YAML and JSON Schema libraries. So each stored
+starter has a digest of its sources, and a start first compares the digests.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Name of the file of aliases, without its ending.
+#: Name of the file of aliases, without its suffix.
 ALIASES = "aliases"
-#: Raise it when something else is stored for the same file than before.
+#: Increase it when the stored form of the same file changes.
 _FORM = 2
 
 
@@ -51,11 +51,11 @@ class StarterProblem:
 
 @dataclass(frozen=True, slots=True)
 class Starters:
-    """What a folder holds.
+    """The starters of a folder.
 
     Attributes:
-        starters: Everything that could be read, by file name.
-        problems: What could not, and what is wrong with what could.
+        starters: The starters that could be read, by file name.
+        problems: Problems of all files.
     """
 
     starters: tuple[Starter, ...]
@@ -63,7 +63,7 @@ class Starters:
 
 
 def load_starters(folder: Path, registry: Registry) -> Starters:
-    """Read and check all starters of a folder; a bad file never keeps the others away."""
+    """Read and check all starters of a folder; a bad file does not affect the others."""
     texts, aliases_text, problems = _texts(folder)
     aliases, wrong = read_aliases(aliases_text, set(texts))
     problems.extend(StarterProblem(f"{ALIASES}.yaml", message) for message in wrong)
@@ -82,7 +82,7 @@ def load_starters(folder: Path, registry: Registry) -> Starters:
 
 
 async def seed_starters(store: Store, registry: Registry, folder: Path) -> StarterChanges:
-    """Make the stored starters those of a folder; when nothing differs, nothing is checked and nothing written."""
+    """Update the stored starters to those of a folder; checks and writes nothing if nothing differs."""
     if await _is_seeded(store, registry, folder):
         return StarterChanges()
     loaded = load_starters(folder, registry)
@@ -103,13 +103,13 @@ async def _is_seeded(store: Store, registry: Registry, folder: Path) -> bool:
 
 
 def _source_digest(text: str, aliases: str, registry: Registry) -> str:
-    """Of everything a stored starter is made of: its file, the aliases, the versions of the packs it names."""
+    """Digest all sources of a stored starter: its file, the aliases, the versions of the packs it names."""
     packs = [f"{name} {registry.versions(name)}" for name in registry.names() if name in text]
     return digest("\n\n".join((str(_FORM), text, aliases, *packs)))
 
 
 def _texts(folder: Path) -> tuple[dict[str, str], str, list[StarterProblem]]:
-    """The starters' files by key, the file of aliases, and what cannot be read."""
+    """Read the starters' files by key, the file of aliases, and the problems of unreadable files."""
     texts: dict[str, str] = {}
     problems: list[StarterProblem] = []
     for path in sorted(folder.glob("*.yaml")):
@@ -136,7 +136,7 @@ def _starter(
     except DocumentError as refused:
         report(f"It cannot be read: {refused}")
         return None
-    # A pack that is missing here does not make a starter unreadable; only the words of its file do.
+    # A missing pack does not make a starter unreadable.
     definition, issues = parse_definition(document)
     check = check_definition(document, registry)
     for issue in issues if definition is None else check.issues:
@@ -145,7 +145,7 @@ def _starter(
     if definition is None:
         return None
     if definition.key != key:
-        report(f"Its key is `{definition.key}`; it must be `{key}`, as the file is called.")
+        report(f"Its key is `{definition.key}`; it must be `{key}` like the file name.")
         return None
     named: list[Alias] = []
     for entry in aliases:

@@ -1,4 +1,4 @@
-"""Inputs of steps: the field that names a session, and the key by which a repeat is recognised."""
+"""Inputs of steps: the session field, and the idempotency key of a step."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ SESSION_FIELD = "_session_id"
 
 
 def idempotency_key(run_id: str, step_key: str, resolved_input: JSONValue, text: bytes | None = None) -> str:
-    """The key a provider recognises a repeat by (guarantee E3): 64 hexadecimal digits.
+    """Return the key by which a provider recognises a repeat (guarantee E3): 64 hexadecimal digits.
 
-    The same for every attempt of one step of one run with the same input; `_session_id` does not count, since a
-    session may be recreated while the work stays the same.
+    The same for every attempt of one step of one run with the same input. Ignores `_session_id`, since a recreated
+    session does not change the work.
 
     Args:
         run_id: The run.
         step_key: Its step.
-        resolved_input: What the step is given.
-        text: The same as canonical JSON, where somebody wrote it already.
+        resolved_input: The step's resolved input.
+        text: The same as canonical JSON, if it is already serialized.
     """
     if isinstance(resolved_input, dict) and SESSION_FIELD in resolved_input:
         resolved_input, text = without_session(resolved_input), None
@@ -34,7 +34,7 @@ def idempotency_key(run_id: str, step_key: str, resolved_input: JSONValue, text:
 
 
 def without_session(step_input: dict[str, JSONValue]) -> dict[str, JSONValue]:
-    """A step's input as its pack takes it; the same object where it names no session."""
+    """Return a step's input without its session, as its pack gets it; the same object if it names none."""
     if SESSION_FIELD not in step_input:
         return step_input
     return {name: value for name, value in step_input.items() if name != SESSION_FIELD}

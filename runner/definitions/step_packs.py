@@ -1,4 +1,4 @@
-"""Finds the pack of a step: the one a pack step names, or the one made of an agent step."""
+"""Finds the pack of a step: the one a pack step names, or the one made from an agent step."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class PackReference(Protocol):
 
     @property
     def pack(self) -> str:
-        """Name of its pack."""
+        """Name of the pack."""
 
     @property
     def version(self) -> str | None:
-        """The version asked for."""
+        """The required version."""
 
     @property
     def agent(self) -> AgentStep | None:
-        """What is fixed of an agent step."""
+        """The fixed settings of an agent step."""
 
 
 def pack_of_step(packs: PackLookup, step: PackReference) -> Pack | None:
-    """The pack behind a step; None when it is not installed here."""
+    """Find the pack of a step; None if it is not installed."""
     return packs.find(step.pack, step.version) if step.agent is None else agent_pack(step.agent)

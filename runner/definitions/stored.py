@@ -1,4 +1,4 @@
-"""What is stored of a definition: its heading, and the texts of a version."""
+"""Converts a definition to its stored form: its heading, and the texts of a version."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompletedMetadata:
-    """Metadata with what was left out filled in.
+    """Metadata completed with derived fields.
 
     Attributes:
-        derived: Names of the fields that were derived rather than written.
+        derived: Names of the derived fields.
     """
 
     metadata: Metadata
@@ -37,10 +37,10 @@ class CompletedMetadata:
 
 
 def completed_metadata(definition: Definition, packs: PackLookup) -> CompletedMetadata:
-    """What a pipeline is for, derived from its packs where its author left it out.
+    """Complete a pipeline's metadata with fields derived from its packs.
 
-    `accepts` comes from the steps that read run inputs, `produces` from the last step. A step that calls a pack
-    for practice makes the pipeline one for practice. What is written as an empty list or as false stays so.
+    `accepts` comes from the steps that read run inputs, `produces` from the last step. A practice pack makes it a
+    practice pipeline. Fields that the author wrote as an empty list or false stay.
     """
     written = definition.metadata
     changes: dict[str, list[str] | bool] = {}
@@ -66,7 +66,7 @@ def completed_metadata(definition: Definition, packs: PackLookup) -> CompletedMe
 
 
 def search_words(key: str, name: str, description: str, metadata: Mapping[str, object]) -> str:
-    """What a pipeline is found by: lower-case words of key, name, description and metadata."""
+    """Return a pipeline's search text: lower-case words of key, name, description and metadata."""
     parts = [key, name, description]
     for value in metadata.values():
         parts.extend(str(item) for item in value) if isinstance(value, list) else parts.append(_text(value))
@@ -89,15 +89,15 @@ def stored_form(
     """What `store` keeps of a definition that was checked.
 
     Args:
-        definition: As understood.
-        input_schema: What its runs take, declared or derived; None when neither is known.
-        packs: Where packs are found, for what is derived.
-        text: The YAML its author wrote; made from the definition when absent.
-        aliases: Earlier keys that lead to it.
-        source_digest: Of the file a starter came from, kept beside the metadata.
+        definition: The definition.
+        input_schema: Schema of its run inputs, declared or derived; None if unknown.
+        packs: The installed packs, for derived metadata.
+        text: The author's YAML; generated from the definition if None.
+        aliases: Earlier names.
+        source_digest: Digest of a starter's sources, stored with the metadata.
     """
     normal = definition_document(definition)
-    # The digest is that of the canonical text; what is kept and shown has its author's order, since forms follow it.
+    # The digest is of the canonical text; the stored document keeps the author's order, which forms follow.
     canonical = canonical_json(normal)
     completed = completed_metadata(definition, packs)
     metadata = completed.metadata.model_dump(mode="json")

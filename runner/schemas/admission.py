@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown, warning
+from runner.issues import MAX_ISSUES, Issue, did_you_mean, error, shown, warning
 from runner.json_values import canonical_json, forbidden_text
 from runner.schemas.formats import FORMATS, UNCHECKED_FORMATS, PatternError, compile_pattern
 from runner.schemas.messages import types_text
@@ -36,9 +36,9 @@ def check_schema(schema: JSONValue) -> list[Issue]:
     if size > MAX_SCHEMA_BYTES:
         message = f"The schema has {size:,} bytes; at most {MAX_SCHEMA_BYTES:,} are allowed."
         return [error((), "schema_too_large", message)]
-    issues = list(itertools.islice(_malformed(schema), MAX_TOLD))
+    issues = list(itertools.islice(_malformed(schema), MAX_ISSUES))
     if not issues:
-        issues = list(itertools.islice(_unsafe_parts(schema), MAX_TOLD))
+        issues = list(itertools.islice(_unsafe_parts(schema), MAX_ISSUES))
     return issues
 
 

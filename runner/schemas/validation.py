@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from runner.issues import MAX_TOLD, Issue, error
+from runner.issues import MAX_ISSUES, Issue, error
 from runner.json_values import canonical_json
 from runner.schemas.messages import issues_of, telling
 
@@ -47,7 +47,7 @@ class CompiledSchema:
 
     def findings(self, value: Any) -> list[tuple[Issue, Any]]:  # noqa: ANN401
         """The same, each with the part of the value it speaks of and the keyword that failed."""
-        problems = self._checker.problems(value, MAX_TOLD)
+        problems = self._checker.problems(value, MAX_ISSUES)
         if problems is None:
             return [(error((), "schema_too_complex", "The schema is too complex to check this value."), ("", value))]
         findings = [

@@ -32,7 +32,7 @@ def test_a_name_that_is_right_but_for_its_case_wins():
 
 
 def test_few_names_are_listed_when_none_is_near():
-    assert did_you_mean("zzz", ["a", "b"]) == Hint("Known here: `a`, `b`.")
+    assert did_you_mean("zzz", ["a", "b"]) == Hint("Known names: `a`, `b`.")
     assert did_you_mean("zzz", [f"name{n}" for n in range(13)]) is None
     assert did_you_mean("zzz", []) is None
 

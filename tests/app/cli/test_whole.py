@@ -123,7 +123,7 @@ def test_a_refusal_says_nothing_twice(machine):
     assert placeholder.stderr.splitlines() == [
         'packline: The inputs do not fit pipeline scrape-deck: The input `url` is the placeholder "{{REPO_URL}}", '
         "not a value.",
-        "  Put the real value in its place.",
+        "  Replace it with the real value.",
     ]
     missing = machine.run("run", "scrape-deck")
     assert missing.stderr.splitlines() == [

@@ -18,7 +18,7 @@ def test_an_entry_tells_what_is_newly_required_and_what_leads_nowhere() -> None:
     assert entry.of(SCHEMA) == (ALIAS, [])
     alias, wrong = AliasEntry("old", "new", (("a", "gone"),)).of(SCHEMA)
     assert alias.newly_required == ("brief", "audience")
-    assert wrong == ["`old` maps `a` to `gone`, which is no input of `new`."]
+    assert wrong == ["`old` maps `a` to `gone`, which is not an input of `new`."]
 
 
 def test_what_is_wrong_with_the_file_is_told_and_left_out() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from runner.definitions.check import check_definition
 from runner.definitions.parsing import definition_document
-from runner.issues import MAX_TOLD, Hint
+from runner.issues import MAX_ISSUES, Hint
 from runner.schemas import shapes as schema_types
 from runner.yaml_documents import load_document
 from tests.support.checked_packs import Packs, fetch, scrape
@@ -282,9 +282,9 @@ class TestHostile:
         told = [issue for issue in check_definition(document, Packs()).issues if issue.rule == "undeclared_input"]
         assert len(told) == 99
         hinted = [issue for issue in told if issue.hint is not None and issue.hint.closest]
-        assert len(hinted) == MAX_TOLD
+        assert len(hinted) == MAX_ISSUES
 
     def test_unknown_keys_are_told_up_to_a_bound(self):
         document = {"name": "x", **{f"key{number}": 1 for number in range(200)}}
         found = [issue for issue in check_definition(document, Packs()).issues if issue.rule == "unknown_key"]
-        assert len(found) == MAX_TOLD
+        assert len(found) == MAX_ISSUES

@@ -4,7 +4,7 @@ import pytest
 
 from runner.definitions.inputs import check_inputs, declared_optional, derive_input_schema, run_title, with_defaults
 from runner.definitions.parsing import parse_definition
-from runner.issues import MAX_TOLD, Hint
+from runner.issues import MAX_ISSUES, Hint
 from runner.templates.templating import compile_template
 from tests.support.checked_packs import Packs
 
@@ -126,7 +126,7 @@ class TestChecking:
     def test_of_many_undeclared_inputs_the_first_are_told_each_with_the_nearest_of_many_names(self):
         schema = {"type": "object", "properties": {f"field_of_{number}": {} for number in range(500)}}
         issues = check_inputs(schema, {f"feild_of_{number}": 1 for number in range(300, 400)})
-        assert len(issues) == MAX_TOLD
+        assert len(issues) == MAX_ISSUES
         assert issues[7].hint == Hint(closest="field_of_307")
 
     def test_an_undeclared_input_gets_the_nearest_name(self):

@@ -132,7 +132,7 @@ class TestRefusing:
         assert found["steps.0.inputs", "unknown_key"].hint == Hint(closest="input")
         assert found["metadata.accept", "unknown_key"].hint == Hint(closest="accepts")
         assert found["steps.0.retry.max_attempt", "unknown_key"].hint == Hint(closest="max_attempts")
-        assert found["key", "invalid_key"].hint == Hint("Write for instance `bad-key`.")
+        assert found["key", "invalid_key"].hint == Hint("For example, `bad-key`.")
 
     def test_an_agent_step_needs_a_profile_and_a_prompt(self):
         found = issues_of({"name": "x", "steps": [{"id": "solve", "agent": {}}]})

@@ -81,13 +81,13 @@ def test_preflight_reports_everything_at_once(pack):
     requirements = preflight(steps, registry, Probes())
     assert requirements == [
         Requirement("service", "voice", ("say", "say-again"), "There is no voice.", Hint("Install one.")),
-        Requirement("pack", "text.ehco", ("typo",), "There is no pack text.ehco here.", Hint(closest="text.echo")),
+        Requirement("pack", "text.ehco", ("typo",), "The pack text.ehco is not installed.", Hint(closest="text.echo")),
         Requirement(
             "pack",
             "text.echo@2",
             ("newer",),
-            "Pack text.echo has no version 2 here; installed: 1.0.0.",
-            Hint("Use an installed version, or install the pack's missing one."),
+            "Version 2 of pack text.echo is not installed; installed: 1.0.0.",
+            Hint("Use an installed version, or install the missing one."),
         ),
     ]
     assert preflight([StandaloneStep("fine", "text.echo", None)], registry, Probes()) == []

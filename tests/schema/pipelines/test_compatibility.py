@@ -99,7 +99,7 @@ async def test_a_start_is_refused_where_the_packs_of_today_no_longer_fit(
             assert wrong["message"].startswith("Step `b`: ")
             assert said in wrong["message"]
             assert wrong["hint"].endswith(
-                "Mend the pipeline and save it, or install the version of the pack it was made for."
+                "Fix the pipeline and save it, or install the version of the pack it was made for."
             )
         assert (await it.query("{ runs(first: 5) { nodes { id } } }"))["runs"]["nodes"] == [{"id": done["id"]}]
         plan = (await it.query(_PREVIEW_RERUN, {"id": done["id"]}))["run"]["rerunPreview"]

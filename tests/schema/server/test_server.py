@@ -164,7 +164,7 @@ async def test_packs_without_complete_metadata_are_marked(tmp_path: Path) -> Non
     packs = next(check for check in told["server"]["health"] if check["name"] == "packs")
     assert packs["ok"]
     assert "test.echo" in packs["message"]
-    assert "not complete" in packs["message"]
+    assert "incomplete" in packs["message"]
 
 
 async def test_settings_are_told_with_their_source_and_no_secret(tmp_path: Path) -> None:

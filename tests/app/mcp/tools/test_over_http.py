@@ -325,7 +325,7 @@ HINTED: list[tuple[str, dict[str, Any], tuple[str, str | None], str]] = [
     ("run_pack", {"pack": "test.echo", "input": {"text": 2**70}}, ("input", None), "search_catalog"),
     ("run_pipeline", {"pipeline": "brew", "inputs": {"words": "a\0"}}, ("inputs", None), "repaired"),
     ("update_pipeline", {"pipeline": "brew", "fields": {"nme": "x"}, "if_version": 1}, ("nme", "name"), "get_pipeline"),
-    ("rerun_run", {"run_id": "RUN", "definition": "CURRENT", "inputs": {"x": 1}}, ("inputs.x", None), "Known here"),
+    ("rerun_run", {"run_id": "RUN", "definition": "CURRENT", "inputs": {"x": 1}}, ("inputs.x", None), "Known names"),
 ]
 
 

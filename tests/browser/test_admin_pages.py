@@ -40,7 +40,7 @@ async def test_a_missing_credential_is_given_and_leads_back_to_where_it_was_miss
         assert SECRET not in await tab.page.content()
         assert await tab.violations() == []
         assert (await ran(it, "asks"))["state"] == "SUCCEEDED"
-        await tab.page.get_by_role("link", name="back to where it was missing").click()
+        await tab.page.get_by_role("link", name="go back to the page that needs it").click()
         await tab.page.wait_for_url("**/pipelines/asks")
 
 
@@ -76,10 +76,10 @@ async def test_a_credential_is_shared_replaced_and_deleted(tmp_path: Path) -> No
         dialog = tab.page.get_by_role("dialog")
         await dialog.get_by_text("test.reader").wait_for()
         assert await tab.violations() == []
-        await tab.press("Keep it", within="dialog")
+        await tab.press("Cancel", within="dialog")
         await tab.press("Delete…")
-        await tab.press("Delete it for good", within="dialog")
-        await tab.sees("No credential is stored.")
+        await tab.press("Delete permanently", within="dialog")
+        await tab.sees("There are no credentials.")
         assert (await it.query("{ credentials { nodes { id } } }"))["credentials"]["nodes"] == []
 
 
@@ -111,7 +111,7 @@ async def test_a_token_is_made_shown_once_used_and_revoked(tmp_path: Path) -> No
         text = await shown.locator("code").inner_text()
         assert (await it.query("{ viewer { subject } }", token=text))["viewer"]["subject"] == "deployer"
         assert await tab.violations() == []
-        await tab.press("I have it")
+        await tab.press("Done")
         assert text not in await tab.page.content()
 
         await tab.press("Revoke deploy script")
@@ -153,5 +153,5 @@ async def test_whoever_may_not_manage_is_told_so(tmp_path: Path) -> None:
         await tab.page.wait_for_url(it.url("/"))
         for path in ("/credentials", "/tokens", "/audit"):
             await tab.visit(path)
-            await tab.sees("Only whoever may manage the server sees")
+            await tab.sees("Only users who may manage the server see")
             assert await tab.violations() == []

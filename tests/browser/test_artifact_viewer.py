@@ -99,7 +99,7 @@ async def test_every_type_of_file_shows_as_what_it_is(tmp_path: Path) -> None:
         await tab.page.wait_for_function("video => video.textTracks[0]?.cues?.length === 1", arg=player)
         await tab.page.evaluate("video => { video.currentTime = 0.5 }", player)
         await tab.page.wait_for_function("video => !video.seeking && video.currentTime >= 0.4", arg=player)
-        await tab.page.get_by_text("What is said: film.vtt").click()
+        await tab.page.get_by_text("Transcript: film.vtt").click()
         await tab.sees("A kettle sings.")
         assert await tab.violations() == []
 
@@ -221,7 +221,7 @@ async def test_a_file_is_pinned_and_used_in_a_pipeline_that_takes_it(tmp_path: P
         _, at = await made(it)
         await tab.visit(f"/artifacts/{at['note.txt']}")
         await tab.press("Pin")
-        await tab.sees("kept for good")
+        await tab.sees("kept forever")
         await tab.press("Use in…")
         dialog = tab.page.get_by_role("dialog")
         await dialog.get_by_role("link", name="Reader").wait_for()
@@ -242,11 +242,11 @@ async def test_a_file_in_quarantine_says_why_and_is_let_out(tmp_path: Path) -> N
         _, at = await made(it)
         async with browsing(it) as tab:
             await tab.visit(f"/artifacts/{at['leak.txt']}")
-            await tab.sees("It is held back")
+            await tab.sees("Quarantined")
             assert await tab.page.get_by_role("link", name="Download").count() == 0
             assert await tab.violations() == []
-            await tab.press("Let it out…")
-            await tab.press("Let it out", within="dialog")
+            await tab.press("Release…")
+            await tab.press("Release the file", within="dialog")
             await tab.page.get_by_role("link", name="Download").wait_for()
 
 

@@ -39,7 +39,7 @@ async def test_a_request_with_a_file_is_answered_filled_in_and_run_when_told(tmp
         answers = tab.page.get_by_role("region", name="Answers")
         opened = answers.get_by_role("button", name="doc.parse", expanded=True)
         await opened.wait_for()
-        await answers.get_by_text("from what you handed over").wait_for()
+        await answers.get_by_text("from your files").wait_for()
         await tab.holds(answers.get_by_label("Artifact"), re.compile("^art_"))
         await answers.get_by_text("Matched by keywords only", exact=True).wait_for()
         await tab.page.wait_for_url("**/?ask=convert*")
@@ -61,12 +61,12 @@ async def test_what_cannot_run_here_says_what_to_set_up_and_shows_its_steps(tmp_
     async with product(tmp_path, builtins=True) as it, browsing(it, theme="dark", size=(360, 740)) as tab:
         await tab.visit("/?ask=turn+my+notes+into+a+blog+post+for+executives")
         answers = tab.page.get_by_role("region", name="Answers")
-        await answers.get_by_text("It cannot run here yet.").wait_for()
+        await answers.get_by_text("Cannot run here yet.").wait_for()
         await answers.get_by_text("No model serves the role", exact=False).first.wait_for()
         await answers.get_by_text("from your request").first.wait_for()
         assert await tab.violations() == []
         assert await tab.page.evaluate("document.documentElement.scrollWidth") <= 360
-        await answers.get_by_role("link", name="See steps").click()
+        await answers.get_by_role("link", name="View steps").click()
         await tab.page.wait_for_url("**/pipelines/*")
 
 
@@ -75,8 +75,8 @@ async def test_what_is_missing_is_proposed_kept_copied_and_ready_to_be_filed(tmp
         await tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         await tab.page.get_by_label("Ask what to run").wait_for()
         await tab.page.keyboard.press("Control+k")
-        await tab.page.get_by_placeholder("Go to, find or do…").fill(GAP)
-        await tab.page.get_by_role("option", name="What to run for").click()
+        await tab.page.get_by_placeholder("Search or run a command…").fill(GAP)
+        await tab.page.get_by_role("option", name="Ask what to run for").click()
         card = tab.page.get_by_role("region", name="What is missing")
         await card.get_by_text("text (string)").wait_for()
         assert await tab.page.get_by_role("button", name="Run", exact=True).count() == 0
@@ -100,7 +100,7 @@ async def test_what_is_missing_is_proposed_kept_copied_and_ready_to_be_filed(tmp
         await tab.page.go_back()
         await kept.get_by_role("button", name="Delete…").click()
         await tab.press("Delete the proposal", within="dialog")
-        await tab.sees("None is kept.")
+        await tab.sees("There are no proposals.")
         await tab.visit(f"/?ask={GAP.replace(' ', '+')}")
         await card.get_by_role("link", name="Build from template").click()
         await tab.page.wait_for_url("**/pipelines/new*")
@@ -137,7 +137,11 @@ async def test_with_a_routing_model_enter_asks_it_and_what_it_cannot_decide_word
             return json.dumps(chosen)
 
         models.answer = answer
-        await tab.page.get_by_text("nothing runs by itself").and_(tab.page.get_by_text("Enter asks")).wait_for()
+        await (
+            tab.page.get_by_text("Nothing runs until you confirm")
+            .and_(tab.page.get_by_text("Press Enter to ask"))
+            .wait_for()
+        )
         box = tab.page.get_by_label("Ask what to run")
         await box.press_sequentially("something spoken on tides")
         await tab.page.wait_for_load_state("networkidle")

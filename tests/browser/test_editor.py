@@ -94,7 +94,7 @@ async def test_a_pipeline_is_made_from_nothing_and_runs(tmp_path: Path) -> None:
     async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
         await tab.visit("/pipelines")
         await tab.page.get_by_role("link", name="New pipeline").click()
-        await tab.sees("What it needs before it can be saved")
+        await tab.sees("Needed before you can save")
         await tab.page.get_by_label("Name", exact=True).fill("Tea time")
         for words in ("first", "second"):
             await tab.press("Add a step")
@@ -107,7 +107,7 @@ async def test_a_pipeline_is_made_from_nothing_and_runs(tmp_path: Path) -> None:
         await tab.page.get_by_role("option", name="steps.echo.output.text").wait_for()
         await tab.page.keyboard.press("Enter")
         await tab.holds(field, "${{ steps.echo.output.text }}")
-        await tab.sees("Nothing wrong with it.")
+        await tab.sees("No problems.")
         await save_as(tab, "The first.")
         await tab.page.wait_for_url("**/pipelines/tea-time/edit*")
         version = await current(it, "tea-time")
@@ -176,7 +176,7 @@ async def test_a_bad_reference_is_shown_where_it_stands_and_put_right(tmp_path: 
         assert await tab.violations() == []
         await tab.page.get_by_text("Form", exact=True).click()
         await box(tab, "text").fill("${{ steps.say.output.text }}!")
-        await tab.sees("Nothing wrong with it.")
+        await tab.sees("No problems.")
 
 
 async def test_the_yaml_offers_what_comes_before(tmp_path: Path) -> None:
@@ -312,7 +312,7 @@ async def test_what_nobody_began_to_write_is_not_called_wrong(tmp_path: Path) ->
     async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
         await tab.visit("/pipelines/new")
         check = tab.page.get_by_role("region", name="Check")
-        await check.get_by_text("What it needs before it can be saved:").wait_for()
+        await check.get_by_text("Needed before you can save:").wait_for()
         needs = check.get_by_role("listitem")
         assert await needs.count() == 2
         red = "() => [...document.querySelectorAll('.text-fail, .border-fail, [aria-invalid=true]')].length"
@@ -331,8 +331,8 @@ async def test_what_nobody_began_to_write_is_not_called_wrong(tmp_path: Path) ->
 async def test_starters_are_looked_at_and_copied(tmp_path: Path) -> None:
     async with product(tmp_path, builtins=True) as it, browsing(it) as tab:
         await tab.visit("/pipelines/sample/edit?step=review")
-        await tab.sees("It ships with Packline and cannot be changed.")
-        await tab.page.get_by_role("region", name="Check").get_by_role("status").get_by_text("Nothing wrong").wait_for()
+        await tab.sees("It ships with Packline and is read-only.")
+        await tab.page.get_by_role("region", name="Check").get_by_role("status").get_by_text("No problems").wait_for()
         assert not await box(tab, "markdown").is_editable()
         assert await tab.page.get_by_role("button", name="Add a step").count() == 0
         await tab.press("Make a copy")
@@ -353,10 +353,10 @@ async def test_pipelines_come_in_as_yaml_and_go_by_their_key(tmp_path: Path) -> 
         await tab.press("Import YAML…")
         text = tab.page.get_by_role("dialog").get_by_role("textbox")
         await text.fill(COMMENTED.replace("test.echo", "test.ecko"))
-        await tab.press("See what it changes")
+        await tab.press("Preview changes")
         await tab.page.get_by_role("dialog").get_by_text("Did you mean").first.wait_for()
         await text.fill(COMMENTED)
-        await tab.press("See what it changes")
+        await tab.press("Preview changes")
         await tab.sees("is new.")
         assert await tab.violations() == []
         await tab.press("Save the pipeline")

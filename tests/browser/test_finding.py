@@ -26,13 +26,13 @@ async def test_home_searches_and_its_checklist_is_put_away_for_good(tmp_path: Pa
         await save(it, "tea", step("say", "test.echo", text="tea"))
         await ran(it, "tea")
         await tab.visit("/")
-        await tab.page.get_by_role("heading", name="Where to go from here").wait_for()
+        await tab.page.get_by_role("heading", name="Next steps").wait_for()
         await tab.page.get_by_role("listitem").filter(has_text="Make your own pipeline").get_by_text("done").wait_for()
         assert await tab.violations() == []
-        await tab.press("Put away for good")
+        await tab.press("Dismiss")
         await tab.page.reload()
         await tab.sees("Recent")
-        assert await tab.page.get_by_role("heading", name="Where to go from here").count() == 0
+        assert await tab.page.get_by_role("heading", name="Next steps").count() == 0
         await tab.page.get_by_label("Ask what to run").fill("repeat after me")
         await tab.page.get_by_role("link", name="Search the catalog instead").click()
         await tab.page.wait_for_url("**/catalog?q=*")
@@ -52,7 +52,7 @@ async def test_a_link_pressed_right_after_typing_is_followed(tmp_path: Path) -> 
 
         await tab.page.route("**/assets/CatalogPage-*.js", hold)
         await tab.visit("/")
-        await tab.sees("Words and what is at hand are compared")
+        await tab.sees("Matches your request to pipelines")
         async with tab.page.expect_request(lambda asked: "repeat after me" in (asked.post_data or "")):
             await tab.page.get_by_label("Ask what to run").fill("repeat after me")
             async with tab.page.expect_request("**/assets/CatalogPage-*.js"):
@@ -75,8 +75,8 @@ async def test_the_catalog_answers_what_there_is_and_what_is_wanted(tmp_path: Pa
         await tab.page.reload()
         await tab.holds(tab.page.get_by_label("I want"), "markdown")
         await tab.page.get_by_role("link", name="test.slow").click()
-        await tab.sees("Its author did not say.")
-        await tab.sees("not known: it never succeeded here in the last 30 days")
+        await tab.sees("Not specified by the author.")
+        await tab.sees("unknown: no successful run here in the last 30 days")
         assert await tab.violations() == []
 
         await tab.visit("/catalog/test.reader")
@@ -94,14 +94,14 @@ async def test_settings_change_this_browser(tmp_path: Path) -> None:
         # There are hundreds, listed once somebody reaches for them.
         await zones.focus()
         await zones.select_option("Asia/Tokyo")
-        await tab.sees("Runs of one caller at a time")
+        await tab.sees("Concurrent runs per caller")
         assert await tab.violations() == []
-        await tab.page.get_by_label("Single keys act").uncheck()
+        await tab.page.get_by_label("Single-key shortcuts").uncheck()
         await tab.page.keyboard.press("?")
         await tab.page.reload()
-        assert not await tab.page.get_by_label("Single keys act").is_checked()
+        assert not await tab.page.get_by_label("Single-key shortcuts").is_checked()
         assert await tab.page.get_by_role("dialog").count() == 0
-        await tab.page.get_by_label("Single keys act").check()
+        await tab.page.get_by_label("Single-key shortcuts").check()
         await tab.page.keyboard.press("?")
         await tab.page.get_by_role("dialog").get_by_role("heading", name="Keys").wait_for()
         await save(it, "tea", step("say", "test.echo", text="tea"))
@@ -125,13 +125,13 @@ async def test_settings_tell_which_agents_can_work_here_and_why_others_cannot(tm
         part = tab.page.locator("#agents")
         here, gone, mock = (part.get_by_role("listitem").filter(has_text=name) for name in ("large-2", "gone", "mock"))
         await here.get_by_text("can be used").wait_for()
-        await here.get_by_text("model large-2 · in a sandbox where there is one · at most 1 min 30 s").wait_for()
+        await here.get_by_text("model large-2 · in a sandbox if available · at most 1 min 30 s").wait_for()
         await here.get_by_text(sys.executable).click()
         await here.get_by_text("-c print(1)").wait_for()
         await gone.get_by_text("only in a sandbox without network").wait_for()
         await gone.get_by_text("cannot be used").first.wait_for()
         assert "Install /opt/no-such-agent, or correct the profile's command." in await gone.inner_text()
-        assert "no program is started" in await mock.inner_text()
+        assert "No program starts" in await mock.inner_text()
         assert await tab.violations_in_both_themes() == []
 
 
@@ -152,8 +152,8 @@ async def test_a_failure_is_told_by_one_hidden_tab(tmp_path: Path) -> None:
             };"""
         )
         await tab.visit("/settings")
-        await tab.press("Tell me of failures")
-        await tab.sees("This browser tells you when one of your runs fails")
+        await tab.press("Notify me about failures")
+        await tab.sees("This browser notifies you when one of your runs fails")
         assert await tab.violations() == []
         other = await tab.page.context.new_page()
         await other.goto(it.url("/runs"))

@@ -19,7 +19,7 @@ async def test_the_sample_fails_is_resumed_and_its_deck_opens(tmp_path: Path) ->
         await tab.state("Failed")
         await tab.sees("Practice failure")
         await tab.sees("at step 3 of 4")
-        await tab.sees("Yes: repeating the step changes nothing outside a second time.")
+        await tab.sees("Yes: repeating the step causes no second external change.")
 
         await tab.press("Resume from step 3")
         dialog = tab.page.get_by_role("dialog")

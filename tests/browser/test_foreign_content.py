@@ -66,7 +66,7 @@ async def test_markdown_that_is_too_much_is_shown_as_it_is_written(tmp_path: Pat
             await alive(tab)
             assert await tab.page.evaluate("window.longest") < FROZEN_MS, name
         await tab.visit(f"/artifacts/{at['quotes.md']}")
-        await tab.sees("Shown as it is written, because it nests quotes or lists too deeply.")
+        await tab.sees("Shown as source, because it nests quotes or lists too deeply.")
         await tab.page.get_by_role("region", name="quotes.md").wait_for()
         assert await tab.violations_in_both_themes() == []
 

@@ -48,11 +48,11 @@ async def test_what_is_learned_is_seen_settled_and_forgotten_with_a_way_back(tmp
         await persona.get_by_text("You pinned it.").wait_for()
         await persona.get_by_role("button", name="Never learn").click()
         await persona.get_by_text("never learned", exact=True).wait_for()
-        await persona.get_by_role("button", name="Learn it again").click()
+        await persona.get_by_role("button", name="Learn again").click()
         await persona.get_by_text("2 of 3").wait_for()
 
         await tab.page.get_by_role("button", name="Forget test.style", exact=True).click()
-        await tab.page.get_by_text("Nothing is learned yet.", exact=False).wait_for()
+        await tab.page.get_by_text("There are no suggestions yet.", exact=False).wait_for()
         await tab.press("Undo")
         await persona.get_by_text("2 of 3").wait_for()
         assert await rows(it) == 3
@@ -85,7 +85,7 @@ async def test_an_administrator_looks_at_somebody_elses_and_is_told_so(tmp_path:
         await tab.page.get_by_label("Learn from runs").click()
         await eventually(lambda: _paused_for(it, "grace"))
         await tab.press("Back to my own")
-        await tab.page.get_by_text("Nothing is remembered.").wait_for()
+        await tab.page.get_by_text("There are no entries.").wait_for()
 
 
 async def _paused_for(it: Product, name: str) -> bool:
@@ -164,7 +164,7 @@ async def test_a_chain_of_pack_calls_is_saved_as_a_pipeline_from_its_last_run(tm
 
         await tab.visit(f"/runs/{last['id']}")
         await tab.page.get_by_role("link", name="Save as a pipeline…").click()
-        await tab.sees("Nothing is saved yet")
+        await tab.sees("It is not saved yet")
         for title in (first["title"], last["title"]):
             await tab.page.get_by_role("status").get_by_role("link", name=title, exact=True).first.wait_for()
         assert await tab.violations() == []

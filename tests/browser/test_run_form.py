@@ -54,7 +54,7 @@ async def test_fields_stand_in_their_authors_order_and_say_what_is_wrong(tmp_pat
         await tab.page.get_by_role("alert").get_by_text(re.compile("1")).wait_for()
         assert await zeal.get_attribute("aria-invalid") == "true"
         await zeal.fill("much")
-        await tab.sees("This is no number.")
+        await tab.sees("This is not a number.")
         await tab.page.keyboard.press("Control+Enter")
         await tab.focuses(zeal)
         assert bench.calls("test.echo") == 0

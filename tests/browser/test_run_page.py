@@ -50,10 +50,10 @@ async def test_a_run_goes_again_from_a_step_with_the_current_definition(tmp_path
         assert bench.calls("test.echo") == 1
         assert bench.calls_of("test.switch")[-1].input["text"] == "new"
 
-        await tab.page.get_by_role("link", name="compare the two").click()
+        await tab.page.get_by_role("link", name="compare").click()
         steps = tab.page.get_by_role("table", name="Steps side by side")
         await steps.get_by_role("row", name="Send").wait_for()
-        await tab.sees("They were given the same.")
+        await tab.sees("Their inputs are the same.")
         await tab.page.get_by_role("table", name="Outputs that differ").get_by_text("new").wait_for()
         assert await tab.violations() == []
 
@@ -120,7 +120,7 @@ async def test_each_attempt_is_looked_at_by_itself_and_stands_in_the_address(tmp
         await tab.page.wait_for_url("**attempt=1*")
         await tab.page.get_by_role("tab", name="Output").click()
         await tab.sees("Of attempt 1")
-        await tab.sees("It gave nothing.")
+        await tab.sees("No output.")
         await tab.page.keyboard.press("]")
         await tab.page.wait_for_url("**attempt=2*")
         await tab.page.reload()
@@ -149,7 +149,7 @@ async def test_with_neither_socket_nor_events_the_page_asks_again_and_again(tmp_
         await save(it, "asked", step("wait", "test.slow"))
         run = (await start(it, "asked"))["run"]
         await tab.visit(f"/runs/{run['id']}")
-        await tab.sees("No live connection: asking every few seconds.")
+        await tab.sees("No live connection: refreshing every few seconds.")
         bench.release.set()
         await tab.state("Succeeded")
 
@@ -244,7 +244,7 @@ async def test_hands_that_never_leave_the_keyboard_resume_a_run(tmp_path: Path) 
         await keys.press("Enter")
         await tab.state("Succeeded")
         await keys.press("Control+k")
-        await tab.page.get_by_placeholder("Go to, find or do…").wait_for()
+        await tab.page.get_by_placeholder("Search or run a command…").wait_for()
         await keys.type("catalog")
         await keys.press("Enter")
         await tab.page.wait_for_url("**/catalog")

@@ -42,7 +42,7 @@ async def test_filters_and_views_stand_in_the_address(tmp_path: Path) -> None:
         await tab.page.get_by_label("Since").select_option("1h")
         await tab.press("Save view…")
         await tab.page.get_by_role("dialog").get_by_label("Name").fill("Running")
-        await tab.sees("A view that comes with the page is called so.")
+        await tab.sees("A built-in view has this name.")
         await tab.page.get_by_role("dialog").get_by_label("Name").fill("Broken today")
         await tab.press("Save view", within="dialog")
         await tab.page.wait_for_url("**view=Broken*")
@@ -50,7 +50,7 @@ async def test_filters_and_views_stand_in_the_address(tmp_path: Path) -> None:
         await tab.page.get_by_role("link", name="Broken today").and_(tab.page.locator("[aria-current=page]")).wait_for()
         await table.get_by_role("link", name="Broken").wait_for()
         assert await table.get_by_role("link", name="Fine").count() == 0
-        await tab.press("Take off: Failed")
+        await tab.press("Remove filter: Failed")
         await table.get_by_role("link", name="Fine").wait_for()
         assert await tab.violations() == []
 
@@ -78,12 +78,12 @@ async def test_many_are_resumed_after_saying_what_it_would_do(tmp_path: Path) ->
             await tab.page.locator(f"[data-run={run['id']}]").get_by_role("checkbox").check()
         await tab.sees("4 selected")
         await tab.press("Resume…")
-        await tab.sees("4 runs selected: 3 resume, 2 have outside effects, 1 was already run again, 1 cannot.")
+        await tab.sees("4 runs selected: 3 resume, 2 have external changes, 1 was already run again, 1 cannot.")
         assert bench.calls("test.external") == 0
         assert await tab.violations() == []
         await tab.press("Resume 3 runs", within="dialog")
         await tab.sees("Resumed: 3 of 3 runs")
-        assert await tab.page.get_by_role("list", name="How each went").get_by_role("listitem").count() == 3
+        assert await tab.page.get_by_role("list", name="Results").get_by_role("listitem").count() == 3
         await tab.press("Close", within="dialog")
         for run in failed:
             await until_state(it, run["id"], "SUCCEEDED")

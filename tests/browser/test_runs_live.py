@@ -55,7 +55,7 @@ async def test_a_run_is_cancelled_after_asking(tmp_path: Path) -> None:
         await tab.state("Running")
         await tab.press("Cancel")
         await tab.sees("Cancel this run?")
-        await tab.press("Let it run", within="dialog")
+        await tab.press("Keep running", within="dialog")
         assert (await look(it, run["id"]))["state"] == "RUNNING"
         await tab.press("Cancel")
         await tab.press("Cancel the run", within="dialog")
@@ -73,7 +73,7 @@ async def test_a_failed_step_goes_on_with_another_input(tmp_path: Path) -> None:
         run = (await start(it, "repaired"))["run"]
         await tab.visit(f"/runs/{run['id']}")
         await tab.state("Failed")
-        await tab.sees("Yours to fix.")
+        await tab.sees("Needs your input.")
         bench.failing = False
         await tab.press("Change input…")
         field = tab.page.get_by_role("dialog").get_by_label("Text")
@@ -81,7 +81,7 @@ async def test_a_failed_step_goes_on_with_another_input(tmp_path: Path) -> None:
         await tab.press("As JSON", within="dialog")
         box = tab.page.get_by_label("Input of the step")
         await box.fill('{"text": ')
-        await tab.sees("This is no JSON.")
+        await tab.sees("This is not JSON.")
         await box.fill('{"text": "left"}')
         await tab.press("As a form", within="dialog")
         await tab.holds(field, "left")

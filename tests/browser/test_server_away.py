@@ -74,7 +74,7 @@ async def test_a_part_that_was_never_loaded_opens_once_the_server_is_back(tmp_pa
                 await tab.page.get_by_role("button", name="Cancel", exact=True).click()
                 away = tab.page.get_by_role("dialog", name="The server cannot be reached")
                 await away.wait_for()
-                assert await tab.page.get_by_text("Something went wrong").count() == 0
+                assert await tab.page.get_by_text("An error occurred").count() == 0
                 server = await fleet.up("one", port=server.port)
                 await away.wait_for(state="detached")
                 await (

@@ -41,7 +41,7 @@ async def test_what_an_agent_did_is_read_as_turns(tmp_path: Path) -> None:
         assert await prompt.get_by_text("Line 6 of the task.").count() == 0
         await prompt.get_by_role("button", name="Show all 10 lines").click()
         await prompt.get_by_text("Line 9 of the task.").wait_for()
-        await prompt.get_by_title("A secret stood here").get_by_text("github.token").wait_for()
+        await prompt.get_by_title("A secret was removed here").get_by_text("github.token").wait_for()
         assert SECRET not in await tab.page.content()
         call = tab.page.get_by_role("button", name=re.compile("^Read a.md"))
         assert await call.get_attribute("aria-expanded") == "false"
@@ -55,7 +55,7 @@ async def test_what_an_agent_did_is_read_as_turns(tmp_path: Path) -> None:
         await tab.page.get_by_role("button", name="Draft Succeeded").get_by_text("agent claude").wait_for()
         assert await tab.violations_in_both_themes() == []
         await tab.page.get_by_role("tab", name="Artifacts").click()
-        await tab.page.get_by_text("held back: it contains a secret").wait_for()  # the answer repeats it
+        await tab.page.get_by_text("quarantined: it contains a secret").wait_for()  # the answer repeats it
         assert await tab.violations_in_both_themes() == []
 
 
@@ -83,14 +83,14 @@ async def test_a_replayed_result_leads_to_the_attempt_that_made_it(tmp_path: Pat
         first = await ran(it, "ask", {"text": "Tea"})
         again = await ran(it, "ask", {"text": "Tea"})
         await tab.visit(f"/runs/{again['id']}")
-        await tab.sees("Nothing was run: replayed from")
+        await tab.sees("Nothing ran: reused from")
         await tab.page.get_by_role("link", name=re.compile("^attempt 1 of Draft")).click()
         await tab.page.wait_for_url(f"**/runs/{first['id']}?**")
         await tab.sees("fine")
         await tab.page.get_by_role("tab", name="Artifacts").click()
         await tab.sees("proposed by an agent, not verified")
         await tab.visit("/pipelines/ask")
-        await tab.sees("Proposes draft.md. May be replayed from an earlier result.")
+        await tab.sees("Proposes draft.md. May reuse an earlier result.")
         await tab.visit("/pipelines/ask/edit")
         await tab.page.get_by_role("button", name=re.compile("Draft")).first.click()
         await tab.sees("use: scripted")

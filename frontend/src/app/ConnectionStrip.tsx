@@ -15,7 +15,9 @@ export function ConnectionStrip(): ReactNode {
     <div role="status">
       {live === "reconnecting" ? <Away since={freshAt} /> : null}
       {live === "polling" ? (
-        <p className="bg-idle-tint px-6 py-1.5 text-dense text-idle">No live connection: asking every few seconds.</p>
+        <p className="bg-idle-tint px-6 py-1.5 text-dense text-idle">
+          No live connection: refreshing every few seconds.
+        </p>
       ) : null}
     </div>
   );

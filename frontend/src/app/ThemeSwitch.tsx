@@ -6,7 +6,7 @@ import { setTheme, type Theme, theme } from "../lib/browser/theme.ts";
 const CHOICES = [
   { value: "light", word: "Light", Icon: Sun },
   { value: "dark", word: "Dark", Icon: Moon },
-  { value: "system", word: "As the system", Icon: Monitor },
+  { value: "system", word: "System", Icon: Monitor },
 ] as const;
 
 export function ThemeSwitch(): ReactNode {

@@ -210,8 +210,8 @@ function NothingHere(): ReactNode {
           </p>
         }
       >
-        Nothing is at <code className="font-mono wrap-anywhere">{pathname}</code>. The address may be mistyped, or what
-        it showed has moved.
+        Nothing is at <code className="font-mono wrap-anywhere">{pathname}</code>. The address may be mistyped, or the
+        page has moved.
       </Empty>
     </Page>
   );
@@ -222,8 +222,8 @@ function Broken({ error, reset }: ErrorComponentProps): ReactNode {
   return (
     <Page title="This page cannot be shown">
       <p className="max-w-[72ch]">
-        Something went wrong while it was being drawn. Runs go on, and nothing has changed on the server. If trying
-        again does not help, reload the page; if it fails again, report the text below.
+        An error occurred while displaying it. Runs continue, and nothing has changed on the server. If trying again
+        does not help, reload the page. If it still fails, report the text below.
       </p>
       <div className="my-3 flex flex-wrap gap-2">
         <Button kind="primary" onClick={reset}>

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import type { ReactNode } from "react";
 
-/** Filters that are on, each to be taken off. */
+/** Active filters, each to be taken off. */
 export function Chips({
   chips,
   onClear,
@@ -11,11 +11,11 @@ export function Chips({
 }): ReactNode {
   if (chips.length === 0) return null;
   return (
-    <ul aria-label="Filters that are on" className="mb-3 flex flex-wrap items-center gap-2 text-dense">
+    <ul aria-label="Active filters" className="mb-3 flex flex-wrap items-center gap-2 text-dense">
       {chips.map(({ name, says, off }) => (
         <li key={name} className="inline-flex items-center rounded border border-accent bg-accent-tint text-accent">
           <span className="py-0.5 pl-2">{says}</span>
-          <button type="button" aria-label={`Take off: ${says}`} className="p-1.5 hover:opacity-70" onClick={off}>
+          <button type="button" aria-label={`Remove filter: ${says}`} className="p-1.5 hover:opacity-70" onClick={off}>
             <X aria-hidden="true" className="size-3.5" />
           </button>
         </li>

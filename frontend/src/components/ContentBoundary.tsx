@@ -44,8 +44,8 @@ function NotShown({
     <div role="alert" className="my-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2.5 text-ink">
       <p className="font-medium wrap-anywhere">{what} cannot be shown.</p>
       <p className="max-w-[72ch] text-soft">
-        Something went wrong while this page was drawing it. Everything else here works, and nothing has changed on the
-        server. If trying again does not help, reload the page.
+        An error occurred while displaying it. The rest of the page works, and nothing has changed on the server. If
+        trying again does not help, reload the page.
       </p>
       <div className="mt-2 flex flex-wrap gap-2">
         <Button onClick={resetErrorBoundary}>Try again</Button>
@@ -89,5 +89,5 @@ export function errorText(error: unknown): string {
     ? `${error.name}: ${error.message}`
     : typeof error === "string"
       ? error
-      : "The fault says nothing about itself.";
+      : "The error has no message.";
 }

@@ -99,7 +99,7 @@ function Number({ value }: { value: number }): ReactNode {
     (!globalThis.Number.isInteger(value) && globalThis.Number.isFinite(value));
   if (exact) return <span className="text-run">{String(value)}</span>;
   return (
-    <span className="text-run" title="It has more digits than a browser reads. Its text has all of them.">
+    <span className="text-run" title="The number has more digits than a browser can read. The text shows all of them.">
       about {String(value)}
     </span>
   );

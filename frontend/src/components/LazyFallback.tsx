@@ -9,7 +9,7 @@ import { Loading } from "./Page.tsx";
 export function LazyFallback(): ReactNode {
   return useConnection(({ partsMissing }) => partsMissing) ? (
     <p role="alert" className="my-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2">
-      The server cannot be reached. This shows as soon as it is back.
+      The server cannot be reached. This part loads when the server is back.
     </p>
   ) : (
     <Loading />
@@ -21,7 +21,7 @@ export function LazyDialogFallback({ onClose }: { onClose: () => void }): ReactN
   if (!useConnection(({ partsMissing }) => partsMissing)) return null;
   return (
     <Dialog title="The server cannot be reached" onClose={onClose}>
-      <p className="mb-4">This dialog opens as soon as the server is back.</p>
+      <p className="mb-4">This dialog opens when the server is back.</p>
       <Button onClick={onClose}>Close</Button>
     </Dialog>
   );

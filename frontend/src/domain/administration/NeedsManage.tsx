@@ -17,7 +17,7 @@ export function NeedsManage({
   if (isForbidden(error)) {
     return (
       <p className="py-6 text-soft">
-        Only whoever may manage the server sees {what}. Sign in with a link made by{" "}
+        Only users who may manage the server see {what}. Sign in with a link made by{" "}
         <code className="font-mono text-dense text-ink">packline token login-link</code> on its machine.
       </p>
     );

@@ -14,7 +14,7 @@ export function MissingRequirements({
   const { pathname } = useLocation();
   return (
     <div className="my-3 border-l-2 border-warn bg-warn-tint px-3 py-2">
-      <p className="font-medium">It cannot run here yet.</p>
+      <p className="font-medium">Cannot run here yet.</p>
       <ul>
         {missing.map(({ kind, name, message, hint }) => (
           <li key={name + message} className="wrap-anywhere">

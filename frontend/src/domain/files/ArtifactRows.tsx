@@ -9,7 +9,7 @@ export const ARTIFACT_STATUS: Record<ArtifactStatus, string> = {
   STORED: "",
   PROPOSED: "proposed by an agent, not verified",
   VERIFIED: "verified by a later step",
-  QUARANTINED: "held back: it contains a secret",
+  QUARANTINED: "quarantined: it contains a secret",
 };
 
 const STANDING: Partial<Record<ArtifactStatus, { icon: typeof BadgeCheck; ink: string }>> = {

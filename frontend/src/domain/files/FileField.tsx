@@ -116,7 +116,7 @@ function Choices({
         ))}
       </ul>
       {files.length === 0 && !fetching ? (
-        <p className="px-2 py-1 text-soft">{text === "" ? "No file is kept yet." : "No file is called like this."}</p>
+        <p className="px-2 py-1 text-soft">{text === "" ? "There are no files yet." : "No file has this name."}</p>
       ) : null}
     </div>
   );

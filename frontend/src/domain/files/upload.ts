@@ -24,7 +24,7 @@ export async function upload(file: File): Promise<string> {
       body: file,
     });
   } catch {
-    throw new UploadError("The server did not answer; nothing is known to have been kept.");
+    throw new UploadError("The server did not answer. The file may not have been uploaded.");
   }
   const body = (await answer.json().catch(() => ({}))) as Answer;
   if (body.artifact !== undefined) return body.artifact.id;

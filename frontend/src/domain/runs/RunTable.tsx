@@ -57,7 +57,7 @@ export function RunTable({ runs, label, ofOne = false, picked, onPick }: Props):
             {ofOne ? null : <th className="w-[14%] max-lg:hidden">Pipeline</th>}
             <th>What happened</th>
             <th className="w-34">Started</th>
-            <th className="w-22 text-right">Work</th>
+            <th className="w-22 text-right">Duration</th>
           </tr>
         </thead>
         <tbody className="max-md:block">

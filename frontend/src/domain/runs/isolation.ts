@@ -1,6 +1,6 @@
 /** How far an agent's program is kept apart, in words that go on in a sentence. */
 export const ISOLATION: Record<"PROCESS" | "SANDBOX" | "SANDBOX_OFFLINE", string> = {
-  PROCESS: "in a process of its own, without a sandbox",
+  PROCESS: "in a separate process, without a sandbox",
   SANDBOX: "in a sandbox",
   SANDBOX_OFFLINE: "in a sandbox without network",
 };

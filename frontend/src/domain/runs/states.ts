@@ -18,20 +18,20 @@ export interface Look {
 export const STATES: Record<State, Look> = {
   QUEUED: { word: "Queued", sentence: "Waiting for a free worker.", tone: "idle", icon: "queued" },
   RUNNING: { word: "Running", sentence: "A step is running.", tone: "run", icon: "running" },
-  WAITING: { word: "Waiting", sentence: "Waiting to go on by itself.", tone: "warn", icon: "waiting" },
+  WAITING: { word: "Waiting", sentence: "Waiting; it continues automatically.", tone: "warn", icon: "waiting" },
   CANCELLING: {
     word: "Cancelling",
-    sentence: "Being stopped; its step has not let go yet.",
+    sentence: "Stopping; a step is still running.",
     tone: "warn",
     icon: "waiting",
   },
   SUCCEEDED: { word: "Succeeded", sentence: "Every step succeeded.", tone: "ok", icon: "check" },
-  FAILED: { word: "Failed", sentence: "A step failed and was not tried again.", tone: "fail", icon: "cross" },
-  CANCELLED: { word: "Cancelled", sentence: "Stopped by somebody before the end.", tone: "idle", icon: "stopped" },
-  PENDING: { word: "Not reached", sentence: "The run has not come here.", tone: "idle", icon: "none" },
+  FAILED: { word: "Failed", sentence: "A step failed and will not be retried.", tone: "fail", icon: "cross" },
+  CANCELLED: { word: "Cancelled", sentence: "Someone stopped it before it finished.", tone: "idle", icon: "stopped" },
+  PENDING: { word: "Not reached", sentence: "The run has not reached this step.", tone: "idle", icon: "none" },
   LOST: {
     word: "Lost",
-    sentence: "The server stopped while it ran; nobody saw how it ended.",
+    sentence: "The server stopped during this attempt, so its outcome is unknown.",
     tone: "warn",
     icon: "lost",
   },
@@ -42,20 +42,20 @@ export const CAUSES: Record<RunCause, string> = {
   AGENT: "an agent",
   SCHEDULE: "a schedule",
   WEBHOOK: "a webhook",
-  RERUN: "running it again",
+  RERUN: "a re-run",
   A2A: "another agent platform",
 };
 
 /** What the class of a failure means for the reader, as a sentence. */
 export const CLASSES: Record<FailureClass, { word: string; sentence: string }> = {
-  CALLER_FIXABLE: { word: "Yours to fix", sentence: "Something it was given is wrong. Change it, then resume." },
-  TRANSIENT: { word: "Temporary", sentence: "It may well work on another try. Resume as it is, now or later." },
+  CALLER_FIXABLE: { word: "Needs your input", sentence: "A value it received is wrong. Change it, then resume." },
+  TRANSIENT: { word: "Temporary", sentence: "It may work next time. Resume without changes, now or later." },
   STATE_CHANGED: {
-    word: "Something moved on",
-    sentence: "What it worked on has changed meanwhile. Look, then resume.",
+    word: "The source changed",
+    sentence: "The data it works on has changed since. Check it, then resume.",
   },
-  PACK_BUG: { word: "A fault in the pack", sentence: "Report it; resume once the pack is repaired." },
-  CANCELLED: { word: "Stopped", sentence: "Nothing went wrong; somebody stopped it." },
+  PACK_BUG: { word: "Bug in the pack", sentence: "Report it, and resume when the pack is fixed." },
+  CANCELLED: { word: "Stopped", sentence: "Nothing went wrong. Someone stopped it." },
 };
 
 /** States that only a resume leaves. */

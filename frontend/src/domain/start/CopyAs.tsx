@@ -29,7 +29,9 @@ export function CopyAs({ target, given }: { target: Target; given: Given }): Rea
         <Code text={text} label={form} />
       </div>
       {form === "curl" ? (
-        <p className="mt-1 text-meta text-soft">PACKLINE_TOKEN is a token of yours, from `packline token create`.</p>
+        <p className="mt-1 text-meta text-soft">
+          PACKLINE_TOKEN is one of your tokens. Make one with `packline token create`.
+        </p>
       ) : null}
     </details>
   );

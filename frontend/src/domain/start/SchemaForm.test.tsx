@@ -95,7 +95,7 @@ test("what is wrong with a field stands at the field, also when it was folded aw
 
 test("a pack that takes nothing says so", () => {
   render(<Held schema={[]} />);
-  expect(screen.getByText("It takes no input.")).toBeVisible();
+  expect(screen.getByText("It has no inputs.")).toBeVisible();
 });
 
 test("fields may be called anything, and what is typed into them is what is sent", async () => {
@@ -120,7 +120,7 @@ test("thousands of fields come a hundred at a time, and one with a problem alway
     required: names,
     properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
   });
-  render(<Held schema={fields} problems={{ field_4321: "It is needed." }} />);
+  render(<Held schema={fields} problems={{ field_4321: "Required." }} />);
   expect(screen.getAllByRole("textbox")).toHaveLength(101);
   expect(screen.getByRole("textbox", { name: "Field 4321" })).toBeInvalid();
   await userEvent.click(screen.getByRole("button", { name: "Show 100 more of 4,900" }));

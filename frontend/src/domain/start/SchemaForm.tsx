@@ -34,7 +34,7 @@ const BATCH = 100;
 /** Fields of an input schema: what is required first, at most three at once, the rest behind “More”. */
 export function SchemaForm(props: Props): ReactNode {
   const { fields, texts, problems, first } = props;
-  if (fields.length === 0) return <p className="text-soft">It takes no input.</p>;
+  if (fields.length === 0) return <p className="text-soft">It has no inputs.</p>;
   const needed = fields.filter((field) => field.required).length;
   const cut = Math.max(AT_ONCE, needed);
   const atOnce =

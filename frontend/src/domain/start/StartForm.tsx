@@ -174,7 +174,7 @@ function Strangers({
         return (
           <p key={name} className="wrap-anywhere">
             <Prose
-              text={`There is no input \`${name.replaceAll("`", "")}\`${meant === null ? "." : `; did you mean \`${meant}\`?`} Its value is left out.`}
+              text={`There is no input \`${name.replaceAll("`", "")}\`${meant === null ? "." : `; did you mean \`${meant}\`?`} Its value is ignored.`}
             />
           </p>
         );

@@ -113,7 +113,7 @@ type Read = { value: unknown; wrong: null } | { value: undefined; wrong: Record<
 function fromJson(text: string): Read {
   const read = readJson(text);
   return read === null
-    ? { value: undefined, wrong: { "": 'This is no JSON. Texts need quotes: "text".' } }
+    ? { value: undefined, wrong: { "": 'This is not JSON. Put text in quotes: "text".' } }
     : { value: read.json, wrong: null };
 }
 

@@ -49,13 +49,13 @@ export function copyAs(form: Form, target: Target, given: Given, origin: string)
     case "Agent prompt":
       return [
         `Run the Packline ${"pipeline" in target ? "pipeline" : "pack"} "${nameOf(target)}" with the tool ${toolOf(target)}.`,
-        Object.keys(inputs).length === 0 ? "It gets no inputs." : `Its inputs:\n${JSON.stringify(inputs, null, 2)}`,
+        Object.keys(inputs).length === 0 ? "It has no inputs." : `Its inputs:\n${JSON.stringify(inputs, null, 2)}`,
         ...(fromMemory.length === 0
           ? []
           : [
               `Of these, memory filled in ${fromMemory.map((field) => field.toLowerCase()).join(", ")}: pass from_memory ${JSON.stringify(fromMemory)}.`,
             ]),
-        ...(agent === undefined ? [] : [`Its agent steps are to be done by the profile "${agent}": pass it as agent.`]),
+        ...(agent === undefined ? [] : [`Its agent steps use the profile "${agent}": pass it as agent.`]),
         "Wait for the run to end. If it fails, tell me the failure's message and hint, and ask before you resume it.",
       ].join("\n\n");
     default:

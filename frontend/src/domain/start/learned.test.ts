@@ -29,7 +29,7 @@ test("a usual value says where it comes from, and an excluded field has none", (
   expect(Object.fromEntries(Object.entries(usual).map(([name, { from }]) => [name, from]))).toEqual({
     persona: "from your last 6 runs",
     persona_used: "from 4 of your last 6 runs",
-    theme: "you pinned it",
+    theme: "pinned by you",
   });
 });
 

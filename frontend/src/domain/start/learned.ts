@@ -25,7 +25,7 @@ export function learnedValues<Name extends string>(known: Known<Name>): Record<s
   for (const { field, value, count, source, pinned } of known.values) {
     if (value === null) continue;
     const from = pinned
-      ? "you pinned it"
+      ? "pinned by you"
       : count === known.uses
         ? `from your last ${count} runs`
         : `from ${count} of your last ${known.uses} runs`;

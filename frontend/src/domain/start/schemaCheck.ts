@@ -70,48 +70,48 @@ function violationOf({ keyword, keywordLocation, instanceLocation, error }: Outp
   switch (keyword) {
     case "required": {
       const name = /"([^"]+)"/.exec(error)?.[1];
-      return [{ path: name === undefined ? path : [...path, name], message: "It is needed." }];
+      return [{ path: name === undefined ? path : [...path, name], message: "Required." }];
     }
     case "type":
       return [
         {
           path,
-          message: `It has to be ${[limit]
+          message: `Must be ${[limit]
             .flat()
             .map((type) => TYPES[String(type)] ?? String(type))
             .join(" or ")}.`,
         },
       ];
     case "enum":
-      return [{ path, message: `It has to be one of ${[limit].flat().map(String).join(", ")}.` }];
+      return [{ path, message: `Must be one of ${[limit].flat().map(String).join(", ")}.` }];
     case "const":
-      return [{ path, message: `It has to be ${JSON.stringify(limit)}.` }];
+      return [{ path, message: `Must be ${JSON.stringify(limit)}.` }];
     case "minLength":
       return [
-        { path, message: limit === 1 ? "It must not be empty." : `It needs at least ${String(limit)} characters.` },
+        { path, message: limit === 1 ? "Must not be empty." : `Must have at least ${String(limit)} characters.` },
       ];
     case "maxLength":
-      return [{ path, message: `It may have at most ${String(limit)} characters.` }];
+      return [{ path, message: `Must have at most ${String(limit)} characters.` }];
     case "minItems":
-      return [{ path, message: `It needs at least ${String(limit)}.` }];
+      return [{ path, message: `Must have at least ${String(limit)} items.` }];
     case "maxItems":
-      return [{ path, message: `There may be at most ${String(limit)}.` }];
+      return [{ path, message: `Must have at most ${String(limit)} items.` }];
     case "uniqueItems":
-      return [{ path, message: "None may be there twice." }];
+      return [{ path, message: "Items must be unique." }];
     case "minimum":
-      return [{ path, message: `It has to be ${String(limit)} or more.` }];
+      return [{ path, message: `Must be ${String(limit)} or more.` }];
     case "maximum":
-      return [{ path, message: `It has to be ${String(limit)} or less.` }];
+      return [{ path, message: `Must be ${String(limit)} or less.` }];
     case "exclusiveMinimum":
-      return [{ path, message: `It has to be more than ${String(limit)}.` }];
+      return [{ path, message: `Must be more than ${String(limit)}.` }];
     case "exclusiveMaximum":
-      return [{ path, message: `It has to be less than ${String(limit)}.` }];
+      return [{ path, message: `Must be less than ${String(limit)}.` }];
     case "multipleOf":
-      return [{ path, message: `It has to be a multiple of ${String(limit)}.` }];
+      return [{ path, message: `Must be a multiple of ${String(limit)}.` }];
     case "pattern":
-      return [{ path, message: `It does not look as it should: ${String(limit)}.` }];
+      return [{ path, message: `Must match the pattern ${String(limit)}.` }];
     case "format":
-      return [{ path, message: `It has to be ${FORMATS[String(limit)] ?? String(limit)}.` }];
+      return [{ path, message: `Must be ${FORMATS[String(limit)] ?? String(limit)}.` }];
     case "anyOf":
     case "oneOf":
       return [{ path, message: noneOf(limit) }];
@@ -130,10 +130,10 @@ const TYPES: Record<string, string> = {
   null: "empty",
 };
 const FORMATS: Record<string, string> = {
-  uri: "an address, such as https://example.com/page",
-  email: "an e-mail address",
-  date: "a day, such as 2026-05-01",
-  "date-time": "a moment, such as 2026-05-01T12:00:00Z",
+  uri: "a URL, such as https://example.com/page",
+  email: "an email address",
+  date: "a date, such as 2026-05-01",
+  "date-time": "a date and time, such as 2026-05-01T12:00:00Z",
 };
 
 /** A choice between fields that must be there is the one people meet. */
@@ -143,7 +143,7 @@ function noneOf(branches: unknown): string {
   );
   return names.length > 0 && names.every((name) => name !== undefined)
     ? `Give one of ${names.join(", ")}.`
-    : "It fits none of what it may be.";
+    : "Must match one of the allowed forms.";
 }
 
 function pointer(location: string): string[] {

@@ -202,7 +202,7 @@ function valueOf(field: Field, text: string): unknown {
     case "number":
     case "integer": {
       const value = Number(text.trim());
-      if (Number.isNaN(value)) throw new UnreadableValue(field.name, "This is no number.");
+      if (Number.isNaN(value)) throw new UnreadableValue(field.name, "This is not a number.");
       return value;
     }
     case "yes-no":
@@ -214,7 +214,7 @@ function valueOf(field: Field, text: string): unknown {
         .filter((line) => line !== "");
     case "json": {
       const read = readJson(text);
-      if (read === null) throw new UnreadableValue(field.name, 'This is no JSON. Texts need quotes: "text".');
+      if (read === null) throw new UnreadableValue(field.name, 'This is not JSON. Put text in quotes: "text".');
       return read.json;
     }
     case "file":

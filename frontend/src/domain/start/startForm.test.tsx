@@ -34,7 +34,7 @@ function Held({
         from: "from your last 6 runs",
         source: "6 of your 6 successful uses.",
       },
-      theme: { field: "THEME", value: "dark", from: "you pinned it", source: "You pinned it." },
+      theme: { field: "THEME", value: "dark", from: "pinned by you", source: "You pinned it." },
     },
     never,
     refusal: null,
@@ -90,8 +90,8 @@ test("a value for an input there is none of is told, not dropped in silence", as
   const started = vi.fn<(start: Start) => void>();
   render(<Held onStart={started} given={{ txet: "tea", colour: "red", persona: "", nothing: "" }} />);
   const status = screen.getByRole("status");
-  expect(status).toHaveTextContent("There is no input txet; did you mean text? Its value is left out.");
-  expect(status).toHaveTextContent("There is no input colour. Its value is left out.");
+  expect(status).toHaveTextContent("There is no input txet; did you mean text? Its value is ignored.");
+  expect(status).toHaveTextContent("There is no input colour. Its value is ignored.");
   expect(status).not.toHaveTextContent("nothing");
   await userEvent.click(screen.getByRole("button", { name: "Run" }));
   expect(started).toHaveBeenCalledWith(expect.objectContaining({ values: { theme: "dark" } }));

@@ -37,7 +37,7 @@ export function ArtifactPage(): ReactNode {
           </Link>
         }
       >
-        No file {id} is kept here, or it is not yours to see.
+        No file {id} exists here, or you may not see it.
       </NotFound>
     );
   }
@@ -191,7 +191,7 @@ function Origin({ artifact }: { artifact: Artifact }): ReactNode {
       )}
       {" · "}
       <Timestamp at={artifact.createdAt} />
-      {artifact.pinned ? " · kept for good" : null}
+      {artifact.pinned ? " · kept forever" : null}
       {artifact.expiresAt === null || artifact.pinned ? null : (
         <>
           {" · kept until "}

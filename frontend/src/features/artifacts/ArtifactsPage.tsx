@@ -40,7 +40,7 @@ export function ArtifactsPage(): ReactNode {
       replace: true,
     });
   return (
-    <Page title="Artifacts" lead="Every file that runs have made or that was uploaded.">
+    <Page title="Artifacts" lead="Every file that a run made or a user uploaded.">
       <FilterBar
         search={
           <SearchBox
@@ -67,9 +67,7 @@ export function ArtifactsPage(): ReactNode {
       {data === undefined ? (
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : data.artifacts.nodes.length === 0 ? (
-        <Empty>
-          {Object.keys(filter).length === 0 ? "No run has made a file yet." : "No file fits these filters."}
-        </Empty>
+        <Empty>{Object.keys(filter).length === 0 ? "There are no files yet." : "No file matches these filters."}</Empty>
       ) : (
         <>
           <ul className="divide-y divide-line border-y border-line">

@@ -59,7 +59,7 @@ function Picture({ url, name }: { url: string; name: string }): ReactNode {
           +
         </Button>
         <span role="status" className="text-dense text-soft">
-          {factor === 0 ? "Fitted" : `${factor * 100} %`}
+          {factor === 0 ? "Fitted" : `${factor * 100}%`}
         </span>
       </div>
       <div
@@ -113,10 +113,10 @@ function Player({ artifact, url, film }: { artifact: Artifact; url: string; film
         </audio>
       )}
       {transcript === null ? (
-        <p className="mt-3 text-dense text-soft">There are neither captions nor a transcript beside it.</p>
+        <p className="mt-3 text-dense text-soft">It has no captions and no transcript.</p>
       ) : (
         <details className="mt-4" open={!film}>
-          <summary className="link w-fit">What is said: {transcript.name}</summary>
+          <summary className="link w-fit">Transcript: {transcript.name}</summary>
           <div className="mt-2">
             <TextContent
               artifact={transcript}

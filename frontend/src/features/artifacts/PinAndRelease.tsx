@@ -25,7 +25,7 @@ export function PinButton({ artifact }: { artifact: Artifact }): ReactNode {
       <Button
         disabled={fetching}
         aria-pressed={artifact.pinned}
-        title={artifact.pinned ? "Let it go with its run" : "Keep it although its run is forgotten"}
+        title={artifact.pinned ? "Delete it together with its run" : "Keep it after its run is deleted"}
         onClick={() => void go()}
       >
         {artifact.pinned ? "Unpin" : "Pin"}
@@ -48,27 +48,25 @@ export function Release({ artifact }: { artifact: Artifact }): ReactNode {
 
   return (
     <div className="max-w-2xl border-l-2 border-warn bg-warn-tint px-3 py-2">
-      <p className="font-medium">It is held back: it holds a secret, or what looks like one.</p>
+      <p className="font-medium">Quarantined: the file contains a secret, or something that looks like one.</p>
       {warnings.map((warning) => (
         <p key={warning} className="wrap-anywhere">
           <Prose text={warning} />
         </p>
       ))}
-      <p className="mb-3">Nobody can open it until somebody who may manage the server lets it out.</p>
-      <Button onClick={() => setAsking(true)}>Let it out…</Button>
+      <p className="mb-3">Nobody can open it until a user who may manage the server releases it.</p>
+      <Button onClick={() => setAsking(true)}>Release…</Button>
       {asking ? (
         <Confirm
-          title={`Let “${artifact.name}” out?`}
-          word="Let it out"
-          keep="Hold it back"
+          title={`Release “${artifact.name}”?`}
+          word="Release the file"
+          keep="Cancel"
           onClose={() => setAsking(false)}
           onConfirm={go}
         >
-          <p>
-            From then on it is handed out like any other file, with the secret in it, to everybody who may see its run.
-          </p>
+          <p>Everyone who may see its run can then download it, including the secret.</p>
           <p className="text-soft">
-            That is written to the audit. If the secret is real, replace it at its service as well.
+            The audit records the release. If the secret is real, replace it at its service too.
           </p>
         </Confirm>
       ) : null}

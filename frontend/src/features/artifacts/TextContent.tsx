@@ -38,7 +38,7 @@ export function TextContent({ artifact, shown, source }: Props): ReactNode {
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   const found = data.artifactText;
   if (found === null || found.text === null)
-    return <p className="text-soft">It says it is text and is not. Download it to look inside.</p>;
+    return <p className="text-soft">Its media type is text, but its content is not. Download it to look inside.</p>;
   const cut = found.nextOffset !== null;
   const two = shown === "markdown" || shown === "html" || shown === "diff" || (shown === "json" && !cut);
   return (
@@ -66,7 +66,7 @@ function look(here: boolean): string {
 
 function Ways({ id, source }: { id: string; source: boolean }): ReactNode {
   return (
-    <nav aria-label="How to look at it" className="mb-3 flex gap-1">
+    <nav aria-label="View" className="mb-3 flex gap-1">
       <Link
         to="/artifacts/$artifact"
         params={{ artifact: id }}
@@ -75,7 +75,7 @@ function Ways({ id, source }: { id: string; source: boolean }): ReactNode {
         className={look(!source)}
         aria-current={source ? undefined : "page"}
       >
-        As it reads
+        Preview
       </Link>
       <Link
         to="/artifacts/$artifact"

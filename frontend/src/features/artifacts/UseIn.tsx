@@ -40,7 +40,7 @@ function Choices({ artifact }: { artifact: Artifact }): ReactNode {
     const input = fileInput(entry.inputSchema);
     return entry.__typename === "Pipeline" && input !== null ? [{ ...entry, input }] : [];
   });
-  if (fitting.length === 0) return <p className="text-soft">No pipeline takes a file of this type.</p>;
+  if (fitting.length === 0) return <p className="text-soft">No pipeline accepts a file of this type.</p>;
   return (
     <ul className="divide-y divide-line border-y border-line">
       {fitting.map(({ id, key, name, input, metadata }) => (

@@ -45,7 +45,7 @@ test("quotes and lists may nest as deep as anybody writes them, and what is deep
     }
     expect(renderMarkdown(`${part.repeat(20_000)}the end`)).toEqual({
       html: null,
-      note: "Shown as it is written, because it nests quotes or lists too deeply.",
+      note: "Shown as source, because it nests quotes or lists too deeply.",
     });
   }
 });
@@ -53,7 +53,7 @@ test("quotes and lists may nest as deep as anybody writes them, and what is deep
 test("a text that is too long is shown as it is written", () => {
   expect(renderMarkdown(filled("a ", FULL + 2))).toEqual({
     html: null,
-    note: "Shown as it is written, because it is longer than 200 kB.",
+    note: "Shown as source, because it is longer than 200 kB.",
   });
 });
 
@@ -98,7 +98,7 @@ test("HTML that a browser would repeat in every paragraph stays text, and the re
   const { html, note } = renderMarkdown(
     `# Tea\n\n${Array.from({ length: 500 }, (_, at) => `<b title="${at}">x\n\n`).join("")}`,
   );
-  expect(note).toBe("HTML in this text is shown as it is written: there is too much of it.");
+  expect(note).toBe("HTML in this text is shown as source: there is too much of it.");
   expect(html).toContain("<h1>Tea</h1>");
   expect(html).toContain("&lt;b title=");
   expect(html).not.toContain("<b ");

@@ -37,7 +37,7 @@ export function renderMarkdown(text: string): RenderedMarkdown {
   const whole = made(withHtml, text);
   if (whole !== null) return whole;
   const { html, note } = made(withoutHtml, text) ?? asWritten("has too much HTML in it");
-  return { html, note: note ?? "HTML in this text is shown as it is written: there is too much of it." };
+  return { html, note: note ?? "HTML in this text is shown as source: there is too much of it." };
 }
 
 /** Null when there is too much HTML in the text. */
@@ -53,7 +53,7 @@ function made(markdown: Parser, text: string): RenderedMarkdown | null {
 }
 
 function asWritten(why: string): RenderedMarkdown {
-  return { html: null, note: `Shown as it is written, because it ${why}.` };
+  return { html: null, note: `Shown as source, because it ${why}.` };
 }
 
 interface Size {

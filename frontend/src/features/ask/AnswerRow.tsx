@@ -121,7 +121,7 @@ function Ready({ choice, inputSchema, suggested, wanted, decidedBy, pipeline }: 
   }
 
   const notes = new Map<string, ReactNode>();
-  for (const name of wanted) if ((own(texts, name) ?? "") === "") notes.set(name, "still to be said");
+  for (const name of wanted) if ((own(texts, name) ?? "") === "") notes.set(name, "still needed");
   for (const [name, { source }] of Object.entries(suggested)) {
     const words = sourceWords(source, decidedBy);
     const text = own(texts, name) ?? "";
@@ -141,11 +141,11 @@ function Ready({ choice, inputSchema, suggested, wanted, decidedBy, pipeline }: 
         beside={
           pipeline === null ? (
             <ButtonLink to="/catalog/$pack" params={{ pack: choice.id }}>
-              See the pack
+              View pack
             </ButtonLink>
           ) : (
             <ButtonLink to="/pipelines/$pipeline" params={{ pipeline }}>
-              See steps
+              View steps
             </ButtonLink>
           )
         }

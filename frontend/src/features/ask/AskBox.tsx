@@ -140,7 +140,7 @@ export function AskBox(): ReactNode {
               <span className="truncate">{name}</span>
               <button
                 type="button"
-                aria-label={`Without ${name}`}
+                aria-label={`Remove ${name}`}
                 className="rounded px-1 text-soft hover:bg-hover hover:text-ink"
                 onClick={() => attached.drop(id)}
               >
@@ -152,8 +152,8 @@ export function AskBox(): ReactNode {
       )}
       <p id="ask-how" className="mt-1 text-meta text-soft">
         {model === null
-          ? "Words and what is at hand are compared; nothing runs by itself."
-          : `Enter asks ${model}; nothing runs by itself.`}{" "}
+          ? "Matches your request to pipelines. Nothing runs until you confirm."
+          : `Press Enter to ask ${model}. Nothing runs until you confirm.`}{" "}
         <Link to="/catalog" search={text === "" ? {} : { q: text }} className="link">
           Search the catalog instead
         </Link>

@@ -46,7 +46,7 @@ export function GapCard({ gap, request, answer }: { gap: Gap; request: string; a
         Proposed: <span className="font-mono text-dense">{pack.name}</span>
       </p>
       <dl className="mt-1 grid grid-cols-[6rem_1fr] gap-x-3 gap-y-1 text-dense [&>dt]:text-soft">
-        <dt>Takes</dt>
+        <dt>Accepts</dt>
         <dd>{fieldWords(pack.inputSchema).join(", ") || "nothing"}</dd>
         <dt>Returns</dt>
         <dd>{fieldWords(pack.outputSchema).join(", ") || "nothing"}</dd>
@@ -63,7 +63,7 @@ export function GapCard({ gap, request, answer }: { gap: Gap; request: string; a
         <Button disabled={busy || kept !== null} onClick={() => void keep()}>
           Save proposal
         </Button>
-        <Button disabled={busy} title="Saves it, too" onClick={() => void copyIssue()}>
+        <Button disabled={busy} title="Also saves the proposal" onClick={() => void copyIssue()}>
           Copy as issue
         </Button>
         <ButtonLink to="/pipelines/new" search={{ from: templateOf(answer) }}>

@@ -86,8 +86,8 @@ describe("answers", () => {
   });
 
   test("say how sure they are", () => {
-    expect(fitWords(0.81)).toBe("fits · 81 % sure");
-    expect(fitWords(0.4)).toBe("may fit · 40 % sure");
+    expect(fitWords(0.81)).toBe("fits · 81% sure");
+    expect(fitWords(0.4)).toBe("may fit · 40% sure");
   });
 });
 

@@ -69,7 +69,7 @@ export function sourceWords(source: InputSource, decidedBy: string): string | nu
     case "REQUEST":
       return "from your request";
     case "CONTEXT":
-      return "from what you handed over";
+      return "from your files";
     case "DEFAULTS":
       return null;
     case "MODEL":
@@ -80,7 +80,7 @@ export function sourceWords(source: InputSource, decidedBy: string): string | nu
 }
 
 export function fitWords(confidence: number): string {
-  return `${confidence >= FITS ? "fits" : "may fit"} · ${Math.round(confidence * 100)} % sure`;
+  return `${confidence >= FITS ? "fits" : "may fit"} · ${Math.round(confidence * 100)}% sure`;
 }
 
 /** The fields of a proposed pack, one text each: `url (string)`. */

@@ -35,7 +35,7 @@ export function AuditPage(): ReactNode {
   return (
     <Page
       title="Audit"
-      lead="Every command, refused ones too, every sign-in and every use of a credential. Nothing here can be changed."
+      lead="Every command, including refused ones, every sign-in and every use of a credential. Entries cannot be changed."
     >
       <GearNav />
       <FilterBar
@@ -66,7 +66,9 @@ export function AuditPage(): ReactNode {
       {data === undefined ? (
         <NeedsManage what="the audit" fetching={fetching} error={error} />
       ) : data.audit.nodes.length === 0 ? (
-        <Empty>{Object.keys(filter).length === 0 ? "Nothing was done yet." : "No entry fits these filters."}</Empty>
+        <Empty>
+          {Object.keys(filter).length === 0 ? "There are no entries yet." : "No entry matches these filters."}
+        </Empty>
       ) : (
         <>
           <Table entries={data.audit.nodes} />
@@ -145,7 +147,7 @@ function Line({ entry }: { entry: Entry }): ReactNode {
           <Target target={entry.target} />
         </td>
         <td className="truncate text-soft">
-          {actor === null ? "nobody known" : actor.name}
+          {actor === null ? "unknown caller" : actor.name}
           {onBehalfOf === null ? "" : ` for ${onBehalfOf.name}`}
         </td>
         <td className="text-soft">

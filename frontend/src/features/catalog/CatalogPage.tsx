@@ -27,7 +27,7 @@ export function CatalogPage(): ReactNode {
       replace: true,
     });
   return (
-    <Page title="Catalog" lead="Everything that can be run by name: single packs, and pipelines made of them.">
+    <Page title="Catalog" lead="Everything you can run: packs, and pipelines made of packs.">
       <FilterBar
         search={
           <SearchBox
@@ -77,8 +77,8 @@ export function CatalogPage(): ReactNode {
           }
         >
           {search.accepts !== undefined && search.produces !== undefined
-            ? "Nothing makes the one from the other in one go. Two runs may: look for what lies between."
-            : "Nothing in the catalog fits."}
+            ? "Nothing converts one to the other in a single run. Two runs may: search for an intermediate kind."
+            : "Nothing in the catalog matches."}
         </Empty>
       ) : (
         <>

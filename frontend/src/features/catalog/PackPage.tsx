@@ -20,9 +20,9 @@ import { PackPageDocument, type PackPageQuery } from "./catalog.generated.ts";
 type Pack = NonNullable<PackPageQuery["pack"]>;
 
 const EFFECTS: Record<Pack["effects"], string> = {
-  NONE: "None: it changes nothing outside.",
-  IDEMPOTENT: "It changes something outside; repeating it changes no more.",
-  EXTERNAL: "It changes something outside, each time it runs.",
+  NONE: "None: it changes no external system.",
+  IDEMPOTENT: "It changes an external system; repeating it causes no further change.",
+  EXTERNAL: "It changes an external system each time it runs.",
 };
 
 export function PackPage(): ReactNode {
@@ -68,7 +68,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
             <dt>Use it when</dt>
             <dd>
               {pack.metadata.typicalUse === null ? (
-                <Untold>Its author did not say.</Untold>
+                <NotSpecified>Not specified by the author.</NotSpecified>
               ) : (
                 <Prose text={pack.metadata.typicalUse} />
               )}
@@ -83,7 +83,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
                 </dd>
               </>
             )}
-            <dt>Takes</dt>
+            <dt>Accepts</dt>
             <dd>
               <KindWords
                 kinds={pack.metadata.accepts}
@@ -91,7 +91,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
                 way="accepts"
               />
             </dd>
-            <dt>Makes</dt>
+            <dt>Produces</dt>
             <dd>
               <KindWords
                 kinds={pack.metadata.produces}
@@ -99,7 +99,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
                 way="produces"
               />
             </dd>
-            <dt>Outside effects</dt>
+            <dt>External changes</dt>
             <dd>{EFFECTS[pack.effects]}</dd>
             <dt>Needs</dt>
             <dd>{needs.length === 0 ? "nothing" : needs.join(", ")}</dd>
@@ -108,7 +108,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
             <dt>Duration here</dt>
             <dd>
               {pack.usage.medianDurationSeconds === null ? (
-                <Untold>not known: it never succeeded here in the last 30 days</Untold>
+                <NotSpecified>unknown: no successful run here in the last 30 days</NotSpecified>
               ) : (
                 `usually ${duration(pack.usage.medianDurationSeconds)}`
               )}
@@ -118,7 +118,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
             <dt>Limits</dt>
             <dd>
               {pack.metadata.limitations.length === 0 ? (
-                <Untold>None are result.</Untold>
+                <NotSpecified>None specified.</NotSpecified>
               ) : (
                 <ul className="space-y-1">
                   {pack.metadata.limitations.map((limit) => (
@@ -174,7 +174,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
 }
 
 /** What is not known, so that nobody takes it for a nothing. */
-function Untold({ children }: { children: ReactNode }): ReactNode {
+function NotSpecified({ children }: { children: ReactNode }): ReactNode {
   return <span className="text-soft italic">{children}</span>;
 }
 
@@ -187,7 +187,7 @@ function KindWords({
   derived: boolean;
   way: "accepts" | "produces";
 }): ReactNode {
-  if (kinds.length === 0) return <Untold>Its author did not say.</Untold>;
+  if (kinds.length === 0) return <NotSpecified>Not specified by the author.</NotSpecified>;
   return (
     <>
       {kinds.map((kind) => (
@@ -197,12 +197,12 @@ function KindWords({
           to="/catalog"
           search={way === "accepts" ? { produces: kind } : { accepts: kind }}
           className="link mr-3 inline-block"
-          title={way === "accepts" ? "What makes it" : "What takes it"}
+          title={way === "accepts" ? "What produces it" : "What accepts it"}
         >
           {kind.replaceAll("_", " ")}
         </Link>
       ))}
-      {derived ? <Untold>worked out from its schema</Untold> : null}
+      {derived ? <NotSpecified>derived from its schema</NotSpecified> : null}
     </>
   );
 }

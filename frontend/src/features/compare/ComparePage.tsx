@@ -38,7 +38,7 @@ export function ComparePage(): ReactNode {
   if (a === undefined || b === undefined)
     return (
       <NotFound title="Nothing to compare" onward={onward}>
-        Select two runs of the list, then Compare.
+        Select two runs in the list, then Compare.
       </NotFound>
     );
   if (data === undefined)
@@ -46,7 +46,7 @@ export function ComparePage(): ReactNode {
   if (data.a === null || data.b === null)
     return (
       <NotFound title="There is no such run" onward={onward}>
-        No run {data.a === null ? a : b} is kept here, or it is not yours to see.
+        No run {data.a === null ? a : b} exists here, or you may not see it.
       </NotFound>
     );
   return <Both a={data.a} b={data.b} />;
@@ -60,9 +60,9 @@ function Both({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Rea
       lead={
         same
           ? b.rerunOf?.id === a.id
-            ? "The second runs the first again."
+            ? "The second is a re-run of the first."
             : undefined
-          : "They are not of the same pipeline, so their steps have little in common."
+          : "They belong to different pipelines, so their steps have little in common."
       }
       actions={
         <ButtonLink to="/runs/compare" search={{ a: b.id, b: a.id }}>
@@ -72,7 +72,7 @@ function Both({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Rea
     >
       <Heads a={a} b={b} />
       <Section title="Inputs">
-        <Differences before={a.inputs} after={b.inputs} same="They were given the same." label="Inputs that differ" />
+        <Differences before={a.inputs} after={b.inputs} same="Their inputs are the same." label="Inputs that differ" />
       </Section>
       <Section title="Steps">
         <Steps a={a} b={b} />
@@ -101,11 +101,11 @@ function Heads({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Re
     [
       "Of",
       (run) =>
-        `${run.pipeline?.name ?? run.pack?.name ?? "something that is gone"}${run.version === null ? "" : `, v${run.version.number}`}`,
+        `${run.pipeline?.name ?? run.pack?.name ?? "something deleted"}${run.version === null ? "" : `, v${run.version.number}`}`,
     ],
     ["Started", (run) => <Timestamp key="at" at={run.createdAt} />],
     ["By", (run) => run.caller.name],
-    ["Work", (run) => duration(run.workSeconds)],
+    ["Duration", (run) => duration(run.workSeconds)],
     [
       "Cost",
       (run) =>
@@ -229,9 +229,9 @@ function Outputs({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): 
   if (a.result.truncated || b.result.truncated) {
     return (
       <>
-        <p className="mb-2 text-soft">They are too long to be compared as a whole; these are their beginnings.</p>
+        <p className="mb-2 text-soft">They are too long to compare in full; these are the first parts.</p>
         <LineDiff
-          label="Beginnings of the outputs"
+          label="First parts of the outputs"
           before={a.result.excerpt ?? JSON.stringify(a.result.json, null, 2)}
           after={b.result.excerpt ?? JSON.stringify(b.result.json, null, 2)}
         />
@@ -239,7 +239,12 @@ function Outputs({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): 
     );
   }
   return (
-    <Differences before={a.result.json} after={b.result.json} same="They gave the same." label="Outputs that differ" />
+    <Differences
+      before={a.result.json}
+      after={b.result.json}
+      same="Their outputs are the same."
+      label="Outputs that differ"
+    />
   );
 }
 

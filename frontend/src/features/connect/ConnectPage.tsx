@@ -31,11 +31,8 @@ export function ConnectPage(): ReactNode {
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   const client = data.agentClients.find((one) => one.key === key);
   return (
-    <Page
-      title="Connect an agent"
-      lead="Your agent finds, runs and resumes pipelines here by itself. It takes a minute."
-    >
-      <Section title="1. Your agent's program">
+    <Page title="Connect an agent" lead="Let an agent find, run and resume pipelines here. Setup takes a minute.">
+      <Section title="1. Choose your agent">
         <div role="group" aria-label="Program" className="flex flex-wrap gap-2 py-2">
           {data.agentClients.map((one) => (
             <button
@@ -80,7 +77,7 @@ function Chosen({ client, stdio, token, onToken, onWay }: ChosenProps): ReactNod
   const filled = (text: string): string => (token === undefined ? text : text.replaceAll(PLACE, token.plaintext));
   return (
     <>
-      <Section title="2. A token of its own">
+      <Section title="2. Make a token for it">
         <TokenForm key={client.key} subject={client.key} name={client.name} made={token} onMade={onToken} />
       </Section>
       <Section title="3. Configure it">
@@ -96,15 +93,15 @@ function Chosen({ client, stdio, token, onToken, onWay }: ChosenProps): ReactNod
         )}
         {token === undefined ? (
           <p className="text-dense text-soft">
-            Without a token of its own, {client.name} reads one from the variable <code>PACKLINE_TOKEN</code>.
+            Without its own token, {client.name} reads one from the variable <code>PACKLINE_TOKEN</code>.
           </p>
         ) : null}
         <p className="text-dense text-soft">
           Merge it with what is in the file, and restart {client.name}. On this server&apos;s machine,{" "}
-          <code>packline connect {client.key} --make-token --write</code> does all of it.
+          <code>packline connect {client.key} --make-token --write</code> does all of these steps.
         </p>
       </Section>
-      <Section title="4. See it work">
+      <Section title="4. Check the connection">
         {token === undefined ? (
           <p className="py-1 text-soft">
             <code>{client.check}</code> shows whether {client.name} has reached the server. With a token made here, this

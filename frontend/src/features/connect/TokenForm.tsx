@@ -15,9 +15,9 @@ export interface MadeToken {
 }
 
 const RIGHTS = {
-  run: ["Look, run, resume, cancel", ["READ", "RUN"]],
-  author: ["The same, and write pipelines", ["READ", "RUN", "WRITE"]],
-  look: ["Only look", ["READ"]],
+  run: ["View, run, resume, cancel", ["READ", "RUN"]],
+  author: ["The same, plus write pipelines", ["READ", "RUN", "WRITE"]],
+  look: ["View only", ["READ"]],
 } as const satisfies Record<string, readonly [string, readonly Scope[]]>;
 
 interface TokenFormProps {
@@ -51,7 +51,7 @@ export function TokenForm({ subject, name, made, onMade }: TokenFormProps): Reac
           <span className="font-mono wrap-anywhere">{made.plaintext}</span>
           <CopyButton text={made.plaintext} what="the token" />
         </p>
-        <p className="mt-1 text-dense text-soft">It is shown this once, and stands in the configuration below.</p>
+        <p className="mt-1 text-dense text-soft">Packline shows it only once. The configuration below contains it.</p>
       </div>
     );
   }
@@ -80,7 +80,7 @@ export function TokenForm({ subject, name, made, onMade }: TokenFormProps): Reac
         </Button>
       </div>
       <p className="mt-2 text-dense text-soft">
-        Its runs belong to “{subject}”; other callers&apos; runs do not exist for it.
+        Its runs belong to “{subject}”; it cannot see the runs of other callers.
       </p>
       <Notice problem={problem} />
     </div>

@@ -123,6 +123,6 @@ test("what the server refuses stands at its field, and what was typed stays", as
   expect(name).toHaveAccessibleDescription(/A name has no spaces\./);
   expect(name).toHaveValue("my key");
   expect(onStored).not.toHaveBeenCalled();
-  await userEvent.click(screen.getByRole("button", { name: "Leave it" }));
+  await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
   expect(onCancel).toHaveBeenCalledOnce();
 });

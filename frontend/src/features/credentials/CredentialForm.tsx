@@ -51,7 +51,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
         message: "It is not stored.",
         hint: null,
         details: [],
-        fields: { expires_at: "This is no day that a calendar has." },
+        fields: { expires_at: "This is not a valid date." },
       });
       return;
     }
@@ -85,7 +85,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
   const problems = problem?.fields ?? {};
   return (
     <form noValidate onSubmit={(event) => void store(event)} className="mb-8 max-w-2xl space-y-4">
-      <FormField label="Name" about="What packs and pipelines ask for it by, such as github." problem={problems["key"]}>
+      <FormField label="Name" about="The name packs and pipelines use, such as github." problem={problems["key"]}>
         {(given) => (
           <input
             {...given}
@@ -117,7 +117,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
       <FormField label="What it is for" optional problem={problems["description"]}>
         {(given) => <input {...given} value={description} onChange={(event) => setDescription(event.target.value)} />}
       </FormField>
-      <FormField label="Last day it works" optional problem={problems["expiresAt"] ?? problems["expires_at"]}>
+      <FormField label="Expiry date" optional problem={problems["expiresAt"] ?? problems["expires_at"]}>
         {(given) => (
           <input
             {...given}
@@ -137,8 +137,8 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
           onChange={(event) => setShare(event.target.checked)}
         />
         <label htmlFor={shareId}>
-          Share it with the packs that ask for it by this name
-          <span className="block text-meta text-soft">Nobody else is given it; more can be added afterwards.</span>
+          Share it with the packs that need this name
+          <span className="block text-meta text-soft">Nothing else gets it. You can share it with others later.</span>
         </label>
       </div>
       <Notice problem={problem} />
@@ -146,7 +146,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
         <Button type="submit" kind="primary" disabled={fetching}>
           Store the credential
         </Button>
-        <Button onClick={onCancel}>Leave it</Button>
+        <Button onClick={onCancel}>Cancel</Button>
       </div>
     </form>
   );

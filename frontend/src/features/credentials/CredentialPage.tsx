@@ -40,7 +40,7 @@ export function CredentialPage(): ReactNode {
           </Link>
         }
       >
-        It was deleted, or only whoever may manage the server sees it.
+        It was deleted, or you need the manage scope to see it.
       </NotFound>
     );
   }
@@ -80,9 +80,9 @@ function Whole({
       <GearNav />
       {search.return === undefined ? null : (
         <p className="mb-4 border-l-2 border-accent bg-accent-tint px-3 py-2">
-          When it is as it should be:{" "}
+          When it works:{" "}
           <Link to={search.return} className="link">
-            back to where it was missing
+            go back to the page that needs it
           </Link>
         </p>
       )}
@@ -90,14 +90,14 @@ function Whole({
         <div className="mb-5 border-l-2 border-fail bg-fail-tint px-3 py-2">
           <p className="font-medium">Not readable: the vault key has changed since it was stored.</p>
           <p>
-            Start the server with the key it was stored under, in the data folder’s file vault.key or
-            PACKLINE_VAULT_KEY, or give its values anew below.
+            Start the server with the earlier key, in the data folder’s file vault.key or in PACKLINE_VAULT_KEY. Or
+            enter the values again below.
           </p>
         </div>
       )}
       <div className="grid gap-x-12 lg:grid-cols-2">
         <div className="min-w-0">
-          <Section title="About it">
+          <Section title="Details">
             <Facts credential={credential} />
           </Section>
           <Section title="Who may use it">
@@ -106,7 +106,7 @@ function Whole({
         </div>
         <Section title="Replace its values">
           {kind === undefined ? (
-            <p className="text-soft">This server does not know its kind.</p>
+            <p className="text-soft">This server does not support this kind.</p>
           ) : (
             <Replace credential={credential} kind={kind} />
           )}
@@ -146,7 +146,7 @@ function Facts({ credential }: { credential: Credential }): ReactNode {
           {lastTest.accepted ? "Accepted" : "Refused"} <Timestamp at={lastTest.at} />: {lastTest.message}
         </Fact>
       )}
-      <Fact term="Asked for by">
+      <Fact term="Needed by">
         {neededBy.length === 0
           ? "no pack"
           : neededBy.map(({ id, name }) => (
@@ -264,16 +264,16 @@ function DeleteDialog({ credential, onClose }: { credential: Credential; onClose
   return (
     <Confirm
       title={`Delete the credential “${credential.key}”?`}
-      word="Delete it for good"
-      keep="Keep it"
+      word="Delete permanently"
+      keep="Cancel"
       onClose={onClose}
       onConfirm={go}
     >
       {users.length === 0 ? (
-        <p>No pack asks for it, and it is shared with nobody.</p>
+        <p>No pack needs it, and it is not shared.</p>
       ) : (
         <>
-          <p>These use it and stop working until there is another:</p>
+          <p>These use it and stop working until you add another:</p>
           <ul className="list-disc pl-5">
             {users.map((name) => (
               <li key={name}>{name}</li>
@@ -281,7 +281,7 @@ function DeleteDialog({ credential, onClose }: { credential: Credential; onClose
           </ul>
         </>
       )}
-      <p className="text-soft">Its value cannot be had back. A run that is under way may hold it a while longer.</p>
+      <p className="text-soft">The value cannot be recovered. Running steps may keep it until they end.</p>
     </Confirm>
   );
 }

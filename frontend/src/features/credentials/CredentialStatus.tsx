@@ -38,7 +38,7 @@ export function CredentialStatus({
       </Mark>
     );
   }
-  return <span className="text-soft">CredentialStatus, not tested</span>;
+  return <span className="text-soft">Readable, not tested</span>;
 }
 
 function Mark({ tone, icon, children }: { tone: "ok" | "fail"; icon: string; children: ReactNode }): ReactNode {

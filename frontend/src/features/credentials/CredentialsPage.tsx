@@ -23,7 +23,7 @@ export function CredentialsPage(): ReactNode {
   return (
     <Page
       title="Credentials"
-      lead="Keys and passwords that packs may be given. A value that is stored is never shown again, to anybody."
+      lead="Keys and passwords for packs. A stored value is never shown again."
       actions={
         data === undefined || adding ? null : (
           <Button kind="primary" onClick={() => setAdding(true)}>
@@ -46,7 +46,7 @@ export function CredentialsPage(): ReactNode {
                 search={{ return: search.return }}
                 className="link"
               >
-                See why it was not enough
+                See why it did not work
               </Link>
             </p>
           )}
@@ -69,7 +69,7 @@ export function CredentialsPage(): ReactNode {
           ) : null}
           {data.credentials.nodes.length === 0 ? (
             <Empty>
-              No credential is stored. Packs that need one say so; from a terminal it is{" "}
+              There are no credentials. Packs that need one say so. In a terminal, use{" "}
               <code className="font-mono text-dense text-ink">packline credential set</code>.
             </Empty>
           ) : (
@@ -116,7 +116,7 @@ function Table({ rows }: { rows: readonly Row[] }): ReactNode {
             <td className="text-soft">{row.kind}</td>
             <td className="truncate font-mono text-meta text-soft">{row.fingerprint}</td>
             <td className="truncate text-soft max-md:w-full" title={row.neededBy.map(({ name }) => name).join(", ")}>
-              {row.neededBy.length === 0 ? "no pack asks for it" : row.neededBy.map(({ name }) => name).join(", ")}
+              {row.neededBy.length === 0 ? "no pack needs it" : row.neededBy.map(({ name }) => name).join(", ")}
             </td>
             <td className="text-soft">{row.lastUsedAt === null ? "never used" : <Timestamp at={row.lastUsedAt} />}</td>
             <td className="max-md:w-full">

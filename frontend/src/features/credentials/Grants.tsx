@@ -38,8 +38,8 @@ export function Grants({ credential }: Props): ReactNode {
         <div className="mb-3 flex flex-wrap items-center justify-between gap-3 border-l-2 border-warn bg-warn-tint px-3 py-2">
           <p>
             {asking.length === 1
-              ? "A pack asks for it and may not use it yet: "
-              : "Packs ask for it and may not use it yet: "}
+              ? "A pack needs it and may not use it yet: "
+              : "Packs need it and may not use it yet: "}
             {asking.map(({ name }) => name).join(", ")}.
           </p>
           <Button disabled={fetching} onClick={() => void change({ addGrants: asking.map(({ id }) => id) })}>

@@ -60,7 +60,7 @@ function FreeFields({
     <fieldset>
       <legend className="mb-1 font-medium">Fields</legend>
       <p className="mb-2 text-meta text-soft">
-        Names with small letters, digits and `_`, and a secret value of at least 8 characters each.
+        Names use lowercase letters, digits and `_`. Each secret value has at least 8 characters.
       </p>
       {entries.map((entry, index) => (
         // Rows have no other name than their place.

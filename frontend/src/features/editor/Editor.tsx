@@ -289,9 +289,9 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
       {readOnly && pipeline !== null ? (
         <Strip>
           {pipeline.builtin
-            ? "It ships with Packline and cannot be changed."
-            : "It belongs to somebody else; you cannot change it."}{" "}
-          Make a copy to change that.
+            ? "It ships with Packline and is read-only."
+            : "Another user owns it, so you cannot edit it."}{" "}
+          Make a copy to edit it.
         </Strip>
       ) : null}
       {proposal === undefined ? null : (
@@ -305,7 +305,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
               </Link>
             </span>
           ))}
-          . Nothing is saved yet: look over its steps and inputs, then save it.
+          . It is not saved yet: review its steps and inputs, then save it.
         </Strip>
       )}
       {draft === null ? null : (
@@ -325,9 +325,9 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
             </>
           }
         >
-          Your unsaved changes from <Timestamp at={draft.at} /> are back.
+          Your unsaved changes from <Timestamp at={draft.at} /> are restored.
           {pipeline !== null && draft.basedOn !== null && draft.basedOn !== pipeline.currentVersion.number
-            ? ` They were made from version ${draft.basedOn}; it is at version ${pipeline.currentVersion.number} by now, and saving shows you both.`
+            ? ` They were made from version ${draft.basedOn}; it is at version ${pipeline.currentVersion.number} now, and saving shows you both.`
             : ""}
         </Strip>
       )}
@@ -379,7 +379,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
             <>
               {definition.unreadable === null ? null : (
                 <p className="mb-2 text-dense text-fail">
-                  The form shows again once the YAML can be read: {definition.unreadable.message}.
+                  Fix the YAML to return to the form: {definition.unreadable.message}.
                 </p>
               )}
               <Suspense fallback={<LazyFallback />}>
@@ -396,7 +396,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
                 </ContentBoundary>
               </Suspense>
               <p className="mt-2 text-meta text-soft">
-                <code className="font-mono">{"${{"}</code> lists what a step may take. Tab leaves the text.
+                <code className="font-mono">{"${{"}</code> lists the values a step may use. Tab leaves the editor.
               </p>
             </>
           ) : selected === undefined || typeof at !== "number" ? (

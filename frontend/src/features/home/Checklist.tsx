@@ -15,9 +15,7 @@ export function Checklist(): ReactNode {
   return (
     <section aria-labelledby="checklist" className="mb-8 max-w-2xl rounded-lg border border-line px-5 py-4">
       <div className="flex items-center justify-between gap-4">
-        <h2 id="checklist">
-          {done.agent && done.model && done.pipeline ? "You have done it all" : "Where to go from here"}
-        </h2>
+        <h2 id="checklist">{done.agent && done.model && done.pipeline ? "All done" : "Next steps"}</h2>
         <Button
           kind="quiet"
           onClick={() => {
@@ -25,7 +23,7 @@ export function Checklist(): ReactNode {
             setAway(true);
           }}
         >
-          Put away for good
+          Dismiss
         </Button>
       </div>
       <ul className="mt-1">
@@ -39,7 +37,7 @@ export function Checklist(): ReactNode {
           done={done.model}
           to={{ to: "/credentials", search: { need: "openai", return: "/" } }}
           word="Add a model key"
-          more="for packs that write or judge"
+          more="for packs that need a language model"
         />
         <Line
           done={done.pipeline}

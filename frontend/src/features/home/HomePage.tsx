@@ -31,7 +31,7 @@ export function HomePage({ ask }: { ask: ReactNode }): ReactNode {
           more={
             data.attention.pageInfo.hasNextPage ? (
               <Link to="/runs" search={{ view: "attention" }} className="link text-dense">
-                All of them
+                View all
               </Link>
             ) : null
           }
@@ -45,12 +45,12 @@ export function HomePage({ ask }: { ask: ReactNode }): ReactNode {
           more={
             data.now.pageInfo.hasNextPage ? (
               <Link to="/runs" search={{ view: "running" }} className="link text-dense">
-                All of them
+                View all
               </Link>
             ) : null
           }
         >
-          <RunTable runs={data.now.nodes} label="Runs under way" />
+          <RunTable runs={data.now.nodes} label="Active runs" />
         </Section>
       )}
       {data.recent.nodes.length === 0 ? null : (
@@ -94,7 +94,7 @@ function FirstRun({ ask }: { ask: ReactNode }): ReactNode {
           five seconds.
         </p>
         <p className="mt-2 max-w-[60ch] text-soft">
-          Its third step fails the first time, on purpose: press Resume, and see that the first two steps are kept.
+          Its third step fails the first time, on purpose. Press Resume to see that the first two steps are reused.
         </p>
         <Notice problem={problem} />
         <div className="mt-6">
@@ -104,7 +104,7 @@ function FirstRun({ ask }: { ask: ReactNode }): ReactNode {
         </div>
       </section>
       <section aria-label="Ask" className="mt-8">
-        <h2 className="mb-2">Or say what you want done</h2>
+        <h2 className="mb-2">Or describe what you want done</h2>
         {ask}
       </section>
       <p className="text-soft">

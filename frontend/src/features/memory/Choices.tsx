@@ -43,7 +43,7 @@ export function Choices({ entry, onSettle, onForget }: Props): ReactNode {
           )}
         </h3>
         <p className="text-dense text-soft">
-          {entry.values.length === 0 ? "no habit yet · " : ""}
+          {entry.values.length === 0 ? "no usual choice yet · " : ""}
           {entry.uses === 0 ? "not used lately" : counted(entry.uses, "successful use")}
           {entry.uses === 0 ? null : (
             <>
@@ -112,7 +112,7 @@ function Choice({ value, uses, name, onSettle }: ChoiceProps): ReactNode {
         </button>
         {value.pinned || value.excluded ? (
           <button type="button" className="link" onClick={() => onSettle("LEARNED", null)}>
-            Learn it again
+            Learn again
           </button>
         ) : null}
         {value.excluded ? null : (
@@ -140,7 +140,7 @@ function Share({ share, count, uses }: { share: number; count: number; uses: num
   return (
     <span
       className="flex items-center gap-2 text-meta text-soft"
-      title={`${Math.round(share * 100)} %, recent uses counting more`}
+      title={`${Math.round(share * 100)}%, recent uses count more`}
     >
       <svg viewBox="0 0 100 6" preserveAspectRatio="none" className="h-1.5 w-20 rounded" aria-hidden="true">
         <rect width="100" height="6" className="fill-line" />

@@ -74,6 +74,6 @@ export function Evidence({
 }
 
 function learned(row: EvidenceRowFragment): string {
-  if (!row.readable) return "cannot be read: another vault key sealed it";
+  if (!row.readable) return "cannot be read: encrypted with another vault key";
   return row.learned.map(({ field, value }) => `${field.toLowerCase().replaceAll("_", " ")}: ${value}`).join(", ");
 }

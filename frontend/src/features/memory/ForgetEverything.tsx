@@ -37,7 +37,7 @@ export function ForgetEverything({ rows, whose, onClose, onForget }: Props): Rea
           />
         </label>
         <div className="mt-5 flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="danger" disabled={typed.trim() !== String(rows)}>
             Forget everything
           </Button>

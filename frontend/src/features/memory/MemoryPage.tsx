@@ -9,7 +9,6 @@ import { Notice } from "../../components/Notice.tsx";
 import { outcomeOf, type Problem, problemOfError } from "../../lib/server/problem.ts";
 import { Empty, Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
-import { count } from "../../lib/text/format.ts";
 import { Choices, type ChangeRule } from "./Choices.tsx";
 import { Evidence } from "./Evidence.tsx";
 import { ForgetEverything } from "./ForgetEverything.tsx";
@@ -67,7 +66,7 @@ export function MemoryPage(): ReactNode {
   }
   const { myDefaults: usual, memoryEntries: evidence, viewer } = data;
   const isOther = usual.caller.id !== viewer.id;
-  const whose = isOther ? usual.caller.name : "you";
+  const whose = isOther ? `${usual.caller.name}'s` : "your";
   const groups = [...usual.pipelines, ...usual.packs].filter(
     ({ target }) =>
       pending === null ||
@@ -81,8 +80,8 @@ export function MemoryPage(): ReactNode {
       title="Memory"
       lead={
         evidence.totalCount === 0
-          ? "What somebody usually chooses is learned from successful runs, and filled in where they start the next."
-          : `From ${count(evidence.totalCount, "row")} of the last 30 days, this is filled in for ${whose}. Nothing is ever filled in unseen.`
+          ? "Packline learns your usual choices from successful runs and suggests them when you start the next one."
+          : `Suggested from ${whose} last 30 days of runs. You always see a suggestion before it is used.`
       }
       actions={
         <label className="flex items-center gap-2">
@@ -115,7 +114,7 @@ export function MemoryPage(): ReactNode {
           className="mb-4 flex flex-wrap items-center justify-between gap-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2"
         >
           <p>
-            You are looking at the memory of {usual.caller.name}. What you do here is done for them and stands in the
+            You are looking at the memory of {usual.caller.name}. Your changes apply to them and are recorded in the
             audit.
           </p>
           <Button onClick={() => void navigate({ search: {} })}>Back to my own</Button>
@@ -138,7 +137,7 @@ export function MemoryPage(): ReactNode {
       )}
       <Section title="Usual choices">
         {groups.length === 0 ? (
-          <Empty>Nothing is learned yet. A value that two successful runs share shows up here.</Empty>
+          <Empty>There are no suggestions yet. A value appears here after two successful runs use it.</Empty>
         ) : (
           [...groups]
             .sort((one, other) => Number(one.values.length === 0) - Number(other.values.length === 0))
@@ -163,11 +162,11 @@ export function MemoryPage(): ReactNode {
         }
       >
         <p className="mb-2 text-dense text-soft">
-          Only short fields such as persona or theme are kept, sealed, for 30 days. Forgetting touches nothing else: no
-          runs, artifacts, caches or credentials, and nothing that is pinned or excluded.
+          Packline keeps only short fields such as persona or theme, encrypted, for 30 days. Forgetting them does not
+          affect runs, artifacts, caches, credentials, or pinned and excluded values.
         </p>
         {rows.length === 0 ? (
-          <Empty>Nothing is remembered.</Empty>
+          <Empty>There are no entries.</Empty>
         ) : (
           <>
             <Evidence rows={rows} onForget={(scope, what) => begin({ scope, what })} />

@@ -58,7 +58,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
         ? []
         : [
             <Item key="ask" value="ask" onSelect={() => go(`/?ask=${encoded(wish)}`)}>
-              <span className="min-w-0 flex-1 truncate">What to run for “{wish}”</span>
+              <span className="min-w-0 flex-1 truncate">Ask what to run for “{wish}”</span>
             </Item>,
           ]}
     </Items>
@@ -78,11 +78,13 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
           ref={input}
           value={typed}
           onValueChange={setTyped}
-          placeholder="Go to, find or do…"
+          placeholder="Search or run a command…"
           className="w-full border-b border-line bg-page px-4 py-3 text-body outline-none"
         />
         <Command.List className="max-h-[min(60vh,440px)] overflow-auto p-2">
-          <Command.Empty className="px-3 py-4 text-soft">Nothing is called like this.</Command.Empty>
+          <Command.Empty className="px-3 py-4 text-soft">
+            There is no page, run, pipeline or pack with this name.
+          </Command.Empty>
           {sentence ? ask : null}
           {offered.map((group) => (
             <Here key={group.name} group={group} typed={typed} act={act} />

@@ -34,7 +34,7 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }): ReactNode {
       <label className="mt-5 flex items-center gap-2 border-t border-line pt-4">
         <input type="checkbox" checked={on} onChange={(event) => setOn(event.target.checked)} data-autofocus="" />
         <span>
-          Single keys act. Ctrl-K always does. Also in{" "}
+          Single-key shortcuts. Ctrl-K always works. You can also change this in{" "}
           <Link to="/settings" className="link underline" onClick={onClose}>
             Settings
           </Link>

@@ -35,8 +35,8 @@ export function DeleteDialog({
     <Dialog title={`Delete ${pipeline.name}?`} onClose={onClose}>
       <form onSubmit={(event) => void go(event)}>
         <p className="mb-3">
-          It can no longer be started. Runs under way finish. Its runs and what they made stay, and can be resumed and
-          run again.
+          Nobody can start it any more. Active runs finish. Its runs and their files stay, and you can still resume them
+          or run them again.
         </p>
         <label htmlFor={id} className="mb-1 block font-medium">
           Type its key, <span className="font-mono text-dense">{pipeline.key}</span>, to delete it
@@ -52,7 +52,7 @@ export function DeleteDialog({
         />
         <Notice problem={problem} />
         <div className="mt-5 flex justify-end gap-2">
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="danger" disabled={fetching || typed !== pipeline.key}>
             Delete the pipeline
           </Button>

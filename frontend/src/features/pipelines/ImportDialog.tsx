@@ -82,7 +82,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }): ReactNode {
         />
       </label>
       {planned === null ? null : (
-        <section aria-label="What it changes" className="mt-4 space-y-4" role="status">
+        <section aria-label="Changes" className="mt-4 space-y-4" role="status">
           {planned.map((one) => (
             <Planned key={one.key} change={one} />
           ))}
@@ -93,7 +93,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }): ReactNode {
         <Button onClick={onClose}>Close</Button>
         {planned === null ? (
           <Button kind="primary" disabled={fetching || yaml.trim() === ""} onClick={() => void go(true)}>
-            See what it changes
+            Preview changes
           </Button>
         ) : (
           <Button kind="primary" disabled={fetching || doing === 0} onClick={() => void go(false)}>

@@ -95,7 +95,7 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
         title="Steps"
         more={
           <Link to="/pipelines/$pipeline/edit" params={{ pipeline: pipeline.key }} className="link text-dense">
-            {actions.includes("UPDATE") ? "Edit them" : "See their inputs"}
+            {actions.includes("UPDATE") ? "Edit them" : "View inputs"}
           </Link>
         }
       >
@@ -123,12 +123,12 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
         title="Last runs"
         more={
           <Link to="/runs" search={{ pipeline: pipeline.key }} className="link text-dense">
-            All its runs
+            View all
           </Link>
         }
       >
         {pipeline.runs.nodes.length === 0 ? (
-          <p className="text-soft">It has not been run here.</p>
+          <p className="text-soft">It has not run here yet.</p>
         ) : (
           <RunTable runs={pipeline.runs.nodes} label="Last runs" ofOne />
         )}
@@ -181,7 +181,7 @@ function agentWords({ outputs, stdoutTo, cache, requiredIsolation }: Agent): str
   const words = [files.length === 0 ? "Proposes no files." : `Proposes ${files.join(", ")}.`];
   if (requiredIsolation !== null)
     words.push(`Only in isolation ${humanise(requiredIsolation.toLowerCase()).toLowerCase()}.`);
-  if (cache) words.push("May be replayed from an earlier result.");
+  if (cache) words.push("May reuse an earlier result.");
   return words.join(" ");
 }
 
@@ -218,7 +218,7 @@ function StepRow({ step, tries }: { step: Pipeline["steps"][number]; tries: numb
         ))}
         {uses.size === 0 ? "" : "."}
         {agent === null ? null : ` ${agentWords(agent)}`}
-        {pack?.effects === "EXTERNAL" ? <span className="text-warn"> Changes something outside.</span> : null}
+        {pack?.effects === "EXTERNAL" ? <span className="text-warn"> Changes an external system.</span> : null}
         {tries === null ? "" : tries > 1 ? ` Tried up to ${count(tries, "time")}.` : " Tried once."}
       </span>
     </li>

@@ -48,7 +48,7 @@ export function PipelinesPage(): ReactNode {
   return (
     <Page
       title="Pipelines"
-      lead="Steps in order, run with one click and resumed where they break."
+      lead="Ordered steps. Start them with one click, and resume a failed run at the step that failed."
       actions={
         <>
           <Button onClick={() => setImporting(true)}>Import YAML…</Button>
@@ -102,7 +102,7 @@ export function PipelinesPage(): ReactNode {
             ) : undefined
           }
         >
-          {filtered ? "No pipeline fits." : "There are no pipelines yet."}
+          {filtered ? "No pipeline matches." : "There are no pipelines yet."}
         </Empty>
       ) : (
         <>

@@ -42,7 +42,7 @@ export function RunBars({ runs }: { runs: readonly Bar[] }): ReactNode {
         const left = (BARS - shown.length + index) * (WIDTH + GAP);
         return (
           <g key={id} transform={`translate(${left} ${HEIGHT - height})`} className={INK[STATES[state].tone]}>
-            <title>{`${STATES[state].word}, ${duration(workSeconds)} of work`}</title>
+            <title>{`${STATES[state].word}, ${duration(workSeconds)}`}</title>
             <Shape state={state} height={height} />
           </g>
         );

@@ -71,7 +71,7 @@ function RunForm({ id }: { id: string }): ReactNode {
         <p className="max-w-[72ch]">
           {pipeline.metadata.typicalUse ?? pipeline.description}{" "}
           <Link to="/pipelines/$pipeline" params={{ pipeline: pipeline.key }} className="link">
-            See its steps
+            View steps
           </Link>
         </p>
       }

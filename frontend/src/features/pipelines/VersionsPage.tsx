@@ -186,7 +186,7 @@ function Compared({
         problem={one.problem ?? other.problem}
       />
     );
-  if (a === b) return <p className="text-soft">That is one version. Choose another to compare it with.</p>;
+  if (a === b) return <p className="text-soft">Both are the same version. Choose another one to compare.</p>;
   return (
     <DiffView
       key={`${a} ${b}`}
@@ -234,7 +234,7 @@ function RestoreDialog({
   return (
     <Dialog title={`Restore version ${number}`} onClose={onClose} wide>
       <p className="mb-3">
-        It is saved again as version {current.number + 1}. No version is lost, and runs under way keep theirs.
+        Packline saves it as version {current.number + 1}. The other versions stay, and active runs keep theirs.
       </p>
       {text === null ? (
         <Loading />
@@ -247,7 +247,7 @@ function RestoreDialog({
       )}
       <Notice problem={problem ?? unread} />
       <div className="mt-5 flex justify-end gap-2">
-        <Button onClick={onClose}>Leave it</Button>
+        <Button onClick={onClose}>Cancel</Button>
         <Button
           kind="primary"
           data-autofocus=""

@@ -29,7 +29,7 @@ export function ProposalsPage(): ReactNode {
   const [, remove] = useMutation(DeleteProposalDocument);
   const [leaving, setLeaving] = useState<Proposal | null>(null);
   return (
-    <Page title="Proposals" lead="Packs that were missing when somebody asked, kept to be built.">
+    <Page title="Proposals" lead="Proposals for missing packs, saved from requests.">
       <GearNav />
       {data === undefined ? (
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
@@ -41,7 +41,7 @@ export function ProposalsPage(): ReactNode {
             </Link>
           }
         >
-          None is kept. Where nothing here fits a request, the answer proposes a pack, which can be saved.
+          There are no proposals. When nothing matches a request, the answer proposes a pack that you can save.
         </Empty>
       ) : (
         <>
@@ -57,7 +57,7 @@ export function ProposalsPage(): ReactNode {
         <Confirm
           title="Delete this proposal?"
           word="Delete the proposal"
-          keep="Keep it"
+          keep="Cancel"
           onClose={() => setLeaving(null)}
           onConfirm={async () => {
             const answer = await remove({ id: leaving.id });
@@ -68,7 +68,7 @@ export function ProposalsPage(): ReactNode {
         >
           <p>
             <span className="font-mono text-dense">{leaving.gap.proposedPack.name}</span>, for “{leaving.userIntent}”.
-            It cannot be brought back; an issue that was filed stays.
+            You cannot undo this. A filed issue stays open.
           </p>
         </Confirm>
       )}

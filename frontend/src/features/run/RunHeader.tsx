@@ -93,11 +93,7 @@ function Facts({ run }: { run: RunWholeFragment }): ReactNode {
     STARTED_BY[run.cause](run.caller.name),
     ...(run.clientName === null ? [] : [`via ${run.clientName.slice(0, 40)}`]),
     <Timestamp key="at" at={run.createdAt} />,
-    run.startedAt === null
-      ? "not started"
-      : isFinal(run.state)
-        ? `took ${duration(work)} of work`
-        : `${duration(work)} of work`,
+    run.startedAt === null ? "not started" : isFinal(run.state) ? duration(work) : `${duration(work)} so far`,
   ];
   if (run.cost.amountUsd !== null && run.cost.amountUsd > 0) facts.push(money(run.cost.amountUsd));
   const used = (run.cost.usage?.input ?? 0) + (run.cost.usage?.output ?? 0);
@@ -110,7 +106,7 @@ function Facts({ run }: { run: RunWholeFragment }): ReactNode {
   }
   if (run.fromMemory.length > 0) {
     facts.push(
-      <Link key="memory" to="/memory" className="link" title="Filled in from what is usual, and left so">
+      <Link key="memory" to="/memory" className="link" title="Suggested from your usual choices and not changed">
         {`✎ ${run.fromMemory.map(({ field, value }) => `${fieldWord(field)} ${value}`).join(", ")}`} from memory
       </Link>,
     );
@@ -119,10 +115,10 @@ function Facts({ run }: { run: RunWholeFragment }): ReactNode {
   if (run.rerunOf !== null) {
     facts.push(
       <Link key="of" to="/runs/$run" params={{ run: run.rerunOf.id }} className="link">
-        again after an earlier run
+        re-run of an earlier run
       </Link>,
       <Link key="compare" to="/runs/compare" search={{ a: run.rerunOf.id, b: run.id }} className="link">
-        compare the two
+        compare
       </Link>,
     );
   }

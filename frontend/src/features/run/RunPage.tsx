@@ -86,7 +86,7 @@ export function RunPage(): ReactNode {
             </Link>
           }
         >
-          No run {id} is kept here, or it is not yours to see.
+          No run {id} exists here, or you may not see it.
         </NotFound>
       );
     }
@@ -296,14 +296,14 @@ function ReusedFrom({ step }: { step: StepRowFragment }): ReactNode {
   const reuse = reuseOf(step);
   if (reuse === null) return null;
   const source = reuse.madeBy?.runStep;
-  if (source === undefined) return <p className="text-soft">Reused from a run that is no longer kept.</p>;
+  if (source === undefined) return <p className="text-soft">Reused from a deleted run.</p>;
   return (
     <p className="text-soft wrap-anywhere">
       Reused from{" "}
       <Link to="/runs/$run" params={{ run: source.run.id }} search={{ step: source.key }} className="link">
         {source.run.title}
       </Link>
-      . Nothing ran here; its log is there.
+      . Nothing ran here; see the log there.
     </p>
   );
 }

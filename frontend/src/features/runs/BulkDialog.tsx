@@ -95,7 +95,7 @@ export function BulkDialog({ act, ids, onClose, onDone }: Props): ReactNode {
             {dry.line}
           </p>
           {Object.keys(dry.not).length === 0 ? null : (
-            <ul aria-label="Left as they are" className="mt-3 max-h-60 space-y-1 overflow-auto text-dense">
+            <ul aria-label="Not changed" className="mt-3 max-h-60 space-y-1 overflow-auto text-dense">
               {Object.entries(dry.not).map(([id, why]) => (
                 <li key={id} className="wrap-anywhere">
                   {titles.get(id) ?? id}: <span className="text-soft">{why}</span>
@@ -135,7 +135,7 @@ function Results({
   const well = results.filter(({ refused }) => refused === null).length;
   return (
     <Dialog title={`${BULK_ACTIONS[act].done}: ${well} of ${count(results.length, "run")}`} onClose={onClose}>
-      <ul aria-label="How each went" className="max-h-80 divide-y divide-line overflow-auto text-dense">
+      <ul aria-label="Results" className="max-h-80 divide-y divide-line overflow-auto text-dense">
         {results.map(({ id, title, refused, made }) => (
           <li key={id} className="py-1.5 wrap-anywhere">
             <Link to="/runs/$run" params={{ run: made ?? id }} className="link">

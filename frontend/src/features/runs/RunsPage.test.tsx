@@ -83,7 +83,7 @@ test("a filter stands in the address, is asked of the server, and is taken off b
       filter: { states: ["FAILED"] },
     }),
   );
-  await userEvent.click(screen.getByRole("button", { name: "Take off: Failed" }));
+  await userEvent.click(screen.getByRole("button", { name: "Remove filter: Failed" }));
   await waitFor(() => expect(history.location.search).not.toContain("status"));
 });
 
@@ -91,10 +91,10 @@ test("an address with filters shows them as set", async () => {
   await page("/runs?status=FAILED&pipeline=deck&cause=AGENT");
   expect(await screen.findByRole("combobox", { name: "State" })).toHaveDisplayValue("Failed");
   await waitFor(() => expect(screen.getByRole("combobox", { name: "Pipeline" })).toHaveDisplayValue("Deck"));
-  const chips = screen.getByRole("list", { name: "Filters that are on" });
+  const chips = screen.getByRole("list", { name: "Active filters" });
   expect(within(chips).getByText("started by an agent")).toBeVisible();
   await userEvent.click(within(chips).getByRole("button", { name: "Clear" }));
-  await waitFor(() => expect(screen.queryByRole("list", { name: "Filters that are on" })).toBeNull());
+  await waitFor(() => expect(screen.queryByRole("list", { name: "Active filters" })).toBeNull());
 });
 
 test("words that are searched for are asked once somebody pauses", async () => {
@@ -126,7 +126,7 @@ test("picked runs are counted, compared in twos, and let go", async () => {
   expect(within(bar).queryByRole("link", { name: "Compare" })).toBeNull();
   await userEvent.click(screen.getByRole("checkbox", { name: "Select Coffee deck" }));
   expect(within(bar).getByRole("link", { name: "Compare" })).toHaveAttribute("href", "/runs/compare?a=run_2&b=run_1");
-  await userEvent.click(within(bar).getByRole("button", { name: "Select none" }));
+  await userEvent.click(within(bar).getByRole("button", { name: "Clear selection" }));
   expect(screen.queryByRole("region", { name: "Selected runs" })).toBeNull();
 });
 
@@ -135,8 +135,10 @@ test("an act on many says first what it would do with each, then how each went",
   await userEvent.click(await screen.findByRole("checkbox", { name: "Select all on this page" }));
   await userEvent.click(screen.getByRole("button", { name: "Resume…" }));
   const dialog = await screen.findByRole("dialog", { name: "Resume 3 runs" });
-  expect(await within(dialog).findByText("3 runs selected: 1 resumes, 1 has outside effects, 2 cannot.")).toBeVisible();
-  expect(within(dialog).getByRole("list", { name: "Left as they are" })).toHaveTextContent("Coffee deck");
+  expect(
+    await within(dialog).findByText("3 runs selected: 1 resumes, 1 has external changes, 2 cannot."),
+  ).toBeVisible();
+  expect(within(dialog).getByRole("list", { name: "Not changed" })).toHaveTextContent("Coffee deck");
   expect(asked.some(({ name }) => name === "BulkResume")).toBe(false);
   await userEvent.click(within(dialog).getByRole("button", { name: "Resume 1 run" }));
   expect(await screen.findByRole("dialog", { name: "Resumed: 1 of 1 run" })).toBeVisible();

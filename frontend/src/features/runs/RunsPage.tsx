@@ -268,7 +268,7 @@ function Picked({
         </Link>
       ) : null}
       <button type="button" className="link ml-auto" onClick={onClear}>
-        Select none
+        Clear selection
       </button>
     </div>
   );

@@ -93,8 +93,8 @@ function NameView({ filters, given, onClose }: { filters: Filters; given: string
         </label>
         <p className="mt-1 min-h-5 text-meta text-soft">
           {name.trim() !== "" && !free
-            ? "A view that comes with the page is called so."
-            : "It is kept in this browser. A view of the same name is replaced."}
+            ? "A built-in view has this name."
+            : "The view is saved in this browser. It replaces a view with the same name."}
         </p>
         <div className="mt-5 flex justify-end gap-2">
           <Button onClick={onClose}>Close</Button>

@@ -7,7 +7,7 @@ export type BulkAction = "resume" | "rerun" | "cancel" | "acknowledge";
 
 export const BULK_ACTIONS: Record<BulkAction, { word: string; does: string; done: string }> = {
   resume: { word: "Resume", does: "resume", done: "Resumed" },
-  rerun: { word: "Run again", does: "run again", done: "Runs again" },
+  rerun: { word: "Run again", does: "run again", done: "Run again" },
   cancel: { word: "Cancel", does: "are cancelled", done: "Cancelled" },
   acknowledge: { word: "Acknowledge", does: "are acknowledged", done: "Acknowledged" },
 };
@@ -39,7 +39,7 @@ export function dryRun(act: BulkAction, selected: number, runs: readonly Planned
     if (!run.actions.includes(NEEDED[act]) || (act === "acknowledge" && run.acknowledgedAt !== null)) {
       not[run.id] = REASONS[act];
     } else if (plan?.allowed === false) {
-      not[run.id] = plan.issues.find(({ severity }) => severity === "ERROR")?.message ?? "The server would refuse it.";
+      not[run.id] = plan.issues.find(({ severity }) => severity === "ERROR")?.message ?? "The server refuses it.";
     } else {
       ready.push(run.id);
       if (plan?.steps.some(({ action, effects }) => action !== "REUSE" && effects === "EXTERNAL") === true)
@@ -48,7 +48,7 @@ export function dryRun(act: BulkAction, selected: number, runs: readonly Planned
   }
   const again = act === "resume" || act === "rerun" ? runs.filter((run) => run.again > 0).length : 0;
   const parts = [`${ready.length} ${one(ready.length, BULK_ACTIONS[act].does)}`];
-  if (outside > 0) parts.push(`${outside} ${outside === 1 ? "has" : "have"} outside effects`);
+  if (outside > 0) parts.push(`${outside} ${outside === 1 ? "has" : "have"} external changes`);
   if (again > 0) parts.push(`${again} ${again === 1 ? "was" : "were"} already run again`);
   const rest = selected - ready.length;
   if (rest > 0) parts.push(`${rest} cannot`);
@@ -62,9 +62,9 @@ function one(number: number, does: string): string {
 
 const REASONS: Record<BulkAction, string> = {
   resume: "It has not failed and was not cancelled.",
-  rerun: "It cannot be run again by you.",
+  rerun: "You may not run it again.",
   cancel: "It has ended already.",
-  acknowledge: "It has no failure to acknowledge, or it was acknowledged before.",
+  acknowledge: "It has no failure to acknowledge, or was already acknowledged.",
 };
 
 /** Does something with each, a few at a time, in order of their beginning. */

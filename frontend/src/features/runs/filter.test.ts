@@ -33,7 +33,7 @@ test("the address becomes a filter, and what it does not know is left out", () =
 test("an empty address asks for everything", () => {
   expect(filterOf(runsSearch({}), NOW)).toEqual({});
   expect(emptySentence({})).toBe("There are no runs yet.");
-  expect(emptySentence({ q: "x" })).toBe("No run fits these filters.");
+  expect(emptySentence({ q: "x" })).toBe("No run matches these filters.");
   expect(emptySentence({ status: "FAILED" })).toBe("No run is failed.");
 });
 

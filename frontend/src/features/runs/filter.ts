@@ -96,9 +96,9 @@ export function filterOf(search: RunsSearch, now: number): Filter {
 export function emptySentence(search: RunsSearch): string {
   const filters = Object.keys(filtersOf(search));
   if (filters.length === 0 && search.view === "attention") return "Nothing needs your attention.";
-  if (filters.length === 0 && search.view === "running") return "Nothing runs now.";
+  if (filters.length === 0 && search.view === "running") return "No runs are active.";
   if (filters.length === 1 && search.status !== undefined)
     return `No run is ${STATES[search.status].word.toLowerCase()}.`;
-  if (filters.length > 0 || search.view !== undefined) return "No run fits these filters.";
+  if (filters.length > 0 || search.view !== undefined) return "No run matches these filters.";
   return "There are no runs yet.";
 }

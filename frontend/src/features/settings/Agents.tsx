@@ -31,7 +31,7 @@ function Listed({ agentProfiles }: AgentsQuery): ReactNode {
     <Section title="Agents">
       {agentProfiles.length === 0 ? (
         <p className="text-soft">
-          No agent profile is declared. <code className="font-mono text-dense">PACKLINE_AGENTS</code> of the server
+          No agent profile is declared. <code className="font-mono text-dense">PACKLINE_AGENTS</code> on the server
           declares them.
         </p>
       ) : (
@@ -54,7 +54,7 @@ function Listed({ agentProfiles }: AgentsQuery): ReactNode {
 
 /** The program; what it is called with is long, and seldom asked for. */
 function Command({ command: [program, ...args] }: Pick<Profile, "command">): ReactNode {
-  if (program === MOCK) return <p>Answers from a script; no program is started.</p>;
+  if (program === MOCK) return <p>Answers from a script. No program starts.</p>;
   if (args.length === 0) return <p className="font-mono wrap-anywhere">{program}</p>;
   return (
     <details>
@@ -66,8 +66,8 @@ function Command({ command: [program, ...args] }: Pick<Profile, "command">): Rea
 
 function traits({ model, isolation, timeoutSeconds }: Profile): string[] {
   return [
-    model === null ? "the model it chooses" : `model ${model}`,
-    isolation === null ? "in a sandbox where there is one" : `only ${ISOLATION[isolation]}`,
+    model === null ? "its default model" : `model ${model}`,
+    isolation === null ? "in a sandbox if available" : `only ${ISOLATION[isolation]}`,
     `at most ${duration(timeoutSeconds)}`,
   ];
 }

@@ -7,7 +7,7 @@ import { setTheme, type Theme, theme } from "../../lib/browser/theme.ts";
 import { ownZone, setZone, zone, zones } from "../../lib/time/zone.ts";
 
 const THEMES: readonly (readonly [Theme, string])[] = [
-  ["system", "As the system"],
+  ["system", "System"],
   ["light", "Light"],
   ["dark", "Dark"],
 ];
@@ -59,14 +59,14 @@ export function Appearance(): ReactNode {
               setPlace(chosen);
             }}
           >
-            <option value="">As the system: {ownZone()}</option>
+            <option value="">System: {ownZone()}</option>
             {(listed ? zones() : place === null ? [] : [place]).map((name) => (
               <option key={name}>{name}</option>
             ))}
           </select>
         )}
       </FormField>
-      <p className="text-meta text-soft">Both are kept in this browser.</p>
+      <p className="text-meta text-soft">Both are saved in this browser.</p>
     </div>
   );
 }

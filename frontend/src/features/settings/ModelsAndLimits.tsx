@@ -14,7 +14,7 @@ export function ModelsAndLimits({ data, agents }: { data: ModelsAndLimitsQuery; 
     <>
       <Section title="Models">
         {data.modelRoles.length === 0 ? (
-          <p className="text-soft">No model serves any part.</p>
+          <p className="text-soft">No model is configured.</p>
         ) : (
           <ul className="divide-y divide-line border-y border-line text-dense">
             {data.modelRoles.map(({ role, chain }) => (
@@ -33,7 +33,7 @@ export function ModelsAndLimits({ data, agents }: { data: ModelsAndLimitsQuery; 
         )}
       </Section>
       {agents}
-      <Section title="Limits and what is kept">
+      <Section title="Limits and retention">
         <dl className="grid grid-cols-[minmax(10rem,18rem)_1fr] gap-x-4 gap-y-1.5 text-dense [&>dt]:text-soft">
           {rowsOf(data.server.runLimits).map(([term, value]) => (
             <div key={term} className="contents">
@@ -72,15 +72,15 @@ function ModelLine({ model }: { model: ModelPartsFragment }): ReactNode {
 
 function rowsOf(limits: Limits): [string, string][] {
   return [
-    ["A run may take", duration(limits.deadlineSeconds)],
-    ["A step may take", duration(limits.stepTimeoutSeconds)],
+    ["Maximum duration of a run", duration(limits.deadlineSeconds)],
+    ["Maximum duration of a step", duration(limits.stepTimeoutSeconds)],
     ["Steps of a pipeline", String(limits.steps)],
-    ["Runs of one caller at a time", limits.concurrentRuns.toLocaleString()],
-    ["Runs that may wait", limits.queuedRuns.toLocaleString()],
+    ["Concurrent runs per caller", limits.concurrentRuns.toLocaleString()],
+    ["Queued runs", limits.queuedRuns.toLocaleString()],
     ["Input and output of a step", `${bytes(limits.stepInputBytes)} and ${bytes(limits.stepOutputBytes)}`],
-    ["Beginning and end of a transcript", `${bytes(limits.transcriptBytes)} each`],
+    ["First and last part of a transcript", `${bytes(limits.transcriptBytes)} each`],
     ["One uploaded file", bytes(limits.uploadBytes)],
-    ["A session nobody uses lives", duration(limits.sessionIdleSeconds)],
+    ["Idle session expires after", duration(limits.sessionIdleSeconds)],
     ["Finished runs are kept", `${count(limits.runDays, "day")}, at most ${limits.runCount.toLocaleString()}`],
     ["Files are kept after success", count(limits.artifactDays, "day")],
   ];

@@ -4,10 +4,10 @@ import { Button } from "../../components/Button.tsx";
 import { type Permission, permission, switchOff, switchOn } from "../../lib/browser/notify.ts";
 
 const SENTENCES: Record<Permission, string> = {
-  on: "This browser tells you when one of your runs fails while you do not look at Packline.",
-  off: "This browser can tell you when one of your runs fails while you do not look at Packline. A tab with it has to be open.",
-  denied: "This browser was told to show no notifications of this site. Its own settings take that back.",
-  impossible: "This browser shows notifications of sites over HTTPS and on this machine only.",
+  on: "This browser notifies you when one of your runs fails and Packline is in the background.",
+  off: "This browser can notify you when one of your runs fails. Keep a Packline tab open.",
+  denied: "Notifications from this site are blocked. Allow them in the browser's settings.",
+  impossible: "Notifications need HTTPS, or a server on this machine.",
 };
 
 export function Notifications(): ReactNode {
@@ -17,8 +17,10 @@ export function Notifications(): ReactNode {
       <p role="status" className="mb-3">
         {SENTENCES[state]}
       </p>
-      {state === "off" ? <Button onClick={() => void switchOn().then(setState)}>Tell me of failures</Button> : null}
-      {state === "on" ? <Button onClick={() => setState(switchOff())}>Stop telling me</Button> : null}
+      {state === "off" ? (
+        <Button onClick={() => void switchOn().then(setState)}>Notify me about failures</Button>
+      ) : null}
+      {state === "on" ? <Button onClick={() => setState(switchOff())}>Stop notifying me</Button> : null}
     </div>
   );
 }

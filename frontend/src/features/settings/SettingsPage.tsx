@@ -69,9 +69,9 @@ function Server(): ReactNode {
     <>
       <ModelsAndLimits data={limits.data} agents={<Agents agentProfiles={agents.data.agentProfiles} />} />
       <Health server={health.data.server} />
-      <Section title="How the server was set">
+      <Section title="Server settings">
         <p className="mb-2 text-soft">
-          These are changed where it is started: by variables, its settings file or the command line.
+          To change them, restart the server with other environment variables, settings file or command-line options.
         </p>
         {values.data === undefined ? (
           <NeedsManage what="its settings" fetching={false} error={values.error} />
@@ -90,8 +90,8 @@ function Health({ server }: HealthQuery): ReactNode {
         <p className="mb-2 text-soft">
           Packline {server.version}
           {server.version === VERSION ? "" : `, this page ${VERSION}`} ·{" "}
-          {server.accepting ? "takes runs" : "takes no runs now"} · {server.runningRuns} running · {server.queuedRuns}{" "}
-          queued
+          {server.accepting ? "accepting runs" : "not accepting runs"} · {server.runningRuns} running ·{" "}
+          {server.queuedRuns} queued
         </p>
         <ul className="divide-y divide-line border-y border-line">
           {server.health.map(({ name, ok, message }) => (
@@ -108,7 +108,7 @@ function Health({ server }: HealthQuery): ReactNode {
           ))}
         </ul>
       </Section>
-      <Section title="Where packs come from">
+      <Section title="Pack folders">
         <ul className="divide-y divide-line border-y border-line">
           {server.packSources.map((source) => (
             <li key={source.location} className="py-2 text-dense">
@@ -152,7 +152,7 @@ function Values({ settings }: SettingsQuery): ReactNode {
 }
 
 function shown(value: unknown): string {
-  if (value === null || value === undefined) return "not shown or not set";
+  if (value === null || value === undefined) return "hidden or not set";
   if (typeof value === "string") return value === "" ? "empty" : value;
   if (typeof value === "object" && Object.keys(value).length === 0) return "none";
   if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(", ");

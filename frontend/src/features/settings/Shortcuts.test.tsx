@@ -15,11 +15,11 @@ afterEach(() => {
 
 test("single keys are switched off and on, and stay so in this browser", async () => {
   const { unmount } = render(<Shortcuts />);
-  await userEvent.click(screen.getByRole("checkbox", { name: /^Single keys act/ }));
+  await userEvent.click(screen.getByRole("checkbox", { name: /^Single-key shortcuts/ }));
   expect(shortcutsOn()).toBe(false);
   unmount();
   render(<Shortcuts />);
-  expect(screen.getByRole("checkbox", { name: /^Single keys act/ })).not.toBeChecked();
-  await userEvent.click(screen.getByRole("checkbox", { name: /^Single keys act/ }));
+  expect(screen.getByRole("checkbox", { name: /^Single-key shortcuts/ })).not.toBeChecked();
+  await userEvent.click(screen.getByRole("checkbox", { name: /^Single-key shortcuts/ }));
   expect(shortcutsOn()).toBe(true);
 });

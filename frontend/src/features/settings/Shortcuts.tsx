@@ -9,9 +9,9 @@ export function Shortcuts(): ReactNode {
     <label className="flex max-w-[60ch] items-start gap-2">
       <input type="checkbox" className="mt-1" checked={on} onChange={(event) => setOn(event.target.checked)} />
       <span>
-        Single keys act
+        Single-key shortcuts
         <span className="block text-meta text-soft">
-          <kbd>?</kbd> shows which. Ctrl-K always opens the list of commands. Kept in this browser.
+          <kbd>?</kbd> lists them. Ctrl-K always opens the command palette. Saved in this browser.
         </span>
       </span>
     </label>

@@ -81,6 +81,6 @@ test("what the server refuses stands at its field", async () => {
   await waitFor(() => expect(name).toBeInvalid());
   expect(name).toHaveAccessibleDescription(/Give it a name\./);
   expect(onMade).not.toHaveBeenCalled();
-  await userEvent.click(screen.getByRole("button", { name: "Leave it" }));
+  await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
   expect(onCancel).toHaveBeenCalledOnce();
 });

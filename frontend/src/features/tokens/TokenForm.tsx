@@ -15,8 +15,8 @@ export interface Made {
 }
 
 const SCOPES: readonly (readonly [Scope, string])[] = [
-  ["READ", "look at pipelines, packs and its own runs"],
-  ["OBSERVE", "look at the runs of others, too"],
+  ["READ", "view pipelines, packs and its own runs"],
+  ["OBSERVE", "view the runs of other callers"],
   ["RUN", "start, resume and cancel runs"],
   ["WRITE", "create and change pipelines"],
   ["MANAGE", "everything: credentials, tokens, settings, the runs of others"],
@@ -58,11 +58,7 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
   const problems = problem?.fields ?? {};
   return (
     <form noValidate onSubmit={(event) => void make(event)} className="mb-8 max-w-2xl space-y-4">
-      <FormField
-        label="Name"
-        about="What holds it, such as a laptop or a script: it tells tokens apart."
-        problem={problems["name"]}
-      >
+      <FormField label="Name" about="Where it is used, such as a laptop or a script." problem={problems["name"]}>
         {(given) => (
           <input
             {...given}
@@ -76,7 +72,7 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
       <FormField
         label="Caller"
         optional
-        about={`Whose runs it starts. Left empty they are yours, ${viewer.name}; tokens with the same name here are one caller.`}
+        about={`The caller its runs belong to. Leave empty for yourself, ${viewer.name}. Tokens with the same caller share their runs.`}
         problem={problems["subject"]}
       >
         {(given) => (
@@ -117,7 +113,7 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
           </p>
         )}
       </fieldset>
-      <FormField label="It works for">
+      <FormField label="Expires after">
         {(given) => (
           <select {...given} value={days} onChange={(event) => setDays(event.target.value)}>
             {LIFETIMES.map(([value, word]) => (
@@ -133,7 +129,7 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
         <Button type="submit" kind="primary" disabled={fetching}>
           Create the token
         </Button>
-        <Button onClick={onCancel}>Leave it</Button>
+        <Button onClick={onCancel}>Cancel</Button>
       </div>
     </form>
   );

@@ -68,7 +68,7 @@ export function TokensPage(): ReactNode {
             />
           </div>
           {data.callers.nodes.length === 0 ? (
-            <Empty>No caller is called so.</Empty>
+            <Empty>No caller has this name.</Empty>
           ) : (
             <>
               {data.callers.nodes.map((caller) => (
@@ -87,14 +87,14 @@ export function TokensPage(): ReactNode {
 function Once({ made, onDone }: { made: Made; onDone: () => void }): ReactNode {
   return (
     <section aria-label="New token" className="mb-6 rounded border border-ok bg-ok-tint px-4 py-3">
-      <p className="font-medium">The token “{made.name}” is made. Copy it now: it is not shown again.</p>
+      <p className="font-medium">The token “{made.name}” is ready. Copy it now: Packline does not show it again.</p>
       <div className="my-2 flex flex-wrap items-center gap-2">
         <code className="rounded border border-line bg-page px-2 py-1 font-mono text-dense wrap-anywhere">
           {made.plaintext}
         </code>
         <CopyButton text={made.plaintext} what="token" />
       </div>
-      <Button onClick={onDone}>I have it</Button>
+      <Button onClick={onDone}>Done</Button>
     </section>
   );
 }
@@ -220,12 +220,12 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
         <Confirm
           title={`Revoke the token “${ending.name}”?`}
           word="Revoke it"
-          keep="Keep it"
+          keep="Cancel"
           onClose={() => setEnding(null)}
           onConfirm={() => end(ending)}
         >
-          <p>It stops working at once, and connections that were made with it end. Runs it has started go on.</p>
-          <p className="text-soft">It cannot be made to work again; a new one has another text.</p>
+          <p>It stops working at once, and its connections close. Runs it started continue.</p>
+          <p className="text-soft">You cannot undo this. Create a new token instead.</p>
         </Confirm>
       )}
     </>

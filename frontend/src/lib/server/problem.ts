@@ -58,7 +58,7 @@ export function problemOfError(error: {
   const unreachable = error.networkError !== undefined;
   return {
     message: unreachable ? "The server did not answer." : error.graphQLErrors.map(({ message }) => message).join("\n"),
-    hint: unreachable ? "Nothing is known to have been done. Check that it runs, then try again." : null,
+    hint: unreachable ? "The change may not have been made. Check that the server is running, then try again." : null,
     details: [],
     fields: {},
   };

@@ -10,7 +10,7 @@ export async function readEvents(answer: Response, opened: () => void, next: (va
     // Events come one after the other.
     // oxlint-disable-next-line no-await-in-loop
     const { done, value } = await reader.read();
-    if (done) throw new Error("The stream broke off.");
+    if (done) throw new Error("The stream was interrupted.");
     rest += value;
     const blocks = rest.split("\n\n");
     rest = blocks.pop() ?? "";

@@ -115,7 +115,7 @@ function parse(text: string): Document {
   } catch {
     // Nothing but the depth of its recursion ends the parser: what is wrong with a text it tells.
     const refused: Document = parseDocument("", READ);
-    refused.errors.push(new YAMLParseError([0, 1], "RESOURCE_EXHAUSTION", "It is nested too deeply to be read"));
+    refused.errors.push(new YAMLParseError([0, 1], "RESOURCE_EXHAUSTION", "The definition is nested too deeply"));
     return refused;
   }
 }

@@ -79,7 +79,7 @@ const WORDS: Record<string, string> = {
 };
 
 export function typeWord(schema: Schema): string {
-  if (schema.enum !== undefined) return "one of a few";
+  if (schema.enum !== undefined) return "choice";
   const types = [schema.type ?? []].flat().filter((type) => type !== "null");
   if (types.length === 0) return "anything";
   return types.map((type) => WORDS[type] ?? type).join(" or ");

@@ -31,7 +31,9 @@ export function AddStepDialog({
   const found = data?.catalog.nodes.filter((node): node is Found => "version" in node) ?? [];
   return (
     <Dialog title="Add a step" onClose={onClose}>
-      <p className="mb-3 text-soft">{behind === null ? "It becomes the first step." : `It comes behind ${behind}.`}</p>
+      <p className="mb-3 text-soft">
+        {behind === null ? "It becomes the first step." : `It is added after ${behind}.`}
+      </p>
       <label htmlFor={id} className="sr-only">
         Search the packs
       </label>
@@ -51,7 +53,7 @@ export function AddStepDialog({
       {data === undefined ? (
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : found.length === 0 ? (
-        <p className="py-4 text-soft">No pack fits “{asked}”.</p>
+        <p className="py-4 text-soft">No pack matches “{asked}”.</p>
       ) : (
         <ul
           aria-label="Packs"
@@ -70,7 +72,7 @@ export function AddStepDialog({
                     <Kinds accepts={pack.metadata.accepts} produces={pack.metadata.produces} />
                   </span>
                   {pack.effects === "NONE" ? null : (
-                    <span className="text-meta text-warn">changes something outside</span>
+                    <span className="text-meta text-warn">changes an external system</span>
                   )}
                 </span>
                 <span className="line-clamp-2 text-dense text-soft">
@@ -78,7 +80,7 @@ export function AddStepDialog({
                 </span>
                 {pack.availability.usable ? null : (
                   <span className="block truncate text-meta text-warn">
-                    <Prose text={pack.availability.missing[0]?.message ?? "It cannot run here."} />
+                    <Prose text={pack.availability.missing[0]?.message ?? "Cannot run here."} />
                   </span>
                 )}
               </button>

@@ -53,16 +53,15 @@ export function SaveDialog({ before, text, errors, onSave, onClose }: Props): Re
         )}
         {errors === 0 ? null : (
           <p className="mt-3 text-dense text-warn">
-            The check has {count(errors, "thing")} against it, so it cannot be saved yet. Until then it is kept in this
-            browser.
+            Fix {count(errors, "problem")} to save. Until then, the draft is kept in this browser.
           </p>
         )}
         {before === null ? null : (
-          <p className="mt-3 text-dense text-soft">Runs under way keep the version they started with.</p>
+          <p className="mt-3 text-dense text-soft">Active runs keep the version they started with.</p>
         )}
         <Notice problem={refusal} />
         <div className="mt-5 flex justify-end gap-2">
-          <Button onClick={onClose}>Go on editing</Button>
+          <Button onClick={onClose}>Keep editing</Button>
           <Button type="submit" kind="primary" disabled={busy || errors > 0}>
             {before === null ? "Save the pipeline" : "Save the version"}
           </Button>
@@ -86,16 +85,16 @@ export function ConflictDialog({ mine, theirs, basedOn, onSaveOnTop, onReload, o
   const [busy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Problem | null>(null);
   return (
-    <Dialog wide title={`Version ${theirs.number} was saved meanwhile`} onClose={onClose}>
+    <Dialog wide title={`Version ${theirs.number} was saved in the meantime`} onClose={onClose}>
       <p className="mb-3">
         You started from version {basedOn}
-        {theirs.by === null ? "" : `; ${theirs.by} has saved version ${theirs.number}`}. Nothing of yours is lost. Below
-        is what saving yours on top would change in it.
+        {theirs.by === null ? "" : `; ${theirs.by} has saved version ${theirs.number}`}. Your changes are kept. The
+        comparison shows what saving them on top would change.
       </p>
       <DiffView before={theirs.yaml} after={mine} names={[`version ${theirs.number}`, "yours"]} />
       <Notice problem={refusal} />
       <div className="mt-5 flex flex-wrap justify-end gap-2">
-        <Button onClick={onClose}>Go on editing</Button>
+        <Button onClick={onClose}>Keep editing</Button>
         <Button onClick={onReload}>Take version {theirs.number} instead</Button>
         <Button
           kind="primary"

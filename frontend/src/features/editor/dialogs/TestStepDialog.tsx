@@ -52,7 +52,7 @@ export function TestStepDialog(props: Props): ReactNode {
           <Notice problem={error === undefined ? null : problemOfError(error)} />
           <p className="mb-3 text-soft">
             {last === null ? (
-              "There is no run yet to take values from; fill in what is missing."
+              "There is no earlier run to take values from. Fill in the missing ones."
             ) : (
               <>
                 With the values of{" "}
@@ -62,7 +62,7 @@ export function TestStepDialog(props: Props): ReactNode {
                 , <Timestamp at={last.createdAt} relative />.
               </>
             )}{" "}
-            It is recorded as a run of its own; the pipeline is not touched.
+            The test is recorded as a separate run. The pipeline does not change.
           </p>
           <Trial {...props} known={last === null ? { inputs: {}, outputs: {} } : knownFrom(last)} />
         </>
@@ -96,7 +96,7 @@ function Trial({ step, pack, known, onClose }: Props & { known: Known }): ReactN
         <div className="mb-3 border-l-2 border-warn bg-warn-tint px-3 py-2">
           {filled.missing.map((reference) => (
             <p key={reference} className="wrap-anywhere">
-              That run has no value for <code className="font-mono text-dense">{reference}</code>. Give one below.
+              That run has no value for <code className="font-mono text-dense">{reference}</code>. Enter one below.
             </p>
           ))}
         </div>
@@ -115,11 +115,11 @@ function Trial({ step, pack, known, onClose }: Props & { known: Known }): ReactN
         onChange={(event) => setText(event.target.value)}
       />
       {input === undefined ? (
-        <p className="mt-1 text-dense text-fail">This is no JSON. Texts need quotes: "text".</p>
+        <p className="mt-1 text-dense text-fail">This is not JSON. Put text in quotes: "text".</p>
       ) : null}
       {pack.effects === "NONE" ? null : (
         <p className="mt-2 text-warn">
-          <span className="font-mono text-dense">{pack.name}</span> changes something outside, in a test as in a run.
+          <span className="font-mono text-dense">{pack.name}</span> changes an external system, also in a test.
         </p>
       )}
       <Notice problem={refusal} />
@@ -160,7 +160,7 @@ function Outcome({ id }: { id: string }): ReactNode {
     <section aria-label="Outcome of the test" className="mt-4 border-t border-line pt-4">
       <p className="mb-3 flex flex-wrap items-center gap-3" role="status">
         <StateMark state={run.state} tinted />
-        {over ? <span className="text-soft">{duration(run.workSeconds)} of work</span> : null}
+        {over ? <span className="text-soft">{duration(run.workSeconds)}</span> : null}
         <Link to="/runs/$run" params={{ run: run.id }} className="link text-dense">
           Open the run
         </Link>
@@ -183,7 +183,7 @@ function Outcome({ id }: { id: string }): ReactNode {
         </p>
       ))}
       {step === undefined || step.artifacts.length === 0 ? null : <ArtifactRows artifacts={step.artifacts} />}
-      {run.state === "SUCCEEDED" ? <PayloadView payload={run.output} empty="It gave nothing." /> : null}
+      {run.state === "SUCCEEDED" ? <PayloadView payload={run.output} empty="No output." /> : null}
     </section>
   );
 }

@@ -26,8 +26,8 @@ export function Suggestions({ id, suggestions, active, any, onPick, onActive }: 
         className="absolute inset-x-0 top-full z-20 mt-1 rounded-lg border border-line bg-page p-3 text-soft shadow-float"
       >
         {any
-          ? "Nothing of that name comes before this step."
-          : "There is nothing to take yet: no input is declared, and no step comes before this one."}
+          ? "No earlier value has that name."
+          : "There are no values yet: no input is declared, and no step comes before this one."}
       </p>
     );
   }
@@ -36,7 +36,7 @@ export function Suggestions({ id, suggestions, active, any, onPick, onActive }: 
       ref={list}
       id={id}
       role="listbox"
-      aria-label="Values to take"
+      aria-label="Available values"
       className="absolute inset-x-0 top-full z-20 mt-1 max-h-72 overflow-y-auto rounded-lg border border-line bg-page py-1 shadow-float"
     >
       {suggestions.map((suggestion, index) => (

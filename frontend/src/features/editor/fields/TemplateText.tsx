@@ -147,8 +147,8 @@ export function TemplateText({
         <button
           type="button"
           className="absolute top-1 right-1 rounded p-1 text-soft hover:bg-hover hover:text-ink"
-          title="Take a value from an input or an earlier step; or type ${{"
-          aria-label="Take a value from an input or an earlier step"
+          title="Use a value from an input or an earlier step; or type ${{"
+          aria-label="Use a value from an input or an earlier step"
           aria-expanded={open !== null}
           onClick={take}
         >

@@ -167,7 +167,7 @@ function Choice({
         </option>
       ))}
       {known || value === undefined ? null : <option value={JSON.stringify(value)}>{JSON.stringify(value)}</option>}
-      <option value={TAKE}>Take it from an input or an earlier step…</option>
+      <option value={TAKE}>Use a value from an input or an earlier step…</option>
     </select>
   );
 }
@@ -259,7 +259,9 @@ export function valueOf(text: string, kind: FieldKind): { value: unknown; wrong:
     case "integer": {
       if (isTemplate(trimmed)) return { value: trimmed, wrong: null };
       const number = Number(trimmed);
-      return Number.isNaN(number) ? { value: undefined, wrong: "This is no number." } : { value: number, wrong: null };
+      return Number.isNaN(number)
+        ? { value: undefined, wrong: "This is not a number." }
+        : { value: number, wrong: null };
     }
     case "list": {
       if (trimmed.startsWith("[")) return fromJson(trimmed);
@@ -287,6 +289,6 @@ export function valueOf(text: string, kind: FieldKind): { value: unknown; wrong:
 function fromJson(text: string): { value: unknown; wrong: string | null } {
   const read = readJson(text);
   return read === null
-    ? { value: undefined, wrong: 'This is no JSON. Texts need quotes: "text". What it was before stays.' }
+    ? { value: undefined, wrong: 'This is not JSON. Put text in quotes: "text". The value before is kept.' }
     : { value: read.json, wrong: null };
 }

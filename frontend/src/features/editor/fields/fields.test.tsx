@@ -93,7 +93,7 @@ describe("a field of a step", () => {
   test("shows the last run's value beside a suggestion, and Escape leaves the text alone", async () => {
     const onValue = vi.fn<(value: unknown) => void>();
     render(<Held kind="text" onValue={onValue} />);
-    await userEvent.click(screen.getByRole("button", { name: /Take a value/ }));
+    await userEvent.click(screen.getByRole("button", { name: /Use a value/ }));
     expect(screen.getByText("Last time: Hello")).toBeVisible();
     await userEvent.keyboard("{Escape}");
     expect(screen.queryByRole("listbox")).toBeNull();
@@ -130,7 +130,7 @@ describe("a field of a step", () => {
     await userEvent.clear(box);
     onValue.mockClear();
     await userEvent.type(box, '[["x"');
-    expect(screen.getByText(/This is no JSON/)).toBeVisible();
+    expect(screen.getByText(/This is not JSON/)).toBeVisible();
     expect(onValue).not.toHaveBeenCalled();
     await userEvent.type(box, "]");
     expect(onValue).toHaveBeenLastCalledWith(["x"]);
@@ -141,8 +141,8 @@ describe("a field of a step", () => {
     render(<Held kind="choice" choices={[1, 2]} onValue={onValue} />);
     await userEvent.selectOptions(screen.getByLabelText("Field"), "2");
     expect(onValue).toHaveBeenLastCalledWith(2);
-    await userEvent.selectOptions(screen.getByLabelText("Field"), "Take it from an input or an earlier step…");
-    await userEvent.click(screen.getByRole("button", { name: /Take a value/ }));
+    await userEvent.selectOptions(screen.getByLabelText("Field"), "Use a value from an input or an earlier step…");
+    await userEvent.click(screen.getByRole("button", { name: /Use a value/ }));
     await userEvent.keyboard("{Enter}");
     expect(onValue.mock.lastCall?.[0]).toContain("${{ steps.fetch.output.text }}");
     await userEvent.click(screen.getByRole("button", { name: "Choose a value instead" }));
@@ -157,7 +157,7 @@ function read(text: string, kind: Field["kind"]): unknown {
 test("a typed text becomes the value its kind asks for", () => {
   expect(read("12", "integer")).toBe(12);
   expect(read("${{ inputs.n }}", "integer")).toBe("${{ inputs.n }}");
-  expect(valueOf("twelve", "number").wrong).toBe("This is no number.");
+  expect(valueOf("twelve", "number").wrong).toBe("This is not a number.");
   expect(read("a\n\n b ", "list")).toEqual(["a", "b"]);
   expect(read("${{ inputs.all }}", "list")).toBe("${{ inputs.all }}");
   expect(read('["${{ inputs.one }}"]', "list")).toEqual(["${{ inputs.one }}"]);
@@ -250,7 +250,7 @@ test("a field that is typed in stays the same when its pack gets known", async (
   const box = screen.getByDisplayValue("Hello");
   box.focus();
   await userEvent.keyboard("x");
-  expect(await screen.findByText(/changes nothing outside/)).toBeVisible();
+  expect(await screen.findByText(/changes no external system/)).toBeVisible();
   expect(screen.queryByText("Remove")).toBeNull();
   expect(box).toHaveFocus();
 });

@@ -26,18 +26,16 @@ export function CheckPanel({ checked, quiet, steps, onGo }: Props): ReactNode {
       <div role="status">
         {problem === null ? null : <p className="text-dense text-warn">It could not be checked: {problem}</p>}
         {check === null ? null : errors.length > 0 && quiet ? (
-          <p className="text-dense text-soft">What it needs before it can be saved:</p>
+          <p className="text-dense text-soft">Needed before you can save:</p>
         ) : errors.length > 0 ? (
           <p className="flex gap-2 text-dense font-medium text-fail">
             <CircleAlert aria-hidden="true" className="mt-0.5 size-4 shrink-0" />
-            {count(errors.length, "thing")} to put right before it can be saved
+            Fix {count(errors.length, "problem")} to save
           </p>
         ) : (
           <p className="flex gap-2 text-dense font-medium text-ok">
             <CircleCheck aria-hidden="true" className="mt-0.5 size-4 shrink-0" />
-            {warnings.length === 0
-              ? "Nothing wrong with it."
-              : `It can be saved. ${count(warnings.length, "thing")} worth knowing:`}
+            {warnings.length === 0 ? "No problems." : `Ready to save, with ${count(warnings.length, "warning")}:`}
           </p>
         )}
       </div>
@@ -54,7 +52,7 @@ export function CheckPanel({ checked, quiet, steps, onGo }: Props): ReactNode {
       </ul>
       {check === null || check.preflight.usable ? null : (
         <div className="mt-4 border-t border-line pt-3">
-          <h3>It cannot run here yet</h3>
+          <h3>Cannot run here yet</h3>
           <ul className="mt-1 space-y-2 text-dense">
             {check.preflight.missing.map(({ kind, name, message, hint }) => (
               <li key={kind + name} className="wrap-anywhere text-soft">

@@ -18,7 +18,7 @@ interface Props {
 
 const KINDS = {
   text: { word: "Text", schema: { type: "string" } },
-  choice: { word: "One of a few", schema: { type: "string", enum: ["one", "other"] } },
+  choice: { word: "Choice", schema: { type: "string", enum: ["one", "other"] } },
   number: { word: "Number", schema: { type: "number" } },
   integer: { word: "Whole number", schema: { type: "integer" } },
   boolean: { word: "Yes or no", schema: { type: "boolean" } },
@@ -99,7 +99,7 @@ export function DeclaredInputs({ schema, issues, readOnly, onChange, onRename }:
           </Button>
           {names.length > 0 ? null : (
             <Button kind="quiet" onClick={() => onChange([], undefined)}>
-              Declare none
+              Remove the declarations
             </Button>
           )}
         </div>

@@ -18,12 +18,12 @@ interface Props {
 }
 
 const LISTS = [
-  { name: "accepts", label: "Takes", about: "Kinds of thing, one on each line, such as url or markdown." },
-  { name: "produces", label: "Makes", about: "Kinds of thing, one on each line, such as pdf." },
+  { name: "accepts", label: "Takes", about: "Kinds, one on each line, such as url or markdown." },
+  { name: "produces", label: "Makes", about: "Kinds, one on each line, such as pdf." },
   { name: "intent_keywords", label: "Keywords", about: "Short phrases a request is matched against." },
-  { name: "example_intents", label: "Example requests", about: "As people would put them." },
-  { name: "limitations", label: "Limits", about: "What it cannot do, a sentence on each line." },
-  { name: "supersedes", label: "Stands in for", about: "Packs that are better used through this pipeline." },
+  { name: "example_intents", label: "Example requests", about: "In users' words." },
+  { name: "limitations", label: "Limits", about: "What it cannot do, one sentence on each line." },
+  { name: "supersedes", label: "Replaces", about: "Packs to use through this pipeline instead." },
 ] as const;
 
 /** What the pipeline is called, what it is given, what it is for. */
@@ -48,7 +48,7 @@ export function PipelineForm({
           text={plainText(value["name"])}
           issues={issuesAt(issues, ["name"])}
           readOnly={readOnly}
-          placeholder="What people call it"
+          placeholder="The name people see"
           onChange={(name) => onChange(["name"], name)}
         />
         <div className="grid grid-cols-[1fr_12rem] gap-4 max-md:grid-cols-1">
@@ -60,7 +60,7 @@ export function PipelineForm({
             readOnly={readOnly}
             mono
             placeholder={isNew ? "made from the name" : ""}
-            about="Its handle in addresses, commands and tools."
+            about="Its id in addresses, commands and tools."
             onChange={(key) => onChange(["key"], key === "" ? undefined : key)}
           />
           <PlainField
@@ -93,7 +93,7 @@ export function PipelineForm({
       <section aria-label="Inputs" data-field="inputs">
         <h2>Inputs</h2>
         <p className="mb-3 max-w-[72ch] text-soft">
-          What a run is given. Its form, its command flags and its tool parameters come from here.
+          The inputs of a run. They define its form, its command flags and its tool parameters.
         </p>
         {declared === null ? (
           <Undeclared schema={inputSchema} readOnly={readOnly} onDeclare={(schema) => onChange(["inputs"], schema)} />
@@ -110,7 +110,7 @@ export function PipelineForm({
       <section aria-label="Metadata" data-field="metadata">
         <h2>What it is for</h2>
         <p className="mb-3 max-w-[72ch] text-soft">
-          Read by search and by agents who look for a fitting pipeline. What is left out is derived from the packs.
+          Search and agents use it to choose a pipeline. Packline derives missing values from the packs.
         </p>
         <div className="space-y-4">
           <PlainField
@@ -160,8 +160,8 @@ function Undeclared({
     <div className="border-l-2 border-line pl-3">
       <p>
         {names.length === 0
-          ? "None is declared, and no step reads one."
-          : "None is declared; they are derived from what the steps read: "}
+          ? "No inputs are declared, and no step reads one."
+          : "No inputs are declared. Packline derives them from the steps: "}
         {names.map((name, index) => (
           <span key={name}>
             {index === 0 ? "" : ", "}

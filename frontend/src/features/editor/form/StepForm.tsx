@@ -32,11 +32,11 @@ interface Props {
 }
 
 const RETRY = [
-  { name: "max_attempts", label: "Attempts in all", standard: "3" },
+  { name: "max_attempts", label: "Maximum attempts", standard: "3" },
   { name: "initial_seconds", label: "First wait, seconds", standard: "1" },
-  { name: "factor", label: "Wait grows by", standard: "2" },
+  { name: "factor", label: "Wait multiplier", standard: "2" },
   { name: "max_seconds", label: "Longest wait, seconds", standard: "60" },
-  { name: "jitter", label: "Left to chance, 0 to 1", standard: "0.2" },
+  { name: "jitter", label: "Jitter, 0 to 1", standard: "0.2" },
 ] as const;
 
 /** One step: what it is given, from its pack's schema, and how it is tried again. */
@@ -67,11 +67,11 @@ export function StepForm(props: Props): ReactNode {
                 {" "}
                 ·{" "}
                 {pack.effects === "EXTERNAL" ? (
-                  <span className="text-warn">changes something outside</span>
+                  <span className="text-warn">changes an external system</span>
                 ) : pack.effects === "IDEMPOTENT" ? (
-                  "changes something outside, once"
+                  "changes an external system, at most once"
                 ) : (
-                  "changes nothing outside"
+                  "changes no external system"
                 )}
               </>
             )}
@@ -93,7 +93,7 @@ export function StepForm(props: Props): ReactNode {
           readOnly={readOnly}
           settle
           mono
-          about="Later steps take from it by this name; renaming takes them along."
+          about="Later steps refer to it by this id. Renaming updates them."
           onChange={onRename}
         />
         <PlainField
@@ -109,7 +109,7 @@ export function StepForm(props: Props): ReactNode {
       </div>
       <Inputs {...props} issues={mine} />
       <details className="mt-6 border-t border-line pt-3" open={timing.length > 0 || undefined}>
-        <summary className="link w-fit">When it is tried again, and for how long</summary>
+        <summary className="link w-fit">Retries and time limit</summary>
         <div className="mt-3 grid grid-cols-3 gap-4 max-md:grid-cols-2">
           {RETRY.map(({ name, label, standard }) => (
             <PlainField
@@ -136,10 +136,8 @@ export function StepForm(props: Props): ReactNode {
           />
         </div>
         <p className="mt-2 text-meta text-soft">
-          Only passing failures are tried again, and only within the run's deadline.
-          {pack === null
-            ? ""
-            : ` This pack gives an attempt ${duration(pack.timeoutSeconds)} unless you say otherwise.`}
+          Packline retries only transient failures, and only within the run's deadline.
+          {pack === null ? "" : ` The default time limit of this pack is ${duration(pack.timeoutSeconds)}.`}
         </p>
       </details>
     </section>
@@ -206,7 +204,7 @@ function Inputs({ index, step, pack, issues, suggestions, readOnly, onChange }: 
           <Prose text={`${message} ${hint ?? ""}`} />
         </p>
       ))}
-      {pack !== null && fields.length === 0 ? <p className="text-soft">It takes no input.</p> : null}
+      {pack !== null && fields.length === 0 ? <p className="text-soft">It has no inputs.</p> : null}
       <div className="space-y-5">{[...upFront, ...others.map(stranger)].map(row)}</div>
       {rest.length === 0 ? null : (
         <details className="mt-5">
@@ -233,7 +231,7 @@ function OtherKind({ index, step, text, issues, onYaml }: Props): ReactNode {
         {index + 1} · {humanise(step.id === "" ? "step" : step.id)}
       </h2>
       <p className="mt-1 mb-3 max-w-[72ch] text-soft">
-        This form cannot show all of this step, so it is edited as YAML. Nothing of it is lost here.
+        This form cannot show every setting of this step. Edit it as YAML.
       </p>
       {issuesAt(issues, ["steps", index]).map(({ message, hint }) => (
         <p key={message} className="mb-2 text-dense text-fail">

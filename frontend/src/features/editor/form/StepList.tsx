@@ -137,7 +137,7 @@ export function StepList({
                   {humanise(step.id === "" ? "step" : step.id)}
                 </span>
                 <span className="block truncate font-mono text-meta text-soft">
-                  {step.pack !== "" ? step.pack : "agent" in step.value ? "agent" : "another kind of step"}
+                  {step.pack !== "" ? step.pack : "agent" in step.value ? "agent" : "other step"}
                 </span>
               </span>
               <Mark errors={issuesAt(issues, ["steps", index]).filter(({ severity }) => severity === "ERROR").length} />

@@ -9,8 +9,8 @@ import type { PreviewPartsFragment } from "../run.generated.ts";
 
 const SOURCES = {
   DEFINITION: "from the definition",
-  STEP_INPUT: "given here",
-  EARLIER_STEP_INPUT: "given in an earlier resume",
+  STEP_INPUT: "entered here",
+  EARLIER_STEP_INPUT: "entered in an earlier resume",
 } as const;
 
 /** What would happen: what is kept, what runs, what it may do outside a second time. */
@@ -28,7 +28,7 @@ export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
   return (
     <>
       <dl className="grid grid-cols-[8rem_1fr] gap-x-4 gap-y-1.5 [&>dt]:text-soft">
-        <dt>Kept</dt>
+        <dt>Reused</dt>
         <dd>{kept.length === 0 ? "nothing" : `${count(kept.length, "step")}: ${names(kept)}`}</dd>
         <dt>Will run</dt>
         <dd>
@@ -58,13 +58,13 @@ export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
             </dd>
           </>
         )}
-        <dt>Outside effects</dt>
+        <dt>External changes</dt>
         <dd>{outside.length === 0 ? "none" : names(outside)}</dd>
       </dl>
       {twice.length === 0 && issues.length === 0 ? null : (
         <ul className="mt-4 space-y-2">
           {twice.length === 0 ? null : (
-            <Note>{names(twice)} may already have done its work outside; going on may do it a second time.</Note>
+            <Note>{names(twice)} may already have changed an external system. Continuing may repeat that change.</Note>
           )}
           {issues.map(({ rule, path, severity, message, hint }) => (
             <Note key={rule + path.join(".")} bad={severity === "ERROR"}>

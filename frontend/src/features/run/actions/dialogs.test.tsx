@@ -96,8 +96,8 @@ test("an input given in an earlier resume is shown and can be dropped", async ()
     {},
     { steps: [outline!, { ...render!, inputSource: "EARLIER_STEP_INPUT", input: given }, publish!] },
   );
-  expect(await screen.findByText("Render: given in an earlier resume")).toBeVisible();
-  await userEvent.click(screen.getByText("Render: given in an earlier resume"));
+  expect(await screen.findByText("Render: entered in an earlier resume")).toBeVisible();
+  await userEvent.click(screen.getByText("Render: entered in an earlier resume"));
   expect(screen.getByText(/Coffee/)).toBeVisible();
   await userEvent.click(screen.getByRole("checkbox", { name: /Use the input from the definition/ }));
   await waitFor(() =>
@@ -173,7 +173,7 @@ test("an input that is too long to be shown whole is not offered for change", as
   await dialog("change", {
     ChangeableStep: { run: { id: "run_1", step: { ...STEP.run.step, whole: { json: null, truncated: true } } } },
   });
-  expect(await screen.findByText("Its input is too long to be changed here.")).toBeVisible();
+  expect(await screen.findByText("The input is too long to edit here.")).toBeVisible();
   expect(screen.queryByRole("button", { name: /^Resume/ })).toBeNull();
 });
 
@@ -196,7 +196,7 @@ test("cancelling is asked before it happens", async () => {
     CancelRun: { cancelRun: { __typename: "RunSuccess", run: aFailedRun() } },
   });
   expect(await screen.findByRole("dialog", { name: "Cancel this run?" })).toBeVisible();
-  await userEvent.click(screen.getByRole("button", { name: "Let it run" }));
+  await userEvent.click(screen.getByRole("button", { name: "Keep running" }));
   expect(onClose).toHaveBeenCalledOnce();
   expect(sent("CancelRun")).toEqual([]);
   await userEvent.click(screen.getByRole("button", { name: "Cancel the run" }));

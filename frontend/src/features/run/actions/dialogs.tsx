@@ -70,7 +70,7 @@ function ChangeDialog(props: Props): ReactNode {
     return (
       <Dialog title={`Change the input of ${humanise(key)}`} onClose={props.onClose}>
         {found?.whole?.truncated === true ? (
-          <p>Its input is too long to be changed here.</p>
+          <p>The input is too long to edit here.</p>
         ) : (
           <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
         )}
@@ -138,7 +138,9 @@ function ResumeDialog({
       {changing === undefined ? null : (
         <>
           {changing.resolved ? null : (
-            <p className="mb-3 text-soft">Its input was never put together: what you give here is all it gets.</p>
+            <p className="mb-3 text-soft">
+              Its input was never resolved: the step gets only the values you enter here.
+            </p>
           )}
           <ValueForm
             label="Input of the step"
@@ -153,7 +155,7 @@ function ResumeDialog({
       {changeableSchema === null ? null : (
         <details className="mb-4">
           <summary className="link w-fit">Change inputs of the run</summary>
-          <p className="my-2 text-meta text-soft">Those that no step which has succeeded has read.</p>
+          <p className="my-2 text-meta text-soft">Inputs that no succeeded step has read.</p>
           <ValueForm
             label="Inputs of the run"
             schema={changeableSchema}
@@ -182,7 +184,9 @@ function ResumeDialog({
           />
           <span>
             Use the input from the definition
-            <span className="block text-meta text-soft">Drops the input that an earlier resume gave this step.</span>
+            <span className="block text-meta text-soft">
+              Removes the input that an earlier resume set for this step.
+            </span>
           </span>
         </label>
       ) : null}
@@ -257,7 +261,7 @@ function RerunDialog({ run, onClose }: Props): ReactNode {
   const start = from === "" ? "" : ` from step ${run.steps.findIndex((step) => step.key === from) + 1}`;
   return (
     <Dialog title="Run again" onClose={onClose}>
-      <p className="mb-3 text-soft">A new run. This one stays as it is.</p>
+      <p className="mb-3 text-soft">This starts a new run. The original does not change.</p>
       {run.steps.length < 2 ? null : (
         <label className="mb-4 block">
           <span className="mb-1 block font-medium">From</span>
@@ -299,9 +303,9 @@ function RerunDialog({ run, onClose }: Props): ReactNode {
       <label className="mb-4 flex items-start gap-2">
         <input type="checkbox" className="mt-1" checked={force} onChange={(event) => setForce(event.target.checked)} />
         <span>
-          Do everything anew
+          Ignore cached results
           <span className="block text-meta text-soft">
-            Packs fetch and compute again what they would take from their cache.
+            Packs fetch and compute everything again instead of reading their cache.
           </span>
         </span>
       </label>
@@ -371,7 +375,7 @@ function CancelDialog({ run, onClose }: Props): ReactNode {
         succeeded are kept, and it can be resumed later.
       </p>
       <Notice problem={problem} />
-      <Foot onClose={onClose} away="Let it run">
+      <Foot onClose={onClose} away="Keep running">
         <Button kind="danger" data-autofocus="" disabled={fetching} onClick={() => void go()}>
           Cancel the run
         </Button>

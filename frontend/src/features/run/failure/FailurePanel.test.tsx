@@ -74,7 +74,7 @@ test.each(EACH)("a failure of the class %s says what it is, in four facts", asyn
   expect(within(region).getByRole("heading", { level: 2 })).toHaveTextContent("Step 2, Render, failed");
   expect(fact("What happened")).toHaveTextContent("The service does not answer.");
   expect(fact("Likely cause")).toHaveTextContent("It is down or overloaded.");
-  expect(fact("Kind")).toHaveTextContent(`${CLASSES[kind].word}. ${CLASSES[kind].sentence}`);
+  expect(fact("Who can fix it")).toHaveTextContent(`${CLASSES[kind].word}. ${CLASSES[kind].sentence}`);
   expect(fact("Safe to repeat")).toHaveTextContent(/^Yes/);
   // A fault of the pack is reported, and only its raw error tells more.
   expect(within(region).queryByRole("button", { name: /Copy a report/ }) !== null).toBe(kind === "PACK_BUG");
@@ -128,7 +128,7 @@ test("a lost session says which step makes it anew", async () => {
 
 test("what may have happened outside already is said", async () => {
   await panel(aFailure({ safeToRepeat: false }));
-  expect(fact("Safe to repeat")).toHaveTextContent(/^Not for sure/);
+  expect(fact("Safe to repeat")).toHaveTextContent(/^Uncertain/);
 });
 
 test("an attempt is looked at by pressing it", async () => {

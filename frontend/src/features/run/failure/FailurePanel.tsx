@@ -53,15 +53,15 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
         <dd className="wrap-anywhere">
           {failure.cause} {failure.hint === null ? null : <Prose text={failure.hint} />}
         </dd>
-        <dt>Kind</dt>
+        <dt>Who can fix it</dt>
         <dd>
           <strong className="font-medium">{kind.word}.</strong> {kind.sentence}
         </dd>
         <dt>Safe to repeat</dt>
         <dd>
           {failure.safeToRepeat
-            ? "Yes: repeating the step changes nothing outside a second time."
-            : "Not for sure: the step may have changed something outside already."}
+            ? "Yes: repeating the step causes no second external change."
+            : "Uncertain: the step may already have changed an external system."}
         </dd>
       </dl>
       {failure.code === "SESSION_UNAVAILABLE" && run.actions.includes("RESUME") ? <NewSession run={run} /> : null}
@@ -136,7 +136,7 @@ function forAgent(run: RunWholeFragment, step: StepRowFragment | null, failure: 
     `Code ${failure.code}, class ${failure.class}. ${failure.message}`,
     failure.hint === null ? "" : `Hint: ${failure.hint}`,
     failure.field === null ? "" : `Input at fault: ${failure.field}`,
-    `Safe to repeat: ${failure.safeToRepeat ? "yes" : "not for sure"}.`,
+    `Safe to repeat: ${failure.safeToRepeat ? "yes" : "uncertain"}.`,
     `Look at it with get_run {"run_id": "${run.id}"}; go on with resume_run {"run_id": "${run.id}"}, which keeps what has succeeded${step === null ? "" : ", and takes `step_input` to replace the step's input"}.`,
     `Page: ${location.origin}${withBase(`/runs/${run.id}`)}`,
   ]

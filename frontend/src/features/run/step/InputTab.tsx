@@ -37,12 +37,12 @@ export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFr
   const resolved = found.input === null || found.input.truncated ? null : fieldsOf(found.input.json);
   const references = found.step?.references ?? [];
   if (references.length === 0 || written === null)
-    return <PayloadView payload={found.input} empty="It has not started, so its input is not known yet." />;
+    return <PayloadView payload={found.input} empty="It has not started, so its input is unknown." />;
   return (
     <>
       <div className="flex items-baseline justify-between">
         {found.input?.truncated === true ? (
-          <p className="text-soft">The input is too long to be shown field by field.</p>
+          <p className="text-soft">The input is too long to show by field.</p>
         ) : (
           <span />
         )}
@@ -52,8 +52,8 @@ export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFr
         <thead className="max-md:sr-only">
           <tr className="border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th]:font-medium">
             <th className="w-24">Field</th>
-            <th className="w-[40%]">Written</th>
-            <th>Got</th>
+            <th className="w-[40%]">Template</th>
+            <th>Value</th>
           </tr>
         </thead>
         <tbody className="max-md:block">
@@ -71,11 +71,11 @@ export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFr
               </td>
               <td className="font-mono wrap-anywhere">
                 {resolved === null ? (
-                  <span className="font-sans text-soft">{found.input === null ? "not known yet" : ""}</span>
+                  <span className="font-sans text-soft">{found.input === null ? "Unknown" : ""}</span>
                 ) : Object.hasOwn(resolved, name) ? (
                   <Value value={resolved[name]} />
                 ) : (
-                  <span className="font-sans text-soft">left out</span>
+                  <span className="font-sans text-soft">Not set</span>
                 )}
               </td>
             </tr>
@@ -84,7 +84,7 @@ export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFr
       </table>
       {more}
       {found.input?.truncated === true ? (
-        <Code text={found.input.excerpt ?? ""} label="Beginning of the input" />
+        <Code text={found.input.excerpt ?? ""} label="First part of the input" />
       ) : null}
     </>
   );

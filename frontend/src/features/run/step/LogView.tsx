@@ -83,8 +83,7 @@ function Followed({ id, live, first, again }: { id: string; live: boolean; first
     );
   }
 
-  if (log.lines.length === 0)
-    return <p className="py-4 text-soft">{live ? "Nothing logged yet." : "It logged nothing."}</p>;
+  if (log.lines.length === 0) return <p className="py-4 text-soft">{live ? "No log lines yet." : "No log."}</p>;
   return <Lines log={log} cut={cut} onEarlier={log.before === null || cut ? null : () => void earlier()} />;
 }
 

@@ -35,7 +35,7 @@ export function OutputTab({ runId, step }: { runId: string; step: StepRowFragmen
     const whole = answer.data?.run?.step?.whole;
     if (answer.error !== undefined) setProblem(problemOfError(answer.error));
     else if (whole === undefined || whole === null || whole.truncated)
-      setProblem({ message: "The output cannot be read as a whole.", hint: null, details: [], fields: {} });
+      setProblem({ message: "The output cannot be read in full.", hint: null, details: [], fields: {} });
     else saveText(`${step.key}-output.json`, `${JSON.stringify(whole.json, null, 2)}\n`, "application/json");
   }
 
@@ -43,12 +43,12 @@ export function OutputTab({ runId, step }: { runId: string; step: StepRowFragmen
     <>
       <PayloadView
         payload={found.output}
-        empty={step.state === "FAILED" ? "It failed before it gave anything." : "It has not given anything yet."}
+        empty={step.state === "FAILED" ? "It failed before producing output." : "No output yet."}
       />
       {found.output === null ? null : found.output.sizeBytes > LONGEST_BYTES ? (
         <p className="mt-3 max-w-[72ch] text-dense text-soft">
-          It is longer than the {bytes(LONGEST_BYTES)} that can be read at once. A pack that gives this much had better
-          make a file of it.
+          It is longer than the {bytes(LONGEST_BYTES)} that can be shown. A pack with output this long should make a
+          file.
         </p>
       ) : (
         <p className="mt-3 text-dense">

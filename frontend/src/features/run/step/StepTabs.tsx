@@ -129,7 +129,7 @@ function Artifacts({ step }: { step: StepRowFragment }): ReactNode {
   const found = data?.node;
   if (found === undefined || found === null || !("artifacts" in found))
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
-  if (found.artifacts.length === 0) return <p className="py-4 text-soft">It has made no files.</p>;
+  if (found.artifacts.length === 0) return <p className="py-4 text-soft">No files.</p>;
   return <ArtifactRows artifacts={found.artifacts} />;
 }
 
@@ -155,12 +155,12 @@ function OfAttempt({
       </p>
       {tab === "artifacts" ? (
         found.artifacts.length === 0 ? (
-          <p className="py-4 text-soft">It made no files.</p>
+          <p className="py-4 text-soft">No files.</p>
         ) : (
           <ArtifactRows artifacts={found.artifacts} />
         )
       ) : value === null ? (
-        <p className="py-4 text-soft">{tab === "input" ? "Its input was not put together." : "It gave nothing."}</p>
+        <p className="py-4 text-soft">{tab === "input" ? "Its input was not resolved." : "No output."}</p>
       ) : (
         <JsonView value={value} what={`${humanise(tab)} of attempt ${number}`} />
       )}

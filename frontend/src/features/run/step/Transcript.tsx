@@ -119,9 +119,9 @@ function About({ read, empty, live }: { read: Read; empty: boolean; live: boolea
       )}
       {receipt === null ? null : (
         <span>
-          Nothing was run: replayed from{" "}
+          Nothing ran: reused from{" "}
           {receipt.madeBy === null ? (
-            "an attempt that is gone"
+            "a deleted attempt"
           ) : (
             <Link
               to="/runs/$run"
@@ -136,7 +136,7 @@ function About({ read, empty, live }: { read: Read; empty: boolean; live: boolea
           , <Timestamp at={receipt.madeAt} />.
         </span>
       )}
-      {empty && receipt === null ? <span>{live ? "Nothing said yet." : "It left no transcript."}</span> : null}
+      {empty && receipt === null ? <span>{live ? "No entries yet." : "No transcript."}</span> : null}
       {transcriptUrl === null || empty ? null : (
         <a className="link ml-auto" href={transcriptUrl} download>
           Download as JSON Lines
@@ -175,7 +175,7 @@ function Shown({ part, live }: { part: Part; live: boolean }): ReactNode {
     case "gap":
       return (
         <p className="border-y border-dashed border-line py-1 text-meta text-soft">
-          {count(part.entries, "entry", "entries")} left out: more than is kept.
+          {count(part.entries, "entry", "entries")} dropped: the transcript is longer than the limit.
         </p>
       );
     default:
@@ -233,7 +233,8 @@ function Call({ part, live }: { part: Extract<Part, { kind: "call" }>; live: boo
   const open = chosen ?? bad;
   const { word, icon: Icon, ink } = OUTCOME[part.outcome];
   const status = part.outcome === "open" && live ? "running" : word;
-  const given = !open || part.arguments === null ? "" : (jsonOf(part.arguments) ?? "They are too deep to be written.");
+  const given =
+    !open || part.arguments === null ? "" : (jsonOf(part.arguments) ?? "They are nested too deeply to show.");
   return (
     <div className="rounded border border-line">
       <button
@@ -255,9 +256,7 @@ function Call({ part, live }: { part: Extract<Part, { kind: "call" }>; live: boo
         <div className="space-y-2 border-t border-line px-3 py-2 font-mono text-dense">
           {given === "" ? null : <Text text={given} />}
           {part.result === "" ? (
-            <p className="font-sans text-soft">
-              {part.outcome === "open" ? "Nothing came back." : "It answered nothing."}
-            </p>
+            <p className="font-sans text-soft">{part.outcome === "open" ? "No result." : "Empty result."}</p>
           ) : (
             <div className={given === "" ? "" : "border-t border-line pt-2"}>
               <Text text={part.result} />
@@ -290,7 +289,11 @@ function Masked({ text }: { text: string }): ReactNode {
     "secret" in piece ? (
       // Pieces have no other name than their place, and a text never changes in its middle.
       // oxlint-disable-next-line react/no-array-index-key
-      <span key={index} className="rounded bg-ink px-1.5 font-mono text-[0.92em] text-page" title="A secret stood here">
+      <span
+        key={index}
+        className="rounded bg-ink px-1.5 font-mono text-[0.92em] text-page"
+        title="A secret was removed here"
+      >
         <span className="sr-only">hidden: </span>
         {piece.secret}
       </span>

@@ -86,7 +86,7 @@ export const Timeline = memo(function Timeline({ run, selected, scale, onSelect,
             <label
               key={one}
               className="inline-flex items-center gap-1"
-              title={one === "fit" ? "As long as it took" : "Every attempt as wide as the next"}
+              title={one === "fit" ? "To scale" : "All attempts the same width"}
             >
               <input type="radio" name="scale" checked={scale === one} onChange={() => onScale(one)} />
               {one === "fit" ? "Fit" : "Even"}
@@ -191,7 +191,7 @@ const StepLine = memo(function StepLine({
             key={place}
             className="absolute inset-y-[-10px] w-0 border-l border-dotted border-control"
             style={{ left: `${place}%` }}
-            title="A pause, drawn short"
+            title="A pause, shortened"
           />
         ))}
         {segments.map((segment, index) => (
@@ -237,13 +237,13 @@ function Bar({ segment }: { segment: Segment }): ReactNode {
 
 function progressOf(step: StepRowFragment): string {
   const milestone = step.milestones.at(-1)?.message;
-  const share = step.progress === null ? null : `${Math.round(step.progress * 100)} %`;
+  const share = step.progress === null ? null : `${Math.round(step.progress * 100)}%`;
   return [share, milestone].filter((part) => part !== null && part !== undefined).join(" · ") || "Running";
 }
 
 function resultOf(step: StepRowFragment, ended: boolean): string {
   if (step.wait !== null) return step.wait.message;
-  if (step.state === "PENDING") return ended ? "not reached" : "to come";
+  if (step.state === "PENDING") return ended ? "Not reached" : "Pending";
   const parts = isReused(step) ? ["reused"] : [];
   if (step.attempts.length > 1) parts.push(count(step.attempts.length, "attempt"));
   if (step.artifacts.length > 0) parts.push(count(step.artifacts.length, "file"));

@@ -243,7 +243,7 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
     from app.http.login import link_url
     from app.main import create_app
     from runner.egress.client import EgressPolicyError
-    from store.database.engine import DataFolderInUseError, StoreError
+    from store.database.errors import DataFolderInUseError, StoreError
 
     try:
         # What people put into runs lies there: nobody else on this machine needs to look.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from runner.excerpts import excerpt
 from runner.issues import Hint, hint_of
-from store.database.engine import StoreClosedError, StoreFullError, StoreUnavailableError, StoreUncertainError
+from store.database.errors import StoreClosedError, StoreFullError, StoreUnavailableError, StoreUncertainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

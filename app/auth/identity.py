@@ -32,7 +32,7 @@ from store.access.tokens import (
     touch_token,
     use_login_link,
 )
-from store.database.engine import StoreError
+from store.database.errors import StoreError
 from store.database.paging import PageWindow
 from store.database.wakes import Topic
 from store.states import Scope

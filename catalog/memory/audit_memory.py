@@ -19,7 +19,7 @@ from runner.failures import FailureCode, PackError
 from runner.secrets.vault_sync import VaultLockedError
 from runner.watching.bus import wait_flag
 from store.access.audit import append_audit
-from store.database.engine import StoreClosedError, StoreError
+from store.database.errors import StoreClosedError, StoreError
 from store.database.wakes import Topic
 from store.memory.entries import EVERYTHING, MemoryScope, forget, place_of
 from store.memory.outcomes import NewOutcome, any_due, due_runs, record_outcomes

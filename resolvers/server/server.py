@@ -13,7 +13,7 @@ from resolvers.operations import operation
 from resolvers.permissions import visible_to
 from runner.excerpts import excerpt
 from runner.packs.availability import pack_requirements
-from store.database.engine import StoreError
+from store.database.errors import StoreError
 from store.files.blob_port import BlobError
 from store.runs import reads as run_reads
 from store.runs.reads import RunFilter

@@ -10,7 +10,7 @@ import orjson
 from runner.agents.caching import Receipt
 from runner.agents.input_output import AgentOutput
 from runner.failures import PackError
-from store.database.engine import StoreError
+from store.database.errors import StoreError
 from store.memory.agent_results import CachedFile, find_result, put_result
 from store.states import ArtifactStatus
 

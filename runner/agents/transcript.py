@@ -13,7 +13,7 @@ import structlog
 
 from runner.excerpts import plain_text
 from runner.watching.bus import wait_flag
-from store.database.engine import StoreError, StoreFullError, StoreUnavailableError
+from store.database.errors import StoreError, StoreFullError, StoreUnavailableError
 from store.runs.transcripts import Chunk, append_transcript
 
 if TYPE_CHECKING:

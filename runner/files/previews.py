@@ -20,7 +20,7 @@ from runner.files.media_types import is_text_type
 from runner.files.preview_drawing import DrawnPreview
 from runner.files.preview_worker import draw
 from runner.processes.processes import ProcessLimits, run_in_process
-from store.database.engine import StoreError
+from store.database.errors import StoreError
 from store.files.blob_port import BlobError
 from store.files.previews import PreviewKind, PreviewRecord, find_previews, save_preview
 from store.states import ArtifactStatus

@@ -16,7 +16,7 @@ from runner.mounts.tools import Tool, make_pack, pack_name, refusal_of
 from runner.packs.needs import Missing
 from runner.packs.registry import LoadError, PackSource
 from store.access.mcp_tools import ToolRecord, list_tools, record_offer
-from store.database.engine import StoreClosedError, StoreError
+from store.database.errors import StoreClosedError, StoreError
 from store.database.wakes import Topic
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from runner.running.credential_use import AttemptCredentials
 from runner.running.progress import ProgressReporter
 from runner.secrets.quarantine import known_secret_in
 from runner.secrets.vault import CredentialRequester
-from store.database.engine import StoreError, StoreFullError
+from store.database.errors import StoreError, StoreFullError
 from store.database.ids import new_id
 from store.files.artifacts import find_artifact, use_upload
 from store.files.blob_port import NOT_HERE, BlobError, BlobsUnavailableError, QuotaExceededError

@@ -10,7 +10,7 @@ import orjson
 from runner.failures import Failure, FailureCode, PackError
 from runner.secrets.vault_sync import USE_ACTION
 from store.access.audit import append_audit
-from store.database.engine import StoreError
+from store.database.errors import StoreError
 from store.secrets.credentials import record_use
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from runner.failures import Failure, FailureCode
-from store.database.engine import StoreClosedError, StoreError
+from store.database.errors import StoreClosedError, StoreError
 from store.runs.claim import abandon, renew
 
 if TYPE_CHECKING:

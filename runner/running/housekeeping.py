@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from runner.agents.workspace import remove_folder
-from store.database.engine import StoreClosedError, StoreError
+from store.database.errors import StoreClosedError, StoreError
 from store.maintenance.retention import Swept, sweep
 from store.runs.sessions import end_expired_sessions, ended_or_unknown
 from store.runs.step_reads import find_attempts

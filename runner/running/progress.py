@@ -12,7 +12,7 @@ import structlog
 
 from runner.excerpts import plain_text
 from runner.watching.bus import wait_flag
-from store.database.engine import StoreError
+from store.database.errors import StoreError
 from store.runs.claimed_run import record_progress
 from store.runs.logs import MAX_BYTES, MAX_LINES, append_log_lines
 from store.runs.unit_types import LostLeaseError

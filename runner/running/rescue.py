@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from store.database.engine import StoreClosedError, StoreError
+from store.database.errors import StoreClosedError, StoreError
 from store.runs.claim import due, release_leases
 
 if TYPE_CHECKING:

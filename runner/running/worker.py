@@ -24,7 +24,7 @@ from runner.running.dispatcher import RESCUE_PRIORITY
 from runner.running.heartbeat import CANCELLED, Heartbeat
 from runner.running.next_step import StepPreparer
 from runner.running.outcome import check_lost_attempt, decide_next, failure_json
-from store.database.engine import StoreClosedError, StoreError
+from store.database.errors import StoreClosedError, StoreError
 from store.database.wakes import Topic
 from store.runs.claimed_run import fail_run, release
 from store.runs.sessions import end_sessions_of_run

@@ -18,7 +18,7 @@ from runner.secrets.credential_kinds import GENERIC, KINDS
 from runner.secrets.vault import OpenCredential, Vault
 from runner.watching.bus import wait_flag
 from store.access.audit import append_audit
-from store.database.engine import StoreClosedError, StoreError
+from store.database.errors import StoreClosedError, StoreError
 from store.database.wakes import Topic
 from store.secrets.cipher import Cipher, UnsealError, VaultKeyError
 from store.secrets.credentials import (

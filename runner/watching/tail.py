@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from runner.watching.bus import Bus, wait_flag
-from store.database.engine import StoreClosedError, StoreError
+from store.database.errors import StoreClosedError, StoreError
 from store.database.wakes import Topic
 from store.runs.events import EventRecord, events_after, run_state
 from store.states import FINAL_RUN_STATES, EventType

@@ -191,3 +191,9 @@ def _sqlite_seconds(element: seconds_between, compiler: SQLCompiler, **options: 
 def _postgres_seconds(element: seconds_between, compiler: SQLCompiler, **options: object) -> str:
     start, end = (compiler.process(clause, **options) for clause in element.clauses)
     return f"CAST(EXTRACT(EPOCH FROM ({end} - {start})) AS double precision)"
+
+
+def libpq_url(url: str) -> str:
+    """Return the URL in libpq's spelling, without SQLAlchemy's driver name."""
+    _, separator, rest = url.partition("://")
+    return f"postgresql://{rest}" if separator else url

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+from store.database.errors import NEEDS_PSYCOPG, StoreError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
@@ -20,44 +22,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-#: Message when the PostgreSQL driver cannot be imported.
-NEEDS_PSYCOPG = (
-    "PACKLINE_DATABASE_URL names a PostgreSQL database, whose driver is not installed: "
-    "`pip install 'packline[postgres]'`."
-)
-
-
-class StoreError(Exception):
-    """The database failed; the unit is rolled back."""
-
-
-class StoreClosedError(StoreError):
-    """The store is closed or closing."""
-
-
-class StoreFullError(StoreError):
-    """The disk is full; the unit is rolled back."""
-
-
-class StoreUnavailableError(StoreError):
-    """The database cannot be reached for now; the unit is rolled back."""
-
-
-class StoreUncertainError(StoreError):
-    """The connection was lost during COMMIT: whether the unit was recorded is not known."""
-
-
-class StoreBusyError(StoreError):
-    """Another process owns the database file."""
-
-
-class DataFolderInUseError(StoreBusyError):
-    """A server uses the data folder; the caller knows what to advise."""
-
-
-class StoreSchemaError(StoreError):
-    """The database was written by another release; the message says what to run."""
 
 
 class Store(Protocol):

@@ -18,8 +18,8 @@ import structlog
 from sqlalchemy import event, exc
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from store.database.dialects import NO_PARAMETERS, Sql, row_maker
-from store.database.engine import StoreClosedError, StoreError
+from store.database.dialects import NO_PARAMETERS, Sql, libpq_url, row_maker
+from store.database.errors import StoreClosedError, StoreError
 from store.database.postgres_wakes import PostgresBackend
 from store.database.postgres_writer import (
     NotCommittedError,
@@ -29,7 +29,7 @@ from store.database.postgres_writer import (
     is_dead,
     store_error,
 )
-from store.database.schema import ensure_postgres_schema, libpq_url
+from store.database.schema import ensure_postgres_schema
 from store.database.wakes import Wakes
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from psycopg.types.datetime import DatetimeDumper
 from psycopg.types.string import StrDumper
 
 from store.database.dialects import Connection, Parameters, Row, Sql, row_maker
-from store.database.engine import StoreError, StoreFullError, StoreUnavailableError, StoreUncertainError
+from store.database.errors import StoreError, StoreFullError, StoreUnavailableError, StoreUncertainError
 from store.database.postgres_wakes import CHANNEL, payload
 from store.database.wakes import EVERYTHING
 

@@ -1,7 +1,7 @@
 """Brings a database to the schema of this release before anything else opens it.
 
 The revision is read with plain SQL. A new database is made from the models; by Alembic it would take 0.3 s more,
-so that is imported only to upgrade one that exists (`store.migrations.upgrade`). A test compares what the two make.
+so that is imported only to upgrade one that exists (`store.database.upgrade`). A test compares what the two make.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import sqlite3
 import time
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy.dialects import postgresql, sqlite
@@ -19,18 +18,17 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import SQLModel
 
 import store.models  # noqa: F401 - fills SQLModel.metadata
-from store.database.engine import NEEDS_PSYCOPG, StoreBusyError, StoreError, StoreSchemaError
+from store.database.dialects import libpq_url
+from store.database.errors import NEEDS_PSYCOPG, StoreBusyError, StoreError, StoreSchemaError
+from store.database.revisions import ADVISORY_LOCK, REVISIONS, head_revision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     import psycopg
     from sqlalchemy.engine import Dialect
 
-#: Every revision of `store/migrations/versions`, oldest first: the beginnings of its files' names.
-REVISIONS = tuple(sorted(path.name[:4] for path in Path(__file__).parent.parent.glob("migrations/versions/[0-9]*.py")))
-#: `pg_advisory_xact_lock` key for creating or changing the schema: "packline" as eight ASCII bytes.
-ADVISORY_LOCK = int.from_bytes(b"packline", "big")
 #: How long a second process waits for the one that migrates.
 LOCK_WAIT_SECONDS = 120.0
 
@@ -38,11 +36,6 @@ _STAMP_TABLE = (
     "CREATE TABLE IF NOT EXISTS alembic_version (version_num VARCHAR(32) NOT NULL, "
     "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
 )
-
-
-def head_revision() -> str:
-    """Return the revision that this release needs."""
-    return REVISIONS[-1]
 
 
 def refuse_newer(revision: str | None, name: str) -> None:
@@ -120,7 +113,7 @@ def ensure_sqlite_schema(path: Path, *, migrate: bool) -> None:
         if current is None:
             _create_sqlite(path)
             return
-        from store.migrations.upgrade import upgrade_sqlite
+        from store.database.upgrade import upgrade_sqlite
 
         _back_up(path, current)
         upgrade_sqlite(path)
@@ -161,7 +154,7 @@ def ensure_postgres_schema(url: str, *, migrate: bool) -> str | None:
                 for statement in schema_statements(postgresql.dialect()):  # type: ignore[no-untyped-call]
                     connection.execute(statement.encode())
                 return None
-        from store.migrations.upgrade import upgrade_postgres
+        from store.database.upgrade import upgrade_postgres
 
         upgrade_postgres(url)
     except psycopg.OperationalError as error:
@@ -181,12 +174,6 @@ def schema_statements(dialect: Dialect) -> Iterator[str]:
             yield str(CreateIndex(index).compile(dialect=dialect))
     yield _STAMP_TABLE
     yield f"INSERT INTO alembic_version (version_num) VALUES ('{head_revision()}')"
-
-
-def libpq_url(url: str) -> str:
-    """Return the URL in libpq's spelling, without SQLAlchemy's driver name."""
-    _, separator, rest = url.partition("://")
-    return f"postgresql://{rest}" if separator else url
 
 
 def _fits(current: str | None, name: str, *, migrate: bool) -> bool:

@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy import create_engine, event
 
 from store.database.dialects import NO_PARAMETERS
-from store.database.engine import DataFolderInUseError, StoreClosedError
+from store.database.errors import DataFolderInUseError, StoreClosedError
 from store.database.schema import ensure_sqlite_schema
 from store.database.sqlite_connection import SQLiteConnection, named_rows, result_code, store_error
 from store.database.sqlite_writer import SQLiteWriter

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from store.database.dialects import NO_PARAMETERS, row_maker, sqlite_instant
-from store.database.engine import StoreError, StoreFullError
+from store.database.errors import StoreError, StoreFullError
 from store.database.wakes import EVERYTHING
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import structlog
 
-from store.database.engine import StoreClosedError, StoreError
+from store.database.errors import StoreClosedError, StoreError
 from store.database.sqlite_connection import SQLiteConnection, connect, store_error
 
 if TYPE_CHECKING:

@@ -20,8 +20,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from store.database.engine import StoreError
-from store.database.schema import REVISIONS, current_sqlite_revision, head_revision
+from store.database.errors import StoreError
+from store.database.revisions import REVISIONS, head_revision
+from store.database.schema import current_sqlite_revision
 from store.files.blobs import BlobStore
 
 if TYPE_CHECKING:

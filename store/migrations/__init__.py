@@ -1,1 +1,1 @@
-"""Alembic's side of the schema: loaded by `packline migrate` and by an upgrade at start, never otherwise."""
+"""Alembic's revisions, run by `store.database.upgrade`; `draft` writes the next one."""

@@ -16,7 +16,7 @@ from alembic import command
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
-from store.migrations.upgrade import FOLDER, configuration, upgrade_sqlite
+from store.database.upgrade import FOLDER, configuration, upgrade_sqlite
 
 
 def draft(revision: str, message: str) -> Path:

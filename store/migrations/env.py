@@ -1,4 +1,4 @@
-"""What Alembic runs: `store.migrations.upgrade` hands it a connection inside a transaction."""
+"""What Alembic runs: `store.database.upgrade` hands it a connection inside a transaction."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from store.database.dialects import Sql, instant, some_instant
-from store.database.engine import StoreError
+from store.database.errors import StoreError
 from store.database.ids import new_id
 from store.runs.idempotency_keys import IDEMPOTENCY_KEEP, refuse_spent
 from store.runs.ledger import Ledger

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from store.database.dialects import Sql
-from store.database.engine import StoreFullError
+from store.database.errors import StoreFullError
 from tests.support.databases import prepare_sqlite, sqlite_store
 from tests.support.engine import QUICK, laboratory, until
 from tests.support.engine_process import STEPS, Orders, fault_packs, start_runs

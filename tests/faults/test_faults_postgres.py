@@ -11,9 +11,8 @@ import pytest
 
 from runner.watching.bus import Bus
 from runner.watching.tail import Batch, Gap, Tails
-from store.database.dialects import Sql
+from store.database.dialects import Sql, libpq_url
 from store.database.engine import open_store
-from store.database.schema import libpq_url
 from tests.support.databases import ready_database
 from tests.support.engine import laboratory, until
 from tests.support.engine_process import STEPS, Orders, fault_packs, start_runs

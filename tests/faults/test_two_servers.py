@@ -20,7 +20,7 @@ import pytest
 import pytest_asyncio
 import websockets
 
-from store.database.schema import head_revision
+from store.database.revisions import head_revision
 from tests.support.databases import empty_database, server_url
 from tests.support.graphql_client import PATIENCE_SECONDS, GraphQLSocket
 from tests.support.servers import ADMIN_TOKEN, Fleet, held_calls

@@ -19,8 +19,8 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
 
+from store.database.dialects import libpq_url
 from store.database.engine import open_store
-from store.database.schema import libpq_url
 from store.files.blobs import BlobStore
 from store.maintenance.retention import prune_blobs
 from store.runs.events import ROW, EventRecord, events_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from store.database.schema import libpq_url
+from store.database.dialects import libpq_url
 from tests.soak import checker
 from tests.soak.callers import Caller
 from tests.soak.journal import Journal

@@ -21,8 +21,9 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from sqlalchemy.dialects import postgresql
 
+from store.database.dialects import libpq_url
 from store.database.engine import open_store
-from store.database.schema import ensure_postgres_schema, ensure_sqlite_schema, libpq_url, schema_statements
+from store.database.schema import ensure_postgres_schema, ensure_sqlite_schema, schema_statements
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

@@ -191,7 +191,8 @@ def _offline(data_dir: Path | None, work: Callable[[Store, KeySource], Awaitable
 
     from app.cli.base.exits import STOP_SERVER, CliError
     from app.settings.server import Settings, SettingsError
-    from store.database.engine import DataFolderInUseError, StoreError, open_store
+    from store.database.engine import open_store
+    from store.database.errors import DataFolderInUseError, StoreError
     from store.secrets.cipher import UnsealError, VaultKeyError
     from store.secrets.vault_key import key_source
 

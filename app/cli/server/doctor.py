@@ -138,8 +138,9 @@ def _agents(settings: Settings) -> Iterator[Finding]:
 
 
 def _database(settings: Settings) -> Finding:
-    from store.database.engine import StoreError
-    from store.database.schema import current_sqlite_revision, head_revision, refuse_newer
+    from store.database.errors import StoreError
+    from store.database.revisions import head_revision
+    from store.database.schema import current_sqlite_revision, refuse_newer
 
     if settings.database_url != "sqlite":
         return _postgres(settings)
@@ -179,7 +180,8 @@ def _postgres(settings: Settings) -> Finding:
     import asyncio
     from importlib.util import find_spec
 
-    from store.database.engine import StoreError, open_store
+    from store.database.engine import open_store
+    from store.database.errors import StoreError
 
     if find_spec("psycopg") is None:
         return Finding("database", "broken", "psycopg is not installed: `pip install 'packline[postgres]'`.")

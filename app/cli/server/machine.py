@@ -70,13 +70,9 @@ def migrate(data_dir: DataDir = None, as_json: Json = None) -> None:
     """
     from app.cli.base.exits import STOP_SERVER, CliError
     from app.cli.base.output import Output
-    from store.database.engine import DataFolderInUseError, StoreError
-    from store.database.schema import (
-        current_sqlite_revision,
-        ensure_postgres_schema,
-        ensure_sqlite_schema,
-        head_revision,
-    )
+    from store.database.errors import DataFolderInUseError, StoreError
+    from store.database.revisions import head_revision
+    from store.database.schema import current_sqlite_revision, ensure_postgres_schema, ensure_sqlite_schema
 
     output = Output(as_json)
     settings = settings_of(data_dir=data_dir)
@@ -116,7 +112,7 @@ def backup(
     """
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output, size
-    from store.database.engine import StoreError
+    from store.database.errors import StoreError
     from store.maintenance.backup import back_up
 
     output = Output(as_json)
@@ -146,7 +142,7 @@ def restore(
     """
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output
-    from store.database.engine import StoreError
+    from store.database.errors import StoreError
     from store.maintenance.backup import restore as unpack
 
     output = Output(as_json)

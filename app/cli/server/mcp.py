@@ -45,7 +45,7 @@ def mcp(
         from app.embedded import serve_embedded
         from app.logging import configure_logging
         from app.mcp.session import Selection, SelectionError
-        from store.database.engine import DataFolderInUseError, StoreError
+        from store.database.errors import DataFolderInUseError, StoreError
 
         settings = settings_of(data_dir=data_dir)
         configure_logging(settings.log_level, settings.log_format)

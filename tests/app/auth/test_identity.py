@@ -17,7 +17,8 @@ from app.settings.server import Settings
 from store.access.callers import ensure_caller
 from store.access.tokens import create_token, revoke_token
 from store.database.dialects import Sql
-from store.database.engine import StoreError, open_store
+from store.database.engine import open_store
+from store.database.errors import StoreError
 from store.states import Scope
 
 READ = frozenset({Scope.READ})

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select, text
 
 from store.database.dialects import Sql, instant
-from store.database.engine import StoreClosedError, StoreError
+from store.database.errors import StoreClosedError, StoreError
 from store.database.wakes import EVERYTHING, Topic
 from store.models.callers import CALLER
 from tests.support.heard import Heard

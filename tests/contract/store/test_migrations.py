@@ -37,11 +37,12 @@ from sqlalchemy.pool import NullPool
 from sqlmodel import SQLModel
 
 import store.models  # noqa: F401 - fills SQLModel.metadata
-from store.database import schema
-from store.database.engine import StoreError, StoreSchemaError
-from store.database.schema import REVISIONS, ensure_postgres_schema, ensure_sqlite_schema, head_revision, libpq_url
-from store.migrations import upgrade
-from store.migrations.upgrade import configuration
+from store.database import revisions, upgrade
+from store.database.dialects import libpq_url
+from store.database.errors import StoreError, StoreSchemaError
+from store.database.revisions import REVISIONS, head_revision
+from store.database.schema import ensure_postgres_schema, ensure_sqlite_schema
+from store.database.upgrade import configuration
 from store.runs.events import ROW, events_of
 from tests.support.databases import empty_database
 
@@ -96,7 +97,7 @@ class Database:
 
     def run(self, code: str) -> subprocess.Popen[bytes]:
         program = f"import sys; from pathlib import Path\n{code}"
-        return subprocess.Popen([sys.executable, "-c", program, self.where], cwd=Path(schema.__file__).parents[1])
+        return subprocess.Popen([sys.executable, "-c", program, self.where], cwd=Path(revisions.__file__).parents[1])
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
@@ -341,7 +342,7 @@ def test_an_older_schema_is_upgraded_only_when_asked_and_after_a_backup(
     database.ensure()
     with database.engine() as engine, engine.begin() as connection:
         fill(connection)
-    monkeypatch.setattr(schema, "REVISIONS", (*REVISIONS, "9998"))
+    monkeypatch.setattr(revisions, "REVISIONS", (*REVISIONS, "9998"))
     with pytest.raises(StoreSchemaError, match="packline migrate"):
         database.ensure(migrate=False)
     seen: list[str] = []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from store.database.dialects import Sql
-from store.database.engine import StoreError
+from store.database.errors import StoreError
 from store.database.ids import new_id
 from store.database.paging import PageWindow
 from store.database.wakes import Topic

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from store.database.dialects import Sql
-from store.database.engine import StoreError, StoreFullError
+from store.database.errors import StoreError, StoreFullError
 from store.runs.claim import claim
 from store.states import AttemptState, RunState, StepState
 from tests.support.engine import QUICK, Laboratory, laboratory, step

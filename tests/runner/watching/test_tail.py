@@ -13,7 +13,7 @@ import runner.watching.tail
 from runner.watching.bus import Bus
 from runner.watching.tail import Batch, End, Gap, Tails
 from store.database.dialects import Sql
-from store.database.engine import StoreClosedError, StoreError
+from store.database.errors import StoreClosedError, StoreError
 from store.runs.claim import snapshot
 from store.runs.claimed_run import record_progress
 from store.runs.commands import delete_run, resume

@@ -9,7 +9,7 @@ from unittest.mock import AsyncMock
 import pytest
 
 from packline import Missing, Pack, PackContext, Service, pack
-from store.database.engine import StoreError, StoreFullError, StoreUncertainError
+from store.database.errors import StoreError, StoreFullError, StoreUncertainError
 from store.runs import reads as run_reads
 from tests.support.front_door import command, ended, look, ran, save, start, statements, step
 from tests.support.packs import Echoed, Text, Workbench

@@ -13,7 +13,8 @@ from sqlalchemy import select, text
 
 from store.database import postgres_writer
 from store.database.dialects import Sql
-from store.database.engine import StoreError, open_store
+from store.database.engine import open_store
+from store.database.errors import StoreError
 from store.database.wakes import EVERYTHING, Topic
 from store.models.callers import CALLER
 from tests.support.databases import ready_database, server_url

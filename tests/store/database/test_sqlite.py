@@ -20,7 +20,8 @@ from sqlalchemy import func, select, text
 import store.database.engine
 from store.database import sqlite_writer
 from store.database.dialects import Sql
-from store.database.engine import StoreBusyError, StoreError, StoreFullError, open_store
+from store.database.engine import open_store
+from store.database.errors import StoreBusyError, StoreError, StoreFullError
 from store.database.wakes import Topic
 from store.models.callers import CALLER
 from tests.support.databases import sqlite_store

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from store.database.engine import open_store
-from store.database.schema import head_revision
+from store.database.revisions import head_revision
 from store.files.blobs import BlobStore
 from store.maintenance.backup import BackupError, back_up, restore
 from tests.contract.store.test_artifacts import artifact

@@ -16,8 +16,9 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from store.database.engine import StoreSchemaError
-from store.database.schema import ADVISORY_LOCK, head_revision, libpq_url
+from store.database.dialects import libpq_url
+from store.database.errors import StoreSchemaError
+from store.database.revisions import ADVISORY_LOCK, head_revision
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent.parent / "migrations"
 
 
 def upgrade_sqlite(path: Path, revision: str | None = None) -> None:

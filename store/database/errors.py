@@ -1,0 +1,41 @@
+"""Errors of every database."""
+
+from __future__ import annotations
+
+#: Message when the PostgreSQL driver cannot be imported.
+NEEDS_PSYCOPG = (
+    "PACKLINE_DATABASE_URL names a PostgreSQL database, whose driver is not installed: "
+    "`pip install 'packline[postgres]'`."
+)
+
+
+class StoreError(Exception):
+    """The database failed; the unit is rolled back."""
+
+
+class StoreClosedError(StoreError):
+    """The store is closed or closing."""
+
+
+class StoreFullError(StoreError):
+    """The disk is full; the unit is rolled back."""
+
+
+class StoreUnavailableError(StoreError):
+    """The database cannot be reached for now; the unit is rolled back."""
+
+
+class StoreUncertainError(StoreError):
+    """The connection was lost during COMMIT: whether the unit was recorded is not known."""
+
+
+class StoreBusyError(StoreError):
+    """Another process owns the database file."""
+
+
+class DataFolderInUseError(StoreBusyError):
+    """A server uses the data folder; the caller knows what to advise."""
+
+
+class StoreSchemaError(StoreError):
+    """The database was written by another release; the message says what to run."""

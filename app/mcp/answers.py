@@ -119,8 +119,7 @@ def answer_of(data: dict[str, Any], artifacts: list[dict[str, Any]], rest: str) 
             if len(text) <= ANSWER_BYTES:
                 break
         data = cut
-    links = {artifact["uri"]: artifact for artifact in artifacts}  # a run tells of those of its steps once more
-    return Answer(text.decode(), data, list(links.values())[:LINKS_MAX])
+    return Answer(text.decode(), data, artifacts[:LINKS_MAX])
 
 
 def wire_answer(answer: Answer) -> dict[str, Any]:

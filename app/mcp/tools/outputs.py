@@ -47,7 +47,7 @@ _SCALARS: Final[dict[str, dict[str, Any]]] = {
     "JSONSchema": {},
 }
 #: What clients are told of a run in an output schema; answers hold more.
-_OF_RUN: Final = frozenset({"run_id", "state", "failure", "output", "artifacts", "next", "timed_out"})
+_OF_RUN: Final = frozenset({"run_id", "state", "failure", "output", "artifacts", "steps", "next", "timed_out"})
 #: How to read on in a value that was cut.
 _REST_OF_PAYLOAD: Final = (
     'graphql_query reads on: {{ run(id: "…") {{ output {{ stretch(offset: {offset}) }} }} }}; of a step, '

@@ -217,11 +217,16 @@ async def test_a_value_too_long_for_an_answer_is_read_whole_as_its_rest_says(hou
     assert json.loads(whole)["text"] == text
 
 
-async def test_a_file_of_a_run_is_linked_once(house):
+async def test_a_file_of_a_run_is_told_and_linked_once(house):
     async with agent(house) as client:
         run = told(await client.call_tool("run_pack", {"pack": "test.artifact"}))
         result = await client.call_tool("get_run", {"run_id": run["run_id"]})
+    (made,) = run["artifacts"]
+    looked = told(result)
+    assert [step["artifacts"] for step in looked["steps"]] == [[made]]
+    assert "artifacts" not in looked
     assert [content.type for content in result.content] == ["text", "resource_link"]
+    assert str(result.content[1].uri) == made["uri"]
 
 
 async def test_tools_outside_the_scopes_or_the_selection_are_not_shown(house):

@@ -303,19 +303,21 @@ async def test_fields_below_need_the_scope_they_declare(world: World) -> None:
         assert errors == [], name
 
 
-PUBLISHED = sorted(
-    name
-    for name, root in FIELDS.items()
-    if root != "Subscription" and find_directive(build_schema()._schema.type_map[root].fields[name], Mcp) is not None  # type: ignore[union-attr]
-)
+_BUILT = build_schema()._schema.type_map
+#: Fields of the root that are tools of agents, with the names of the tools.
+PUBLISHED = {
+    name: mark.tool
+    for root in ("Query", "Mutation")
+    for name, declared in _BUILT[root].fields.items()  # type: ignore[union-attr]
+    if (mark := find_directive(declared, Mcp)) is not None
+}
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", sorted(PUBLISHED))
 async def test_a_tool_needs_the_scope_of_its_field_and_no_other(world: World, name: str) -> None:
     scope = scope_of(root_fields(FIELDS[name])[name])
     assert scope is not None
-    mark = find_directive(build_schema()._schema.type_map[FIELDS[name]].fields[name], Mcp)  # type: ignore[union-attr]
-    (tool,) = [each for each in tools().values() if mark and each.text.name == mark.tool]
+    (tool,) = [each for each in tools().values() if each.text.name == PUBLISHED[name]]
 
     for scopes in (without(scope), [scope]):
         given = given_of(tool, await asked_with(world, name))

@@ -95,5 +95,13 @@ export default defineConfig({
     },
   },
   // Patient: a test that types a form takes a second, and ten on a machine with other work.
-  test: { css: true, include: ["src/**/*.test.{ts,tsx}"], restoreMocks: true, testTimeout: 60_000 },
+  test: {
+    css: true,
+    include: ["src/**/*.test.{ts,tsx}"],
+    // Modules are loaded once for all files of a process: to load them for each took half the time.
+    isolate: false,
+    restoreMocks: true,
+    unstubGlobals: true,
+    testTimeout: 60_000,
+  },
 });

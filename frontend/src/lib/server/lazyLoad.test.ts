@@ -7,10 +7,7 @@ import { RETRY_MS } from "./retryExchange.ts";
 const LOST = new TypeError("Failed to fetch dynamically imported module");
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => {
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
-});
+afterEach(() => vi.useRealTimers());
 
 function server(answers: () => boolean): void {
   vi.stubGlobal("fetch", () =>

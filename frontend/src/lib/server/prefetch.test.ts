@@ -1,9 +1,7 @@
 // @vitest-environment happy-dom
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import { prefetch, takePrefetched } from "./prefetch.ts";
-
-afterEach(() => vi.unstubAllGlobals());
 
 function body(operationName: string, variables?: object): string {
   return JSON.stringify({ operationName, query: "query", variables });

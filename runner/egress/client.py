@@ -1,9 +1,9 @@
-"""Which addresses packs may reach, and the HTTP client that holds them to it.
+"""The policy which addresses packs may reach, and the HTTP client that enforces it.
 
 Names are resolved here, **every** address is checked against an explicit list of networks, and the connection goes to
-the checked address itself, so a name that answers differently a moment later gains nothing. `ipaddress.is_global` is
-not used: in CPython 3.11 it calls `64:ff9b::a00:1` (10.0.0.1 behind NAT64) global. The transport is in
-`runner.egress.transport`, imported when the first client is made because httpx2 costs 0.1 s.
+the checked address itself, so that DNS rebinding has no effect. `ipaddress.is_global` is not used: in CPython 3.11 it
+calls `64:ff9b::a00:1` (10.0.0.1 behind NAT64) global. The transport is in `runner.egress.transport`, imported with the
+first client because importing httpx2 takes 0.1 s.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SETTING = "PACKLINE_EGRESS_ALLOW"
 MAX_BYTES = 5 * 1024 * 1024
 TOTAL_SECONDS = 20.0
 MAX_REDIRECTS = 5
-#: What a single request may ask for through its extensions: the upload limit and the default step time-out.
+#: Largest limits that a single request may set by its extensions: the upload limit and the default step timeout.
 CEILING_BYTES = 100 * 1024 * 1024
 CEILING_SECONDS = 600.0
 _WEB_PORTS = frozenset({80, 443})
@@ -62,7 +62,7 @@ _ENTRY = re.compile(r"(?:\[(?P<bracketed>[^\]]*)\]|(?P<plain>[^:\[\]]*))(?::(?P<
 
 
 def embedded_ipv4(address: Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that packets to an IPv6 address end at: mapped, translated, NAT64, compatible, 6to4."""
+    """Return the IPv4 address that an IPv6 address leads to: mapped, translated, NAT64, compatible, 6to4."""
     if isinstance(address, ipaddress.IPv4Address):
         return None
     if address in _SIX_TO_FOUR:
@@ -73,7 +73,7 @@ def embedded_ipv4(address: Address) -> ipaddress.IPv4Address | None:
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address belongs to the public internet, in any notation."""
+    """Return whether an address belongs to the public internet, also if it embeds an IPv4 address."""
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in _REFUSED_IPV4)
     inner = embedded_ipv4(address)
@@ -83,7 +83,7 @@ def is_public(address: Address) -> bool:
 
 
 class EgressPolicyError(ValueError):
-    """An entry of the allow list cannot be read; the message names it."""
+    """An entry of the allow list is malformed; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,8 @@ class AllowEntry:
     """One exception: a host name, or a network, on one port or on all.
 
     Attributes:
-        host: Exact name in lower case; whatever addresses it resolves to are permitted.
-        network: Addresses that are permitted, however they were arrived at.
+        host: Exact name in lower case; all addresses it resolves to are permitted.
+        network: Permitted addresses, by whatever name they were found.
         port: The only port it covers; None covers every port.
     """
 
@@ -101,7 +101,7 @@ class AllowEntry:
     port: int | None
 
     def covers(self, host: str, address: Address, port: int) -> bool:
-        """Whether a connection to `address`, found under the name `host`, is excepted by this entry."""
+        """Return whether this entry permits a connection to `address`, to which `host` resolved."""
         if self.port is not None and self.port != port:
             return False
         if self.host is not None:
@@ -112,7 +112,7 @@ class AllowEntry:
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
-    """What packs may reach besides the public internet on ports 80 and 443."""
+    """What packs may reach: the public internet on ports 80 and 443, and the allowed exceptions."""
 
     allow: tuple[AllowEntry, ...] = ()
 
@@ -124,18 +124,18 @@ class EgressPolicy:
         `10.1.2.3`, `10.0.0.0/8:8080`, `[fd00::/8]:443`.
 
         Raises:
-            EgressPolicyError: for an entry that cannot be read.
+            EgressPolicyError: an entry is malformed.
         """
         return cls(tuple(_parse_entry(entry.strip()) for entry in text.split(",") if entry.strip()))
 
     def permits(self, host: str, address: Address, port: int) -> bool:
-        """Whether a connection to `address`, found under the name `host`, may be opened."""
+        """Return whether a connection to `address`, to which `host` resolved, may be opened."""
         if any(entry.covers(host, address, port) for entry in self.allow):
             return True
         return port in _WEB_PORTS and is_public(address)
 
     def may_permit_port(self, port: int) -> bool:
-        """Whether any host at all can be reached on this port."""
+        """Return whether any host may be reached on this port."""
         return port in _WEB_PORTS or any(entry.port in (None, port) for entry in self.allow)
 
 
@@ -164,24 +164,24 @@ def _parse_entry(entry: str) -> AllowEntry:
 
 
 def refusal(what: str, host: str, port: int) -> PackError:
-    """The failure of a connection that is not permitted. Addresses stay out of it: they would map private networks."""
+    """Return the failure of a connection that is not permitted; without addresses, which would map private networks."""
     entry = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     return PackError(
         "policy_denied",
         f"Requests to `{host}` on port {port} are refused: {what}.",
-        hint=f"An operator can permit it by adding `{entry}` to {SETTING}.",
+        hint=f"The operator can permit it by adding `{entry}` to {SETTING}.",
     )
 
 
 @dataclass(slots=True)
 class Egress:
-    """The way out: makes guarded clients that share their connections.
+    """Makes HTTP clients that enforce the policy and share their connections.
 
-    Belongs to one event loop. Clients are cheap and may be made per step; closing one leaves the connections to the
-    others. `aclose` ends them all.
+    Belongs to one event loop. Clients are cheap and may be made per step; closing one keeps the connections for the
+    others. `aclose` closes all connections.
 
     Attributes:
-        policy: The exceptions.
+        policy: The policy.
         resolve: Finds the addresses of a host; None for the system's resolver.
     """
 
@@ -197,9 +197,9 @@ class Egress:
         total_seconds: float = TOTAL_SECONDS,
         max_redirects: int = MAX_REDIRECTS,
     ) -> httpx2.AsyncClient:
-        """A client whose failures are all `PackError`s.
+        """Make a client whose failures are all `PackError`s.
 
-        One request may ask for other limits with `extensions={"max_bytes": …, "total_seconds": …}`, up to
+        A request may set other limits with `extensions={"max_bytes": …, "total_seconds": …}`, up to
         `CEILING_BYTES` and `CEILING_SECONDS` (or the client's own, where larger).
 
         Args:
@@ -222,7 +222,7 @@ class Egress:
         )
 
     async def check(self, url: str) -> tuple[str, ...]:
-        """The addresses a URL may be fetched from, for programs that make their own connections, such as git.
+        """Return the addresses a URL may be fetched from, for programs that connect by themselves, such as git.
 
         Raises:
             PackError: as a request to it would, up to the point of connecting.
@@ -233,17 +233,17 @@ class Egress:
         return await Connections(self.policy, self.resolve).checked_addresses(host, port)
 
     async def aclose(self) -> None:
-        """End all connections. Closing twice, or before the first client, does no harm."""
+        """Close all connections; does nothing before the first client or when called again."""
         connections, self._connections = self._connections, None
         if connections is not None:
             await connections.aclose()
 
 
 def origin_of(url: str) -> tuple[str, str, int]:
-    """Scheme, host and port of a URL, as requests to it have them.
+    """Return scheme, host and port of a URL, as requests to it have them.
 
     Raises:
-        PackError: `invalid_input` when it is no web address.
+        PackError: `invalid_input` when it is not a web address.
     """
     try:
         address = read_web_address(url)
@@ -253,17 +253,17 @@ def origin_of(url: str) -> tuple[str, str, int]:
 
 
 def not_an_address(error: WebAddressError) -> PackError:
-    """The failure of a request to what is no web address."""
+    """Return the failure of a request to something that is not a web address."""
     code = "policy_denied" if isinstance(error, OtherSchemeError) else "invalid_input"
     return PackError(code, f"{error}.", hint=error.hint)
 
 
 def raise_for_status(response: httpx2.Response) -> httpx2.Response:
-    """The response itself when its status is below 400.
+    """Return the response if its status is below 400.
 
     Raises:
-        PackError: otherwise, with the code for its status; `detail` holds the status and the start of the
-            body when that was read, `retry_after_seconds` what the server asked for.
+        PackError: otherwise, with the code for the status; `detail` has the status, and the start of the body if it
+            was read; `retry_after_seconds` is the server's `Retry-After`.
     """
     if not response.is_error:
         return response
@@ -300,7 +300,7 @@ def _family(status: int) -> Literal["access", "missing", "limit", "other"]:
 
 
 def _retry_after_seconds(value: str | None) -> float | None:
-    """Read `Retry-After`: seconds or an HTTP date (RFC 9110, 10.2.3); None when absent or unreadable."""
+    """Read `Retry-After`: seconds or an HTTP date (RFC 9110, 10.2.3); None when absent or malformed."""
     if value is None:
         return None
     text = value.strip()

@@ -1,8 +1,8 @@
-"""The guarded transport: every connection of every hop is opened by `GuardedBackend`, to an address it has checked.
+"""The guarded transport: every connection of every hop is opened by `GuardedBackend`, to a checked address.
 
-Two pools. Requests to the public pool are held to the policy. Requests to an origin that the operator configured as a
-service use the other one, so that a private connection opened for a service can never be picked up by a request of
-somebody who may not use it.
+There are two connection pools. Requests in the public pool obey the policy. Requests to an origin that the operator
+configured as a service use the other one, so that a private connection opened for a service is never reused for a
+request that may not use it.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ Origin = tuple[str, str, int]
 
 @functools.cache
 def tls_context() -> ssl.SSLContext:
-    """Verify against the system's certificates (or `SSL_CERT_FILE`, `SSL_CERT_DIR`); made once, 50 to 100 ms."""
+    """Return a context with the system's certificates (or `SSL_CERT_FILE`, `SSL_CERT_DIR`); cached: 50 to 100 ms."""
     return httpcore2.default_ssl_context()
 
 
 async def system_resolve(host: str, port: int) -> list[str]:
-    """The addresses of a host, in the order to try them.
+    """Resolve a host; return its addresses in the order to try them.
 
     Raises:
-        OSError: when it has none.
+        OSError: it has none.
     """
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(cast("str", item[4][0]) for item in found))
@@ -75,24 +75,24 @@ class Connections:
         self._service: httpcore2.AsyncConnectionPool | None = None
 
     async def make_ready(self) -> None:
-        """Make what the first pool needs in a thread: reading all certificates would hold up the event loop."""
+        """Prepare the TLS context in a thread: reading all certificates would block the event loop."""
         if self._public is None and self._service is None:
             await asyncio.to_thread(tls_context)
 
     def public_pool(self) -> httpcore2.AsyncConnectionPool:
-        """For everything the policy rules on."""
+        """Return the pool for requests that the policy decides on."""
         if self._public is None:
             self._public = _make_pool(GuardedBackend(self.checked_addresses))
         return self._public
 
     def service_pool(self) -> httpcore2.AsyncConnectionPool:
-        """For origins the operator configured."""
+        """Return the pool for origins that the operator configured."""
         if self._service is None:
             self._service = _make_pool(GuardedBackend(self._addresses))
         return self._service
 
     async def checked_addresses(self, host: str, port: int) -> tuple[str, ...]:
-        """All addresses of a host, if every one of them is permitted.
+        """Return all addresses of a host, if every one of them is permitted.
 
         Raises:
             PackError: `policy_denied` when one is not, `upstream_unavailable` when there is none.
@@ -120,7 +120,7 @@ class Connections:
         return tuple(found)
 
     async def aclose(self) -> None:
-        """End all connections."""
+        """Close all connections."""
         for pool in (self._public, self._service):
             if pool is not None:
                 await pool.aclose()
@@ -138,7 +138,7 @@ def _make_pool(backend: httpcore2.AsyncNetworkBackend) -> httpcore2.AsyncConnect
 
 
 def _read_address(text: str) -> Address | None:
-    """The address, or None for one with a zone (`fe80::1%eth0`), which is never public."""
+    """Parse an address; None for one with a zone (`fe80::1%eth0`), which is never public."""
     try:
         return None if "%" in text else ipaddress.ip_address(text)
     except ValueError:
@@ -146,7 +146,7 @@ def _read_address(text: str) -> Address | None:
 
 
 class GuardedBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to addresses it was given leave for, never to a name."""
+    """Connects only to permitted addresses, never to a name."""
 
     def __init__(self, addresses: Resolve) -> None:
         self._addresses = addresses
@@ -160,7 +160,7 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """Try each address in turn; the time-out is for all of them together."""
+        """Try each address in turn; the timeout covers all of them together."""
         limit = _CONNECT_SECONDS if timeout is None else timeout
         try:
             async with asyncio.timeout(limit):
@@ -182,11 +182,10 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         timeout: float | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """Refused."""
+        """Refuse Unix sockets."""
         raise PackError("policy_denied", f"Unix sockets are refused, here `{path}`.")
 
     async def sleep(self, seconds: float) -> None:
-        """Between connection attempts."""
         await asyncio.sleep(seconds)
 
 
@@ -201,7 +200,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request of a chain of redirects."""
         url = request.url
-        # Read here once more: the library follows redirects by itself.
+        # Parsed again here, because the library follows redirects by itself.
         origin = origin_of(f"{url.scheme}://{url.netloc.decode('ascii')}")
         _, host, port = origin
         is_service = origin in self._services
@@ -232,7 +231,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 
 
 class _CoreStream(Protocol):
-    """The body as httpcore hands it out."""
+    """The body from httpcore."""
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
 
@@ -240,7 +239,7 @@ class _CoreStream(Protocol):
 
 
 class _Body(httpx2.AsyncByteStream):
-    """The body as it arrives: cut at the size limit and at the deadline."""
+    """The body as it arrives, up to the size limit and the deadline."""
 
     def __init__(self, stream: _CoreStream, host: str, max_bytes: int, deadline: float | None) -> None:
         self._stream = stream
@@ -253,7 +252,7 @@ class _Body(httpx2.AsyncByteStream):
         parts = aiter(self._stream)
         with failures(self._host):
             while True:
-                # Not around the `yield`: the time-out belongs to this await alone.
+                # Not around the `yield`: the timeout is for this await alone.
                 async with asyncio.timeout_at(self._deadline):
                     part = await anext(parts, None)
                 if part is None:
@@ -269,10 +268,10 @@ class _Body(httpx2.AsyncByteStream):
 
 
 class CappedResponse(httpx2.Response):
-    """Counts decoded bytes, so that a small compressed body cannot become a large one, and hands out no others."""
+    """Limits decoded bytes, so that a small compressed body cannot become a large one."""
 
     async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
-        """As in httpx2, up to the size limit; the decoder hands out at most 1 MiB at a time."""
+        """Yield decoded bytes up to the size limit, at most 1 MiB at a time."""
         limit, host = self.extensions["packline_max_bytes"], self.extensions["packline_host"]
         codings = [coding.lower() for coding in self.headers.get_list("content-encoding", split_commas=True)]
         unknown = [coding for coding in codings if coding in _COMPRESSIONS - self.extensions[_DECODED]]
@@ -293,7 +292,7 @@ class CappedResponse(httpx2.Response):
 
 
 class GuardedClient(httpx2.AsyncClient):
-    """An ordinary client on the guarded transport that ignores proxies and other hints of the environment."""
+    """A client on the guarded transport that ignores proxies and other settings of the environment."""
 
     def __init__(
         self,
@@ -316,14 +315,14 @@ class GuardedClient(httpx2.AsyncClient):
         self._decoded = frozenset(coding.strip() for coding in self.headers["accept-encoding"].split(","))
 
     def build_request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Request:  # noqa: ANN401 - passed on
-        """As in httpx2, of a URL as it may be pasted; what is none is `invalid_input`."""
+        """Build a request from a URL as people paste it; a malformed one is `invalid_input`."""
         try:
             return super().build_request(method, read_web_address(str(url)).url, **options)
         except WebAddressError as error:
             raise not_an_address(error) from error
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:  # noqa: ANN401 - passed on
-        """As in httpx2, within the total time."""
+        """Send a request within the total time."""
         seconds = _asked_for(request, "total_seconds", self._total_seconds, CEILING_SECONDS)
         deadline = asyncio.get_running_loop().time() + seconds
         request.extensions = {**request.extensions, _DEADLINE: deadline, _DECODED: self._decoded}
@@ -333,7 +332,7 @@ class GuardedClient(httpx2.AsyncClient):
 
 
 def _asked_for(request: httpx2.Request, name: str, own: float, ceiling: float) -> float:
-    """The limit a request asks for in its extensions, within the ceiling, or the client's own."""
+    """Return the limit from a request's extensions, up to the ceiling, or else the client's."""
     asked = request.extensions.get(name)
     return own if asked is None else min(asked, max(own, ceiling))
 
@@ -348,7 +347,7 @@ def _too_large(host: str, limit: int) -> PackError:
 
 @contextlib.contextmanager
 def failures(host: str) -> Iterator[None]:
-    """Turn what the libraries raise into `PackError`s that name the host."""
+    """Convert the libraries' exceptions to `PackError`s that name the host."""
     try:
         yield
     except (TimeoutError, httpcore2.TimeoutException, httpx2.TimeoutException) as error:
@@ -371,7 +370,7 @@ def failures(host: str) -> Iterator[None]:
 
 
 def _why(error: BaseException) -> str:
-    """The first cause that says something."""
+    """Return the message of the first cause that has one."""
     cause: BaseException | None = error
     while cause is not None:
         match cause:

@@ -1,8 +1,8 @@
-"""Web addresses as people and models paste them, read into the one form that is checked, requested and kept.
+"""Reads web addresses as people and models paste them, and normalizes them for checks, requests and storage.
 
-What is pasted is read as browsers read it (WHATWG URL Standard): names in any script, paths with spaces and umlauts,
-white space around it. What two programs could read differently is refused: numbers that are only nearly an IP address,
-backslashes in the host, control characters.
+Addresses are read as browsers do (WHATWG URL Standard): names in any script, paths with spaces and umlauts, white space
+around them. What programs read differently is refused: numbers that are almost an IP address, backslashes in the host,
+control characters.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from urllib.parse import quote, unquote, urljoin
 
 from runner.excerpts import excerpt
 
-#: Longest address in its final form; httpx takes no longer one.
+#: Longest address in its final form; httpx accepts no longer one.
 MAX_CHARACTERS = 65_536
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 _EXAMPLE_HINT = "Give a full address that begins with https:// or http://."
 _HOST_HINT = "Check the host; one with symbols in it can be given in Punycode (xn--…)."
-#: What copying leaves around an address: white space, zero-width characters, marks of writing direction.
+#: Characters that copying leaves around an address: white space, zero-width characters, direction marks.
 _AROUND = (
     " \t\r\n\f\v\u00a0\u200b\u200c\u200d\u2060\ufeff\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 )
@@ -33,7 +33,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _AUTHORITY = re.compile(r"(?:(?P<account>.*)@)?(?P<host>\[[^\[\]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]*))?")
 _HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-#: Escaping keeps these, and `%`, so that what is escaped already stays as it is (RFC 3986, and brackets as browsers).
+#: Not escaped, like `%`, so that escapes stay as they are (RFC 3986, and brackets as in browsers).
 _KEPT_IN_PATH = "/%:@!$&'()*+,;=[]"
 _KEPT_IN_QUERY = f"{_KEPT_IN_PATH}?"
 _ESCAPED_LETTERS = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
@@ -41,11 +41,11 @@ _KEPT_IN_ACCOUNT = "%!$&'()*+,;=:"
 
 
 class WebAddressError(ValueError):
-    """A text is no web address, or leads nowhere.
+    """A text is not a web address.
 
     Attributes:
-        shown: The text, shortened, without the password it may carry.
-        reason: What is wrong; begins in lower case, no full stop.
+        shown: The text, shortened and without a password.
+        reason: What is wrong, in lower case and without a full stop.
         hint: What to do next.
     """
 
@@ -57,10 +57,10 @@ class WebAddressError(ValueError):
 
 
 class OtherSchemeError(WebAddressError):
-    """An address of something else than the web, such as `ftp:` or `file:`."""
+    """An address with another scheme than http and https, such as `ftp:` or `file:`."""
 
     def __init__(self, text: str, scheme: str) -> None:
-        super().__init__(text, f"only http and https are spoken, not `{excerpt(scheme, 50)}`")
+        super().__init__(text, f"only http and https are supported, not `{excerpt(scheme, 50)}`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class WebAddress:
         scheme: `http` or `https`.
         account: User name and password, as written before `@`.
         host: A name in lower case and Punycode without a final dot, or an IP address in its usual form, unbracketed.
-        port: The scheme's own when none is named.
+        port: The scheme's default when none is given.
         path: Begins with a slash and has no `.` or `..` in it.
         query: Without `?`.
         fragment: Without `#`; never requested.
@@ -87,25 +87,25 @@ class WebAddress:
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port, the port only when it is not the scheme's own."""
+        """Scheme, host and port; the port only when it is not the scheme's default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}" + ("" if self.port == DEFAULT_PORTS[self.scheme] else f":{self.port}")
 
     @property
     def url(self) -> str:
-        """The address as it is requested: without a fragment, with the account."""
+        """The address for requests: without a fragment, with the account."""
         before, _, after = self.origin.partition("//")
         account = "" if self.account is None else f"{self.account}@"
         return f"{before}//{account}{after}{self.path}" + ("" if self.query is None else f"?{self.query}")
 
     @property
     def href(self) -> str:
-        """The address as pages link to it: with the fragment."""
+        """The address for links: with the fragment."""
         return self.url if self.fragment is None else f"{self.url}#{self.fragment}"
 
     @property
     def readable(self) -> str:
-        """The address for people's eyes: without an account, with the letters of every script as they are written."""
+        """The address for display: without an account, and with Punycode and escapes decoded."""
         url = replace(self, account=None).url
         if "xn--" in self.host:
             url = url.replace(f"//{self.host}", f"//{_in_letters(self.host)}", 1)
@@ -113,14 +113,14 @@ class WebAddress:
 
 
 def read_web_address(text: str, *, base: str | None = None) -> WebAddress:
-    """The address in a text that is nothing else, perhaps in angle brackets.
+    """Read a text that is a web address, perhaps in angle brackets.
 
     Args:
-        text: As somebody gave it.
-        base: Address of the page or answer that holds it, which it may be relative to.
+        text: The text.
+        base: The address that it may be relative to.
 
     Raises:
-        WebAddressError: for another scheme, no host, a host or port that cannot be one, and control characters.
+        WebAddressError: it has another scheme, no host, an invalid host or port, or control characters.
     """
     given = text.strip(_AROUND)
     if given.startswith("<") and given.endswith(">"):
@@ -128,7 +128,7 @@ def read_web_address(text: str, *, base: str | None = None) -> WebAddress:
     if not given:
         raise WebAddressError(text, "it is empty")
     if _NEVER.search(given):
-        raise WebAddressError(given, "it has a line break or another control character in it", "Give one address.")
+        raise WebAddressError(given, "it contains a line break or another control character", "Give one address.")
     if base is not None:
         try:
             given = urljoin(base, given)
@@ -158,7 +158,7 @@ def read_web_address(text: str, *, base: str | None = None) -> WebAddress:
 
 
 def is_web_address(text: str) -> bool:
-    """Whether a text is nothing but an address `read_web_address` reads."""
+    """Return whether `read_web_address` can read a text."""
     try:
         read_web_address(text)
     except WebAddressError:
@@ -167,13 +167,13 @@ def is_web_address(text: str) -> bool:
 
 
 def read_web_host(text: str) -> str:
-    """A host as addresses have it: lower case, Punycode, no final dot; an IP address in its usual form.
+    """Normalize a host: lower case, Punycode, no final dot; an IP address in its usual form.
 
     Args:
         text: A name, or an IP address with or without brackets.
 
     Raises:
-        WebAddressError: when it is neither.
+        WebAddressError: it is neither.
     """
     bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     return _read_host(text, f"[{bare}]" if ":" in bare else text)
@@ -181,7 +181,7 @@ def read_web_host(text: str) -> str:
 
 def _read_host(given: str, text: str) -> str:
     if not text:
-        raise WebAddressError(given, "it names no host")
+        raise WebAddressError(given, "it has no host")
     if text.startswith("["):
         try:
             address = ipaddress.IPv6Address(text[1:-1])
@@ -203,7 +203,7 @@ def _read_host(given: str, text: str) -> str:
 
 
 def _in_ascii(name: str) -> str:
-    """A host name in lower case and Punycode (UTS #46, IDNA 2008); what has no such form comes back as it is."""
+    """Return a host name in lower case and Punycode (UTS #46, IDNA 2008); one without such a form is unchanged."""
     if name.isascii():
         return name.lower()
     import idna
@@ -211,12 +211,12 @@ def _in_ascii(name: str) -> str:
     try:
         labels = idna.uts46_remap(name, std3_rules=False).split(".")
         return ".".join(label if label.isascii() else idna.alabel(label).decode("ascii") for label in labels)
-    except UnicodeError:  # what idna raises is one
+    except UnicodeError:  # idna's errors are subclasses
         return name
 
 
 def _in_letters(host: str) -> str:
-    """A host in Punycode as people write it, if that leads back to it."""
+    """Decode a host in Punycode, if encoding the result gives the same host."""
     import idna
 
     try:
@@ -240,13 +240,13 @@ def _read_port(given: str, digits: str | None) -> int | None:
     port = int(digits) if len(digits) <= 10 else 0
     if not 0 < port < 65536:
         raise WebAddressError(
-            given, f"port {excerpt(digits, 20)} is not within 1 to 65535", "Leave the port out, or give the right one."
+            given, f"port {excerpt(digits, 20)} is not within 1 to 65535", "Leave the port out, or correct it."
         )
     return port
 
 
 def _without_dots(path: str) -> str:
-    """The path as `.` and `..` lead, escaped ones as well (WHATWG URL, 4.1); it begins with a slash."""
+    """Resolve `.` and `..` in a path, also escaped ones (WHATWG URL, 4.1); the result begins with a slash."""
     kept: list[str] = []
     plain = ""
     for segment in path.split("/")[1:]:
@@ -259,5 +259,5 @@ def _without_dots(path: str) -> str:
 
 
 def _shown(text: str, limit: int) -> str:
-    """A text for a message: shortened, without a password, and without characters that cannot be sent on."""
+    """Prepare a text for a message: shortened, without a password and control characters."""
     return excerpt(_NEVER.sub("\ufffd", text.rpartition("@")[2]), limit)

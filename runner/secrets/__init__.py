@@ -1,4 +1,4 @@
-"""The open vault, and everything that keeps its values out of what is stored or shown.
+"""The open vault, and the redaction of its values from everything that is stored or shown.
 
-Begin with `vault` and `redaction`. A way of writing a secret is added in `forms`, a kind of token in `token_shapes`.
+Begin with `vault` and `redaction`. Add another encoding of secrets in `forms`, another kind of token in `token_shapes`.
 """

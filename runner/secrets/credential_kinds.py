@@ -1,7 +1,7 @@
-"""Kinds of credentials: which fields each has, what may stand in them, and how it is tested.
+"""Kinds of credentials: their fields, the checks of values, and how each is tested.
 
-One table, read by the vault, the API, the command line and the documentation. Fields are texts; those marked secret are
-masked everywhere, so they must be long enough to be recognised.
+One table for the vault, the API, the command line and the documentation. Fields are texts; secret ones are masked
+everywhere, so they must be long enough to be recognized.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from runner.failures import JSONValue
 
-#: Longest value of a field, and most fields of a credential whose fields are free.
+#: Longest value of a field, and most fields of a credential with free fields.
 VALUE_CHARACTERS = 32_768
 FIELDS_MAX = 32
 GENERIC = "generic"
@@ -35,7 +35,7 @@ class CredentialField:
 
     Attributes:
         secret: Whether it is masked everywhere; such a field has at least 8 characters.
-        check: Says what is wrong with a value, or None.
+        check: Returns what is wrong with a value, or None.
     """
 
     name: str
@@ -50,10 +50,10 @@ class CredentialKind:
     """A kind of credential.
 
     Attributes:
-        description: What it opens, one sentence.
-        fields: The fields there are; none for a kind whose fields are free and all secret.
-        test: How it is tested; None for a kind that cannot be.
-        parts: Further texts that are as secret as the fields, such as the second half of a key.
+        description: What it gives access to, one sentence.
+        fields: The fields; none for a kind whose fields are free, which are then all secret.
+        test: How it is tested; None for a kind that cannot be tested.
+        parts: Returns further secret texts, such as the second half of a key.
     """
 
     name: str
@@ -68,13 +68,13 @@ class CredentialKind:
         return not self.fields
 
     def field(self, name: str) -> CredentialField | None:
-        """A field by name; any plain name is one where fields are free."""
+        """Find a field by name; with free fields, any valid name is one."""
         if self.is_free:
             return CredentialField(name, "", secret=True, required=False) if _FIELD_NAME.match(name) else None
         return next((field for field in self.fields if field.name == name), None)
 
     def secrets(self, key: str, fields: Mapping[str, str]) -> dict[str, str]:
-        """What is to be masked of a credential, by the name that stands in the mask."""
+        """Return the texts of a credential to mask, by the name in the mask."""
         found = {
             f"{key}.{name}": value
             for name, value in fields.items()
@@ -89,14 +89,16 @@ def _address(value: str) -> str | None:
     try:
         address = read_web_address(value)
     except WebAddressError as error:
-        return f"it is no address such as https://blog.example: {error.reason}"
-    return (
-        None if address.account is None else "it is no address such as https://blog.example, without a password in it"
-    )
+        return f"it is not an address such as https://blog.example: {error.reason}"
+    return None if address.account is None else "an address such as https://blog.example must not contain a password"
 
 
 def _port(value: str) -> str | None:
-    return None if value.isascii() and value.isdigit() and 0 < int(value[:6]) < 65536 else "it is no port, 1 to 65535"
+    return (
+        None
+        if value.isascii() and value.isdigit() and 0 < int(value[:6]) < 65536
+        else "it is not a port from 1 to 65535"
+    )
 
 
 def _security(value: str) -> str | None:
@@ -123,7 +125,7 @@ KINDS: dict[str, CredentialKind] = {
     for kind in (
         CredentialKind(
             "github",
-            "GitHub's API; at another address than github.com by PACKLINE_SERVICE_GITHUB_URL.",
+            "GitHub's API; PACKLINE_SERVICE_GITHUB_URL sets another address than github.com.",
             (CredentialField("token", "Personal access token, fine-grained or classic.", secret=True),),
             "github",
         ),
@@ -141,16 +143,16 @@ KINDS: dict[str, CredentialKind] = {
         ),
         CredentialKind(
             "smtp",
-            "A mail server that takes mail to be sent.",
+            "A mail server that sends mail.",
             (
                 CredentialField("host", "Name of the server."),
                 CredentialField("port", "Port; 587, or 465 with `tls`.", required=False, check=_port),
-                CredentialField("username", "Account, when it wants one.", required=False),
+                CredentialField("username", "Account, if the server needs one.", required=False),
                 CredentialField("password", "Password of the account.", secret=True, required=False),
                 CredentialField(
                     "security", "`starttls` (the default), `tls` or `none`.", required=False, check=_security
                 ),
-                CredentialField("from", "Address mail is sent from, unless a step says otherwise.", required=False),
+                CredentialField("from", "Address that mail is sent from, unless a step gives another.", required=False),
             ),
             "smtp",
         ),
@@ -160,7 +162,7 @@ KINDS: dict[str, CredentialKind] = {
         _api_key("elevenlabs", "ElevenLabs"),
         CredentialKind(
             "openai-compatible",
-            "Models behind any server that speaks OpenAI's protocol.",
+            "Models of any server with OpenAI's protocol.",
             (
                 CredentialField("api_key", "API key of the server.", secret=True),
                 CredentialField(
@@ -169,13 +171,13 @@ KINDS: dict[str, CredentialKind] = {
             ),
             "openai",
         ),
-        CredentialKind(GENERIC, "Anything else: fields of any name, all of them secret, without a test.", ()),
+        CredentialKind(GENERIC, "Anything else: fields of any name, all secret; it cannot be tested.", ()),
     )
 }
 
 
 def kind_issues(kind: str) -> list[Issue]:
-    """What is wrong with the name of a kind."""
+    """Check the name of a kind."""
     if kind in KINDS:
         return []
     message = f"There is no kind of credential `{excerpt(kind, 80)}`."
@@ -185,10 +187,10 @@ def kind_issues(kind: str) -> list[Issue]:
 def merged_fields(
     kind: CredentialKind, before: Mapping[str, str], given: Mapping[str, JSONValue]
 ) -> tuple[dict[str, str], list[Issue]]:
-    """The fields after a change, and what is wrong with them; messages tell no value of a secret field.
+    """Return the fields after a change, and their problems; messages contain no value of a secret field.
 
     Args:
-        kind: What it is to be.
+        kind: The kind after the change.
         before: The fields so far; empty for a new credential or another kind.
         given: The fields to set; null removes one.
     """
@@ -200,7 +202,7 @@ def merged_fields(
         elif value is None:
             fields.pop(name, None)
         elif isinstance(value, bool) or not isinstance(value, str | int):
-            issues.append(error(("fields", name), "wrong_type", f"The field `{name}` is a text."))
+            issues.append(error(("fields", name), "wrong_type", f"The field `{name}` must be a text."))
         else:
             text = str(value) if kind.is_free else str(value).strip()
             issues += _value_issues(kind, field, text)
@@ -212,9 +214,9 @@ def merged_fields(
         if not any(issue.path == ("fields", name) for issue in issues)
     ]
     if not fields and not issues:
-        issues.append(error(("fields",), "empty", "A credential without a field is of no use.", "Give at least one."))
+        issues.append(error(("fields",), "empty", "A credential needs a field.", "Give at least one."))
     if len(fields) > FIELDS_MAX:
-        issues.append(error(("fields",), "too_many", f"There are {len(fields)} fields; at most {FIELDS_MAX} are kept."))
+        issues.append(error(("fields",), "too_many", f"There are {len(fields)} fields; the limit is {FIELDS_MAX}."))
     return fields, issues
 
 
@@ -234,7 +236,7 @@ def _value_issues(kind: CredentialKind, field: CredentialField, text: str) -> li
                 path,
                 "too_short",
                 f"The secret `{field.name}` has fewer than {MIN_SECRET_LENGTH} characters, so it could not be masked "
-                "in what steps write.",
+                "in the output of steps.",
                 "Use a longer one.",
             )
         ]
@@ -251,7 +253,7 @@ def _unknown_field(kind: CredentialKind, name: str) -> Issue:
         return error(
             path,
             "bad_name",
-            f"`{excerpt(name, 80)}` is no field name.",
+            f"`{excerpt(name, 80)}` is not a field name.",
             "Use lower-case letters, digits and `_`, up to 64.",
         )
     hint = did_you_mean(name, [field.name for field in kind.fields])

@@ -1,7 +1,7 @@
-"""Test calls: asks the service itself whether it accepts a credential.
+"""Tests credentials: asks the service whether it accepts one.
 
-Each call reads something small that needs the credential and changes nothing. What a service answers is told in our
-own words, never quoted: an answer may repeat what it was sent.
+Each call reads something small that needs the credential and changes nothing. Messages never quote a service's answer,
+which may repeat what it was sent.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _GHOST_TOKEN_SECONDS = 300
 
 @dataclass(frozen=True, slots=True)
 class CredentialTestResult:
-    """What a service said: whether it accepts the credential, with a sentence for people."""
+    """Whether a service accepts a credential, with a sentence for people."""
 
     accepted: bool
     message: str
@@ -43,22 +43,22 @@ class CredentialTestResult:
 async def test_credential(
     kind: CredentialKind, fields: Mapping[str, str], egress: Egress, service_urls: Mapping[str, str]
 ) -> CredentialTestResult:
-    """What the service a credential is for makes of it.
+    """Ask the service of a credential whether it accepts it.
 
     Args:
-        kind: Of the credential; it has a test.
-        fields: Its values.
-        egress: The way out.
+        kind: The credential's kind, which has a test.
+        fields: The credential's values.
+        egress: Makes the HTTP client.
         service_urls: Addresses the operator configured, by service or provider of models.
 
     Raises:
-        PackError: the service could not be asked, so nothing is known.
+        PackError: the service could not be asked, so the result is unknown.
     """
-    assert kind.test is not None, "the caller has looked"
+    assert kind.test is not None, "the caller has checked"
     if kind.test == "smtp":
         return await _smtp(fields)
     client = egress.client(service_urls.values(), max_bytes=_MAX_BYTES, total_seconds=TIMEOUT_SECONDS)
-    # A redirect might carry the credential elsewhere.
+    # A redirect could send the credential elsewhere.
     client.follow_redirects = False
     key = fields.get("api_key", "")
     async with client:
@@ -71,35 +71,35 @@ async def test_credential(
                     "user-agent": "packline",
                 }
                 answer = await client.get(f"{base}/user", headers=headers)
-                return _verdict(answer, "GitHub", _login_of(answer))
+                return _result_of(answer, "GitHub", _login_of(answer))
             case "ghost":
                 return await _ghost(client, fields)
             case "openai":
                 base = fields.get("base_url") or service_urls.get("openai", DEFAULT_URLS["openai"])
                 answer = await client.get(f"{base.rstrip('/')}/models", headers={"authorization": f"Bearer {key}"})
-                return _verdict(answer, _host(answer), _count_of(answer, "data"))
+                return _result_of(answer, _host(answer), _count_of(answer, "data"))
             case "anthropic":
                 base = service_urls.get("anthropic", DEFAULT_URLS["anthropic"]).rstrip("/")
                 headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
                 answer = await client.get(f"{base}/v1/models", headers=headers)
-                return _verdict(answer, "Anthropic", _count_of(answer, "data"))
+                return _result_of(answer, "Anthropic", _count_of(answer, "data"))
             case "google":
                 base = service_urls.get("google", DEFAULT_URLS["google"]).rstrip("/")
                 answer = await client.get(f"{base}/v1beta/models", headers={"x-goog-api-key": key})
-                # Google answers 400 to a key that is none.
+                # Google answers 400 to an invalid key.
                 if answer.status_code == 400 and "API_KEY_INVALID" in answer.text:
                     return CredentialTestResult(False, "Google does not accept it: the key is not valid (HTTP 400).")
-                return _verdict(answer, "Google", _count_of(answer, "models"))
+                return _result_of(answer, "Google", _count_of(answer, "models"))
             case "elevenlabs":
                 base = service_urls.get("elevenlabs", DEFAULT_URLS["elevenlabs"]).rstrip("/")
                 answer = await client.get(f"{base}/v1/models", headers={"xi-api-key": key})
-                return _verdict(answer, "ElevenLabs", "")
+                return _result_of(answer, "ElevenLabs", "")
             case _:
                 assert_never(kind.test)
 
 
 def ghost_token(admin_api_key: str, now: float) -> str:
-    """The token a Ghost Admin API key signs, good for five minutes (ghost.org/docs/admin-api, token authentication)."""
+    """Make a token signed with a Ghost Admin API key, valid for five minutes (ghost.org/docs/admin-api)."""
     import jwt
 
     key_id, _, secret = admin_api_key.partition(":")
@@ -109,7 +109,7 @@ def ghost_token(admin_api_key: str, now: float) -> str:
 
 
 async def _ghost(client: httpx2.AsyncClient, fields: Mapping[str, str]) -> CredentialTestResult:
-    # Not `/site/`, which Ghost shows to anybody: reading posts needs the key, as publishing does.
+    # Not `/site/`, which is public: reading posts needs the key, as publishing does.
     answer = await client.get(
         f"{read_web_address(fields['url']).url.rstrip('/').removesuffix('/ghost')}/ghost/api/admin/posts/",
         params={"limit": "1", "fields": "id"},
@@ -118,7 +118,7 @@ async def _ghost(client: httpx2.AsyncClient, fields: Mapping[str, str]) -> Crede
             "accept-version": "v5.0",
         },
     )
-    return _verdict(answer, "Ghost", "")
+    return _result_of(answer, "Ghost", "")
 
 
 async def _smtp(fields: Mapping[str, str]) -> CredentialTestResult:
@@ -147,27 +147,31 @@ async def _smtp(fields: Mapping[str, str]) -> CredentialTestResult:
             await server.connect()
             if "username" not in fields:
                 await server.ehlo()
-                return CredentialTestResult(True, f"{where} answers, and no account was given to sign in with.")
+                return CredentialTestResult(True, f"{where} answers; the credential has no account to sign in with.")
             await server.login(fields["username"], fields.get("password", ""))
-            return CredentialTestResult(True, f"{where} lets it sign in.")
+            return CredentialTestResult(True, f"{where} accepts the account and password.")
     except aiosmtplib.SMTPAuthenticationError as error:
         return CredentialTestResult(False, f"{where} does not accept the account or its password (SMTP {error.code}).")
     except (aiosmtplib.SMTPException, OSError) as error:  # time-outs are OSErrors
         raise PackError(
             FailureCode.UPSTREAM_UNAVAILABLE,
-            f"The mail server {where} could not be asked: {type(error).__name__}.",
+            f"The mail server {where} cannot be reached: {type(error).__name__}.",
             hint="Check host, port and `security`.",
         ) from error
     finally:
         server.close()
 
 
-def _verdict(answer: httpx2.Response, service: str, more: str) -> CredentialTestResult:
+def _result_of(answer: httpx2.Response, service: str, more: str) -> CredentialTestResult:
     status = answer.status_code
     if status < 300:
         return CredentialTestResult(True, f"{service} accepts it{more}.")
     if status == 403 and answer.headers.get("x-ratelimit-remaining") == "0":
-        raise PackError(FailureCode.RATE_LIMITED, f"{service} wants fewer requests.", hint="Try again in an hour.")
+        raise PackError(
+            FailureCode.RATE_LIMITED,
+            f"{service} refused the call because of its rate limit.",
+            hint="Try again in an hour.",
+        )
     if status in (401, 403):
         return CredentialTestResult(False, f"{service} does not accept it (HTTP {status}).")
     if status < 400:
@@ -177,7 +181,7 @@ def _verdict(answer: httpx2.Response, service: str, more: str) -> CredentialTest
             hint="Give the address it redirects to.",
         )
     raise_for_status(answer)
-    raise AssertionError("every status from 400 on raises")
+    raise AssertionError("every status of 400 and above raises")
 
 
 def _login_of(answer: httpx2.Response) -> str:

@@ -1,4 +1,4 @@
-"""How a known secret may be written: as it is, encoded, escaped."""
+"""The forms in which a known secret may appear: verbatim, encoded, escaped."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MIN_SECRET_LENGTH = 8
-#: Lines of a multi-line secret are masked on their own from this length on; shorter ones are too common.
+#: Single lines of a multi-line secret are masked from this length on; shorter ones are too common.
 _MIN_LINE_LENGTH = 16
 
 
 class SecretTooShortError(ValueError):
-    """A secret under 8 characters cannot be masked: it would be found everywhere."""
+    """A secret of fewer than 8 characters cannot be masked: it would match everywhere."""
 
 
 def all_forms(known: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str, str]:
-    """The forms of known values and of further ones, with the name each is masked by."""
+    """Return the known forms and those of further values, with the name that masks each."""
     forms = dict(known)
     for name, value in secrets.items():
         if len(value) < MIN_SECRET_LENGTH:
-            raise SecretTooShortError(f"Secret `{name}` has {len(value)} characters; at least 8 are needed.")
+            raise SecretTooShortError(f"Secret `{name}` has {len(value)} characters. Use at least 8.")
         for form in forms_of(value):
             forms.setdefault(form, name)
     return forms
 
 
 def forms_of(secret: str) -> set[str]:
-    """The ways a known value may be written: as it is, in URLs, HTML, JSON (once and twice), Python, base64 and hex.
+    """Return the forms of a secret: verbatim, in URLs, HTML, JSON (once and twice), Python, base64 and hexadecimal.
 
-    Base64 depends on what stands before, so the part that all texts containing the secret share is taken for each of
-    the three alignments. Long lines of multi-line secrets count on their own.
+    Base64 depends on the bytes before the secret, so for each of the three alignments the part is taken that does not.
+    Long lines of multi-line secrets have forms, too.
     """
     values = {secret}
     if "\n" in secret:
@@ -51,7 +51,7 @@ def forms_of(secret: str) -> set[str]:
         forms |= {html.escape(value), html.escape(value, quote=False)}
         for escaped in (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
             forms |= {escaped, json.dumps(escaped)[1:-1], escaped.replace("/", "\\/")}
-        # In quotes of either kind: which Python takes depends on the text around it.
+        # In both kinds of quotes: Python chooses by the text around it.
         forms |= {escape(before + value)[1 + len(before) : -1] for escape in (repr, ascii) for before in ("", '"')}
         data = value.encode("utf-8", "surrogatepass")
         forms.add(repr(data)[2:-1])

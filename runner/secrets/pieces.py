@@ -1,10 +1,10 @@
-"""Finds pieces of known secrets: what another program cut off, wrapped or showed a window of.
+"""Finds pieces of known secrets, such as another program leaves when it truncates, wraps or excerpts a text.
 
-A piece of 16 characters holds one of the secret's blocks whole: 8 characters that begin at a multiple of 8. So the
-blocks are looked for, in one pass, and a block that is found is extended both ways as far as text and secret agree.
-Letter case is ignored, because host names and escapes change it.
+A piece of 16 characters contains a whole block of the secret: 8 characters that begin at a multiple of 8. Blocks are
+found in one pass, and each is extended both ways as far as text and secret are equal. Letter case is ignored, because
+host names and escapes change it.
 
-Not looked for is what says nothing: the armour of PEM, the host of an address, and blocks of fewer than four different
+Public parts are not searched for: the armour of PEM, the host of an address, and blocks of fewer than four different
 characters, such as `========`.
 """
 
@@ -30,7 +30,7 @@ _LEAST_DIFFERENT = 4
 _MOST_PLACES = 8
 _SLASH = r"(?:\\*/|%(?:25)?2f)"
 _HOST = r"[a-z0-9.-]+(?:(?::|%(?:25)?3a)\d+)?"
-#: What may be public of a secret, in lower case: the armour of PEM; an address up to its path, but for the account.
+#: Public parts of a secret, in lower case: the armour of PEM; an address up to its path, without the account.
 _PUBLIC = re.compile(
     r"-----[a-z0-9 +%]{1,80}-----"
     rf"|[a-z][a-z0-9+.-]{{1,20}}(?::|%(?:25)?3a){_SLASH}{{2}}(?![^\s/@\"']*(?:@|%(?:25)?40))(?:{_HOST})?"
@@ -39,10 +39,10 @@ _PUBLIC = re.compile(
 
 
 class SecretPieces:
-    """Finds pieces of texts in other texts. May be shared by threads.
+    """Finds pieces of secrets in texts. Thread-safe.
 
     Args:
-        forms: The ways secrets may be written, with the name of each.
+        forms: The forms of secrets, with the name of each.
     """
 
     def __init__(self, forms: Mapping[str, str]) -> None:
@@ -55,7 +55,7 @@ class SecretPieces:
         self._blocks = AhoCorasick(blocks, implementation=implementation_for(blocks))
 
     def spans_in(self, text: str) -> list[Span]:
-        """Where pieces are that no other span leaves 16 characters of; they may overlap."""
+        """Return the spans of pieces, which may overlap; pieces mostly covered by another span are left out."""
         found: list[Span] = []
         if len(text) < PIECE_LENGTH or not self._places:
             return found
@@ -63,8 +63,8 @@ class SecretPieces:
         for _, begin, end in self._blocks.find_matches_as_indexes(text, overlapping=True):
             for form, at in self._places[text[begin:end]]:
                 if end <= covered:
-                    break  # what sticks out of the span holds a block, or is shorter than a piece
-                start, stop = _stretch(text, begin, form, at)
+                    break  # the rest beyond the span contains a further block, or is shorter than a piece
+                start, stop = _extended(text, begin, form, at)
                 if stop - start >= PIECE_LENGTH:
                     found.append((start, stop, self._names[form]))
                     covered = stop
@@ -72,7 +72,7 @@ class SecretPieces:
 
 
 def _blocks(form: str) -> Iterator[int]:
-    """Where the blocks begin that are looked for; of a block that recurs, the first few: any hit tries them all."""
+    """Yield the positions of the blocks to find; of a repeated block only the first few, as every hit tries all."""
     start, seen = 0, Counter[str]()
     for public in (*_PUBLIC.finditer(form), None):
         stop = len(form) if public is None else public.start()
@@ -84,8 +84,8 @@ def _blocks(form: str) -> Iterator[int]:
         start = stop if public is None else public.end()
 
 
-def _stretch(text: str, begin: int, form: str, at: int) -> tuple[int, int]:
-    """Where the text agrees with the form around a block they share."""
+def _extended(text: str, begin: int, form: str, at: int) -> tuple[int, int]:
+    """Return the span around a shared block in which text and form are equal."""
     start, before = begin, at
     while start and before and text[start - 1] == form[before - 1]:
         start, before = start - 1, before - 1
@@ -96,5 +96,5 @@ def _stretch(text: str, begin: int, form: str, at: int) -> tuple[int, int]:
 
 
 def _folded(text: str) -> str:
-    """The text in lower case, character by character; `İ` alone would become two."""
+    """Return the text in lower case with the same length; `İ` would become two characters."""
     return text.lower() if text.isascii() else text.replace("İ", "i").lower()

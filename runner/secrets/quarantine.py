@@ -1,8 +1,8 @@
-"""Whether a file holds a secret the vault knows.
+"""Checks whether a file contains a known secret.
 
-Artifacts are never rewritten: one that holds a known value is put in quarantine instead. The bytes are looked through
-as they are, text or not, and so are the members of ZIP archives, which is what Office documents and many exports are.
-What is compressed or encrypted otherwise is out of reach.
+Artifacts are never rewritten: one that contains a known value is quarantined instead. The bytes of files of any type
+are searched, and so are the members of ZIP archives, which Office documents and many exports are. Other compressed or
+encrypted content is not searched.
 """
 
 from __future__ import annotations
@@ -21,19 +21,16 @@ if TYPE_CHECKING:
     from runner.secrets.finder import SecretFinder
     from runner.secrets.redaction import Redactor
 
-#: How much of an archive is unpacked to be looked at, and how many of its members; a bomb costs no more than that.
+#: Most bytes and members of an archive that are unpacked, which bounds the cost of a ZIP bomb.
 UNPACKED_BYTES = 256 << 20
 MEMBERS = 5_000
 _CHUNK = 1 << 20
-#: What `zipfile` raises for what it cannot unpack.
+#: Raised by `zipfile` for members it cannot unpack.
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError)
 
 
 async def known_secret_in(redactor: Redactor, path: Path) -> str | None:
-    """The name of a known secret in a file, or None; costs nothing while no secret is known.
-
-    Runs in a thread, a mebibyte at a time.
-    """
+    """Return the name of a known secret in a file, or None; reads the file in a thread, unless no secret is known."""
     finder = redactor.finder()
     return None if finder is None else await asyncio.to_thread(_look, finder, path)
 
@@ -53,7 +50,7 @@ def _look_inside(finder: SecretFinder, path: Path) -> str | None:
     try:
         with zipfile.ZipFile(path) as archive:
             for member in archive.infolist()[:MEMBERS]:
-                # One member that nobody here can unpack, encrypted or damaged, hides none of the others.
+                # A member that cannot be unpacked, encrypted or damaged, does not hide the others.
                 with contextlib.suppress(*_UNREADABLE), archive.open(member) as file:
                     finder.begin()
                     for chunk in _chunks(file):
@@ -63,7 +60,7 @@ def _look_inside(finder: SecretFinder, path: Path) -> str | None:
                         if left <= 0:
                             return None
     except _UNREADABLE:
-        return None  # no archive after all
+        return None  # not an archive after all
     return None
 
 

@@ -1,11 +1,11 @@
-"""The one choke point that masks secrets before anything is kept or shown.
+"""Masks secrets in everything before it is stored or shown.
 
-Two kinds of thing are masked: **known values** (what the vault holds) in raw, URL, JSON, base64 and hexadecimal form,
-and **tokens** recognised by their anchored shape. A character is masked when any match covers it, so overlapping
-secrets leave nothing of each other behind. What a model paraphrases or encodes otherwise is out of reach.
+It masks **known values** (those in the vault) in raw, URL, JSON, base64 and hexadecimal form, and **tokens** recognized
+by their shape. A character is masked when any match covers it, so that overlapping secrets leave nothing of each other
+behind. Paraphrases and other encodings, such as a model may write, are not found.
 
-Clean data is the common case and costs one serialisation and one pass of an Aho-Corasick automaton over known values
-and the fixed parts of tokens; only when that hits is each string looked at.
+Clean data is the common case and costs one serialization and one pass of an Aho-Corasick automaton over known values
+and the fixed parts of tokens; only after a hit is each string checked.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.secrets.token_shapes import Span, Token
 
-#: An excerpt of a longer text is masked in parts of this many characters, so that the rest costs nothing.
+#: For an excerpt, a longer text is masked in parts of this many characters, so that the rest costs nothing.
 _PART_CHARACTERS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What one state of a redactor looks for; replaced as a whole, so that threads never see half of a change.
+    """The patterns of a redactor; replaced as a whole, so that threads never see half of a change.
 
     Attributes:
-        forms: The ways known values may be written, with the name of each.
-        in_files: The forms as they stand in files; None while there are none.
-        halves: Finds the first halves of forms, `by_half` the forms that begin with each.
+        forms: The forms of known values, with the name of each.
+        in_files: The forms as bytes in files; None while there are none.
+        halves: Finds the first halves of forms; `by_half` has the forms that begin with each.
         pieces: Finds pieces of forms.
-        in_json: Finds the needles inside serialised JSON, where quotes and control characters are escaped.
+        in_json: Finds the patterns inside serialized JSON, where quotes and control characters are escaped.
     """
 
     forms: dict[str, str]
     found_as: list[tuple[str | None, tuple[Token, ...]]]
-    needles: AhoCorasick
+    patterns: AhoCorasick
     in_json: BytesAhoCorasick
     in_files: SecretPatterns | None
     longest: int
@@ -61,8 +61,8 @@ class _Known:
 
     @classmethod
     def of(cls, forms: dict[str, str]) -> _Known:
-        needles = [*forms, *(anchor for anchor in TOKENS_AT if anchor not in forms)]
-        escaped = sorted({orjson.dumps(needle)[1:-1] for needle in needles if needle != "://"})
+        patterns = [*forms, *(anchor for anchor in TOKENS_AT if anchor not in forms)]
+        escaped = sorted({orjson.dumps(pattern)[1:-1] for pattern in patterns if pattern != "://"})
         by_head: dict[str, list[str]] = {}
         for form in forms:
             by_head.setdefault(form[:MIN_SECRET_LENGTH], []).append(form)
@@ -71,8 +71,8 @@ class _Known:
             by_half.setdefault(form[: (len(form) + 1) // 2], []).append(form)
         return cls(
             forms=forms,
-            found_as=[(forms.get(needle), TOKENS_AT.get(needle, ())) for needle in needles],
-            needles=AhoCorasick(needles, implementation=implementation_for(needles)),
+            found_as=[(forms.get(pattern), TOKENS_AT.get(pattern, ())) for pattern in patterns],
+            patterns=AhoCorasick(patterns, implementation=implementation_for(patterns)),
             in_json=BytesAhoCorasick(escaped, implementation=implementation_for(escaped)),
             in_files=SecretPatterns.of(forms),
             longest=max(map(len, forms), default=0),
@@ -86,12 +86,10 @@ class _Known:
 
 
 class Redactor:
-    """Masks secrets in text and JSON.
-
-    May be shared by threads. Masks read `[redacted:name]`.
+    """Masks secrets in text and JSON as `[redacted:name]`. Thread-safe.
 
     Args:
-        secrets: Name to value. Names appear in masks.
+        secrets: The secrets by name; names appear in masks.
 
     Raises:
         SecretTooShortError: naming the secret.
@@ -102,9 +100,9 @@ class Redactor:
         self._known = _Known.of(all_forms({}, secrets or {}))
 
     def learn(self, secrets: Mapping[str, str]) -> bool:
-        """Mask these values too, from now on and wherever this redactor is in use; whether any was new.
+        """Add values to mask from now on; return whether any was new.
 
-        Nothing is ever unlearned: what runs now may still hold a value that was replaced or deleted.
+        Values are never removed: active runs may still hold one that was replaced or deleted.
 
         Raises:
             SecretTooShortError: naming the secret; none was learned.
@@ -117,28 +115,28 @@ class Redactor:
             return True
 
     def finder(self) -> SecretFinder | None:
-        """What finds known values in the bytes of a file; None while there are none to find."""
-        needles = self._known.in_files
-        return None if needles is None else SecretFinder(needles)
+        """Return a finder of known values in files; None while there are no known values."""
+        patterns = self._known.in_files
+        return None if patterns is None else SecretFinder(patterns)
 
     def text(self, text: str) -> str:
-        """The text with every secret masked; the same object when there is none."""
+        """Return the text with every secret masked; the same object when there is none."""
         text = _well_formed(text)
         return _masked(text, self._spans(text), 0, len(text))
 
     def value(self, value: JSONValue, data: bytes | None = None) -> JSONValue:
-        """The value with every secret masked, in keys too; the same object when there is none.
+        """Return the value with every secret masked, in keys too; the same object when there is none.
 
-        A key that collides with another after masking is numbered.
+        A key that equals another after masking is numbered.
 
         Args:
-            value: What may hold secrets.
-            data: The same as `orjson` wrote it, where somebody did already.
+            value: The JSON value.
+            data: The value serialized by `orjson`, if the caller has it.
         """
         if data is None:
             try:
                 data = orjson.dumps(value)
-            except TypeError:  # integers beyond 64 bits, lone surrogates, very deep: look at every string
+            except TypeError:  # integers beyond 64 bits, lone surrogates, deep nesting: check every string
                 return self._walk(value, self.text)
         in_json = self._known.in_json
         if not in_json.find_matches_as_indexes(data) and not (b"@" in data and URL_PASSWORD.search(data)):
@@ -146,21 +144,21 @@ class Redactor:
         return self._walk(value, self.text)
 
     def quoted(self, value: JSONValue) -> JSONValue:
-        """As `value`, for messages of others: also masks pieces of known values.
+        """Mask as `value` does, and pieces of known values, too; for messages of other programs.
 
-        Not for outputs: one may hold the beginning of a secret address on purpose.
+        Not for outputs, which may contain the beginning of a secret address on purpose.
         """
         return self._walk(value, self.message)
 
     def message(self, text: str) -> str:
-        """One text masked as `quoted` does."""
+        """Mask one text as `quoted` does."""
         return self.without_pieces(self.text(text))
 
     def excerpt(self, text: str, limit: int, *, ending: str = "…", from_end: bool = False) -> str:
-        """The beginning or end of a message from outside, masked as `quoted` does and only then cut.
+        """Return the beginning or end of another program's message, masked as `quoted` does and only then cut.
 
         Args:
-            text: From outside.
+            text: The message.
             limit: Longest excerpt, in characters.
             ending: Marks where text was left out; counts towards the limit.
             from_end: Return the end of the text instead.
@@ -169,11 +167,11 @@ class Redactor:
         return cut(self.without_pieces(masked), limit, ending, from_end=from_end)
 
     def without_pieces(self, masked: str) -> str:
-        """A masked text with pieces of known values masked, too; see `SecretPieces`."""
+        """Mask pieces of known values in a masked text; see `SecretPieces`."""
         return _masked(masked, _merged(self._known.pieces.spans_in(masked)), 0, len(masked))
 
     def beginning(self, text: str, enough: int) -> str:
-        """The text masked, or a beginning of it that has more than `enough` characters."""
+        """Return the masked text, or a beginning of it with more than `enough` characters."""
         if len(text) <= _PART_CHARACTERS:
             return self.text(text)
         stream, masked = self.stream(), ""
@@ -184,11 +182,11 @@ class Redactor:
         return masked + stream.close()
 
     def stream(self) -> StreamRedactor:
-        """A redactor for text that comes in parts."""
+        """Return a redactor for a text that comes in chunks."""
         return StreamRedactor(self)
 
     def texts(self) -> TextsRedactor:
-        """A redactor for texts that come one after the other."""
+        """Return a redactor for texts that come one after another."""
         return TextsRedactor(self)
 
     def _walk(self, value: JSONValue, mask: Callable[[str], str]) -> JSONValue:
@@ -202,7 +200,7 @@ class Redactor:
                 return self._walk_object(value, mask)
             case bool() | int() | float() | None:
                 return value
-        return mask(str(value))  # no JSON, whatever its type says
+        return mask(str(value))  # not JSON, despite its declared type
 
     def _walk_object(self, value: dict[str, JSONValue], mask: Callable[[str], str]) -> dict[str, JSONValue]:
         result: dict[str, JSONValue] = {}
@@ -218,10 +216,10 @@ class Redactor:
         return result if changed else value
 
     def _spans(self, text: str, start: int = 0) -> list[Span]:
-        """What is to be masked from `start` on, merged where matches overlap, in order."""
+        """Return the spans to mask from `start` on, in order, with overlapping ones merged."""
         found: list[Span] = []
         known = self._known
-        for index, begin, end in known.needles.find_matches_as_indexes(text, overlapping=True):
+        for index, begin, end in known.patterns.find_matches_as_indexes(text, overlapping=True):
             name, tokens = known.found_as[index]
             if name is not None:
                 found.append((begin, end, name))
@@ -234,11 +232,11 @@ class Redactor:
         return _merged(found)
 
     def _undecided_from(self, text: str, start: int, spans: list[Span]) -> int:
-        """Where the part begins that text yet to come may still turn into a secret, or into a longer one."""
+        """Return where the part begins that later text may still extend to a secret, or to a longer one."""
         earliest = max(start, len(text) - MAX_TOKEN_LENGTH)
         tail = text[earliest:]
         word = tail.rsplit(None, 1)[-1] if tail and not tail[-1].isspace() else ""
-        cut = len(text) - len(word)  # no token but an open key block crosses white space
+        cut = len(text) - len(word)  # of all tokens only an open key block contains white space
         key = OPEN_KEY.search(text, earliest)
         if key is not None:
             cut = min(cut, key.start())
@@ -249,7 +247,7 @@ class Redactor:
         return cut
 
     def _form_from(self, text: str, start: int) -> int:
-        """Where the longest end of the text begins that a known form begins with; the text's length if none does."""
+        """Return where the longest end of the text starts that is the beginning of a known form; its length if none."""
         known = self._known
         if not known.longest:
             return len(text)
@@ -265,7 +263,7 @@ class Redactor:
         return len(text)
 
     def _half_from(self, text: str) -> tuple[int, str] | None:
-        """Where the end of the text begins that is half of a known form or more of it, and the form's name."""
+        """Return where the text's end starts that is at least half of a known form, and the form's name."""
         known = self._known
         earliest = max(0, len(text) - known.longest + 1)
         tail = text[earliest:]
@@ -278,30 +276,30 @@ class Redactor:
 
 
 class StreamRedactor:
-    """Masks secrets in text that comes in parts; what comes out does not depend on where the parts were cut.
+    """Masks secrets in a text that comes in chunks; the result does not depend on where the chunks end.
 
-    The end of what arrived is held back while it may be the start of a secret: at most the last word, the start of a
-    known value, or a key block whose end is missing.
+    The end of the text is held back while it may be the start of a secret: at most the last word, the start of a known
+    value, or a key block whose end is missing.
     """
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._buffer = ""
-        self._sent = 0  # the start of the buffer that is out already, kept for patterns that look behind
+        self._sent = 0  # length of the buffer's start that was already returned, kept for patterns that look behind
 
     def feed(self, chunk: str) -> str:
-        """Take a part and return what is certain by now, possibly nothing."""
+        """Take a chunk; return the text that is certain by now, possibly empty."""
         self._buffer += _well_formed(chunk)
         spans = self._redactor._spans(self._buffer, self._sent)
         return self._emit(self._redactor._undecided_from(self._buffer, self._sent, spans), spans)
 
     @property
     def rest(self) -> str:
-        """What is held back, as it came."""
+        """The text that is held back, unmasked."""
         return self._buffer[self._sent :]
 
     def close(self) -> str:
-        """Return the rest. The stream may be fed again, as a new one."""
+        """Return the rest; after that the redactor can be fed a new text."""
         rest = self._emit(len(self._buffer), self._redactor._spans(self._buffer, self._sent))
         self._buffer, self._sent = "", 0
         return rest
@@ -314,10 +312,10 @@ class StreamRedactor:
 
 
 class TextsRedactor:
-    """Masks secrets in texts that come one after the other, such as messages; one spread over several of them, too.
+    """Masks secrets in texts that come one after another, such as messages, also secrets spread over several texts.
 
-    Each text goes out when it comes. So an end that is half of a known value, or more, is masked as if the rest were
-    there, and so is what goes on at the next text's beginning: of a value in pieces less than half is to be seen.
+    No text is held back. So a text's end that is at least half of a known value is masked as if the rest were there,
+    and so is its continuation at the beginning of the next text: less than half of a value stays visible.
     """
 
     def __init__(self, redactor: Redactor) -> None:
@@ -326,11 +324,11 @@ class TextsRedactor:
 
     @property
     def is_open(self) -> bool:
-        """Whether the next text may go on with a value."""
+        """Whether the next text may continue a value."""
         return bool(self._open)
 
     def text(self, text: str) -> str:
-        """The next text, masked; the same object when there is nothing to mask."""
+        """Return the next text, masked; the same object when there is nothing to mask."""
         redactor, text = self._redactor, _well_formed(text)
         start, whole = len(self._open), self._open + text
         spans = redactor._spans(text)
@@ -345,7 +343,7 @@ class TextsRedactor:
 
 
 def _merged(found: list[Span]) -> list[Span]:
-    """Spans in order, those that overlap as one."""
+    """Sort spans and merge overlapping ones."""
     if len(found) < 2:
         return found
     found.sort(key=lambda span: (span[0], -span[1]))
@@ -359,7 +357,7 @@ def _merged(found: list[Span]) -> list[Span]:
 
 
 def _masked(text: str, spans: list[Span], start: int, end: int) -> str:
-    """The text between `start` and `end` with spans replaced; the text itself when that is all of it."""
+    """Return the text between `start` and `end` with spans replaced; the same object when nothing changes."""
     if not spans:
         return text if start == 0 and end == len(text) else text[start:end]
     parts: list[str] = []
@@ -371,7 +369,7 @@ def _masked(text: str, spans: list[Span], start: int, end: int) -> str:
 
 
 def _well_formed(text: str) -> str:
-    """The text itself, or without the lone surrogates that nothing downstream could store."""
+    """Return the text without lone surrogates, which cannot be stored."""
     if text.isascii():
         return text
     try:

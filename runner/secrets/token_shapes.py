@@ -1,4 +1,4 @@
-"""Tokens that are secrets by their look alone: keys, bearer tokens and passwords in addresses."""
+"""Tokens recognized as secrets by their shape: keys, bearer tokens and passwords in addresses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 #: No token is longer; a stream never holds back more than this and the longest known form.
 MAX_TOKEN_LENGTH = 16_384
-#: How far before a match its anchor, and what the pattern looks behind for, may start.
+#: Most characters before a match that its anchor and the pattern's look-behind may need.
 LOOK_BEHIND = 32
 
 _PEM_HEAD = r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
@@ -18,9 +18,9 @@ Span = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A kind of token, recognised at an anchor: a fixed text it begins with, or that stands right before it.
+    """A kind of token, recognized at an anchor: a fixed text at its beginning, or right before it.
 
-    No pattern but the key block crosses white space, and none matches more than `MAX_TOKEN_LENGTH` characters.
+    Only the key block matches across white space, and no pattern matches more than `MAX_TOKEN_LENGTH` characters.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Token:
     is_after_anchor: bool = False
 
     def span_at(self, text: str, begin: int, end: int) -> Span | None:
-        """What to mask for an anchor found at `begin` to `end`."""
+        """Return the span to mask for an anchor found at `begin` to `end`."""
         match = self.pattern.match(text, end if self.is_after_anchor else begin)
         return None if match is None else (match.start(), match.end(), self.name)
 
@@ -94,9 +94,9 @@ TOKENS_AT: dict[str, tuple[Token, ...]] = {
     anchor: tuple(token for token in _TOKENS if anchor in token.anchors)
     for anchor in sorted({anchor for token in _TOKENS for anchor in token.anchors})
 }
-#: `://` stands in too much clean JSON to call for a look at every string; with `@` behind it, it does.
+#: `://` alone is too common in clean JSON to check every string for it; with `@` after it, they are checked.
 URL_PASSWORD = re.compile(rb"://[^/\s@\"'<>]{1,500}@")
-#: A key block whose end has not arrived: its head with a body, or the start of a head.
+#: A key block whose end is missing: its head with a body, or the start of a head.
 OPEN_KEY = re.compile(
     rf"{_PEM_HEAD}{_PEM_BODY}(?:-{{1,5}}|-----[A-Z0-9 ]{{0,70}}-{{0,4}})?\Z|-----BEGIN [A-Z0-9 ]{{0,90}}-{{0,4}}\Z"
 )

@@ -1,8 +1,8 @@
-"""The opened vault: credentials in memory, and who may have which.
+"""The opened vault: credentials in memory, and the check who may use which.
 
-What is decided here is a function of what `runner.secrets.vault_sync` read last: nothing here touches the database, so
-the decisions cost microseconds and may be asked for on every list. A credential is shared with packs, pipelines and
-callers; any one of them that it is granted to suffices, and nobody has it by default.
+All decisions use what `runner.secrets.vault_sync` read last, without the database, so they cost microseconds and can be
+made for every entry of a list. A credential is granted to packs, pipelines and callers; one grant suffices, and there
+is none by default.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OpenCredential:
-    """A credential as packs may be given it.
+    """A credential with its values.
 
     Attributes:
         fields: Its values; None when they do not open.
@@ -43,28 +43,28 @@ class OpenCredential:
 
 @dataclass(frozen=True, slots=True)
 class CredentialRequester:
-    """For whom a credential is asked.
+    """Who requests a credential.
 
     Attributes:
-        pipeline_id: None for a pack called by itself.
+        pipeline_id: None for a pack that is called directly.
     """
 
     caller_id: str
     pipeline_id: str | None = None
 
     def grantees(self, pack: str) -> tuple[str, ...]:
-        """Whom a grant can be made to; an agent step is no pack, so its pipeline comes first, then its caller."""
+        """Return possible targets of a grant, the best first; for an agent step, which has no pack, its pipeline."""
         if pack != AGENT:
             return self.targets(pack)
         return (*((self.pipeline_id,) if self.pipeline_id else ()), self.caller_id)
 
     def targets(self, pack: str) -> tuple[str, ...]:
-        """Whom a grant may name so that this pack gets a credential for this requester."""
+        """Return the targets whose grant gives this pack a credential for this requester."""
         return (pack, self.caller_id, *((self.pipeline_id,) if self.pipeline_id else ()))
 
 
 class Vault:
-    """What the vault holds now; `fill` and `lock` replace it."""
+    """The present content of the vault; `fill` replaces it."""
 
     def __init__(self) -> None:
         self._credentials: Mapping[str, OpenCredential] = {}
@@ -73,32 +73,32 @@ class Vault:
 
     @property
     def locked(self) -> Missing | None:
-        """Why nothing in it can be read, and what to do; None while it can."""
+        """Why its values cannot be read, and what to do; None while they can."""
         return self._locked
 
     @property
     def size(self) -> int:
-        """How many credentials there are."""
+        """Number of credentials."""
         return len(self._credentials)
 
     def fill(self, credentials: Iterable[OpenCredential], locked: Missing | None = None) -> None:
-        """Replace what is held; with `locked`, values are not given although it is known what there is."""
+        """Replace the content; with `locked`, credentials are known but their values are not available."""
         self._credentials = {credential.key: credential for credential in credentials}
         self._locked = locked
 
     def get(self, key: str) -> OpenCredential | None:
-        """A credential by key, whether or not it can be read."""
+        """Return a credential by key, whether or not it can be used."""
         return self._credentials.get(key)
 
     def has(self, credential: str) -> bool:
-        """Whether there is such a credential that can be read and has not expired; no use of it is noted."""
+        """Return whether a credential exists, can be read and has not expired, without recording a use."""
         found = self._credentials.get(credential)
         return found is not None and self._unusable(found) is None
 
     def find(self, credential: str) -> Mapping[str, str] | None:
-        """Fields of a credential, for what the operator's settings name it for; no grant is asked for.
+        """Return the fields of a credential that the operator's settings name; this needs no grant.
 
-        Packs are given theirs by `take`. The use shows in `lastUsedAt` within a minute.
+        Packs get theirs from `take`. The use shows in `lastUsedAt` within a minute.
         """
         found = self._credentials.get(credential)
         if found is None or found.fields is None or self._unusable(found) is not None:
@@ -107,17 +107,17 @@ class Vault:
         return MappingProxyType(dict(found.fields))
 
     def granted(self, credential: str, pack: str, pipeline_id: str | None, caller_id: str) -> bool:
-        """Whether a pack gets a credential in a run of this pipeline and caller."""
+        """Return whether a pack gets a credential in a run of this pipeline and caller."""
         found = self._credentials.get(credential)
         return found is not None and not found.grants.isdisjoint(
             CredentialRequester(caller_id, pipeline_id).targets(pack)
         )
 
     def take(self, pack: Pack, key: str, requester: CredentialRequester) -> OpenCredential:
-        """A credential that a pack declares and may have.
+        """Return a credential that a pack declares and may use.
 
         Raises:
-            PackError: `credential_invalid`, saying which of all reasons it is and what to do.
+            PackError: `credential_invalid`, with the reason and what to do.
         """
         need = next((need for need in pack.credentials if need.key == key), None)
         if need is None:
@@ -132,7 +132,7 @@ class Vault:
         return self._credentials[key]
 
     def missing(self, pack: str, need: CredentialNeed, requester: CredentialRequester) -> Missing | None:
-        """Why a pack cannot have a credential; None when it can."""
+        """Return why a pack cannot use a credential; None when it can."""
         key = need.key
         found = self._credentials.get(key)
         if found is None:
@@ -156,12 +156,12 @@ class Vault:
             asking = "the agent of this step" if pack == AGENT else f"the pack {pack}"
             return Missing(
                 f"The credential `{key}` is not granted to {asking}{pipeline} or the caller {requester.caller_id}.",
-                f"Whoever manages this server grants it with {targets}.",
+                f"A caller with the `manage` scope can grant it with {targets}.",
             )
         return None
 
     def lacks(self, pack: Pack, requester: CredentialRequester) -> list[Requirement]:
-        """The credentials a pack cannot do without and cannot have."""
+        """List the required credentials that a pack cannot use."""
         found = []
         for need in pack.credentials:
             if need.required and (missing := self.missing(pack.name, need, requester)) is not None:
@@ -169,19 +169,19 @@ class Vault:
         return found
 
     def drain_touched(self) -> frozenset[str]:
-        """Ids of the credentials that `find` gave out since the last call."""
+        """Return and clear the ids of the credentials that `find` has returned."""
         touched, self._touched = frozenset(self._touched), set()
         return touched
 
     def _unusable(self, found: OpenCredential) -> Missing | None:
-        """Why a credential that is stored is of no use to anybody."""
+        """Return why a stored credential cannot be used; None when it can."""
         if self._locked is not None:
             return self._locked
         again = f"Store it again with `packline credential set {found.key} --kind {found.kind}`."
         if found.fields is None:
             return Missing(f"The credential `{found.key}` cannot be read: it was changed in the database.", again)
-        # By the machine's clock, other than what servers write for each other: a person typed the instant in, of what
-        # somebody else made and ends, and nothing that servers share hangs on it. Each says what it sees itself.
+        # By this machine's clock, unlike the instants that servers write for each other: a person entered this one, and
+        # no state shared between servers depends on it.
         if found.expires_at is not None and found.expires_at <= datetime.now(UTC):
             return Missing(f"The credential `{found.key}` expired on {found.expires_at:%Y-%m-%d %H:%M} UTC.", again)
         return None

@@ -1,7 +1,7 @@
-"""What is done to the vault without a server: change its key, take its credentials out, give it up.
+"""Changes the vault without a server: rotates its key, exports its credentials, resets it.
 
-Each opens the database itself, so an embedded one must not be in use. Each leaves a row in the audit, without an actor:
-who can read the key and the database is the operator.
+Each function opens the database itself, so an embedded one must not be in use. Each writes an audit row without an
+actor: only the operator can read the key and the database.
 """
 
 from __future__ import annotations
@@ -29,40 +29,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RotationResult:
-    """What changing the key came to."""
+    """The result of a rotation: how many credentials were re-sealed."""
 
     credentials: int
 
 
 def _no_pause(_: str) -> None:
-    """Nothing happens between two stages of a rotation."""
+    """Do nothing between the stages of a rotation."""
 
 
 async def rotate_key(
     store: Store, keys: KeySource, new_key: bytes | None = None, *, reached: Callable[[str], None] = _no_pause
 ) -> RotationResult:
-    """Seal everything with a new key, in one transaction; a crash at any point leaves a vault that opens.
+    """Seal everything with a new key, in one transaction; after a crash at any point the vault still opens.
 
-    With a key file, the new key lies beside the old one before the transaction and replaces it after; see
-    `store.secrets.vault_key`. With a key of the environment the operator holds the new one already.
+    With a key file, the new key is written next to the old one before the transaction and replaces it afterwards; see
+    `store.secrets.vault_key`. With a key in the environment, the operator has the new one.
 
     Args:
         store: The database.
-        keys: Where the present key is.
-        new_key: The new one; made here when None, which needs a key file.
+        keys: The source of the present key.
+        new_key: The new key; generated when None, which needs a key file.
         reached: Called at each stage, for tests of crashes.
 
     Raises:
-        VaultKeyError: no key opens the vault, there is no vault, or the new key cannot be kept.
+        VaultKeyError: no key opens the vault, there is no vault, or the new key cannot be written.
         UnsealError: a credential does not open; nothing was changed.
     """
     if not isinstance(keys, KeyFile):
         if new_key is None:
-            raise VaultKeyError("The key comes from the environment, so the new one must be given.")
+            raise VaultKeyError("The key comes from the environment: give the new key.")
         return await _reseal(store, await opened_key(store, keys), new_key)
     with keys.rotating():
         old = await opened_key(store, keys)
-        # An earlier rotation that was cut short is ended first.
+        # First finish an interrupted rotation.
         keys.put_in_place(old)
         key = new_key or os.urandom(KEY_BYTES)
         try:
@@ -78,10 +78,10 @@ async def rotate_key(
 
 
 async def opened_key(store: Store, keys: KeySource) -> FoundKey:
-    """The key that opens the vault.
+    """Return the key that opens the vault.
 
     Raises:
-        VaultKeyError: there is no vault, or no key for it.
+        VaultKeyError: there is no vault, or no key opens it.
     """
     content = await read_vault(store)
     if content.proof is None:
@@ -93,7 +93,7 @@ async def opened_key(store: Store, keys: KeySource) -> FoundKey:
 
 
 async def read_credentials(store: Store, keys: KeySource) -> list[dict[str, Any]]:
-    """Every credential with its values, for an export; audited.
+    """Return every credential with its values, for an export; audited.
 
     Raises:
         VaultKeyError: no key opens the vault.
@@ -101,7 +101,7 @@ async def read_credentials(store: Store, keys: KeySource) -> list[dict[str, Any]
     """
     found = await opened_key(store, keys)
     content, cipher = await read_vault(store), found.cipher
-    taken = [
+    credentials = [
         {
             "key": row.key,
             "kind": row.kind,
@@ -111,12 +111,12 @@ async def read_credentials(store: Store, keys: KeySource) -> list[dict[str, Any]
         }
         for row in content.credentials
     ]
-    await store.write(_audit, "export_credentials", {"credentials": [row["key"] for row in taken]})
-    return taken
+    await store.write(_audit, "export_credentials", {"credentials": [row["key"] for row in credentials]})
+    return credentials
 
 
-async def give_up(store: Store) -> int:
-    """Delete every credential and the vault itself, when its key is lost for good; how many credentials."""
+async def reset_vault(store: Store) -> int:
+    """Delete every credential and the vault itself, when its key is lost; return how many credentials."""
 
     def unit(conn: Connection) -> int:
         count = empty_vault(conn)
@@ -131,25 +131,25 @@ async def give_up(store: Store) -> int:
 async def _reseal(store: Store, old: FoundKey, new_key: bytes) -> RotationResult:
     before, after = old.cipher, Cipher(new_key)
 
-    def again(sealed: str, place: str) -> tuple[str, str]:
+    def resealed(sealed: str, place: str) -> tuple[str, str]:
         text = before.open(sealed, place)
         return after.seal(text, place), after.fingerprint(text)
 
     def unit(conn: Connection) -> int:
-        count = reseal_all(conn, after.proof(), again)
-        _reseal_memory(conn, again)
+        count = reseal_all(conn, after.proof(), resealed)
+        _reseal_memory(conn, resealed)
         _audit(conn, "rotate_vault_key", {"credentials": count})
         return count
 
     return RotationResult(await store.write(unit))
 
 
-def _reseal_memory(conn: Connection, again: Callable[[str, str], tuple[str, str]]) -> None:
-    """Seal learned values with the new key; values that no longer open are dropped."""
+def _reseal_memory(conn: Connection, resealed: Callable[[str, str], tuple[str, str]]) -> None:
+    """Seal learned values with the new key; drop values that do not open."""
 
     def reseal(sealed: str, place: str) -> str | None:
         try:
-            return again(sealed, place)[0]
+            return resealed(sealed, place)[0]
         except UnsealError:
             return None
 
@@ -163,4 +163,4 @@ def _audit(conn: Connection, action: str, detail: dict[str, Any]) -> None:
     append_audit(conn, actor_id=None, action=action, accepted=True, detail=orjson.dumps(detail).decode())
 
 
-__all__ = ["RotationResult", "UnsealError", "give_up", "opened_key", "read_credentials", "rotate_key"]
+__all__ = ["RotationResult", "UnsealError", "opened_key", "read_credentials", "reset_vault", "rotate_key"]

@@ -1,7 +1,7 @@
-"""Keeps the opened vault in step with the database, and seals what goes into it.
+"""Keeps the opened vault in sync with the database, and seals new values.
 
-Credentials are opened at start and after every change, of this process or, by wake-up or within `POLL_SECONDS`, of
-another one on the same PostgreSQL. A key that does not fit locks the vault and nothing else.
+Credentials are opened at the start and after every change; changes by another process on the same PostgreSQL are
+noticed by wake-up or within `POLL_SECONDS`. With a wrong key only the vault is locked; everything else works.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: How often changes of other servers are looked for that no wake-up announced.
+#: How often the database is polled for changes of other servers whose wake-up was lost.
 POLL_SECONDS = 5.0
-#: How often it is noted that the server itself used a credential.
+#: How often the server's own uses of credentials are recorded.
 TOUCH_SECONDS = 60.0
-#: What the use of a credential is called in the audit.
+#: Audit action of a use of a credential.
 USE_ACTION = "use_credential"
 
 
 class VaultLockedError(Exception):
-    """Nothing can be sealed: the vault key is missing or wrong; `missing` says why and what to do."""
+    """Values cannot be sealed: the vault key is missing or wrong. `missing` says why and what to do."""
 
     def __init__(self, missing: Missing) -> None:
         super().__init__(missing.message)
@@ -61,9 +61,9 @@ class VaultLockedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class VaultCipher:
-    """The vault key that fits, and the proof it fits.
+    """The cipher of the vault key, and the proof that the key is the right one.
 
-    What is sealed with it is stored in a unit that finds the same proof in the vault's row, which it locks.
+    A unit that stores sealed values locks the vault's row and requires the same proof there.
     """
 
     cipher: Cipher
@@ -72,7 +72,7 @@ class VaultCipher:
 
 @dataclass(frozen=True, slots=True)
 class _VaultSnapshot:
-    """What the database held, opened as far as it can be."""
+    """The credentials read from the database, opened if possible."""
 
     opened: VaultCipher | None
     locked: Missing | None
@@ -80,15 +80,15 @@ class _VaultSnapshot:
 
 
 class VaultSync:
-    """Opens the vault and keeps it open; started by `start`, ended by `stop`.
+    """Opens the vault and keeps it in sync.
 
     Args:
         store: The database.
-        keys: Where the vault key comes from.
-        redactor: Learns every secret value, and never forgets one before the process ends.
+        keys: The source of the vault key.
+        redactor: Learns every secret value, and keeps it until the process ends.
 
     Attributes:
-        vault: What it keeps.
+        vault: The opened vault.
     """
 
     def __init__(self, store: Store, keys: KeySource, redactor: Redactor) -> None:
@@ -104,15 +104,15 @@ class VaultSync:
         store.wakes.listen(Topic.VAULT, lambda _: self._changed.set())
 
     async def start(self) -> None:
-        """Open the vault and start to follow changes; a second call does nothing."""
+        """Open the vault and start to follow its changes; a second call does nothing."""
         if self._task is None:
             await self.refresh()
             if (locked := self.vault.locked) is not None:
-                log.error("the vault is locked; what needs credentials is unavailable, the rest runs", **_words(locked))
+                log.error("the vault is locked: only what needs credentials is unavailable", **_log_fields(locked))
             self._task = asyncio.create_task(self._follow(), name="packline-vault")
 
     async def stop(self) -> None:
-        """Stop following; harmless twice and before `start`."""
+        """Stop following changes; does nothing before `start` or when called again."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -120,31 +120,31 @@ class VaultSync:
             try:
                 await self._note_uses()
             except StoreError as error:
-                log.warning("the last uses of credentials could not be noted", error=str(error))
+                log.warning("the last uses of credentials could not be recorded", error=str(error))
 
     async def refresh(self) -> None:
-        """Read what the database holds and open it, unless nothing changed."""
+        """Read the credentials and open them, unless nothing changed."""
         async with self._refreshing:
             content = await read_vault(self._store)
             if content == self._content and self._opened is not None:
                 return
-            reading = await asyncio.to_thread(self._open, content)
-            if reading.locked is not None and self.vault.locked is None and self._content is not None:
-                log.error("the vault is locked", **_words(reading.locked))
-            self._opened = reading.opened
-            self.vault.fill(reading.credentials, reading.locked)
+            snapshot = await asyncio.to_thread(self._open, content)
+            if snapshot.locked is not None and self.vault.locked is None and self._content is not None:
+                log.error("the vault is locked", **_log_fields(snapshot.locked))
+            self._opened = snapshot.opened
+            self.vault.fill(snapshot.credentials, snapshot.locked)
             self._content = content
 
     @property
     def opened(self) -> VaultCipher | None:
-        """What opens the vault's texts; None while it is locked or nothing was ever sealed."""
+        """The cipher to open sealed texts; None while the vault is locked or before anything was sealed."""
         return None if self.vault.locked is not None else self._opened
 
     async def for_sealing(self) -> VaultCipher:
-        """What texts are sealed with; the vault key is made at the first need.
+        """Return the cipher to seal texts; makes the vault key when it is first needed.
 
         Raises:
-            VaultLockedError: there is no key to seal with.
+            VaultLockedError: there is no usable key.
         """
         return await self._opened_for_sealing()
 
@@ -155,15 +155,15 @@ class VaultSync:
         *,
         before: str | None,
     ) -> CredentialChange:
-        """Seal the fields of a change, ready for `put_credential`; makes the vault key at the first need.
+        """Seal the fields of a change for `put_credential`; makes the vault key when it is first needed.
 
         Args:
-            change: What to store; its `values` are filled in.
+            change: The change, whose `values` are filled in.
             fields: All fields after the change.
-            before: What the row held when they were made.
+            before: The sealed values they replace.
 
         Raises:
-            VaultLockedError: there is no key to seal with.
+            VaultLockedError: there is no usable key.
         """
         opened = await self._opened_for_sealing()
         text = orjson.dumps(dict(fields), option=orjson.OPT_SORT_KEYS).decode()
@@ -177,7 +177,7 @@ class VaultSync:
         return replace(change, values=values)
 
     def sealed(self, key: str) -> str | None:
-        """What is stored under a key as it was read last; to tell whether it has changed since."""
+        """Return a credential's sealed values as last read, by which a later change is noticed."""
         content = self._content
         rows = content.credentials if content is not None else ()
         return next((row.sealed for row in rows if row.key == key), None)
@@ -189,15 +189,15 @@ class VaultSync:
                 raise VaultLockedError(self.vault.locked)
             if self._opened is not None:
                 return self._opened
-            await self._found()
+            await self._create_vault()
         raise VaultLockedError(Missing("The vault could not be opened.", "Try again."))
 
-    async def _found(self) -> None:
-        """Make a new vault; should another server have been first, its key counts and ours goes."""
+    async def _create_vault(self) -> None:
+        """Make a new vault; if another server was first, use its key and discard ours."""
         try:
             made = await asyncio.to_thread(self._keys.make)
         except VaultKeyError as error:
-            raise VaultLockedError(Missing(str(error), "Mend that, then try again.")) from error
+            raise VaultLockedError(Missing(str(error), "Fix that, then try again.")) from error
         cipher = made.cipher
         proof = await self._store.write(create_vault, cipher.proof())
         if cipher.fits(proof):
@@ -206,7 +206,7 @@ class VaultSync:
             await asyncio.to_thread(self._keys.discard, made.key)
 
     def _open(self, content: VaultContent) -> _VaultSnapshot:
-        """Open what was read; in a thread, since the redactor takes a moment to learn many values."""
+        """Open the credentials; to be called in a thread, as the redactor takes a while to learn many values."""
         opened, locked = self._key_for(content)
         credentials = []
         secrets: dict[str, str] = {}
@@ -226,7 +226,7 @@ class VaultSync:
         return _VaultSnapshot(opened, locked, tuple(credentials))
 
     def _key_for(self, content: VaultContent) -> tuple[VaultCipher | None, Missing | None]:
-        """The key that fits, or why there is none; neither while there is no vault yet."""
+        """Return the key that fits, or why there is none; None and None while there is no vault."""
         proof = content.proof
         if proof is None:
             return None, None
@@ -239,7 +239,7 @@ class VaultSync:
         for candidate in candidates:
             cipher = candidate.cipher
             if cipher.fits(proof):
-                self._settle(candidate)
+                self._finish_rotation(candidate)
                 return VaultCipher(cipher, proof), None
         return None, Missing(f"The vault is locked: {self._why(candidates)}", self._keys.remedy)
 
@@ -248,7 +248,7 @@ class VaultSync:
             return f"the key in {candidates[0].origin} is not the one its credentials were sealed with."
         return f"its key is missing, there is no {self._keys.origin}."
 
-    def _settle(self, found: FoundKey) -> None:
+    def _finish_rotation(self, found: FoundKey) -> None:
         try:
             self._keys.finish_rotation(found)
         except OSError as error:
@@ -270,9 +270,9 @@ class VaultSync:
             except StoreClosedError:
                 return
             except StoreError as error:
-                log.warning("the vault could not be read; it is tried again", error=str(error))
-            except Exception:  # nothing may end the following
-                log.exception("the vault could not be followed by a defect; it is tried again")
+                log.warning("the vault could not be read, retrying", error=str(error))
+            except Exception:  # no error may end this task
+                log.exception("following the vault failed, retrying")
 
     async def _note_uses(self) -> None:
         """Record and audit, without an actor, which credentials the server itself used lately."""
@@ -295,5 +295,5 @@ def _opened_fields(cipher: Cipher, row: SealedCredential) -> dict[str, str] | No
     return fields
 
 
-def _words(missing: Missing) -> dict[str, str]:
+def _log_fields(missing: Missing) -> dict[str, str]:
     return {"reason": missing.message, "remedy": missing.hint}

@@ -60,7 +60,7 @@ class TestLoading:
         [
             ("a: 1\nb: &x [1]\n", "anchor `&x`", (2, 4)),
             ("a: *x\n", "alias", (1, 4)),
-            ("a: 1\na: 2\n", "stands twice", (2, 1)),
+            ("a: 1\na: 2\n", "occurs twice", (2, 1)),
             ("a:\n  <<: {b: 1}\n", "merge key", (2, 3)),
             ("? [1]\n: 2\n", "A key is text", (1, 3)),
             ("1: 2\n", "The key `1` is not text", (1, 1)),

@@ -166,7 +166,7 @@ def reset(
 
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output
-    from runner.secrets.vault_offline import give_up
+    from runner.secrets.vault_offline import reset_vault
 
     output = Output(as_json)
     if not yes:
@@ -176,7 +176,7 @@ def reset(
             raise CliError("Nothing was deleted.")
 
     async def work(store: Store, _keys: KeySource) -> int:
-        return await give_up(store)
+        return await reset_vault(store)
 
     count = _offline(data_dir, work)
     if output.is_json:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from runner.excerpts import excerpt, in_force
 from runner.secrets.forms import SecretTooShortError, forms_of
-from runner.secrets.pieces import _stretch
+from runner.secrets.pieces import _extended
 from runner.secrets.redaction import Redactor
 
 AWKWARD = 'Zq9/+vault secret"42ü\\'
@@ -354,7 +354,7 @@ def test_what_is_public_of_a_secret_stays_readable(secret, ordinary):
 
 def test_repetitive_secrets_cost_no_more_than_others():
     knows = Redactor({str(number): "abcd" * 200 + str(number) for number in range(20)})
-    with patch("runner.secrets.pieces._stretch", wraps=_stretch) as stretched:
+    with patch("runner.secrets.pieces._extended", wraps=_extended) as stretched:
         assert knows.quoted("xabcd" * 20_000 + "abcd" * 20_000).startswith("xabcd")
     assert stretched.call_count < 5_000
 

@@ -122,7 +122,7 @@ def test_a_key_of_the_environment_is_rotated_to_one_that_is_given(tmp_path):
     with machine.up():
         machine.run("credential", "set", "a", "--kind", "generic", "--from-stdin", text='{"secret": "long enough"}')
     assert "openssl rand" in refused(machine, "rotate-key")
-    assert "no vault key" in refused(machine, "rotate-key", "--from-stdin", text="nonsense")
+    assert "is not a vault key" in refused(machine, "rotate-key", "--from-stdin", text="nonsense")
     new = os.urandom(32).hex()
     done = machine.run("credential", "rotate-key", "--from-stdin", "--text", text=new)
     assert "Set PACKLINE_VAULT_KEY to it now" in done.stdout

@@ -1,4 +1,4 @@
-"""What the resolvers of one operation share: who calls, and the loaders that batch its reads."""
+"""The context shared by the resolvers of one operation: the caller, and the loaders that batch reads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import strawberry
 from strawberry.extensions import SchemaExtension
 
 from schema.base.loaders import Loaders
-from schema.base.masking import told_of
+from schema.base.masking import error_extensions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ class ContextExtension(SchemaExtension):
     """Adds the context's extensions to each response, and clears its loaders after each event of a subscription."""
 
     def get_results(self) -> dict[str, object]:
-        """Return what the answer carries in `extensions`."""
+        """Return the `extensions` of the response."""
         context = self.execution_context.context
         return context.extensions if isinstance(context, OperationContext) else {}
 
@@ -74,15 +74,15 @@ class RequestContext(OperationContext):
     @property
     def extensions(self) -> dict[str, object]:
         misses = self.context.misses
-        return {"notFound": [{"message": miss.message, **told_of(miss)} for miss in misses]} if misses else {}
+        return {"notFound": [{"message": miss.message, **error_extensions(miss)} for miss in misses]} if misses else {}
 
-    def fresh(self) -> None:
-        """Drop the loaders' cache; call after a command changed data."""
+    def clear_loaders(self) -> None:
+        """Forget cached reads; call after a command changed data."""
         self._loaders = None
 
     def next_event(self) -> None:
         """Clear what was read for the last event of a subscription."""
-        self.fresh()
+        self.clear_loaders()
         self.context.misses.clear()
 
 

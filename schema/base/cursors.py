@@ -1,4 +1,4 @@
-"""The cursors of lists and streams that several modules share."""
+"""Cursors of lists and streams that several modules share."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from schema.base.masking import PublicError
 from schema.base.pagination import CursorKind
 
 RUNS = CursorKind("runs", (str,))
-#: Run and sequence; a page of the history and the subscription have the same.
+#: Run and sequence; used by pages of the history and by the subscription.
 EVENTS = CursorKind("events", (str, int))
-#: Attempt, line of its log, entry of its transcript.
+#: Attempt, line of its log, and entry of its transcript.
 OUTPUT = CursorKind("output", (str, int, int))
-#: Without the entry: as it was before output held transcripts.
+#: The format from before output contained transcripts, without the entry.
 _OUTPUT_OF_LINES = CursorKind("output", (str, int))
 #: Line of one attempt's log.
 LOG_LINES = CursorKind("log", (int,))
@@ -62,7 +62,7 @@ def _position(kind: CursorKind, cursor: str, owner: str, noun: str) -> int:
 
 def _check_owner(of: object, owner: str, noun: str) -> None:
     if of != owner:
-        raise PublicError(f"This cursor belongs to another {noun} than {owner}.", "INVALID", reason="BAD_CURSOR")
+        raise PublicError(f"This cursor does not belong to the {noun} {owner}.", "INVALID", reason="BAD_CURSOR")
 
 
 def _counted(position: object) -> int:

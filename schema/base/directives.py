@@ -1,8 +1,8 @@
 """The schema's own directives, and the enforcement of `@requires`.
 
-`@mcp` publishes a field as a tool, `@cost` weighs it (see `schema.guard.cost`), `@requires` names the scope it needs. A
-field that carries `@requires` is guarded because it carries it: `guard_fields` wraps it when the schema is built, so
-the printed directive and the check cannot drift apart.
+`@mcp` publishes a field as a tool, `@cost` sets its cost (see `schema.guard.cost`), `@requires` names the scope it
+needs. `guard_fields` wraps every field that has `@requires` when the schema is built, so the printed directive and the
+check cannot differ.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ DirectiveT = TypeVar("DirectiveT")
     description="The scope a caller must have to read the field or call the mutation.",
 )
 class Requires:
-    """`directives=[Requires(scope=Scope.READ)]`; see `guard_fields` for what it does."""
+    """`directives=[Requires(scope=Scope.READ)]`; `guard_fields` enforces it."""
 
     scope: Scope = strawberry.field(description="The required scope.")
 
@@ -59,7 +59,7 @@ class Cost:
     "hints below tool annotations.",
 )
 class Mcp:
-    """`directives=[Mcp(tool="get_run", read_only=True)]`. Read it back with `find_directive`.
+    """`directives=[Mcp(tool="get_run", read_only=True)]`. `find_directive` reads it.
 
     An argument left at its default is not printed on the field.
     """
@@ -122,7 +122,7 @@ def published(operation: "Operation[..., Any]") -> Mcp:
 
 
 def find_directive(field: "GraphQLField", kind: type[DirectiveT]) -> DirectiveT | None:
-    """Return the directive of one kind that a field of the schema carries, or None."""
+    """Return the directive of one kind on a field of the schema, or None."""
     definition = field.extensions.get("strawberry-definition")
     if not isinstance(definition, StrawberryField):
         return None
@@ -152,7 +152,7 @@ class ScopedContext(Protocol):
 
 
 def forbidden(scope: Scope) -> PublicError:
-    """Return the refusal for a missing scope."""
+    """Return the error for a missing scope."""
     return PublicError(
         f"{lacking_scope('This', f'`{scope.name}`')} Ask for a token that has it.",
         "FORBIDDEN",
@@ -160,20 +160,20 @@ def forbidden(scope: Scope) -> PublicError:
     )
 
 
-#: Answers a command whose scope is missing, with the member of its result union that says so; the arguments are those
-#: given, by their names in the schema.
+#: Returns the result of a mutation whose scope is missing, a member of its union; receives the arguments by their names
+#: in the schema.
 RefuseCommand = Callable[["Scope", "GraphQLResolveInfo[ScopedContext]", "Mapping[str, object]"], object]
 
 
 def guard_fields(schema: "GraphQLSchema", refuse_command: RefuseCommand | None = None) -> None:
-    """Make every field that carries `@requires` check the caller's scope before its resolver runs.
+    """Make every field with `@requires` check the caller's scope before its resolver runs.
 
-    The check is one call of `context.caller.may`; fields without the directive are not touched. On queries,
-    subscriptions and nested fields a missing scope is a `PublicError` FORBIDDEN that names the scope.
+    Fields without the directive are not changed. A missing scope raises a `PublicError` FORBIDDEN that names it, except
+    in mutations if `refuse_command` is set.
 
     Args:
-        schema: Its fields are changed in place; guard it once.
-        refuse_command: Gives the answer of a mutation instead; without it mutations raise too.
+        schema: Changed in place; guard it only once.
+        refuse_command: Returns the result of a refused mutation.
     """
     for graphql_type in schema.type_map.values():
         if not isinstance(graphql_type, GraphQLObjectType | GraphQLInterfaceType):

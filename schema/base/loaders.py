@@ -1,6 +1,6 @@
-"""The batched reads of one operation: all that a page of a list needs of one kind is one query.
+"""Batched reads of one operation: a page of a list needs one query per kind of object.
 
-What each returns and who may see it is said where it is read, in `resolvers.visible`.
+`resolvers.visible` defines what each returns and who may see it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _found(read: Batch[K, V]) -> cached_property[DataLoader[K, V | None]]:
 
 
 def _of_each(read: Batch[K, V]) -> cached_property[DataLoader[K, V]]:
-    """Build a loader that returns a list for every key."""
+    """Build a loader for a read that returns a value for every key."""
 
     def loader(loaders: Loaders) -> DataLoader[K, V]:
         async def load(keys: list[K]) -> list[V]:

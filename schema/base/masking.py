@@ -1,9 +1,9 @@
-"""What a caller may read when something goes wrong inside a resolver: our own words, or an id for the log.
+"""Masks errors of resolvers, so that callers read only messages written for them.
 
 PublicError    raised on purpose; passes through with its code
 Problem        a use case refused a read; passes through with its code and hint
-StoreError     of those that `refusal_of` knows, such as a full disk; passes through as UNAVAILABLE
-anything else  logged once with an id; the caller sees the id alone
+StoreError     if `refusal_of` knows it, such as a full disk; passes through as UNAVAILABLE
+anything else  logged once with an id; the caller receives only the id
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _log = structlog.get_logger("packline.graphql")
 
 
 class PublicError(Exception):
-    """An error whose text is meant for the caller.
+    """An error whose message is written for the caller.
 
     Args:
         message: One sentence that names the thing, the value and the remedy.
-        code: For programs, upper case, such as `INVALID`, `FORBIDDEN`, `NOT_FOUND`, `LIMITED`.
-        extensions: More members of the error's `extensions`; JSON values.
+        code: Identifier in upper case, such as `INVALID`, `FORBIDDEN`, `NOT_FOUND`, `LIMITED`.
+        extensions: Further members of the error's `extensions`; JSON values.
     """
 
     def __init__(self, message: str, code: str, **extensions: JSONValue) -> None:
@@ -43,30 +43,30 @@ class PublicError(Exception):
         self.extensions: Mapping[str, JSONValue] = {"code": code, **extensions}
 
 
-#: Longest message of an error that is about a document or its variables.
+#: Maximum length of a message about a document or its variables, which may quote them.
 MESSAGE_CHARACTERS = 1_000
 
 
 def report(error: BaseException, what: str, **details: object) -> str:
-    """Log something unexpected once, with its traceback, and return the id under which it is found."""
+    """Log an unexpected error with its traceback, and return its id in the log."""
     error_id = f"err_{ULID()}"
     _log.error(what, error_id=error_id, exc_info=error, **details)
     return error_id
 
 
 def internal_error(error_id: str) -> str:
-    """Return the sentence a caller reads instead of what happened."""
-    return f"Something broke on the server. Whoever runs it finds the details in its log under {error_id}."
+    """Return the message that replaces an unexpected error."""
+    return f"Internal server error. An administrator can find the details in the server log under {error_id}."
 
 
 def mask_errors(errors: list[GraphQLError], operation: str | None = None) -> None:
-    """Replace, in place, every error that was not made for callers; log each cause once.
+    """Replace, in place, every error that was not written for callers, and log each cause once.
 
     Errors of the request itself (syntax, validation, limits, values of variables), `PublicError`s and `Problem`s
     stay. One exception that hit several fields, such as a failed batch load, gets one id and one log entry.
 
     Args:
-        errors: Those of one result, as the executor collected them.
+        errors: The errors of one result, as the executor collected them.
         operation: Name of the operation, for the log.
     """
     ids: dict[int, str] = {}
@@ -74,7 +74,7 @@ def mask_errors(errors: list[GraphQLError], operation: str | None = None) -> Non
         cause = _cause(error)
         if cause is None:
             if len(error.message) > MESSAGE_CHARACTERS:
-                # It quotes a document or value that is as long as its sender likes.
+                # It quotes a document or value of any length.
                 errors[index] = _replaced(
                     error, excerpt(error.message, MESSAGE_CHARACTERS), dict(error.extensions or {})
                 )
@@ -82,7 +82,7 @@ def mask_errors(errors: list[GraphQLError], operation: str | None = None) -> Non
         if (refusal := refusal_of(cause)) is not None:
             if refusal is not cause:
                 _log.error("the store refused", path=error.path, operation=operation, error=str(cause))
-            errors[index] = _replaced(error, refusal.message, told_of(refusal))
+            errors[index] = _replaced(error, refusal.message, error_extensions(refusal))
             continue
         if id(cause) not in ids:
             ids[id(cause)] = report(cause, "resolver failed", path=error.path, operation=operation)
@@ -101,25 +101,25 @@ def _replaced(error: GraphQLError, message: str, extensions: dict[str, object]) 
     )
 
 
-def told_of(problem: Problem) -> dict[str, object]:
+def error_extensions(problem: Problem) -> dict[str, object]:
     """Extensions of the error for a refused read; commands answer with a member of their union instead."""
-    told: dict[str, object] = {"code": problem.code.value, "retryable": problem.retryable}
+    extensions: dict[str, object] = {"code": problem.code.value, "retryable": problem.retryable}
     if (parts := Hint.of(problem.hint)) is not None:
-        told |= {"hint": hint_text(problem.hint), "hintParts": asdict(parts)}
+        extensions |= {"hint": hint_text(problem.hint), "hintParts": asdict(parts)}
     if isinstance(problem, Invalid):
-        told["issues"] = [
+        extensions["issues"] = [
             {"path": issue.path, "argument": issue.argument, "rule": issue.rule, "message": issue.message}
             for issue in Issue.all(problem.issues)
         ]
     if isinstance(problem, NotFound):
-        told["ref"] = problem.ref
+        extensions["ref"] = problem.ref
         if problem.suggestion is not None:
-            told["suggestion"] = problem.suggestion
-    return told
+            extensions["suggestion"] = problem.suggestion
+    return extensions
 
 
 def _cause(error: GraphQLError) -> Exception | None:
-    """The unexpected exception behind an error, or None when its text is meant for the caller."""
+    """The unexpected exception behind an error, or None if the message is written for the caller."""
     if error.path is None and error.nodes:
         return None  # about the document or its variables, told before anything of ours ran
     cause: Exception | None = error

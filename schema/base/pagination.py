@@ -1,4 +1,4 @@
-"""Lists that grow: keyset pages over the store's order, and the connection types they are shown as.
+"""Keyset pagination: pages in the store's order, and the connection types that show them.
 
     async def runs(self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None)
 
@@ -7,7 +7,7 @@
     page = page_of(rows, arguments, lambda row: RUNS.encode((row.created_us, row.id)))
     return Connection[Run].of(page, Run.from_row)
 
-A cursor is a position in the order of the list, not an offset: rows that come and go do not shift a page.
+A cursor is a position in the order of the list, not an offset, so inserted and deleted rows do not shift a page.
 """
 
 # mypy: disallow-untyped-decorators=False
@@ -29,7 +29,7 @@ from schema.base.scalars import Cursor, check_text
 
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 100
-#: Shown by `totalCount`; counting further costs more than anyone needs to know.
+#: The maximum of `totalCount`, which bounds the cost of counting.
 MAX_TOTAL_COUNT = 10_000
 
 CursorValue: TypeAlias = "str | int | float | None"
@@ -37,7 +37,7 @@ RowT = TypeVar("RowT")
 NodeT = TypeVar("NodeT")
 ValueT = TypeVar("ValueT", int, str)
 
-#: The arguments of a list, as every field that is one declares them; each defaults to None.
+#: The pagination arguments of every list; each defaults to None.
 First = Annotated[
     int | None,
     strawberry.argument(
@@ -57,24 +57,24 @@ Last = Annotated[
 Before = Annotated[Cursor | None, strawberry.argument(description="Returns items before this cursor.")]
 
 _CURSOR_VERSION = 1
-#: Whole numbers that databases hold.
+#: Range of integers in the databases.
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 _MAX_CURSOR_CHARACTERS = 1_024
 
 
 @dataclass(frozen=True, slots=True)
 class CursorKind:
-    """One list's cursors: what they hold, in the list's order.
+    """The cursors of one list, which contain its order keys.
 
-    Cursors are not signed: their values are checked here and bound as parameters by the store, so a made-up one can
-    only ask for another position of a list its maker may read anyway.
+    Cursors are not signed: their values are checked here and bound as parameters by the store, so a forged cursor only
+    points to another position in a list that the caller may read anyway.
     """
 
-    #: Part of every cursor, so that one list's cursor is not taken by another.
+    #: Part of every cursor, so that it is not accepted by another list.
     name: str
-    #: Type of each order key, most significant first; the last is unique. Add `| None` for a key that may be null.
+    #: Type of each order key, most significant first; the last is unique.
     types: tuple[type[str] | type[int] | type[float], ...]
-    #: Positions, by index, that may be null.
+    #: Indexes of order keys that may be null.
     nullable: frozenset[int] = frozenset()
 
     def encode(self, values: Sequence[CursorValue]) -> Cursor:
@@ -85,7 +85,7 @@ class CursorKind:
         """Return the order keys of a cursor.
 
         Raises:
-            PublicError: INVALID; it is no cursor of this list.
+            PublicError: INVALID; it is not a cursor of this list.
         """
         values = decode_cursor(self.name, cursor)
         if len(values) != len(self.types):
@@ -101,7 +101,7 @@ def _fits(value: CursorValue, kind: type) -> bool:
     if isinstance(value, bool):
         return False
     if kind is int:
-        # A database would refuse a larger number with an error of its own.
+        # A database would raise its own error for a larger number.
         return isinstance(value, int) and _SMALLEST <= value <= _LARGEST
     if kind is float:
         return isinstance(value, int | float)
@@ -111,23 +111,23 @@ def _fits(value: CursorValue, kind: type) -> bool:
 def _bad_cursor(kind: str) -> PublicError:
     return PublicError(
         f"This is not a cursor of the list of {kind}. Pass `startCursor`, `endCursor` or an edge's `cursor` "
-        "from the same list, or none to begin at its end.",
+        "from the same list, or omit the cursor.",
         "INVALID",
         reason="BAD_CURSOR",
     )
 
 
 def encode_cursor(kind: str, values: Sequence[CursorValue]) -> Cursor:
-    """Return base64url of version, kind and values; the same values give the same text."""
+    """Encode version, kind and values as base64url; equal values give equal cursors."""
     packed = orjson.dumps([_CURSOR_VERSION, kind, *values])
     return Cursor(base64.urlsafe_b64encode(packed).rstrip(b"=").decode())
 
 
 def decode_cursor(kind: str, cursor: str) -> tuple[CursorValue, ...]:
-    """Return what `encode_cursor` was given, types unchecked; prefer `CursorKind.decode`.
+    """Return the values passed to `encode_cursor`, without checking their types; prefer `CursorKind.decode`.
 
     Raises:
-        PublicError: INVALID; it is no cursor of this kind.
+        PublicError: INVALID; it is not a cursor of this kind.
     """
     if len(cursor) > _MAX_CURSOR_CHARACTERS or "=" in cursor:
         raise _bad_cursor(kind)
@@ -155,13 +155,13 @@ def _given(value: ValueT | UnsetType | None) -> ValueT | None:
 class PageArguments:
     """The validated pagination arguments of a list."""
 
-    #: Items on the page. Fetch one more, to learn whether others follow.
+    #: Items on the page. Fetch one more to learn whether others follow.
     limit: int
     #: Order keys after which the page begins (exclusive), in the list's order.
     after: tuple[CursorValue, ...] | None = None
     #: Order keys before which it ends (exclusive).
     before: tuple[CursorValue, ...] | None = None
-    #: Take the page from the end of the list instead of its begin.
+    #: Take the page from the end of the list.
     reverse: bool = False
 
     @property
@@ -180,12 +180,12 @@ class PageArguments:
         maximum: int = MAX_PAGE_SIZE,
         default: int = DEFAULT_PAGE_SIZE,
     ) -> "PageArguments":
-        """Check the four arguments every connection takes; without `first` and `last` it is the first `default`.
+        """Validate the pagination arguments; without `first` and `last`, the page is the first `default` items.
 
-        An argument that is absent may be None or Strawberry's `UNSET`, the default that prints as none at all.
+        An absent argument may be None or Strawberry's `UNSET`.
 
         Raises:
-            PublicError: INVALID; both `first` and `last`, a size out of range, or a foreign cursor.
+            PublicError: INVALID; both `first` and `last`, a size out of range, or another list's cursor.
         """
         first, last = _given(first), _given(last)
         after, before = _given(after), _given(before)
@@ -194,7 +194,7 @@ class PageArguments:
         for name, size in (("first", first), ("last", last)):
             if size is not None and not 0 <= size <= maximum:
                 raise PublicError(
-                    f"`{name}` is {size}; a page has 0 to {maximum} items. Ask for the rest with a cursor.", "INVALID"
+                    f"`{name}` is {size}; use 0 to {maximum}, and fetch further pages with a cursor.", "INVALID"
                 )
         size = first if first is not None else last
         return cls(
@@ -212,7 +212,7 @@ class Page(Generic[RowT]):
     rows: tuple[RowT, ...]
     has_next_page: bool
     has_previous_page: bool
-    #: Cursor of a row; called only for rows whose cursor is asked for.
+    #: Returns the cursor of a row; called only for rows whose cursor is selected.
     cursor_of: Callable[[RowT], Cursor]
 
 
@@ -220,12 +220,12 @@ def page_of(rows: Sequence[RowT], arguments: PageArguments, cursor_of: Callable[
     """Turn up to `limit + 1` fetched rows into a page.
 
     Args:
-        rows: In the list's order, as `PageWindow` says: the extra row that tells whether others lie beyond
-            is the last one, or the first when the list is read from its end.
-        arguments: What was asked for.
-        cursor_of: Cursor of a row.
+        rows: In the list's order, see `PageWindow`. The extra row is the last one, or the first if the list is read
+            from its end.
+        arguments: The validated arguments.
+        cursor_of: Returns the cursor of a row.
 
-    At the other edge there is something exactly when a cursor was given, since that cursor's row lies there.
+    The page on the other side exists exactly if a cursor was passed, since that cursor's row is on it.
     """
     more = len(rows) > arguments.limit
     if arguments.reverse:
@@ -263,11 +263,11 @@ class Connection(Generic[NodeT]):
 
     @classmethod
     def of(cls, page: Page[RowT], to_node: Callable[[RowT], object]) -> "Connection[NodeT]":
-        """Show a page; rows become nodes only when they are asked for.
+        """Show a page; rows become nodes only if they are selected.
 
         Args:
             page: From `page_of`.
-            to_node: Makes the schema's type from a row; cheap, without I/O.
+            to_node: Creates the schema's type from a row; cheap, without I/O.
         """
         return cls(page=cast("Page[object]", page), to_node=cast("Callable[[object], object]", to_node))
 
@@ -300,7 +300,7 @@ class CountedConnection(Connection[NodeT], Generic[NodeT]):
     def counted(
         cls, page: Page[RowT], to_node: Callable[[RowT], object], count: Callable[[], Awaitable[int]]
     ) -> "CountedConnection[NodeT]":
-        """Show a page of a list that `count` counts, up to `MAX_TOTAL_COUNT`; called only when asked for."""
+        """Show a page of a list; `count` returns its length up to `MAX_TOTAL_COUNT` and is called only if selected."""
         return cls(page=cast("Page[object]", page), to_node=cast("Callable[[object], object]", to_node), count=count)
 
     @strawberry.field(description="Total number of items, counted up to 10000. Counted only if selected.")

@@ -172,7 +172,7 @@ def refusable(command: Callable[..., Awaitable[_Answer]]) -> Callable[..., Await
         try:
             return await command(self, info, **arguments)
         except problems.Problem as refusal:
-            info.context.fresh()  # what the refusal shows is read anew, as after a command that was accepted
+            info.context.clear_loaders()  # the member shows current data, as after an accepted command
             member: _Answer = problem_of(refusal)
             return member
 

@@ -31,20 +31,20 @@ Long = NewType("Long", int)
 Key = NewType("Key", str)
 MemoryScope = NewType("MemoryScope", str)
 
-#: The largest whole number that JavaScript, and so every JSON client, keeps exactly.
+#: The largest integer that JavaScript, and so every JSON client, represents exactly.
 LONG_MAX = 2**53 - 1
 KEY_PATTERN = re.compile(r"[a-z][a-z0-9_-]{0,63}")
-#: RFC 3339 section 5.6, with the offset that makes it one moment; digits beyond microseconds are cut.
+#: RFC 3339 section 5.6 with a required offset; digits beyond microseconds are dropped.
 _DATE_TIME = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)", re.ASCII
 )
 
 
 def format_instant(value: datetime) -> str:
-    """Write a moment as the API sends it: UTC, milliseconds, `2026-11-21T09:30:00.125Z`.
+    """Format an instant for the API: UTC with milliseconds, such as `2026-11-21T09:30:00.125Z`.
 
     Raises:
-        TypeError: The value carries no time zone, so it names no moment; a defect of the server.
+        TypeError: The value has no time zone, which is a bug in the server.
     """
     if value.tzinfo is None:
         raise TypeError(f"{value!r} has no time zone")
@@ -52,19 +52,19 @@ def format_instant(value: datetime) -> str:
         value = value.astimezone(UTC)
     if not value.microsecond:
         return value.isoformat(timespec="milliseconds")[:-6] + "Z"
-    return orjson.dumps(value)[1:24].decode() + "Z"  # the same for half the cost
+    return orjson.dumps(value)[1:24].decode() + "Z"  # same result at half the cost
 
 
 def parse_instant(value: object) -> datetime:
-    """Read an RFC 3339 moment into an aware UTC datetime.
+    """Parse an RFC 3339 instant into an aware UTC datetime.
 
     Raises:
-        GraphQLError: It is no text, has no offset, or names no moment that exists.
+        GraphQLError: The value is not a string, has no offset, or is not a valid date and time.
     """
     match = _DATE_TIME.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise GraphQLError(
-            f"{shown(value)} is not a moment. Write RFC 3339 with an offset, such as 2026-11-21T09:30:00Z."
+            f"{shown(value)} is not an instant. Use RFC 3339 with an offset, such as 2026-11-21T09:30:00Z."
         )
     date, clock, fraction, offset = match.groups()
     microseconds = (fraction or "0").ljust(6, "0")[:6]
@@ -72,18 +72,18 @@ def parse_instant(value: object) -> datetime:
     try:
         return datetime.fromisoformat(f"{date}T{clock}.{microseconds}{zone}").astimezone(UTC)
     except (ValueError, OverflowError):
-        raise GraphQLError(f"{shown(value)} is not a moment that exists.") from None
+        raise GraphQLError(f"{shown(value)} is not a valid date and time.") from None
 
 
 def check_json(value: object) -> object:
-    """Return a JSON value unchanged once everything in it can be stored and sent back exactly.
+    """Return a JSON value unchanged if it can be stored and returned exactly.
 
     Raises:
-        GraphQLError: It holds U+0000, half of a surrogate pair, a whole number beyond 64 bits, or no JSON at all, or
-            is nested too deep.
+        GraphQLError: It contains U+0000, half of a surrogate pair, an integer beyond 64 bits, or something that is not
+            JSON, or is nested too deep.
     """
     if is_too_deep(value):
-        raise GraphQLError(f"The JSON is nested deeper than {MAX_KEPT_DEPTH} levels; send it flatter, or as text.")
+        raise GraphQLError(f"The JSON is nested deeper than {MAX_KEPT_DEPTH} levels. Flatten it, or send it as text.")
     pending = [value]
     while pending:
         item = pending.pop()
@@ -96,8 +96,8 @@ def check_json(value: object) -> object:
         elif isinstance(item, list):
             pending.extend(item)
         elif isinstance(item, int):
-            if not MIN_INTEGER <= item <= MAX_INTEGER:  # larger ones would come back changed
-                raise GraphQLError(f"{shown(item)} is beyond 64 bits and would not be kept exactly; send it as text.")
+            if not MIN_INTEGER <= item <= MAX_INTEGER:  # larger ones would lose precision
+                raise GraphQLError(f"{shown(item)} exceeds 64 bits and cannot be stored exactly. Send it as text.")
         elif isinstance(item, float):
             if item != item or item in (float("inf"), float("-inf")):
                 raise GraphQLError("NaN and Infinity are not valid JSON. Send null or text.")
@@ -107,10 +107,10 @@ def check_json(value: object) -> object:
 
 
 def check_text(text: str) -> str:
-    """Return text unchanged once every store and client can hold it.
+    """Return text unchanged if every store and client can represent it.
 
     Raises:
-        GraphQLError: It holds U+0000 or half of a surrogate pair.
+        GraphQLError: It contains U+0000 or half of a surrogate pair.
     """
     if "\0" in text:
         raise GraphQLError("Text must not contain the character U+0000. Remove it.")
@@ -132,7 +132,7 @@ def _long(value: object) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LONG_MAX:
-        raise GraphQLError(f"{shown(value)} is not a whole number up to 2^53 - 1.")
+        raise GraphQLError(f"{shown(value)} is not an integer up to 2^53 - 1.")
     return value
 
 
@@ -144,12 +144,12 @@ def _key(value: object) -> str:
 
 def _cursor(value: object) -> str:
     if not isinstance(value, str):
-        raise GraphQLError(f"{shown(value)} is not a cursor; pass one that a list or stream gave.")
+        raise GraphQLError(f"{shown(value)} is not a cursor. Pass one returned by a list or stream.")
     return value
 
 
 def _literal(read: Callable[[object], object]) -> Callable[[ValueNode, dict[str, object] | None], object]:
-    """Read a value written into the document by the same rule as one in a variable."""
+    """Parse a literal in the document by the same rule as a variable."""
 
     def parse(node: ValueNode, variables: dict[str, object] | None = None) -> object:
         try:
@@ -162,7 +162,7 @@ def _literal(read: Callable[[object], object]) -> Callable[[ValueNode, dict[str,
 
 def _memory_scope(value: object) -> str:
     if not isinstance(value, str):
-        raise GraphQLError(f"{shown(value)} is not a scope of memory; it is a text such as `all`.")
+        raise GraphQLError(f"{shown(value)} is not a memory scope. Pass text such as `all`.")
     return check_text(value)
 
 

@@ -1,4 +1,4 @@
-"""Limits before execution: size, cost, scopes, and the cache of checked documents.
+"""Checks before execution: size, cost, scopes, and the cache of checked documents.
 
 Begin with `guarded_schema`.
 """

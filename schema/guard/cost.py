@@ -1,10 +1,10 @@
-"""What an operation would cost to answer: weights multiplied by the page sizes above them.
+"""The cost of an operation: field weights multiplied by the page sizes above them.
 
-A field costs its `@cost` weight; without one an object costs 1 and a leaf nothing. Whatever lies below a list counts
-once per item asked for: `first`, `last`, or the number of `ids`. In a connection that means its `nodes` and `edges`.
-A plain list is bounded by a definition or a setting and counts as one.
+A field costs its `@cost` weight; without one, an object costs 1 and a scalar 0. Fields below a list count once per
+requested item: `first`, `last`, or the number of `ids`. In a connection this applies to its `nodes` and `edges`. A
+plain list is bounded by a definition or a setting and counts as one.
 
-The sum is compiled once per document; page sizes that come from variables stay open in it as terms.
+The sum is compiled once per document, with a term for each page size that comes from a variable.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, GraphQLNamedType, GraphQLSchema, SelectionSetNode, ValueNode
 
-#: The whole introspected schema takes tens of milliseconds; five of them fill the default limit.
+#: Introspecting the whole schema takes tens of milliseconds; the default limit allows five.
 _INTROSPECTION_WEIGHT = 2_000
 _TYPE_INTROSPECTION_WEIGHT = 50
 _PAGE_SIZES = ("first", "last")
@@ -47,14 +47,14 @@ _ITEMS = frozenset({"nodes", "edges"})
 
 
 class PageVariable(NamedTuple):
-    """A page size that the request gives, in one of these variables."""
+    """A page size that comes from one of these variables."""
 
     names: tuple[str, ...]
-    #: Items when none of the variables is given.
+    #: Number of items if none of the variables is set.
     default: int
 
     def size(self, variables: Mapping[str, object]) -> int:
-        """Return the items asked for; what is no page size counts as the default, coercion refuses it later."""
+        """Return the number of requested items. Invalid values count as the default; coercion rejects them later."""
         given = [size for name in self.names if (size := _items(variables.get(name))) is not None]
         return max(given) if given else self.default
 
@@ -72,11 +72,11 @@ _PageSize: TypeAlias = "int | PageVariable"
 
 @dataclass(frozen=True, slots=True)
 class CostPlan:
-    """The cost of one operation as a sum of constants times page sizes."""
+    """The cost of one operation: a constant plus terms multiplied by page sizes."""
 
-    #: What does not depend on variables.
+    #: The part that does not depend on variables.
     constant: int
-    #: (factor, page sizes it is multiplied by).
+    #: Pairs of a factor and the page sizes to multiply it by.
     terms: tuple[tuple[int, tuple[PageVariable, ...]], ...]
 
     def total(self, variables: Mapping[str, object]) -> int:
@@ -90,16 +90,16 @@ class CostPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where in the operation a selection stands: what everything in it is multiplied by."""
+class _Multiplier:
+    """The multiplier of all costs in one selection."""
 
     factor: int
     pages: tuple[PageVariable, ...]
 
-    def times(self, size: _PageSize) -> _Place:
+    def times(self, size: _PageSize) -> _Multiplier:
         if isinstance(size, PageVariable):
-            return _Place(self.factor, tuple(sorted((*self.pages, size))))
-        return self if size == 1 else _Place(self.factor * size, self.pages)
+            return _Multiplier(self.factor, tuple(sorted((*self.pages, size))))
+        return self if size == 1 else _Multiplier(self.factor * size, self.pages)
 
 
 class _FieldCost(NamedTuple):
@@ -111,7 +111,7 @@ class _FieldCost(NamedTuple):
 
 
 class CostModel:
-    """Compiles cost plans for the documents of one schema. Documents must be valid and of admitted size."""
+    """Compiles cost plans for the documents of one schema. Documents must be valid and within the limits."""
 
     def __init__(self, schema: GraphQLSchema) -> None:
         self._schema = schema
@@ -122,7 +122,7 @@ class CostModel:
         return _Compilation(self, self._schema, document, operation).plan()
 
     def field(self, parent: GraphQLObjectType | GraphQLInterfaceType, name: str) -> _FieldCost:
-        """Look up what one field of a type costs."""
+        """Look up the cost of one field of a type."""
         key = (parent.name, name)
         if key not in self._fields:
             self._fields[key] = _field_cost(parent.fields[name])
@@ -144,7 +144,7 @@ def _field_cost(field: GraphQLField) -> _FieldCost:
 
 
 class _Compilation:
-    """One walk over one operation. Fields that answer under one name are counted once, as they are executed once."""
+    """One walk over one operation. Fields with the same response name are counted once, as they are executed once."""
 
     def __init__(
         self, model: CostModel, schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode
@@ -165,14 +165,14 @@ class _Compilation:
             OperationType.SUBSCRIPTION: self._schema.subscription_type,
         }[self._operation.operation]
         if root is not None:
-            self._walk(root, [self._operation.selection_set], _Place(1, ()))
+            self._walk(root, [self._operation.selection_set], _Multiplier(1, ()))
         constant = self._terms.pop((), 0)
         return CostPlan(constant, tuple((factor, pages) for pages, factor in self._terms.items() if factor))
 
-    def _walk(self, parent: GraphQLNamedType, selections: list[SelectionSetNode], place: _Place) -> None:
+    def _walk(self, parent: GraphQLNamedType, selections: list[SelectionSetNode], multiplier: _Multiplier) -> None:
         found: dict[tuple[str, str], list[FieldNode]] = {}
         types: dict[str, GraphQLObjectType | GraphQLInterfaceType] = {}
-        for owner, node in self._unfolded(parent, selections, set()):
+        for owner, node in self._expanded(parent, selections, set()):
             name = node.name.value
             if name == "__schema":
                 self._terms[()] += _INTROSPECTION_WEIGHT
@@ -183,35 +183,39 @@ class _Compilation:
                 found.setdefault((owner.name, node.alias.value if node.alias else name), []).append(node)
         for (owner_name, _), nodes in found.items():
             field = self._model.field(types[owner_name], nodes[0].name.value)
-            self._terms[place.pages] += field.weight * place.factor
+            self._terms[multiplier.pages] += field.weight * multiplier.factor
             inner = [node.selection_set for node in nodes if node.selection_set is not None]
             if not inner:
                 continue
-            items = place.times(self._page_size(field, nodes[0]))
-            if field.connection and items is not place:
-                self._walk_connection(field.returns, inner, place, items)
+            items = multiplier.times(self._page_size(field, nodes[0]))
+            if field.connection and items is not multiplier:
+                self._walk_connection(field.returns, inner, multiplier, items)
             else:
                 self._walk(field.returns, inner, items)
 
     def _walk_connection(
-        self, connection: GraphQLNamedType, selections: list[SelectionSetNode], place: _Place, items: _Place
+        self,
+        connection: GraphQLNamedType,
+        selections: list[SelectionSetNode],
+        multiplier: _Multiplier,
+        items: _Multiplier,
     ) -> None:
-        """Multiply what is asked of the items, but not the connection's own `pageInfo` and the like."""
+        """Multiply the fields of the items, but not the connection's own fields such as `pageInfo`."""
         grouped: dict[str, list[FieldNode]] = {}
-        for owner, node in self._unfolded(connection, selections, set()):
+        for owner, node in self._expanded(connection, selections, set()):
             if isinstance(owner, GraphQLObjectType | GraphQLInterfaceType) and not node.name.value.startswith("__"):
                 grouped.setdefault(node.alias.value if node.alias else node.name.value, []).append(node)
         for nodes in grouped.values():
             name = nodes[0].name.value
             assert isinstance(connection, GraphQLObjectType | GraphQLInterfaceType)  # it has fields, see _field_cost
             field = self._model.field(connection, name)
-            below = items if name in _ITEMS else place
+            below = items if name in _ITEMS else multiplier
             self._terms[below.pages] += field.weight * below.factor
             inner = [node.selection_set for node in nodes if node.selection_set is not None]
             if inner:
                 self._walk(field.returns, inner, below)
 
-    def _unfolded(
+    def _expanded(
         self, parent: GraphQLNamedType, selections: Iterable[SelectionSetNode], seen: set[str]
     ) -> Iterator[tuple[GraphQLNamedType, FieldNode]]:
         for selected in selections:
@@ -221,12 +225,12 @@ class _Compilation:
                 elif isinstance(node, InlineFragmentNode):
                     condition = node.type_condition
                     inner = self._schema.type_map[condition.name.value] if condition else parent
-                    yield from self._unfolded(inner, [node.selection_set], seen)
+                    yield from self._expanded(inner, [node.selection_set], seen)
                 elif isinstance(node, FragmentSpreadNode) and node.name.value not in seen:
                     seen.add(node.name.value)
                     fragment = self._fragments[node.name.value]
                     inner = self._schema.type_map[fragment.type_condition.name.value]
-                    yield from self._unfolded(inner, [fragment.selection_set], seen)
+                    yield from self._expanded(inner, [fragment.selection_set], seen)
 
     def _page_size(self, field: _FieldCost, node: FieldNode) -> _PageSize:
         if not (field.paged or field.by_ids):

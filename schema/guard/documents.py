@@ -1,4 +1,4 @@
-"""Parses, measures and validates each document once, and remembers the outcome by its text.
+"""Parses, measures and validates each document once, and caches the result by its text.
 
 Validation is most of the cost of a small query (0.5 of 0.97 ms, graphql-core 3.3), and clients send the same few
 documents with different variables.
@@ -56,11 +56,11 @@ _MAX_ERRORS = 20
 _MAX_DOCUMENTS = 512
 #: A parsed document takes some 170 times its text; together they stay below 100 MB whatever is sent.
 _MAX_CHARACTERS = 512 * 1024
-#: What is told when there is no document at all, over every transport.
+#: Message for a request without a document, over every transport.
 QUERY_MISSING = "`query` is missing; it must be the text of a GraphQL document."
 _QUERY_EMPTY = "`query` is empty; it must be the text of a GraphQL document."
 _BAD_REQUEST = {"code": "BAD_REQUEST"}
-#: The parser gives up at some 200 brackets within each other, with an error that does not say so to programs.
+#: The parser fails at about 200 nested brackets, with an error that programs cannot recognize.
 _NESTED = 100
 
 
@@ -71,34 +71,34 @@ def _no_operation(name: str | None) -> str:
 
 
 class NoOperationError(GraphQLError):
-    """The document is empty, or does not hold the operation asked for."""
+    """The document is empty, or does not contain the requested operation."""
 
 
 class SeveralOperationsError(GraphQLError):
-    """The document holds several operations, and none is named."""
+    """The document contains several operations, and the request names none."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedDocument:
-    """A document and everything about it that does not depend on variables."""
+    """A parsed document with everything about it that does not depend on variables."""
 
-    #: None when it could not be parsed.
+    #: None if it could not be parsed.
     document: DocumentNode | None
-    #: Why it is refused; empty when it may be executed.
+    #: Why it is refused; empty if it may be executed.
     errors: tuple[GraphQLError, ...]
-    #: Operation types by name; None stands for the only operation, named or not.
+    #: Operation types by name; the key None is the only operation, named or not.
     operations: Mapping[str | None, OperationType]
     #: Cost plans by the same names.
     costs: Mapping[str | None, CostPlan]
 
-    def unclear(self, operation: str | None) -> list[GraphQLError]:
-        """Return why it is no document, or does not say which operation is meant; nothing otherwise."""
+    def selection_errors(self, operation: str | None) -> list[GraphQLError]:
+        """Return why the text is not a document, or why the operation cannot be determined; empty otherwise."""
         if self.document is None:
             return list(self.errors)
         if not self.operations or (operation is not None and operation not in self.operations):
             return [NoOperationError(_no_operation(operation), extensions=_BAD_REQUEST)]
         if operation is None and None not in self.operations and not self.errors:
-            # Strawberry would take the first one; the specification (6.1) wants it named.
+            # Strawberry would run the first one; the specification (6.1) requires a name.
             return [
                 SeveralOperationsError(
                     "The document holds several operations; name one in `operationName`.", extensions=_BAD_REQUEST
@@ -106,21 +106,21 @@ class CheckedDocument:
             ]
         return []
 
-    def verdict(
+    def refusals(
         self, operation: str | None, variables: Mapping[str, object], limits: RequestLimits
     ) -> list[GraphQLError]:
-        """Return why this operation of the document is not executed with these variables; nothing when it may be."""
+        """Return why the operation is refused with these variables; empty if it may be executed."""
         if self.errors:
             return list(self.errors)
         plan = self.costs.get(operation)
         if plan is None:
-            return []  # no such operation: Strawberry says so
+            return []  # Strawberry reports the unknown operation
         cost = plan.total(variables)
         return [too_complex("cost", "cost", cost, limits.cost)] if cost > limits.cost else []
 
 
 class Documents:
-    """The documents of one schema, most recently used kept."""
+    """A bounded cache of the documents of one schema; the least recently used are evicted."""
 
     def __init__(self, schema: GraphQLSchema, limits: RequestLimits) -> None:
         self.limits = limits
@@ -133,7 +133,7 @@ class Documents:
         return len(self._known)
 
     def get(self, text: str) -> CheckedDocument:
-        """Return the checked document for a text; never raises for what a client wrote."""
+        """Return the checked document for a text; a client's errors are returned in it, not raised."""
         checked = self._known.get(text)
         if checked is not None:
             self._known.move_to_end(text)
@@ -143,12 +143,12 @@ class Documents:
             self._known[text] = checked
             self._characters += len(text)
             while len(self._known) > _MAX_DOCUMENTS or self._characters > _MAX_CHARACTERS:
-                forgotten, _ = self._known.popitem(last=False)
-                self._characters -= len(forgotten)
+                evicted, _ = self._known.popitem(last=False)
+                self._characters -= len(evicted)
         return checked
 
     def operation_type(self, text: str, operation: str | None) -> OperationType | None:
-        """Return what kind of operation would be executed, or None when none would."""
+        """Return the type of the operation that would be executed, or None."""
         return self.get(text).operations.get(operation)
 
     def _check(self, text: str) -> CheckedDocument:
@@ -181,7 +181,7 @@ class Documents:
         return CheckedDocument(document, errors, kinds, costs)
 
     def _too_large(self, text: str, position: int) -> GraphQLError | None:
-        """Return the refusal of a text that the parser gave up at a position because of its size; else None."""
+        """Return the refusal if the parser failed at this position because of a size limit, or None."""
         most, read = self.limits.lexemes, _measured(text[:position])
         if read.lexemes >= most:
             return too_complex("lexemes", "lexemes", most + 1, most)
@@ -195,17 +195,16 @@ class Documents:
         refusal = check_shape(document, self.limits) or check_literals(document, text)
         if refusal is not None:
             return (refusal,)
-        # With the names that were probably meant: nobody comes here who has not signed in and could not read the whole
-        # schema. They are looked for once for each error, of which there are few.
+        # Errors suggest similar names: only signed-in callers reach this point, and they can read the schema anyway.
         return tuple(validate(self._schema, document, _RULES, max_errors=_MAX_ERRORS))
 
 
 class _Measured(NamedTuple):
-    """Size of a text up to the first place that is no lexical unit."""
+    """Size of a text up to its first lexical error."""
 
     lexemes: int
     comments: int
-    #: Most brackets of any kind within each other.
+    #: Maximum nesting of brackets of any kind.
     nesting: int
 
 
@@ -232,19 +231,19 @@ def _measured(text: str) -> _Measured:
 
 
 class DocumentGuard(SchemaExtension):
-    """Lets Strawberry execute checked documents only. Used by `schema.guard.guarded_schema.GuardedSchema`."""
+    """Makes Strawberry execute only checked documents; part of `schema.guard.guarded_schema.GuardedSchema`."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
     def on_parse(self) -> Iterator[None]:
-        """Hand over the parsed document and the verdict on it; Strawberry then neither parses nor validates."""
+        """Pass the parsed document and its refusals to Strawberry, which then neither parses nor validates."""
         context = self.execution_context
         checked = self._documents.get(context.query or "")
         if checked.document is None:
             raise checked.errors[0]
         context.graphql_document = checked.document
-        context.pre_execution_errors = checked.verdict(
+        context.pre_execution_errors = checked.refusals(
             context.operation_name, context.variables or {}, self._documents.limits
         )
         yield

@@ -1,9 +1,9 @@
-"""Answers events of subscriptions to their end, also when their listener has gone.
+"""Executes events of subscriptions to completion, even if the client has disconnected.
 
-graphql-core answers an event by coroutines within coroutines. Cancelled before the outer ones have run, the inner ones
-are dropped, and Python warns of each that it was never awaited (a case of
-https://github.com/graphql-python/graphql-core/issues/269). Neither library offers a hook around the answer to an event,
-so one method of the executor is extended, which is the class meant to be:
+graphql-core resolves an event with nested coroutines. If the task is cancelled before the outer ones have run, the
+inner ones are dropped, and Python warns that each was never awaited (a case of
+https://github.com/graphql-python/graphql-core/issues/269). Neither library has a hook around the execution of an event,
+so one method of the executor is overridden, as its documentation allows:
 https://graphql-core-3.readthedocs.io/en/latest/modules/execution.html
 """
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 class EventExecutor(StrawberryGraphQLCoreExecutionContext):
-    """Strawberry's own, with one addition; pass as `execution_context_class`."""
+    """Strawberry's executor with shielded events; pass as `execution_context_class`."""
 
     def execute_operation(self, serially: bool | None = None) -> Any:
         """Execute an operation or one event; see `graphql.execution.Executor.execute_operation`."""
         result = super().execute_operation(serially)
         if self.operation.operation is OperationType.SUBSCRIPTION and self.is_awaitable(result):
-            return _to_the_end(result)
+            return _completed(result)
         return result
 
 
-async def _to_the_end(answer: Awaitable[Any]) -> Any:
-    """Await an answer, which takes a few reads; a cancellation goes on once it has ended."""
+async def _completed(answer: Awaitable[Any]) -> Any:
+    """Await a result of a few reads; a cancellation is delayed until it is complete."""
     task = asyncio.ensure_future(answer)
     try:
         return await asyncio.shield(task)

@@ -1,6 +1,6 @@
-"""The one kind of schema Packline executes: limits, cost, scopes, masking and fresh contexts built in.
+"""The schema class with limits, cost, scopes and error masking built in.
 
-Every way in (HTTP, sockets, streams, MCP tools, tests) runs operations through it, so none can forget a check.
+Every surface (HTTP, WebSockets, streams, MCP tools, tests) executes operations through it, so none can skip a check.
 """
 
 # ruff: noqa: ANN401 - the signatures are Strawberry's
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from strawberry.types.graphql import OperationType
 
 
-def _settle_defaults(schema: GraphQLSchema) -> None:
-    """Make the defaults of arguments and input fields such as introspection can tell.
+def _normalize_defaults(schema: GraphQLSchema) -> None:
+    """Make the defaults of arguments and input fields printable by introspection.
 
-    `= null` is taken off: absent already means it, and the SDL says less; Python's own default still fills the
-    parameter in. Objects of the scalar JSON are given as values from outside, too: graphql-core cannot write those
-    from inside as literals, and would fail whoever asks for `defaultValue`.
+    `= null` is removed, since it means the same as no default and clutters the SDL; Python's default still applies.
+    Objects of the scalar JSON are passed as external values, because graphql-core cannot print internal ones as
+    literals and fails queries for `defaultValue`.
     """
     for kind in schema.type_map.values():
         if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType):
@@ -65,19 +65,19 @@ def _settle_defaults(schema: GraphQLSchema) -> None:
                 argument.default = GraphQLDefaultInput(value=argument.default_value)
 
 
-async def _only(result: ExecutionResult) -> AsyncGenerator[ExecutionResult, None]:
+async def _single(result: ExecutionResult) -> AsyncGenerator[ExecutionResult, None]:
     yield result
 
 
 class GuardedSchema(strawberry.Schema):
-    """A Strawberry schema that checks what it is asked and says only what callers may know.
+    """A Strawberry schema that checks every document before execution and masks internal errors.
 
     Args:
-        query: Root types, as for `strawberry.Schema`.
-        mutation: See above.
-        subscription: See above.
-        types: Types that no field names, such as members of interfaces.
-        limits: What one request may ask for.
+        query: Root type, as for `strawberry.Schema`.
+        mutation: Root type.
+        subscription: Root type.
+        types: Types that no field returns by name, such as implementations of interfaces.
+        limits: Limits of one request.
         refuse_command: Answers a mutation whose `@requires` scope is missing; see `guard_fields`.
     """
 
@@ -101,7 +101,7 @@ class GuardedSchema(strawberry.Schema):
             config=StrawberryConfig(scalar_map=SCALAR_MAP),
         )
         self.limits = limits or RequestLimits()
-        _settle_defaults(self._schema)
+        _normalize_defaults(self._schema)
         guard_fields(self._schema, refuse_command)
         describe_directives(self._schema)
         self.documents = Documents(self._schema, self.limits)
@@ -119,7 +119,7 @@ class GuardedSchema(strawberry.Schema):
         allowed_operation_types: Iterable[OperationType] | None = None,
         operation_extensions: dict[str, Any] | None = None,
     ) -> ExecutionResult:
-        """Run a query or mutation once; see `strawberry.Schema.execute`. An error answers what cannot be parsed."""
+        """Run a query or mutation once; see `strawberry.Schema.execute`. Parse errors are returned, not raised."""
         refusal = self._refusal(query, operation_name)
         if refusal is not None:
             return refusal
@@ -146,7 +146,7 @@ class GuardedSchema(strawberry.Schema):
         """Run any operation as a stream of results; see `strawberry.Schema.stream`."""
         refusal = self._refusal(query, operation_name)
         if refusal is not None:
-            return _only(refusal)
+            return _single(refusal)
         return await super().stream(
             query,
             variable_values,
@@ -158,13 +158,13 @@ class GuardedSchema(strawberry.Schema):
         )
 
     def _refusal(self, query: str | None, operation_name: str | None) -> PreExecutionError | None:
-        """Return the answer to a text that is no document, or that leaves open which operation is meant."""
-        errors = self.documents.get(query or "").unclear(operation_name)
+        """Return the response to a text that is not a document or does not determine an operation, or None."""
+        errors = self.documents.get(query or "").selection_errors(operation_name)
         if not errors:
             return None
         self.process_errors(errors)
         return PreExecutionError(None, errors)
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
-        """Mask, in place, what was not made for callers. Called for every result of every transport."""
+        """Mask errors in place. Strawberry calls this for every result of every transport."""
         mask_errors(errors, None if execution_context is None else execution_context.operation_name)

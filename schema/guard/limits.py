@@ -1,9 +1,9 @@
-"""How large one document may be, measured before the rules of GraphQL look at it.
+"""Limits on the size of a document, checked before validation.
 
-Strawberry's own depth and alias limiters expand fragments without remembering them, so that a chain of fragments, each
-spread twice, doubles their work per link: 750 bytes cost seconds (strawberry 0.341). Here each fragment is measured
-once. Validation itself is quadratic in fields that share a response name; `name_pairs` bounds that work.
-What the selected lists would return is bounded by `schema.guard.cost`.
+Strawberry's depth and alias limiters expand every fragment spread, so a chain of fragments, each spread twice, doubles
+their work per link: 750 bytes take seconds (strawberry 0.341). Here each fragment is measured once. Validation itself
+is quadratic in fields that share a response name; `name_pairs` bounds that work. `schema.guard.cost` bounds the size of
+the response.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, SelectionSetNode
 
-#: Code of every refusal made here and in `schema.guard.cost`.
+#: Error code of every refusal by size or cost.
 TOO_COMPLEX = "QUERY_TOO_COMPLEX"
-#: More directives than this on one field or fragment have no use; validation is quadratic in them.
+#: Directives allowed on one field or fragment; validation is quadratic in them.
 _DIRECTIVES_PER_NODE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """What one request may ask for; more is refused before it is executed. Told as `server.requestLimits`.
+    """Limits of one request, checked before execution; `server.requestLimits` shows some of them.
 
-    The standard introspection query is 15 deep and must fit. Figures of 2026-11: with them the costliest documents
-    that are still admitted take about 10 ms of CPU to check, once.
+    The standard introspection query is 15 levels deep and must fit. With these defaults, the most expensive documents
+    that are accepted take about 10 ms of CPU to check, once (measured 2026-11).
     """
 
-    #: Nesting of fields.
+    #: Maximum nesting of fields.
     depth: int = 20
-    #: Fields, fragments unfolded.
+    #: Fields, with fragments expanded.
     fields: int = 400
-    #: Fields with an alias, fragments unfolded.
+    #: Fields with an alias, with fragments expanded.
     aliases: int = 40
-    #: Fields at the top of one operation, fragments unfolded.
+    #: Root fields of one operation, with fragments expanded.
     roots: int = 20
-    #: Directives, fragments unfolded.
+    #: Directives, with fragments expanded.
     directives: int = 40
     #: Operations in one document.
     operations: int = 10
@@ -60,18 +60,18 @@ class RequestLimits:
     variables: int = 60
     #: Pairs of fields that share a response name in one place, where validation compares each pair.
     name_pairs: int = 2_000
-    #: Lexical units of the document; as many comments besides.
+    #: Tokens of the document; the same limit applies to comments.
     lexemes: int = 1_500
-    #: Characters of the document; a text of any length is one lexeme. Data belongs into variables.
+    #: Characters of the document, because a string of any length is one token. Data belongs in variables.
     document_characters: int = 65_536
-    #: Cost, page sizes multiplied out; see `schema.guard.cost`.
+    #: Cost including page sizes; see `schema.guard.cost`.
     cost: int = 10_000
     #: Bytes of an HTTP body.
     body_bytes: int = 1_048_576
 
 
 class _Shape(NamedTuple):
-    """Size of a selection, fragments unfolded."""
+    """Size of a selection, with fragments expanded."""
 
     depth: int
     fields: int
@@ -83,16 +83,16 @@ _EMPTY = _Shape(0, 0, 0, 0)
 
 
 def too_complex(what: str, limit: str, value: int, maximum: int) -> GraphQLError:
-    """Return the refusal for one exceeded limit; `limit` is the field of `RequestLimits`."""
-    shown = value if value < 10**9 else "beyond counting"
+    """Return the error for one exceeded limit; `limit` is the field of `RequestLimits`."""
+    shown = value if value < 10**9 else "over a billion"
     return GraphQLError(
-        f"The operation is too large: {what} {shown}, at most {maximum}. Ask for less, or in several requests.",
+        f"The operation is too large: {what} {shown}, at most {maximum}. Select less, or use several requests.",
         extensions={"code": TOO_COMPLEX, "limit": limit, "maximum": maximum},
     )
 
 
 def check_shape(document: DocumentNode, limits: RequestLimits) -> GraphQLError | None:
-    """Return why a parsed document is too large to be validated, or None. Linear in the size of its text."""
+    """Return why a parsed document is too large to be validated, or None. Linear in the length of its text."""
     measure = _Measure(document)
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if len(operations) > limits.operations:
@@ -112,14 +112,14 @@ def check_shape(document: DocumentNode, limits: RequestLimits) -> GraphQLError |
                 return too_complex(limit, limit, value, maximum)
         if measure.crowded:
             return too_complex("directives in one place", "directives", measure.crowded, _DIRECTIVES_PER_NODE)
-        # Only now is the unfolded document known to be small enough to be walked unfolded.
+        # The limits above make it safe to expand fragments from here on.
         roots = sum(len(nodes) for nodes in measure.by_response_name([operation.selection_set]).values())
         if roots > limits.roots:
             return too_complex("fields at the top", "roots", roots, limits.roots)
         pairs = measure.name_pairs(operation.selection_set, limits.name_pairs)
         if pairs > limits.name_pairs:
             return too_complex("pairs of fields with one name", "name_pairs", pairs, limits.name_pairs)
-    # Fragments that no operation uses are validated too.
+    # Unused fragments are validated as well.
     for name, fragment in measure.fragments.items():
         shape = measure.fragment(name, frozenset())
         if shape.fields > limits.fields or shape.depth > limits.depth:
@@ -130,7 +130,7 @@ def check_shape(document: DocumentNode, limits: RequestLimits) -> GraphQLError |
 
 
 def check_literals(document: DocumentNode, text: str) -> GraphQLError | None:
-    """Return why a string written into the document cannot be kept, or None."""
+    """Return why a string literal in the document cannot be stored, or None."""
     if "\0" not in text and "\\u" not in text:
         return None
     visitor = _Literals()
@@ -149,18 +149,18 @@ class _Literals(Visitor):
 
 
 class _Measure:
-    """Measures selections of one document, every fragment once."""
+    """Measures the selections of one document, each fragment once."""
 
     def __init__(self, document: DocumentNode) -> None:
         self.fragments = {
             node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
         }
         self._known: dict[str, _Shape] = {}
-        #: The largest number of directives found on one field or fragment when it is more than is allowed.
+        #: Largest number of directives found on one field or fragment, if above the limit.
         self.crowded = 0
 
     def fragment(self, name: str, open_fragments: frozenset[str]) -> _Shape:
-        """Measure a fragment; cycles and unknown names count nothing, other rules refuse them."""
+        """Measure a fragment. Cycles and unknown names count as empty; validation rejects them."""
         if name in open_fragments or name not in self.fragments:
             return _EMPTY
         if name not in self._known:
@@ -194,28 +194,28 @@ class _Measure:
         return _Shape(depth, fields, aliases, directives)
 
     def by_response_name(self, selections: Iterable[SelectionSetNode]) -> dict[str, list[FieldNode]]:
-        """Collect the fields of one place by the name they answer under, each fragment once as execution does."""
+        """Group the fields of one selection by response name, expanding each fragment once, as execution does."""
         found: dict[str, list[FieldNode]] = {}
-        for node in self._unfolded(selections, set()):
+        for node in self._expanded(selections, set()):
             name = node.alias.value if node.alias else node.name.value
             found.setdefault(name, []).append(node)
         return found
 
-    def _unfolded(self, selections: Iterable[SelectionSetNode], seen: set[str]) -> Iterator[FieldNode]:
+    def _expanded(self, selections: Iterable[SelectionSetNode], seen: set[str]) -> Iterator[FieldNode]:
         for selected in selections:
             for node in selected.selections:
                 if isinstance(node, FieldNode):
                     yield node
                 elif isinstance(node, InlineFragmentNode):
-                    yield from self._unfolded([node.selection_set], seen)
+                    yield from self._expanded([node.selection_set], seen)
                 elif isinstance(node, FragmentSpreadNode):
                     name = node.name.value
                     if name not in seen and name in self.fragments:
                         seen.add(name)
-                        yield from self._unfolded([self.fragments[name].selection_set], seen)
+                        yield from self._expanded([self.fragments[name].selection_set], seen)
 
     def name_pairs(self, selected: SelectionSetNode, enough: int) -> int:
-        """Count the pairs validation must compare; stops as soon as it is more than enough."""
+        """Count the pairs that validation must compare; stops above `enough`."""
         pairs = 0
         places: list[list[SelectionSetNode]] = [[selected]]
         while places and pairs <= enough:

@@ -249,7 +249,7 @@ async def get_pipeline_now(info: Info, pipeline_id: str) -> Pipeline:
     Raises:
         LookupError: It has been deleted since.
     """
-    info.context.fresh()
+    info.context.clear_loaders()
     found = await info.context.loaders.pipeline.load(pipeline_id)
     if found is None:
         raise LookupError(f"pipeline {pipeline_id} is gone")

@@ -121,7 +121,7 @@ DeleteRunResult = Annotated[
 
 async def _started(info: Info, started: Started) -> StartRunSuccess:
     if started.run is not None:
-        info.context.fresh()
+        info.context.clear_loaders()
         run: Run | None = Run.of(started.run)
     else:
         run = None if started.run_id is None else await _run_now(info, started.run_id)
@@ -136,7 +136,7 @@ async def _run_now(info: Info, run_id: str) -> Run:
     Raises:
         NotFound: It has been deleted since.
     """
-    info.context.fresh()
+    info.context.clear_loaders()
     # Read by itself: a loader would wait two turns of the event loop for others to join it.
     return Run.of(await readable_run(info.context.context, run_id))
 

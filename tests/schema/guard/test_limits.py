@@ -256,4 +256,4 @@ def test_each_fragment_is_measured_once() -> None:
     with at_most(calls=100_000):
         refusal = check_shape(document, LIMITS)
     assert refusal is not None
-    assert "beyond counting" in refusal.message
+    assert "over a billion" in refusal.message

@@ -1,4 +1,4 @@
-"""The GraphQL schema: one room per noun; fields are one-line calls to resolvers.
+"""The GraphQL schema: one room per noun, whose fields are one-line calls to resolvers.
 
-Begin with `build`. `base` is what every type builds on, `guard` the limits before execution.
+Begin with `build`. `base` holds what all types share, `guard` the checks before execution.
 """

@@ -1,6 +1,7 @@
-"""The schema in one piece.
+"""Builds the complete schema.
 
-`python -m schema.build > schema/schema.graphql` writes what clients and code generators read; a test keeps it current.
+`python -m schema.build > schema/schema.graphql` writes the SDL for clients and code generators; a test checks that
+it is current.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ _PAGES_OF = {
 
 
 def build_schema(limits: RequestLimits | None = None) -> GuardedSchema:
-    """The public schema.
+    """Build the public schema.
 
     Args:
-        limits: What one request may ask for.
+        limits: Limits of one request; the defaults if None.
     """
     schema = GuardedSchema(
         Query,
@@ -78,7 +79,7 @@ def _describe_pages(schema: GuardedSchema) -> None:
 
 
 def sdl() -> str:
-    """The schema in GraphQL's definition language."""
+    """Print the schema in GraphQL's schema definition language."""
     return build_schema().as_str() + "\n"
 
 

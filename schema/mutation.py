@@ -1,4 +1,4 @@
-"""Everything that can be changed."""
+"""The root type of mutations."""
 
 import strawberry
 
@@ -13,7 +13,7 @@ from schema.pipelines.promotions import PromotionMutations
 from schema.runs.commands import RunMutations
 
 
-# The fields appear in the opposite order of the bases.
+# The SDL lists the fields in reverse order of the bases.
 @strawberry.type(description="The root of all commands. Fields run in order, one at a time.")
 class Mutation(
     McpServerMutations,

@@ -1,4 +1,4 @@
-"""Objects by their ids alone."""
+"""Fetches any object by its id."""
 
 # mypy: disallow-untyped-decorators=False
 import asyncio
@@ -42,7 +42,7 @@ _LOADERS: "dict[str, Callable[[Info, str], Awaitable[Node | None]]]" = {
     "gap": load_gap,
     "mem": load_memory,
 }
-#: What the ids of starters begin with.
+#: Prefix of the ids of starters.
 _STARTER = "builtin."
 
 

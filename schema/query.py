@@ -1,4 +1,4 @@
-"""Everything that can be read."""
+"""The root type of queries."""
 
 import strawberry
 
@@ -21,7 +21,7 @@ from schema.server.agent_clients import AgentClientQueries
 from schema.server.server import ServerQueries
 
 
-# The fields appear in the opposite order of the bases.
+# The SDL lists the fields in reverse order of the bases.
 @strawberry.type(description="The root of all reads.")
 class Query(
     AgentClientQueries,

@@ -1,4 +1,4 @@
-"""Everything that can be watched."""
+"""Subscriptions: events of a run, changes of runs, and output of an attempt."""
 
 # mypy: disallow-untyped-decorators=False
 from collections.abc import AsyncGenerator, Iterable
@@ -152,8 +152,8 @@ class Subscription:
                 cursor = EVENTS.encode((id, message.position))
                 match message:
                     case Batch(events, live):
-                        told = [event_of(event) for event in events]
-                        yield RunEventBatch(events=told, cursor=cursor, live=live, run_id=id)
+                        shown = [event_of(event) for event in events]
+                        yield RunEventBatch(events=shown, cursor=cursor, live=live, run_id=id)
                     case Gap(_, missed) | Behind(_, missed):
                         yield RunEventGap(cursor=cursor, missed=None if missed is None else Long(missed), run_id=id)
                     case _:
@@ -234,7 +234,7 @@ def _fields_asked(selections: Iterable[Selection]) -> set[str]:
     return found
 
 
-async def _refusable(opening: Any) -> Any:  # noqa: ANN401 - passes on whatever stream the use case opens
+async def _refusable(opening: Any) -> Any:  # noqa: ANN401 - passes on the use case's stream
     """Open a stream; a refusal becomes an error of the subscription."""
     try:
         return await opening

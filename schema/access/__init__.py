@@ -1,1 +1,1 @@
-"""Callers, tokens, credentials, the audit trail."""
+"""Callers, tokens, credentials and the audit log."""

@@ -1,4 +1,4 @@
-"""The audit trail."""
+"""The audit log: commands that callers performed or were refused."""
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime
@@ -62,7 +62,7 @@ class AuditEntry(Node):
         try:
             return JSON(orjson.loads(self.record.detail))
         except orjson.JSONDecodeError:
-            return JSON(self.record.detail)  # cut to fit
+            return JSON(self.record.detail)  # JSON that was shortened to fit
 
 
 async def _caller(info: Info, caller_id: str | None) -> "Caller | None":

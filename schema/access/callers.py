@@ -96,7 +96,7 @@ class ApiToken(Node):
     async def caller(self, info: Info) -> Caller:
         found = await load_caller(info, self.caller_id)
         if found is None:
-            raise LookupError(f"token {self.id} stands for a caller that is gone")
+            raise LookupError(f"token {self.id} belongs to a caller that does not exist")
         return found
 
 

@@ -67,8 +67,8 @@ TestCredentialResult = Annotated[
 ]
 
 
-def _given(value: Any) -> Any:  # noqa: ANN401 - whatever the field holds
-    """Tell an absent field, which keeps the stored value, from null, which removes it."""
+def _given(value: Any) -> Any:  # noqa: ANN401 - fields of any type
+    """Distinguish an absent field, which keeps the stored value, from null, which removes it."""
     return KEEP if value is strawberry.UNSET else value
 
 

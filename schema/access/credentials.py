@@ -1,4 +1,4 @@
-"""Credentials: what the vault holds, without any value."""
+"""Credentials in the vault, without their secrets, and the kinds there are."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Artifacts: what steps produced."""
+"""Artifacts: files that steps produced or callers uploaded, with their previews."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
 from datetime import datetime

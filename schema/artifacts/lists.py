@@ -1,4 +1,4 @@
-"""Artifacts as they are found: the filter, pages of them, and what one says as text."""
+"""Reads of artifacts: the filter, lists, and the text of one artifact."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
 from collections.abc import Awaitable, Callable

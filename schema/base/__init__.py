@@ -1,5 +1,5 @@
-"""What every type builds on: scalars, pagination, problems, directives, masking, loaders.
+"""What all types share: scalars, pagination, problems, directives, masking, loaders.
 
-Begin with `context` and `directives`. Imports no other room of the schema, except inside a function where a type of the
-graph has to be loaded.
+Begin with `context` and `directives`. Imports no other room of the schema, except inside functions that load a type of
+the graph.
 """

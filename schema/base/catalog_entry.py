@@ -1,4 +1,4 @@
-"""What packs and pipelines have in common: what they are for, what they need, how they fared."""
+"""The interface shared by packs and pipelines: metadata, inputs, availability and usage."""
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Prints enums that live below the schema with a description on every value, which the house rules ask for."""
+"""Registers enums from lower layers with the schema, with a description on every value."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ EnumT = TypeVar("EnumT", bound="type[Enum]")
 def described_enum(enum_type: EnumT, description: str, values: Mapping[str, str], *, name: str | None = None) -> EnumT:
     """Register an enum with the schema and return it, for use in annotations.
 
-    The class itself is unchanged but for Strawberry's mark, so rooms below the schema keep using it as it is.
+    Strawberry only adds an attribute to the class, so lower layers can keep using it.
 
     Args:
-        enum_type: Values go over the wire by member name, upper case.
-        description: Of the enum.
-        values: A description for every member, by member name.
-        name: In the schema; the class's own name when absent.
+        enum_type: The enum; the API shows its member names, in upper case.
+        description: Description of the enum.
+        values: Descriptions by member name.
+        name: Name in the schema; defaults to the name of the class.
 
     Raises:
         ValueError: A member has no description, or a description has no member.

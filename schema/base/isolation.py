@@ -1,4 +1,4 @@
-"""How far an agent's process is kept apart, as the schema names it."""
+"""Isolation levels of agents' processes."""
 
 from __future__ import annotations
 

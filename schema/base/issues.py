@@ -1,4 +1,4 @@
-"""What is wrong with an input, and what is missing here, as the API shows them."""
+"""Issues of an input, hints, requirements and availability."""
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime
@@ -66,7 +66,6 @@ class Hint:
 
     @classmethod
     def of(cls, hint: "FoundHint | None") -> "Hint | None":
-        """The parts of a hint; None for none."""
         if hint is None:
             return None
         return cls(text=hint.text or None, closest=hint.closest, operation=hint.operation)
@@ -148,6 +147,5 @@ class Availability:
 
     @classmethod
     def of(cls, missing: "Iterable[MissingRequirement]", now: datetime) -> "Availability":
-        """What a preflight told at `now`."""
         found = [Requirement.of(lack) for lack in missing]
         return cls(usable=not found, missing=found, checked_at=now)

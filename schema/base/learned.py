@@ -1,4 +1,4 @@
-"""The inputs that are learned, and the values they had."""
+"""Input fields whose values are learned as defaults."""
 
 import strawberry
 

@@ -121,7 +121,7 @@ def error_extensions(problem: Problem) -> dict[str, object]:
 def _cause(error: GraphQLError) -> Exception | None:
     """The unexpected exception behind an error, or None if the message is written for the caller."""
     if error.path is None and error.nodes:
-        return None  # about the document or its variables, told before anything of ours ran
+        return None  # about the document or its variables, raised before a resolver ran
     cause: Exception | None = error
     while isinstance(cause, GraphQLError):
         cause = cause.original_error

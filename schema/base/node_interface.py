@@ -1,4 +1,4 @@
-"""The interface of everything that can be fetched again by its id."""
+"""The interface of objects that can be fetched by id."""
 
 import strawberry
 

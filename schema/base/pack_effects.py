@@ -1,4 +1,4 @@
-"""What a pack changes outside."""
+"""Side effects of packs."""
 
 from enum import Enum
 

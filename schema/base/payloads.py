@@ -1,4 +1,4 @@
-"""JSON values that may be too long to send."""
+"""JSON values that may be too large to return at once."""
 
 # mypy: disallow-untyped-decorators=False
 from typing import TYPE_CHECKING, Annotated, cast
@@ -12,11 +12,11 @@ from schema.base.scalars import JSON, Long
 if TYPE_CHECKING:
     from runner.failures import JSONValue
 
-#: Longest JSON one payload may be asked for, in bytes.
+#: Maximum `limitBytes` of one payload.
 LONGEST = 1 << 20
-#: Characters of the beginning that are shown in place of a value that is too long.
+#: Characters of the excerpt that replaces a truncated value.
 EXCERPT = 2_000
-#: Characters of a stretch unless asked otherwise: what fits an answer to an agent, escaped and in any script.
+#: Default characters of a stretch; fits in a tool result in any script, with escapes.
 STRETCH = 8_000
 STRETCH_MAX = 200_000
 

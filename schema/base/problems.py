@@ -1,4 +1,4 @@
-"""Refused commands as union members: one type for each `resolvers.problems` class, all of them `Problem`s."""
+"""Union members for refused commands: one type per class of `resolvers.problems`, all implementing `Problem`."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
 from collections.abc import Awaitable, Callable

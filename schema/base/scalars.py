@@ -1,8 +1,8 @@
-"""The scalars of the API: strict about what comes in, exact about what goes out.
+"""The scalars of the API, with strict parsing and exact output.
 
 Annotate with the Python names defined here (`JSON`, `JSONSchema`, `Cursor`, `Long`, `Key`,
 `MemoryScope`) or with plain
-`datetime.datetime`; `SCALAR_MAP` tells Strawberry what each is called in the schema.
+`datetime.datetime`; `SCALAR_MAP` maps them to their names in the schema.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The scopes of a caller as the schema describes them; imported before any type that has a field of them."""
+"""Descriptions of the scopes; import this before any type with a field of type Scope."""
 
 from schema.base.enums import described_enum
 from store.states import Scope

@@ -1,1 +1,1 @@
-"""The catalog, routing, and gaps that were kept."""
+"""The catalog, routing, and gap proposals."""

@@ -1,4 +1,4 @@
-"""The catalog: packs and pipelines by what they take, make and are for."""
+"""Search in the catalog of packs and pipelines."""
 
 # mypy: disallow-untyped-decorators=False
 from enum import Enum
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from catalog.search import EntryKind, Placed
     from runner.packs.registry import SourceKind
 
-#: Rank, name in lower case, id; the rank depends on the words asked for.
+#: Rank, name in lower case, id; the rank depends on the search words.
 _CATALOG = CursorKind("catalog", (int, str, str))
 
 
@@ -42,8 +42,6 @@ class CatalogKind(Enum):
 
 @strawberry.input(description="Filters for the catalog. All given fields must match.")
 class CatalogFilter:
-    """Fields left out do not ask."""
-
     text: str | None = strawberry.field(
         default=None,
         description="Words to search for in names, descriptions and metadata. Results are ordered by relevance.",
@@ -67,7 +65,6 @@ class CatalogFilter:
     )
 
     def query(self) -> CatalogQuery:
-        """The same as the use case takes it."""
         return CatalogQuery(
             text=self.text,
             kind=None if self.kind is None else cast("EntryKind", self.kind.value),
@@ -83,7 +80,6 @@ CatalogEntryConnection = CountedConnection[CatalogEntry]
 
 
 def entry_of(placed: "Placed[Found]") -> CatalogEntry:
-    """The pack or pipeline that was found."""
     ref = placed.entry.ref
     return Pack.of(ref) if isinstance(ref, InstalledPack) else Pipeline.of(ref)
 
@@ -91,7 +87,7 @@ def entry_of(placed: "Placed[Found]") -> CatalogEntry:
 @strawberry.type
 class CatalogQueries:
     @strawberry.field(
-        description="Packs and pipelines: the most relevant first if a filter is given, otherwise by name.",
+        description="Packs and pipelines, ordered by relevance if `text` is given, otherwise by name.",
         directives=[Requires(scope=Scope.READ), published(search_catalog)],
     )
     async def catalog(

@@ -1,4 +1,4 @@
-"""Gaps that were kept."""
+"""Gap proposals: saved reports of capabilities the catalog lacks."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
 from datetime import datetime
@@ -50,7 +50,6 @@ class GapProposal(Node):
 
     @strawberry.field(description="Title and body for an issue, ready to paste or to pass to `github.create_issue`.")
     def issue_text(self) -> str:
-        """The title, an empty line, the body."""
         text = issue_text(self.record.user_intent, read_gap(self.record.gap))
         return f"{text.title}\n\n{text.body}"
 
@@ -58,7 +57,6 @@ class GapProposal(Node):
         description="Input for calling the pack `github.create_issue` with `runPack`. Only `repo` must be added."
     )
     def issue_input(self) -> JSON:
-        """The input, ready but for the repository."""
         text = issue_text(self.record.user_intent, read_gap(self.record.gap))
         return JSON({"title": text.title, "body": text.body})
 

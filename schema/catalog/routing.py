@@ -1,4 +1,4 @@
-"""Choosing what to run: the routing guide and routes."""
+"""Routing: recommendations of what to run, and the routing guide."""
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 #: Pipelines first, then packs, each by id.
 _GUIDE = CursorKind("guide", (int, str))
-#: Entries of one page of the guide, at most and when nothing else is asked for.
+#: Maximum and default number of entries on one page of the guide.
 GUIDE_PAGE = 500
 
 
@@ -173,7 +173,6 @@ class GapWarning:
 
     @classmethod
     def of(cls, gap: "Gap") -> "GapWarning":
-        """A gap as it is shown."""
         pack = gap.proposed_pack
         return cls(
             missing_capability=gap.missing_capability,

@@ -1,1 +1,1 @@
-"""Memory and defaults."""
+"""Audit memory and the defaults learned from it."""

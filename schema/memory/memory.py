@@ -1,4 +1,4 @@
-"""Memory and defaults: what a caller usually chooses, and the evidence it is learned from."""
+"""A caller's defaults, and the audit memory they are learned from."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
 from dataclasses import replace

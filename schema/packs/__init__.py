@@ -1,1 +1,1 @@
-"""Packs, the models they ask, and mounted MCP servers."""
+"""Packs, models, and mounted MCP servers."""

@@ -1,4 +1,4 @@
-"""Packs: what they do, what they need, where they come from."""
+"""Packs and the sources they are loaded from."""
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime

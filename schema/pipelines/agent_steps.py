@@ -1,4 +1,4 @@
-"""Agent steps of a definition, and the profiles they may use."""
+"""Agent steps of a definition, and agent profiles."""
 
 # mypy: disallow-untyped-decorators=False
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Definitions of pipelines as the API takes and shows them: steps, what they refer to, and what a check tells."""
+"""Pipeline definitions: steps, their references and retries, and the result of a check."""
 
 # mypy: disallow-untyped-decorators=False
 from typing import TYPE_CHECKING, Annotated
@@ -37,7 +37,6 @@ class StepReference:
 
     @classmethod
     def of(cls, reference: "Reference") -> "StepReference":
-        """A reference as the tokenizer read it."""
         return cls(
             path=list(reference.path),
             expression=reference.expression,
@@ -60,7 +59,6 @@ class RetryPolicy:
 
     @classmethod
     def of(cls, policy: "WrittenPolicy") -> "RetryPolicy":
-        """A policy as written or by default."""
         return cls(
             max_attempts=policy.max_attempts,
             initial_seconds=policy.initial_seconds,
@@ -161,7 +159,6 @@ class PipelineCheck:
 
     @classmethod
     def of(cls, check: "DefinitionCheck", now: "datetime") -> "PipelineCheck":
-        """What a check told at `now`."""
         return cls(
             valid=check.valid,
             issues=Issue.all(check.issues),
@@ -185,7 +182,7 @@ class PipelineDefinitionInput:
     def text(self) -> DefinitionText:
         if isinstance(self.yaml, str):
             return DefinitionText(yaml=self.yaml)
-        return DefinitionText(document=self.document)  # type: ignore[arg-type] # the use case checks what it is
+        return DefinitionText(document=self.document)  # type: ignore[arg-type] # the use case checks it
 
 
 @strawberry.input(one_of=True, description="A change to a pipeline definition, in one of three formats.")

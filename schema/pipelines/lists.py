@@ -1,4 +1,4 @@
-"""Finding pipelines: one by id or key, lists of them, and checking a definition that is none yet."""
+"""Reads of pipelines: one by id or key, lists, and the check of an unsaved definition."""
 
 # mypy: disallow-untyped-decorators=False
 from dataclasses import replace

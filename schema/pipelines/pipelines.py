@@ -39,7 +39,7 @@ described_enum(
     {"RUN": "Start a run.", "UPDATE": "Save a new version.", "CLONE": "Copy it.", "DELETE": "Delete it."},
 )
 
-#: One list, one kind of cursor for each order.
+#: Each sort order has its own kind of cursor.
 _VERSIONS = CursorKind("versions", (int,))
 
 

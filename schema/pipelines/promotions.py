@@ -1,4 +1,4 @@
-"""Runs that become pipelines."""
+"""Proposals of pipelines based on runs."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
 from typing import TYPE_CHECKING, Annotated

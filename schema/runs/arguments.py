@@ -1,4 +1,4 @@
-"""Arguments that several commands and reads of runs take, declared once; a field only gives them their default."""
+"""Arguments shared by several fields of runs; each field only sets the default."""
 
 from typing import Annotated
 
@@ -50,7 +50,7 @@ StepInput = Annotated[
 
 
 def step_input_change(given: JSON | None) -> StepInputChange:
-    """Tell an absent `stepInput`, which keeps earlier ones, from null, which drops them."""
+    """Distinguish an absent `stepInput`, which keeps earlier ones, from null, which drops them."""
     return UNCHANGED if given is strawberry.UNSET else as_json(given)
 
 

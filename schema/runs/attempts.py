@@ -1,4 +1,4 @@
-"""Attempts at steps: what each got, gave, cost and logged."""
+"""Attempts of steps: state, input, output, cost and log."""
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime

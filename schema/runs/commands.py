@@ -1,4 +1,4 @@
-"""Commands on runs: start, resume, repeat, cancel, acknowledge, delete."""
+"""Commands on runs: start, resume, re-run, cancel, acknowledge, delete."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
 from typing import Annotated
@@ -137,7 +137,7 @@ async def _run_now(info: Info, run_id: str) -> Run:
         NotFound: It has been deleted since.
     """
     info.context.clear_loaders()
-    # Read by itself: a loader would wait two turns of the event loop for others to join it.
+    # Not through a loader, which would wait two turns of the event loop for other keys.
     return Run.of(await readable_run(info.context.context, run_id))
 
 

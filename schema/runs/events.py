@@ -1,4 +1,4 @@
-"""What happened in a run: one type for each kind of event, and pages of the history."""
+"""Events of a run: one type per kind of event, and pages of the history."""
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime

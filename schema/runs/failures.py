@@ -1,4 +1,4 @@
-"""What went wrong inside a run, as the API shows it."""
+"""Failures of runs, steps and attempts."""
 
 # mypy: disallow-untyped-decorators=False
 import orjson

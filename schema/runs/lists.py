@@ -1,4 +1,4 @@
-"""Finding runs: one by id, lists of them by what is asked, and waiting for one."""
+"""Reads of runs: one by id, filtered lists, and waiting for one."""
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime

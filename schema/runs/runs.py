@@ -1,4 +1,4 @@
-"""Runs: state, failure, steps, artifacts, and what can be done with them."""
+"""Runs: state, failure, steps, artifacts and available actions."""
 
 # mypy: disallow-untyped-decorators=False
 from datetime import UTC, datetime
@@ -114,7 +114,7 @@ class Run(Node):
             steps = await info.context.loaders.steps.load(self.record.id)
             waiting = next((step for step in steps if step.state is StepState.WAITING), None)
             if waiting is None:
-                return None  # read between two states: the next event tells
+                return None  # read between two states; the next event reports the new one
             return await retry_wait(info, waiting)
         if self.state is not RunState.QUEUED:
             return None
@@ -180,7 +180,7 @@ class Run(Node):
             for attempt in found
             if attempt.reused_from is None
         )
-        # An attempt during which the clock was set back took some time, and no negative one.
+        # Setting the clock back during an attempt would make its duration negative.
         return round(sum(max(0.0, span.total_seconds()) for span in spans), 3)
 
     @strawberry.field(description="Cost of all attempts so far.")

@@ -1,4 +1,4 @@
-"""What models were paid for."""
+"""Tokens and cost of model calls."""
 
 # mypy: disallow-untyped-decorators=False
 from typing import TYPE_CHECKING

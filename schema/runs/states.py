@@ -1,4 +1,4 @@
-"""Where runs stand and what starts them; described before any type refers to them."""
+"""States and causes of runs; import this before any type that refers to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of a run: where they stand, what they told, left and gave."""
+"""Steps of a run: state, progress, session, input and output."""
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime, timedelta
@@ -207,7 +207,7 @@ class RunStep(Node):
         if session_id is None:
             return None
         found = await info.context.loaders.session.load(session_id)
-        if found is None or found.run_id != self.record.run_id:  # of the run whose output it reuses
+        if found is None or found.run_id != self.record.run_id:  # it belongs to the run whose output is reused
             return None
         return Session.of(info, found)
 

@@ -1,4 +1,4 @@
-"""What agents read, said and did: entries, and how far a process was kept apart."""
+"""Transcript entries of agents, and receipts of cached results."""
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime

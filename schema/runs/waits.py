@@ -1,4 +1,4 @@
-"""Why a run or step does not go on, and until when."""
+"""Why a run or step is waiting, and until when."""
 
 from datetime import datetime
 from enum import Enum

@@ -1,1 +1,1 @@
-"""The server itself, and how agents' programs are connected."""
+"""Information about the server, and how to connect agent clients."""

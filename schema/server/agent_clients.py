@@ -1,4 +1,4 @@
-"""Programs that agents live in, and how they are connected."""
+"""Agent clients and the configuration that connects them."""
 
 # mypy: disallow-untyped-decorators=False
 from enum import Enum

@@ -1,4 +1,4 @@
-"""The server itself: version, health, limits, settings."""
+"""The server's version, health, limits and settings."""
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime

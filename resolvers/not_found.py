@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 async def no_pipeline(context: Context, ref: str) -> NotFound:
     """Make the problem for an unknown id, key or alias of a pipeline."""
     if (broken := context.services.registry.unloaded(ref)) is not None:
-        return NotFound("pipeline", ref, hint=f"{broken.says(ref)} {REPAIR}")
+        return NotFound("pipeline", ref, hint=f"{broken.message_for(ref)} {REPAIR}")
     if context.services.registry.find(ref) is not None:
         return NotFound("pipeline", ref, hint=Hint(f"`{ref}` is a pack.", operation="run_pack"))
     return NotFound("pipeline", ref, suggestion=nearest(ref, await list_pipeline_names(context.services.store)))
@@ -41,7 +41,7 @@ async def pipeline_ids(context: Context, refs: Sequence[str]) -> tuple[str, ...]
 async def no_pack(context: Context, ref: str) -> NotFound:
     """Make the problem for a pack that is unknown or could not be loaded."""
     if (broken := context.services.registry.unloaded(ref)) is not None:
-        return NotFound("pack", ref, message=broken.says(ref), hint=REPAIR)
+        return NotFound("pack", ref, message=broken.message_for(ref), hint=REPAIR)
     if await find_pipeline(context.services.store, ref) is not None:
         return NotFound("pack", ref, hint=Hint(f"`{ref}` is a pipeline.", operation="run_pipeline"))
     return NotFound("pack", ref, suggestion=nearest(ref, context.services.registry.names()))
@@ -50,7 +50,7 @@ async def no_pack(context: Context, ref: str) -> NotFound:
 async def no_target(context: Context, ref: str) -> NotFound:
     """Make the problem for a name that neither a pack nor a pipeline has."""
     if (broken := context.services.registry.unloaded(ref)) is not None:
-        return NotFound("pack or pipeline", ref, message=broken.says(ref), hint=REPAIR)
+        return NotFound("pack or pipeline", ref, message=broken.message_for(ref), hint=REPAIR)
     names = [*await list_pipeline_names(context.services.store), *context.services.registry.names()]
     return NotFound("pack or pipeline", ref, suggestion=nearest(ref, names))
 

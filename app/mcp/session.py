@@ -165,7 +165,7 @@ class Session:
         for name in self.selection.packs:
             if services.registry.find(name) is None and not name.startswith(mounted):
                 if (broken := services.registry.unloaded(name)) is not None:
-                    raise SelectionError(broken.says(name))
+                    raise SelectionError(broken.message_for(name))
                 near = did_you_mean(name, services.registry.names()) or "`packline packs` lists those there are."
                 raise SelectionError(f"There is no pack `{excerpt(name, 100)}`. {near}")
 

@@ -1,5 +1,5 @@
-"""Agent steps: a program the operator declared works on a prompt, bounded and recorded.
+"""Agent steps: run an agent's program on a prompt, with limits and a transcript.
 
-Begin with `definition` (what a step says) and `step` (an attempt as a row of phases). `profiles` are the command lines
-the operator declared, `policy` and `isolation` hold a program to what it may do, `transcript` records it.
+Begin with `definition` (the values of a step) and `step` (the phases of an attempt). `profiles` has the command lines
+that the operator declared, `policy` and `isolation` restrict a program, `transcript` records it.
 """

@@ -1,4 +1,4 @@
-"""What is questionable about an agent step, for checks and `packline doctor`."""
+"""Warnings about agent steps, for checks and `packline doctor`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def advice(step: AgentStep, *, has_timeout: bool, is_read_later: bool) -> list[Issue]:
-    """Warnings about a step, with paths below its `agent` block.
+    """Return warnings about a step, with paths below its `agent` block.
 
     Args:
         step: The step.
-        has_timeout: Whether it says how long it may take.
-        is_read_later: Whether a later step that is no agent's reads what it makes, and so vouches for it.
+        has_timeout: Whether it sets `timeout_seconds`.
+        is_read_later: Whether a later pack step reads its outputs and so verifies them.
     """
     found = []
     makes = bool(step.outputs) or step.stdout_to is not None or step.workspace == "session"
@@ -25,7 +25,7 @@ def advice(step: AgentStep, *, has_timeout: bool, is_read_later: bool) -> list[I
             warning(
                 ("outputs",),
                 "no_declared_output",
-                "The step declares nothing that it makes, so nothing tells whether the agent did its work.",
+                "The step declares no output, so nothing shows whether the agent did its work.",
                 "Declare `outputs`, `stdout_to` or `output_schema`.",
             )
         )
@@ -34,8 +34,8 @@ def advice(step: AgentStep, *, has_timeout: bool, is_read_later: bool) -> list[I
             warning(
                 (),
                 "nothing_verifies",
-                "No later step that is not an agent's reads what the agent makes: it stays proposed.",
-                "Let a pack step read it, such as a check or a render.",
+                "No later pack step reads the agent's outputs, so they stay proposed.",
+                "Let a pack step read them, such as a check or a render.",
             )
         )
     if step.tools and step.isolation == "sandbox_offline":
@@ -43,7 +43,7 @@ def advice(step: AgentStep, *, has_timeout: bool, is_read_later: bool) -> list[I
             warning(
                 ("tools",),
                 "tools_without_network",
-                "The step declares `tools` and demands `sandbox_offline`: without a network they cannot be called.",
+                "The step declares `tools` and requires `sandbox_offline`, but tools need a network.",
                 "Leave `tools` out, or accept `sandbox`.",
             )
         )
@@ -52,8 +52,8 @@ def advice(step: AgentStep, *, has_timeout: bool, is_read_later: bool) -> list[I
             warning(
                 ("timeout_seconds",),
                 "no_timeout",
-                "The step says no `timeout_seconds`: the profile's own holds, which may be long.",
-                "Say how long the agent may take.",
+                "The step has no `timeout_seconds`, so the profile's applies, which may be long.",
+                "Set `timeout_seconds`.",
             )
         )
     if any(rule.args_prefix for rule in step.commands.rules):
@@ -61,8 +61,8 @@ def advice(step: AgentStep, *, has_timeout: bool, is_read_later: bool) -> list[I
             warning(
                 ("commands", "rules"),
                 "arguments_not_enforced_inside",
-                "Rules with `args_prefix` hold for what Packline spawns; the agent itself may not spawn such a program "
-                "at all, since the kernel sees programs, not arguments.",
+                "Rules with `args_prefix` apply to what Packline spawns. The agent itself cannot spawn such a program "
+                "at all, since the kernel checks programs, not arguments.",
                 "Allow the program without `args_prefix` if the agent needs it.",
             )
         )

@@ -1,4 +1,4 @@
-"""An attempt of an agent step under way: what its phases hand on."""
+"""The state of a running attempt of an agent step, shared by its phases."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class AgentAttempt:
-    """An attempt under way.
+    """A running attempt.
 
     Attributes:
-        folder: What only this attempt uses; removed at its end.
-        workspace: Where the agent works: in that folder, or a session's.
+        folder: The attempt's own folder; removed at its end.
+        workspace: The folder the agent works in: inside `folder`, or a session's.
         inputs: Workspace path, content and digest of each input file.
-        is_started: Whether a program was started, which may have asked models.
+        is_started: Whether a program was started, which may have used models.
     """
 
     ctx: AttemptContext

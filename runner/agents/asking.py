@@ -1,4 +1,4 @@
-"""An agent at work for a pack: the same attempt, confinement, policy and transcript as an agent step's."""
+"""Runs an agent for a pack, with the same confinement, policy and transcript as for an agent step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 async def ask(
     ctx: AttemptContext, prompt: str, *, agent: str | None, model: str | None, may_spawn: bool
 ) -> AgentAnswer:
-    """See `runner.packs.context.PackContext.ask_agent`."""
+    """Implement `runner.packs.context.PackContext.ask_agent`."""
     agents = ctx.resources.agents
     step = AgentStep(
         use=ANY_AGENT.use,

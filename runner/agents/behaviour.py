@@ -1,4 +1,4 @@
-"""What a profile has an agent do, in digests: whether a step that is tried again is tried with the same."""
+"""Digests of agent profiles, to tell whether a profile has changed since an attempt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from runner.agents.profiles import AgentProfile
     from runner.failures import JSONValue
 
-#: Hexadecimal digits kept of each digest.
+#: Length of each digest, in hexadecimal digits.
 _DIGITS = 16
 
 
@@ -23,9 +23,9 @@ class Behaviour:
     """Digests of a profile's parts, recorded with the prompt in an attempt's transcript.
 
     Attributes:
-        command: Its command line and how it prints.
+        command: Its command line, stream format and capabilities.
         files: Content of the files its command line names, and of a mock's script.
-        walls: What it may reach and is given: network, isolation, what it may read, names of variables and credentials.
+        walls: Its confinement: network, isolation, readable paths, names of variables and credentials.
     """
 
     command: str
@@ -34,7 +34,7 @@ class Behaviour:
 
     @classmethod
     def of(cls, profile: AgentProfile) -> Behaviour:
-        """A profile's as it is now; reads the files it names."""
+        """Digest a profile as it is now; reads the files it names."""
         files = named_digests(profile)
         if profile.script is not None:
             with suppress(OSError):
@@ -47,14 +47,14 @@ class Behaviour:
         )
 
     def to_json(self) -> dict[str, JSONValue]:
-        """As it is kept."""
+        """Return the recorded form."""
         return {"command": self.command, "files": self.files, "walls": self.walls}
 
     def differs(self, before: object) -> list[str]:
-        """What is not as it was kept before, for people; nothing when what was kept does not tell."""
+        """Describe the parts that differ from a recorded form; empty if it is not one."""
         if not isinstance(before, dict):
             return []
-        words = ("its command line", "a file it names", "what it may reach or is given")
+        words = ("its command line", "a file it names", "its network, isolation, variables or credentials")
         known = (before.get(name) for name in ("command", "files", "walls"))
         pairs = zip(words, astuple(self), known, strict=True)
         return [word for word, now, then in pairs if isinstance(then, str) and now != then]

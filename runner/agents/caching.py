@@ -1,4 +1,4 @@
-"""What decides an agent step's result, as one digest, and what is kept under it."""
+"""Cache key of agent steps: a digest of everything that determines a result."""
 
 from __future__ import annotations
 
@@ -27,19 +27,18 @@ def result_key(
     script: str | None = None,
     files: Sequence[str] = (),
 ) -> str:
-    """SHA-256 over everything that decides a result, each part framed by its length; hexadecimal.
+    """Return the SHA-256 of everything that determines a result, each part framed by its length; hexadecimal.
 
-    What the step lets the agent do is part of it. Neither paths of this machine nor secrets nor transcripts are: of a
-    path in the arguments, its last part. A mock's key holds its script, so that it neither replays nor leaves anything
-    for a program.
+    Includes what the step allows the agent to do; excludes secrets, transcripts and paths of this machine, except for
+    the last part of a path in the arguments. A mock's key has its script, so that mocks and programs share no results.
 
     Args:
         step: The step.
-        profile: The profile it works with.
+        profile: The selected profile.
         model: The model.
-        prompt: Resolved.
+        prompt: The resolved prompt.
         inputs: Workspace path and digest of each input file.
-        script: What a mock answers from.
+        script: The script of a mock.
         files: Digests of the files the command line names; see `named_digests`.
     """
     argv = profile.argv(model)
@@ -67,9 +66,10 @@ def result_key(
 
 
 def named_digests(profile: AgentProfile) -> list[str]:
-    """SHA-256 of each file a profile's command line names by its absolute path, its program only if that is a script.
+    """Return the SHA-256 of each file that a profile's command line names by absolute path.
 
-    A program of a machine stands in the key by its name; what the profile itself has it run stands there as it is now.
+    Includes the program only if it is a script: an installed program is part of the key by its name, a file of the
+    profile by its content.
     """
     program, *arguments = profile.command
     named = [part for part in arguments if os.path.isabs(part) and os.path.isfile(part)]
@@ -77,7 +77,7 @@ def named_digests(profile: AgentProfile) -> list[str]:
         named.insert(0, program)
     found = []
     for path in named:
-        with suppress(OSError), open(path, "rb") as file:  # what the server may not read, the agent may
+        with suppress(OSError), open(path, "rb") as file:  # the agent may read what the server cannot
             found.append(hashlib.file_digest(file, "sha256").hexdigest())
     return found
 
@@ -94,12 +94,12 @@ def _framed(texts: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Proof of where a replayed result came from.
+    """The origin of a replayed result.
 
     Attributes:
         cache_key: See `result_key`.
         made_at: ISO 8601.
-        made_by: The attempt that made it.
+        made_by: Id of the attempt that produced it.
     """
 
     cache_key: str

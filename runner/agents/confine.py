@@ -1,9 +1,9 @@
-"""Holds a process and what it starts to lists of programs and folders, then becomes the program (Landlock, seccomp).
+"""Restricts this process to lists of programs and folders, then executes a program (Landlock, seccomp).
 
-`python -I -S confine.py '{"execute": [...], "read": [...], "write": [...]}' PROGRAM ARGUMENTS…`; a list that is left
-out restricts nothing. Independently of the lists, signals and abstract sockets cannot leave the confinement where the
-kernel supports that, and the kernel's keyrings and root's rights over foreign files are unavailable. A separate script,
-because it runs inside the sandbox before Packline could be imported. Exit code 96 means a kernel without Landlock.
+`python -I -S confine.py '{"execute": [...], "read": [...], "write": [...]}' PROGRAM ARGUMENTS…`; an absent list
+restricts nothing. Independently of the lists, signals and abstract sockets cannot leave the confinement if the kernel
+supports that, and the kernel's keyrings and root's rights over other users' files are unavailable. It is a separate
+script because it runs inside the sandbox, which does not have Packline. Exit code 96 means a kernel without Landlock.
 """
 
 import ctypes
@@ -12,7 +12,7 @@ import os
 import struct
 import sys
 
-#: Exit code when the kernel cannot do what is asked for; nothing was run.
+#: Exit code if the kernel lacks a feature; nothing was run.
 CANNOT = 96
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def _hold(libc: ctypes.CDLL, abi: int, rules: dict[str, list[str]]) -> None:
-    """Hold this process, and all that come from it, to the lists."""
+    """Restrict this process and its children to the lists."""
     change = _CHANGE | (_REFER if abi >= 2 else 0) | (_TRUNCATE if abi >= 3 else 0)
     rights = {"execute": _EXECUTE, "read": _READ_FILE | _READ_FOLDER, "write": change}
     handled = sum(rights[name] for name in rules) | (_MAKE_DEVICE if "write" in rules else 0)
@@ -83,15 +83,15 @@ def _hold(libc: ctypes.CDLL, abi: int, rules: dict[str, list[str]]) -> None:
 
 
 def _refuse_calls(libc: ctypes.CDLL, *, memory_files: bool) -> None:
-    """Have the kernel answer some calls with "not implemented" (seccomp).
+    """Make the kernel answer some calls with "not implemented" (seccomp).
 
-    Keys of the kernel belong to a user or a session, which the sandbox does not change. And Landlock rules are about
-    paths: a file in memory has none and can always be executed, whatever was copied into it.
+    Kernel keys belong to a user or a session, which the sandbox does not change. And Landlock rules are about paths: a
+    file in memory has none, so any program copied into it could be executed.
     """
     code = [(_LOAD, 0, 0, 4)]  # seccomp_data.arch
     for architecture, memfd_create, keys in _CALLS:
         refused = (*keys, memfd_create) if memory_files else keys
-        # Of this architecture: look at the number, x32 calls included, and answer; else go on.
+        # For this architecture, compare the number, also of x32 calls; else continue with the next one.
         code += [(_EQUAL, 0, 2 * len(refused) + 2, architecture), (_LOAD, 0, 0, 0), (_AND, 0, 0, ~_X32 & 0xFFFFFFFF)]
         for number in refused:
             code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ANSWER | _ENOSYS)]
@@ -106,9 +106,9 @@ def _refuse_calls(libc: ctypes.CDLL, *, memory_files: bool) -> None:
 
 
 def _drop_rights(libc: ctypes.CDLL) -> None:
-    """Give up what root may do beyond its own files; nothing gets it back, since no new privileges are given.
+    """Drop all capabilities for good: "no new privileges" is set.
 
-    With it, devices could be made and other processes be looked into, whatever Landlock says of files.
+    Root could otherwise create devices and inspect other processes in spite of Landlock.
     """
     for number in range(64):
         libc.prctl(_DROP_BOUND, number, 0, 0, 0)
@@ -120,7 +120,7 @@ def _add(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
     try:
         file = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what is not there cannot be run or written
+        return  # a missing file needs no rule
     if not os.path.isdir(path):
         access &= _EXECUTE | _WRITE_FILE | _TRUNCATE | _READ_FILE
     libc.syscall(_ADD, ruleset, _PATH_BENEATH, struct.pack("=Qi", access, file), 0)

@@ -1,4 +1,4 @@
-"""What a definition says of an agent step, as values, and its normal form as a document."""
+"""Values of an agent step's definition, and its normal form as a document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.packs.pack import Effects
 
-#: What agent steps are called where pack steps name their pack; no pack can have it, for want of a dot.
+#: Pack name of agent steps; no pack can have it, since names of packs have a dot.
 AGENT = "agent"
 
 #: Weakest first; see `store.states.IsolationLevel`.
@@ -21,13 +21,13 @@ ISOLATION_NAMES: tuple[IsolationName, ...] = ("process", "sandbox", "sandbox_off
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A handle written out, or chosen by an environment variable of the server when a run starts.
+    """A name given directly, or chosen by an environment variable of the server when a run starts.
 
     Attributes:
-        value: As written out; None when a variable chooses.
+        value: The name; None if a variable chooses it.
         variable: The variable's name.
-        default: What is chosen when the variable is not set.
-        mapping: What a value of the variable stands for; with none, the value is the handle itself.
+        default: The name if the variable is not set.
+        mapping: Pairs of a value of the variable and a name; if empty, the value is the name.
     """
 
     value: str | None = None
@@ -37,16 +37,16 @@ class Choice:
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Everything the definition itself names, in the order written, each once."""
+        """All names in the definition, in their order, without duplicates."""
         named = (self.value, self.default, *(handle for _, handle in self.mapping))
         return tuple(dict.fromkeys(handle for handle in named if handle is not None))
 
     def named(self, chosen: str) -> str:
-        """The handle somebody means who chooses: a handle itself, or a word that the map has for one."""
+        """Return the name for a caller's choice: a name itself, or a value of the map."""
         return chosen if chosen in self.candidates else dict(self.mapping).get(chosen, chosen)
 
     def resolve(self, read: Callable[[str], str | None]) -> str | None:
-        """What is chosen now; None when the variable says nothing usable and there is no default.
+        """Return the name chosen now; None if the variable has no usable value and there is no default.
 
         Args:
             read: Reads an environment variable of the server.
@@ -59,7 +59,7 @@ class Choice:
         return dict(self.mapping).get(given) if self.mapping else given
 
     def document(self) -> JSONValue:
-        """Its normal form."""
+        """Return the normal form."""
         if self.variable is None:
             return self.value
         written: dict[str, JSONValue] = {"env": self.variable}
@@ -72,11 +72,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class CommandRule:
-    """What may or may not be spawned.
+    """A rule that allows or denies spawning a program.
 
     Attributes:
-        program: Name or absolute path of a program.
-        args_prefix: The rule holds only for calls that begin with these arguments.
+        program: Name or absolute path of the program.
+        args_prefix: The rule applies only to calls that begin with these arguments.
         allow: Whether such a call is allowed.
     """
 
@@ -87,10 +87,10 @@ class CommandRule:
 
 @dataclass(frozen=True, slots=True)
 class CommandPolicy:
-    """What an agent step may spawn; the first rule that fits decides, else `fallback`.
+    """What an agent step may spawn; the first rule that matches decides, else `fallback`.
 
     Attributes:
-        declared: Whether the step says anything; without, only the profile's own command may be spawned.
+        declared: Whether the step has a policy; if not, only the profile's own command may be spawned.
     """
 
     fallback: Literal["deny", "allow"] = "deny"
@@ -100,21 +100,21 @@ class CommandPolicy:
 
 @dataclass(frozen=True, slots=True)
 class AgentStep:
-    """What is fixed of an agent step when its definition is saved; prompt and inputs are its input template.
+    """The fixed settings of an agent step; its prompt and inputs are the step's input template.
 
     Attributes:
         use: The profile.
-        model: The model the profile uses; the profile's default when None.
-        workspace: A separate folder, or the session an earlier step left.
-        stdout_to: Workspace path that its standard output is proposed as.
-        outputs: Workspace paths it must leave.
+        model: The model; None for the profile's default.
+        workspace: A new folder, or the session of an earlier step.
+        stdout_to: Workspace path under which its standard output is proposed.
+        outputs: Workspace paths of the files it must create.
         commands: What it may spawn.
-        tools: Packline's own MCP tools it may call back; none when empty.
-        isolation: Weakest level it accepts; None for the best there is.
-        credentials: Environment variable and `credential` or `credential.field` for each.
-        effects: What it changes outside.
-        cache: Whether an earlier result for the same key may be replayed.
-        output_schema: What its answer must look like.
+        tools: Packline's own MCP tools it may call.
+        isolation: Weakest level it accepts; None for the best available.
+        credentials: Pairs of an environment variable and `credential` or `credential.field`.
+        effects: Its external changes.
+        cache: Whether a cached result for the same key may be replayed.
+        output_schema: JSON Schema of its answer.
     """
 
     use: Choice
@@ -131,7 +131,7 @@ class AgentStep:
     output_schema: dict[str, JSONValue] | None = None
 
     def document(self) -> dict[str, JSONValue]:
-        """Its normal form, without prompt and inputs."""
+        """Return the normal form, without prompt and inputs."""
         written: dict[str, JSONValue] = {"use": self.use.document()}
         if self.model is not None:
             written["model"] = self.model.document()

@@ -1,6 +1,6 @@
-"""The formats of the known agent programs, line by line: turns, tool calls with their results, tokens and cost.
+"""Reads the stream formats of known agent programs: turns, tool calls with their results, tokens and cost.
 
-A format is the program's own and changes: a reader answers false for what it does not know, and trusts no type.
+Vendors change their formats, so a reader returns false for an unknown event and trusts no type.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from runner.agents.transcript import Transcript
     from runner.failures import JSONValue
 
-#: Largest count of tokens and of dollars taken for true; a program may print any number, which no database keeps.
+#: Largest credible numbers of tokens and dollars; a program may print numbers that no database can store.
 MAX_TOKENS, MAX_COST_USD = 10**12, 1e6
-#: Most parts of one message: each becomes an entry, and a line of 1 MB could make 100,000 while everybody waits.
+#: Most parts of one message: each becomes an entry, and a line of 1 MB could block the event loop with 100,000.
 MAX_BLOCKS = 200
 
 
-def _claude(event: dict[str, Any], transcript: Transcript, heard: ParsedOutput) -> bool:
+def _claude(event: dict[str, Any], transcript: Transcript, parsed: ParsedOutput) -> bool:
     """`claude -p --output-format stream-json`: Messages API content blocks, then one `result`."""
     match event.get("type"):
         case "system":
-            heard.usage.model = _text(event.get("model")) or heard.usage.model
+            parsed.usage.model = _text(event.get("model")) or parsed.usage.model
             return True
         case "stream_event":
-            return True  # parts of a message that comes whole
+            return True  # parts of a message that also comes as a whole
         case "assistant" | "user":
             message = event.get("message")
             content = message.get("content") if isinstance(message, dict) else None
@@ -38,20 +38,20 @@ def _claude(event: dict[str, Any], transcript: Transcript, heard: ParsedOutput) 
                 return False
             for block in blocks:
                 if isinstance(block, dict):
-                    _claude_block(block, transcript, heard)
+                    _claude_block(block, transcript, parsed)
             return True
         case "result":
-            heard.has_result = True
+            parsed.has_result = True
             if answer := _text(event.get("result")):
-                heard.conclude(answer)
+                parsed.conclude(answer)
             kind = _text(event.get("subtype")) or ""
-            heard.failure = None
+            parsed.failure = None
             if event.get("is_error") is True or kind.startswith("error"):
-                heard.failure = answer or _content_text(event.get("errors") or None) or kind or "The turn failed."
+                parsed.failure = answer or _content_text(event.get("errors") or None) or kind or "The turn failed."
             usage = event.get("usage")
             counted = usage if isinstance(usage, dict) else {}
-            _count(heard, counted.get("input_tokens"), counted.get("output_tokens"), event.get("total_cost_usd"))
-            transcript.add("usage", None, _usage(heard, turns=event.get("num_turns")))
+            _count(parsed, counted.get("input_tokens"), counted.get("output_tokens"), event.get("total_cost_usd"))
+            transcript.add("usage", None, _usage(parsed, turns=event.get("num_turns")))
             denials = event.get("permission_denials")
             for denial in denials[:MAX_BLOCKS] if isinstance(denials, list) else ():
                 transcript.add("denial", None, denial)
@@ -59,12 +59,12 @@ def _claude(event: dict[str, Any], transcript: Transcript, heard: ParsedOutput) 
     return False
 
 
-def _claude_block(block: dict[str, Any], transcript: Transcript, heard: ParsedOutput) -> None:
+def _claude_block(block: dict[str, Any], transcript: Transcript, parsed: ParsedOutput) -> None:
     match block.get("type"):
         case "text":
             text = _text(block.get("text")) or ""
-            heard.expect_result(text)
-            heard.say(text)
+            parsed.expect_result(text)
+            parsed.say(text)
         case "thinking":
             transcript.add("message", _text(block.get("thinking")), {"thinking": True})
         case "tool_use":
@@ -75,34 +75,34 @@ def _claude_block(block: dict[str, Any], transcript: Transcript, heard: ParsedOu
             transcript.add("tool_result", _content_text(block.get("content")), data)
 
 
-def _codex(event: dict[str, Any], transcript: Transcript, heard: ParsedOutput) -> bool:
+def _codex(event: dict[str, Any], transcript: Transcript, parsed: ParsedOutput) -> bool:
     """`codex exec --json`: items that start and complete, and the tokens of each turn."""
     match event.get("type"):
         case "thread.started" | "turn.started" | "item.started" | "item.updated":
             return True
         case "item.completed":
             item = event.get("item")
-            return isinstance(item, dict) and _codex_item(item, transcript, heard)
+            return isinstance(item, dict) and _codex_item(item, transcript, parsed)
         case "turn.completed":
             usage = event.get("usage")
             counted = usage if isinstance(usage, dict) else {}
-            _count(heard, counted.get("input_tokens"), counted.get("output_tokens"), None)
-            transcript.add("usage", None, _usage(heard))
-            heard.failure = None  # errors on the way, such as a lost connection, were overcome
+            _count(parsed, counted.get("input_tokens"), counted.get("output_tokens"), None)
+            transcript.add("usage", None, _usage(parsed))
+            parsed.failure = None  # earlier errors, such as a lost connection, were temporary
             return True
         case "turn.failed" | "error":
-            heard.failure = _problem(event.get("error"), event.get("message"))
-            transcript.add("error_output", heard.failure)
+            parsed.failure = _problem(event.get("error"), event.get("message"))
+            transcript.add("error_output", parsed.failure)
             return True
     return False
 
 
-def _codex_item(item: dict[str, Any], transcript: Transcript, heard: ParsedOutput) -> bool:
+def _codex_item(item: dict[str, Any], transcript: Transcript, parsed: ParsedOutput) -> bool:
     match item.get("type") or item.get("item_type"):
         case "agent_message" | "assistant_message":
             text = _text(item.get("text")) or ""
-            heard.say(text)
-            heard.conclude(text)
+            parsed.say(text)
+            parsed.conclude(text)
         case "reasoning":
             transcript.add("message", _text(item.get("text")), {"thinking": True})
         case "command_execution":
@@ -122,22 +122,22 @@ def _codex_item(item: dict[str, Any], transcript: Transcript, heard: ParsedOutpu
     return True
 
 
-def _gemini(event: dict[str, Any], transcript: Transcript, heard: ParsedOutput) -> bool:
+def _gemini(event: dict[str, Any], transcript: Transcript, parsed: ParsedOutput) -> bool:
     """`gemini --output-format stream-json`: messages in parts, tool uses and results, statistics at the end."""
     is_part = event.get("type") == "message" and event.get("role") == "assistant" and event.get("delta") is True
     if not is_part:
-        heard.finish()
+        parsed.finish()
     match event.get("type"):
         case "init":
-            heard.usage.model = _text(event.get("model")) or heard.usage.model
+            parsed.usage.model = _text(event.get("model")) or parsed.usage.model
         case "message":
             text = _text(event.get("content")) or ""
             if event.get("role") == "assistant":
-                heard.expect_result(text)
+                parsed.expect_result(text)
             if is_part:
-                heard.say_part(text)
+                parsed.say_part(text)
             elif event.get("role") == "assistant":
-                heard.say(text)
+                parsed.say(text)
         case "tool_use":
             data = {"id": event.get("tool_id"), "tool": event.get("tool_name"), "arguments": event.get("parameters")}
             transcript.add("tool_call", _text(event.get("tool_name")), data)
@@ -147,33 +147,33 @@ def _gemini(event: dict[str, Any], transcript: Transcript, heard: ParsedOutput) 
         case "error":
             transcript.add("error_output", _text(event.get("message")))
             if event.get("severity") != "warning":
-                heard.failure = _problem(event.get("error"), event.get("message"))
+                parsed.failure = _problem(event.get("error"), event.get("message"))
         case "result":
-            heard.has_result = True
-            heard.failure = _problem(event.get("error"), None) if event.get("status") == "error" else None
+            parsed.has_result = True
+            parsed.failure = _problem(event.get("error"), None) if event.get("status") == "error" else None
             stats = event.get("stats")
             counted = stats if isinstance(stats, dict) else {}
-            _count(heard, counted.get("input_tokens"), counted.get("output_tokens"), None)
-            transcript.add("usage", None, _usage(heard))
+            _count(parsed, counted.get("input_tokens"), counted.get("output_tokens"), None)
+            transcript.add("usage", None, _usage(parsed))
         case _:
             return False
     return True
 
 
-def _opencode(event: dict[str, Any], transcript: Transcript, heard: ParsedOutput) -> bool:
+def _opencode(event: dict[str, Any], transcript: Transcript, parsed: ParsedOutput) -> bool:
     """`opencode run --format json`: parts of messages, tool parts with their state, a finish per step."""
     part = event.get("part")
     if not isinstance(part, dict):
         if event.get("type") == "error":
-            heard.failure = _problem(event.get("error"), event.get("message"))
+            parsed.failure = _problem(event.get("error"), event.get("message"))
             transcript.add("error_output", _content_text(event.get("error")))
             return True
         return False
     match event.get("type"):
         case "text":
             text = _text(part.get("text")) or ""
-            heard.say(text)
-            heard.conclude(text)
+            parsed.say(text)
+            parsed.conclude(text)
         case "tool_use":
             state = part.get("state")
             reported = state if isinstance(state, dict) else {}
@@ -187,15 +187,15 @@ def _opencode(event: dict[str, Any], transcript: Transcript, heard: ParsedOutput
         case "step_finish":
             tokens = part.get("tokens")
             counted = tokens if isinstance(tokens, dict) else {}
-            _count(heard, counted.get("input"), counted.get("output"), part.get("cost"))
-            heard.failure = None  # it was tried again
-            transcript.add("usage", None, _usage(heard))
+            _count(parsed, counted.get("input"), counted.get("output"), part.get("cost"))
+            parsed.failure = None  # the program retried
+            transcript.add("usage", None, _usage(parsed))
         case _:
             return False
     return True
 
 
-TAKERS: dict[str, Callable[[dict[str, Any], Transcript, ParsedOutput], bool]] = {
+FORMATS: dict[str, Callable[[dict[str, Any], Transcript, ParsedOutput], bool]] = {
     "claude": _claude,
     "codex": _codex,
     "gemini": _gemini,
@@ -203,9 +203,9 @@ TAKERS: dict[str, Callable[[dict[str, Any], Transcript, ParsedOutput], bool]] = 
 }
 
 
-def _count(heard: ParsedOutput, input_tokens: object, output_tokens: object, cost: object) -> None:
-    """Add what one turn or the whole used."""
-    usage = heard.usage
+def _count(parsed: ParsedOutput, input_tokens: object, output_tokens: object, cost: object) -> None:
+    """Add the usage of one turn, or of all turns."""
+    usage = parsed.usage
     if (counted := _within(input_tokens, MAX_TOKENS)) is not None:
         usage.input_tokens = min((usage.input_tokens or 0) + int(counted), MAX_TOKENS)
     if (counted := _within(output_tokens, MAX_TOKENS)) is not None:
@@ -215,17 +215,17 @@ def _count(heard: ParsedOutput, input_tokens: object, output_tokens: object, cos
 
 
 def _within(value: object, most: float) -> float | None:
-    """A number from nothing up to a limit; None for what is none."""
+    """Return a number between 0 and a limit; None for anything else."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number and 0 <= value <= most else None  # type: ignore[operator,return-value]
 
 
-def _usage(heard: ParsedOutput, *, turns: object = None) -> dict[str, JSONValue]:
+def _usage(parsed: ParsedOutput, *, turns: object = None) -> dict[str, JSONValue]:
     found: dict[str, JSONValue] = {
-        "input_tokens": heard.usage.input_tokens,
-        "output_tokens": heard.usage.output_tokens,
-        "cost_usd": heard.usage.cost_usd,
-        "model": heard.usage.model,
+        "input_tokens": parsed.usage.input_tokens,
+        "output_tokens": parsed.usage.output_tokens,
+        "cost_usd": parsed.usage.cost_usd,
+        "model": parsed.usage.model,
         "turns": turns if isinstance(turns, int) else None,
     }
     return {name: value for name, value in found.items() if value is not None}
@@ -236,7 +236,7 @@ def _text(value: object) -> str | None:
 
 
 def _problem(error: object, message: object) -> str:
-    """What an event of a failure says of it: its message, wherever that stands, or all of it."""
+    """Return the message of a failure event, from the fields that programs use, or the whole event."""
     if isinstance(error, dict):
         data = error.get("data")
         within = data.get("message") if isinstance(data, dict) else None
@@ -247,7 +247,7 @@ def _problem(error: object, message: object) -> str:
 
 
 def _content_text(value: object) -> str | None:
-    """Text of a tool's result: itself, its text blocks, or its JSON."""
+    """Return a tool result as text: its text, its text blocks, or its JSON."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list):

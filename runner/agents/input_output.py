@@ -12,9 +12,9 @@ class AgentFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    path: str | None = Field(None, description="Where it goes in the workspace; its own name when absent.")
-    artifact: ArtifactRef | str | None = Field(None, description="An artifact, whole or by id `art_…`.")
-    text: str | None = Field(None, description="The content itself, in place of an artifact.")
+    path: str | None = Field(None, description="Path in the workspace; by default the file's name.")
+    artifact: ArtifactRef | str | None = Field(None, description="An artifact, as an object or by its id `art_…`.")
+    text: str | None = Field(None, description="The content, instead of an artifact.")
 
 
 class AgentInput(BaseModel):
@@ -22,16 +22,16 @@ class AgentInput(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    prompt: str = Field(description="What the agent is told, on its standard input.")
+    prompt: str = Field(description="The agent's instructions, passed on its standard input.")
     inputs: list[AgentFile | ArtifactRef | str] = Field(
-        default_factory=list, max_length=100, description="Files put into its workspace."
+        default_factory=list, max_length=100, description="Files to put into its workspace."
     )
 
 
 class AgentOutput(BaseModel):
     """Output of an agent step."""
 
-    text: str = Field(description="Its answer: the result the program names, else its standard output.")
-    artifacts: list[ArtifactRef] = Field(description="What it proposes: declared outputs, then `stdout_to`.")
+    text: str = Field(description="Its answer: the result that the program marks, else its standard output.")
+    artifacts: list[ArtifactRef] = Field(description="The files it proposes: declared outputs, then `stdout_to`.")
     exit_code: int = Field(description="Exit code of the program.")
-    data: JsonValue = Field(None, description="Its answer as JSON, when the step declares an `output_schema`.")
+    data: JsonValue = Field(None, description="Its answer as JSON, if the step declares an `output_schema`.")

@@ -1,4 +1,4 @@
-"""How far a process can be kept apart on this machine, and the command that does it (bubblewrap)."""
+"""Isolation levels of this machine, and the command line that isolates a process (bubblewrap)."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 #: Where the workspace appears inside a sandbox.
 WORKSPACE = "/workspace"
 _LANDLOCK_CREATE = 444  # landlock_create_ruleset(2), the same number on every architecture
-#: The script that holds a process to a list of programs, see there.
+#: The script that restricts a process, see there.
 CONFINE = str(Path(__file__).with_name("confine.py"))
 #: Where programs are looked up that agents may be allowed to spawn.
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#: Memory an agent's temporary files may take inside a sandbox, and what it may share between its processes.
+#: Limits of an agent's temporary files and of shared memory inside a sandbox.
 TMP_BYTES, SHARED_BYTES = 256 << 20, 64 << 20
-#: What the kernel takes orders by. Bubblewrap leaves it writable to a server's root, who owns it without any rights:
-#: one line in `core_pattern` would be a program run outside of every wall.
+#: Files that control the kernel. Bubblewrap leaves them writable if the server runs as root, who owns them: one line in
+#: `core_pattern` would run a program outside the sandbox.
 _PROC_READ_ONLY = ("acpi", "bus", "fs", "irq", "mtrr", "pressure", "scsi", "sys", "sysrq-trigger")
-#: What tells of the whole machine, its memory and its keys.
+#: Files that reveal the machine's memory and keys.
 _PROC_HIDDEN = ("kcore", "keys", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "timer_list")
 #: Devices that may be opened to write where there is no separate `/dev`.
 DEVICES = ("full", "null", "ptmx", "pts", "random", "shm", "tty", "urandom", "zero")
-#: What of the system programs need to start and to reach servers; the rest of the disk is not there.
+#: The parts of the system that programs need to start and to reach servers; a sandbox has nothing else of the disk.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store")
 _CONFIGURATION = (
     "/etc/alternatives",
@@ -53,7 +53,7 @@ _CONFIGURATION = (
 
 
 class Isolation(StrEnum):
-    """How far an agent's process is kept apart, weakest first."""
+    """Isolation levels of an agent's process, weakest first."""
 
     PROCESS = "process"  # own process group, empty environment
     SANDBOX = "sandbox"  # also own view of files and processes
@@ -64,12 +64,12 @@ _ORDER = {level: index for index, level in enumerate(Isolation)}
 
 
 def weaker(level: Isolation, than: Isolation) -> bool:
-    """Whether one level keeps less apart than another."""
+    """Whether one level is weaker than another."""
     return _ORDER[level] < _ORDER[than]
 
 
 def best_isolation() -> Isolation:
-    """The strongest level this machine reaches; starts bubblewrap once to see (5 ms)."""
+    """Find the strongest level this machine offers; starts bubblewrap once (5 ms)."""
     program = shutil.which("bwrap")
     if program is None:
         return Isolation.PROCESS
@@ -83,7 +83,7 @@ def best_isolation() -> Isolation:
 
 @cache
 def has_landlock() -> bool:
-    """Whether the kernel can hold a process to what it may spawn and where it may write."""
+    """Whether the kernel can restrict what a process may spawn and write."""
     if not sys.platform.startswith("linux"):
         return False
     return bool(ctypes.CDLL(None, use_errno=True).syscall(_LANDLOCK_CREATE, None, 0, 1) > 0)
@@ -91,16 +91,16 @@ def has_landlock() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What is around one process.
+    """The confinement of one process.
 
     Attributes:
-        level: How far it is kept apart.
+        level: Its isolation level.
         workspace: The folder it works in, the only one it may write to besides temporary files.
-        home: Its home folder outside a sandbox; inside, one in memory stands for it.
-        read: What else it may read.
-        hidden: Folders that are not to be seen even where they lie inside something readable.
-        programs: What of the system's program folders is to be seen, by absolute path; all of it when None.
-        denied: Programs that are empty files to it, links followed.
+        home: Its home folder outside a sandbox; inside, it is in memory.
+        read: Further paths it may read.
+        hidden: Folders that are hidden even inside a readable folder.
+        programs: Visible files of the system's program folders, by absolute path; None for all.
+        denied: Programs that it sees as empty files, links followed.
     """
 
     level: Isolation
@@ -122,20 +122,20 @@ class Confinement:
         return str(self.home) if self.level is Isolation.PROCESS else "/tmp/home"
 
     def readable(self, program: str) -> tuple[str, ...]:
-        """What of the disk is there, read-only: the system, the program, and what the profile names."""
+        """Return the read-only paths: the system, the program, and the profile's paths."""
         own = [*self.read, *places_of(program), *places_of(sys.executable), CONFINE]
         seen = dict.fromkeys((*_SYSTEM, *_CONFIGURATION, *own))
         return tuple(place for place in seen if os.path.exists(place))
 
     def command(self, argv: Sequence[str]) -> list[str]:
-        """The command line that runs a program behind this confinement; `PROGRAM` must be an absolute path."""
+        """Return the command line that runs a program in this confinement; the program must be an absolute path."""
         if self.level is Isolation.PROCESS:
             return list(argv)
         bwrap = shutil.which("bwrap") or "bwrap"
         line = [bwrap, "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
         if self.level is Isolation.SANDBOX_OFFLINE:
             line.append("--unshare-net")
-        # Started by root, bubblewrap leaves a program the rights to mount, which would make every wall writable again.
+        # If root starts bubblewrap, the program may mount, and so make everything writable again.
         line += ["--cap-drop", "ALL", "--die-with-parent", "--new-session", "--proc", "/proc", "--dev", "/dev"]
         for name in _PROC_READ_ONLY:
             line += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
@@ -154,8 +154,8 @@ class Confinement:
             elif any(_is_inside(_in_real_folder(place), holder) for holder in bound):
                 continue
             elif os.path.islink(place) and os.path.isfile(place):
-                # As a link: a program looks for the files beside it where the link leads. What leads to nowhere inside,
-                # such as the list of name servers below `/run`, is there as a file.
+                # As a link, since a program looks for its files next to the link's target. If the target is not inside,
+                # such as the list of name servers in `/run`, as a file.
                 is_there = any(_is_inside(target, holder) for holder in holders)
                 line += ["--symlink", target, place] if is_there else ["--ro-bind", target, place]
             else:
@@ -169,10 +169,10 @@ class Confinement:
         return [*line, *argv]
 
     def _programs(self, program: str) -> list[str]:
-        """Leave of the system's program folders what may be spawned, when not everything may.
+        """Hide programs that may not be spawned.
 
-        The kernel refuses to execute what is not allowed, but the loader, which everything needs to start, runs
-        whatever file it can read (`ld.so /usr/bin/curl`).
+        The kernel refuses to execute them, but the loader, which every program needs, runs any file that it can read
+        (`ld.so /usr/bin/curl`).
         """
         folders = {os.path.realpath(part) for part in SYSTEM_PATH.split(":") if os.path.isdir(part)}
         line: list[str] = []
@@ -189,7 +189,7 @@ class Confinement:
             if place in found or not os.path.exists(place):
                 continue
             found.add(place)
-            is_link = os.path.islink(place)  # kept as a link: a script looks for its parts where it really lies
+            is_link = os.path.islink(place)  # stays a link: a script looks for its parts next to the target
             if is_link:
                 waiting.append(os.path.join(os.path.dirname(place), os.readlink(place)))
             if os.path.dirname(place) in folders:
@@ -200,7 +200,7 @@ class Confinement:
 
 
 def _in_real_folder(place: str) -> str:
-    """A path without links but, perhaps, its last part."""
+    """Resolve the links of a path except for its last part."""
     return os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
 
 
@@ -209,7 +209,7 @@ def _is_inside(place: str, holder: str) -> bool:
 
 
 def places_of(program: str) -> Iterable[str]:
-    """Where a program lies, before and after links: the file, and the package around it when it is a script of one."""
+    """Yield the paths of a program, before and after links: the file, and the package that has the script."""
     path = Path(program)
     for place in (path, path.resolve()):
         yield str(place)
@@ -217,7 +217,7 @@ def places_of(program: str) -> Iterable[str]:
             if parent.name == "node_modules":
                 yield str(parent)
                 break
-            # The folder of a Python by its library: `bin/python3` alone may lie in somebody's home.
+            # A Python installation has its library: `bin/python3` alone may be in a home folder.
             if (parent / "pyvenv.cfg").is_file() or next(parent.glob("lib*/python3*/os.py"), None) is not None:
                 if str(parent) != "/":
                     yield str(parent)

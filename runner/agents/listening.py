@@ -1,4 +1,4 @@
-"""Takes what an agent prints while it works, and tells what came of it."""
+"""Receives the output of an agent's program: into the transcript, the answer, and the recorded usage."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from runner.agents.agent_attempt import AgentAttempt
     from runner.running.attempt_context import AttemptContext
 
-#: End of a program's standard error that a failure tells.
+#: Length of the end of a program's standard error in a failure.
 ERROR_CHARACTERS = 2_000
 #: Longest name of a model that is recorded.
 MODEL_CHARACTERS = 200
 
 
 class OutputListener:
-    """Takes what the program prints: into the transcript, and word for word into a file when it is to be kept."""
+    """Receives a program's output, and writes standard output unchanged to a file for `stdout_to`."""
 
     def __init__(self, current: AgentAttempt) -> None:
         redactor = self._redactor = current.ctx.resources.redactor
         self._limit = current.ctx.resources.agents.output_bytes
         self._keep = current.ctx.resources.limits.step_output_bytes  # a character takes a byte at least
         self._stdout = reader_for(current.profile.stream, current.transcript, redactor, keep=self._keep)
-        # Cut only once it is masked: half a secret would not be known as one.
+        # Cut after it is masked, since half a secret is not recognised.
         self._stderr = RawReader(current.transcript, redactor, "error_output", keep_end=ERROR_CHARACTERS)
         self._current = current
         self._profile = current.profile
@@ -43,15 +43,15 @@ class OutputListener:
         self._file: FileIO | None = None
         if current.step.stdout_to is not None:
             self.spool = current.folder / "stdout"
-            self._file = self.spool.open("wb", buffering=0)  # a full disk is reported when it is met
+            self._file = self.spool.open("wb", buffering=0)  # unbuffered, to report a full disk at once
 
     def take(self, name: str, data: bytes) -> None:
         """Take bytes of one stream."""
         self._size += len(data)
         if self._size > self._limit:
             self._end(
-                f"The agent printed more than {self._limit:,} bytes.",
-                "Have it print less, or have an operator raise PACKLINE_AGENT_OUTPUT_BYTES.",
+                f"The agent's output exceeds the limit of {self._limit:,} bytes.",
+                "Make it print less, or ask an operator to raise PACKLINE_AGENT_OUTPUT_BYTES.",
             )
             return
         if name == "stdout":
@@ -61,7 +61,7 @@ class OutputListener:
             self._stderr.feed(data)
 
     def close(self) -> None:
-        """Take what was held back."""
+        """Process held-back output and close the file."""
         self._stdout.close()
         self._stderr.close()
         if self._file is not None:
@@ -71,19 +71,19 @@ class OutputListener:
                 self._not_spooled(error)
 
     def _spool(self, data: bytes) -> None:
-        """Keep it word for word, when that is asked for; what cannot be kept whole ends the attempt."""
+        """Write standard output to the file; an incomplete write ends the attempt."""
         if self._file is None or self.excess is not None:
             return
         left = memoryview(data)
         try:
             while left:
-                left = left[self._file.write(left) :]  # of what a disk has no room for, a part may be written
+                left = left[self._file.write(left) :]  # a full disk may take a part
         except OSError as error:
             self._not_spooled(error)
 
     def _not_spooled(self, error: OSError) -> None:
         self._end(
-            f"What the agent printed could not be kept: {error.strerror}.",
+            f"The agent's output could not be stored: {error.strerror}.",
             "Free disk space on the server, then resume the run.",
         )
 
@@ -94,43 +94,43 @@ class OutputListener:
             self.exceeded.set()
 
     def answer(self) -> str:
-        """The program's answer, masked."""
-        said = self._stdout.heard.text() if isinstance(self._stdout, JsonReader) else self._stdout.text
-        return plain_text(said)  # programs print U+0000 at times, which no output may hold
+        """Return the program's answer, masked."""
+        said = self._stdout.parsed.text() if isinstance(self._stdout, JsonReader) else self._stdout.text
+        return plain_text(said)  # removes U+0000, which no output may have
 
     @property
     def is_whole(self) -> bool:
-        """Whether `answer` is all of it."""
-        heard = self._stdout.heard if isinstance(self._stdout, JsonReader) else None
-        return self.answer_length <= self._keep and not (heard is not None and heard.is_partial)
+        """Whether `answer` is complete."""
+        parsed = self._stdout.parsed if isinstance(self._stdout, JsonReader) else None
+        return self.answer_length <= self._keep and not (parsed is not None and parsed.is_partial)
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether the program spoke and then ended without the result that its stream ends with."""
-        heard = self._stdout.heard if isinstance(self._stdout, JsonReader) else None
-        return heard is not None and heard.has_result is False and not heard.is_partial
+        """Whether the program printed messages but ended without the result that ends its stream."""
+        parsed = self._stdout.parsed if isinstance(self._stdout, JsonReader) else None
+        return parsed is not None and parsed.has_result is False and not parsed.is_partial
 
     @property
     def answer_length(self) -> int:
-        """Characters of the program's answer, as far as they could be read."""
-        return (self._stdout.heard if isinstance(self._stdout, JsonReader) else self._stdout).length
+        """Length of the readable part of the program's answer, in characters."""
+        return (self._stdout.parsed if isinstance(self._stdout, JsonReader) else self._stdout).length
 
     def reported_failure(self) -> str | None:
-        """Why the program says in its stream that it failed, masked; None when it does not say so."""
-        said = self._stdout.heard.failure if isinstance(self._stdout, JsonReader) else None
+        """Return the failure that the program reported in its stream, masked."""
+        said = self._stdout.parsed.failure if isinstance(self._stdout, JsonReader) else None
         return None if said is None else self._redactor.excerpt(plain_text(said), ERROR_CHARACTERS)
 
     def last_error(self) -> str:
-        """The end of its standard error, masked."""
+        """Return the end of its standard error, masked."""
         return self._stderr.end.strip()
 
     def note_use(self, ctx: AttemptContext) -> None:
-        """Record tokens and cost as the program reported them; unknown when it reported nothing."""
-        usage = self._stdout.heard.usage if isinstance(self._stdout, JsonReader) else Usage()
-        is_told = (usage.input_tokens, usage.output_tokens, usage.cost_usd) != (None, None, None)
-        if not is_told and not self._current.is_started:
+        """Record tokens and cost as reported by the program, or a use of unknown cost."""
+        usage = self._stdout.parsed.usage if isinstance(self._stdout, JsonReader) else Usage()
+        is_reported = (usage.input_tokens, usage.output_tokens, usage.cost_usd) != (None, None, None)
+        if not is_reported and not self._current.is_started:
             return
-        # The name a program gives its model is untrusted, like everything else it prints.
+        # The model's name is untrusted, like all output.
         reported = None if usage.model is None else self._redactor.excerpt(plain_text(usage.model), MODEL_CHARACTERS)
         model = reported or self._model or "unknown"
         ctx.model_uses.append(

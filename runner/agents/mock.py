@@ -1,9 +1,9 @@
-"""The mock agent: answers from a script file, with everything around it as for any agent.
+"""The mock agent: answers from a script file instead of running a program.
 
 answers:
-- when: "draft"                 # a part of the prompt; left out, it fits any
+- when: "draft"                 # a part of the prompt; if absent, any prompt matches
 say: "Here is a draft."       # standard output; `${prompt}` stands for the prompt
-files: {draft.md: "# Draft"}  # what it leaves in the workspace
+files: {draft.md: "# Draft"}  # files it writes to the workspace
 error_output: ""              # standard error
 exit_code: 0
 seconds: 0                    # how long it takes
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-#: What a profile without a script answers: the prompt itself.
+#: The answer of a profile without a script: the prompt itself.
 ECHO = "${prompt}"
 _PLACE = re.compile(r"\$\{(?:prompt|file:([^}]{1,500}))\}")
 #: Longest file a script may quote, in bytes.
@@ -63,7 +63,7 @@ class MockAgent:
 
     Attributes:
         script: The answers.
-        text: The script as written; what it would answer is part of the key of cached results.
+        text: The script as written; part of the key of cached results.
     """
 
     script: Script
@@ -71,10 +71,10 @@ class MockAgent:
 
     @classmethod
     def load(cls, path: Path | None) -> MockAgent:
-        """A script as it is now, read again only when its file has changed; without one, the agent repeats its prompt.
+        """Load a script, or the one that repeats the prompt; a file is read again only if it has changed.
 
         Raises:
-            PackError: `invalid_input` when it cannot be read, naming what is wrong.
+            PackError: `invalid_input` if it cannot be read.
         """
         if path is None:
             return cls(Script.model_validate({"answers": [{"say": ECHO}]}), ECHO)
@@ -89,16 +89,16 @@ class MockAgent:
             ) from error
 
     async def run(self, prompt: str, workspace: Path, on_output: Callable[[str, bytes], None]) -> int:
-        """Answer a prompt; the exit code.
+        """Answer a prompt; returns the exit code.
 
         Args:
             prompt: The prompt.
-            workspace: Where it leaves files.
-            on_output: Takes its output: name of the stream, and bytes.
+            workspace: The folder for its files.
+            on_output: Called with the name of the stream and bytes.
         """
         answer = next((one for one in self.script.answers if one.when is None or one.when in prompt), None)
         if answer is None:
-            on_output("stderr", b"No answer of the script fits this prompt.\n")
+            on_output("stderr", b"No answer of the script matches this prompt.\n")
             return 1
         if answer.seconds:
             await asyncio.sleep(answer.seconds)
@@ -113,13 +113,13 @@ class MockAgent:
 
 @lru_cache(maxsize=32)
 def _read(path: Path, changed_ns: int, size: int) -> MockAgent:
-    """A script, kept for as long as its file stays as it is."""
+    """Read a script; cached until its file changes."""
     text = path.read_text("utf-8")
     return MockAgent(Script.model_validate(load_document(text)), text)
 
 
 def _filled(text: str, prompt: str, workspace: Path) -> str:
-    """The text with its places filled, in one pass: what is filled in is not looked at again."""
+    """Fill the placeholders of a text in one pass: inserted text is not filled again."""
 
     def content(place: re.Match[str]) -> str:
         path = place.group(1)
@@ -127,7 +127,7 @@ def _filled(text: str, prompt: str, workspace: Path) -> str:
             return prompt
         found = workspace_path(path)
         if found is None:
-            raise WorkspaceError(f"`{path}` is no path inside the workspace.")
+            raise WorkspaceError(f"`{path}` is not a path inside the workspace.")
         return read_file(workspace, found, limit=_FILE_BYTES).decode("utf-8", "replace")
 
     return _PLACE.sub(content, text)

@@ -1,4 +1,4 @@
-"""Presents an agent step to the rest of the runner as a pack, with what the step declares."""
+"""Presents an agent step to the rest of the runner as a pack."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class AgentPack(Pack):
-    """See `agent_pack`.
+    """The pack of an agent step.
 
     Attributes:
-        agent: What is fixed of the step.
-        selection: The profile and model, once they are resolved.
+        agent: The step's fixed settings.
+        selection: The profile and model, once resolved.
     """
 
     agent: AgentStep
@@ -34,7 +34,7 @@ class AgentPack(Pack):
 
     @property
     def output_schema(self) -> dict[str, JSONValue]:
-        """The output, with what the step says of `data`."""
+        """The output schema with the step's schema of `data`."""
         schema = self.output_model.model_json_schema(mode="serialization")
         declared = self.agent.output_schema
         if declared is not None:
@@ -45,18 +45,18 @@ class AgentPack(Pack):
 
 
 def agent_pack(step: AgentStep, selection: Selection | None = None, timeout_seconds: float | None = None) -> AgentPack:
-    """What an agent step amounts to; the same object for the same step, since schemas are kept with it.
+    """Return the pack of an agent step; the same object for equal steps, since it caches schemas.
 
     Args:
-        step: What is fixed of it.
-        selection: What it works with; None while that does not matter, as in a check.
-        timeout_seconds: The profile's longest time of an attempt.
+        step: The step's fixed settings.
+        selection: The profile and model; None where they do not matter, as in a check.
+        timeout_seconds: The profile's time-out of an attempt.
     """
-    return _made(_Key(canonical_json(step.document()), step), selection, timeout_seconds)
+    return _make(_Key(canonical_json(step.document()), step), selection, timeout_seconds)
 
 
 class _Key:
-    """A step by its normal form: output schemas cannot be hashed."""
+    """Cache key of a step: its normal form, since output schemas are not hashable."""
 
     __slots__ = ("step", "text")
 
@@ -72,7 +72,7 @@ class _Key:
 
 
 @lru_cache(maxsize=512)
-def _made(key: _Key, selection: Selection | None, timeout_seconds: float | None) -> AgentPack:
+def _make(key: _Key, selection: Selection | None, timeout_seconds: float | None) -> AgentPack:
     step = key.step
 
     async def handler(ctx: PackContext, input: AgentInput) -> AgentOutput:

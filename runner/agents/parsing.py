@@ -1,4 +1,4 @@
-"""Reads the `agent:` block of a step strictly: every issue collected, nothing looked up."""
+"""Parses the `agent:` block of a step strictly and collects every issue; looks nothing up."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ AGENT_KEYS = (
     "cache",
     "output_schema",
 )
-#: What of the block is a template; the rest is fixed when the definition is saved.
+#: Keys of the block that are templates; the others are fixed when the definition is saved.
 TEMPLATED = ("prompt", "inputs")
 #: Longest prompt as written.
 PROMPT_CHARACTERS = 200_000
@@ -51,11 +51,11 @@ HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}\Z")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}\Z")
 _TOOL = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 _CREDENTIAL = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}\Z")
-#: Variables that would let a credential change how a program is loaded rather than reach it, and those Packline sets.
+#: Variables that change how a program is loaded, and those that Packline sets; credentials may not use them.
 RESERVED_VARIABLES = frozenset(
     {"PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "PWD", "LANG", "TERM"}
 )
-#: How names begin that are Packline's own, such as where its tools are and the token for them.
+#: Prefix of Packline's own variables, such as the URL of its tools and the token for them.
 RESERVED_PREFIX = "PACKLINE_"
 
 
@@ -63,21 +63,21 @@ def read_agent(block: object, path: tuple[str, ...]) -> tuple[AgentStep, dict[st
     """Read one block.
 
     Args:
-        block: What stands under `agent`.
-        path: Where that is.
+        block: The value of `agent`.
+        path: Its path.
 
     Returns:
-        What is fixed, the template of the step's input, and everything wrong; what is wrong is left blank.
+        The fixed settings, the template of the step's input, and all issues; parts with errors are blank.
     """
     reader = _AgentReader(path)
     if not isinstance(block, dict):
-        reader.refuse((), "wrong_type", f"`agent` is an object with `use` and `prompt`, not {shown(block)}.")
+        reader.refuse((), "wrong_type", f"`agent` must be an object with `use` and `prompt`, not {shown(block)}.")
         return AgentStep(Choice("")), {}, reader.issues
     return reader.step(block), reader.template(block), reader.issues
 
 
 def workspace_path(text: object) -> str | None:
-    """A path inside a workspace in normal form; None when it is none: absolute, climbing out, or odd."""
+    """Normalize a path inside a workspace; None if it is absolute, leaves the workspace, or is malformed."""
     if not isinstance(text, str) or not 0 < len(text) <= 500 or "\\" in text or any(ord(sign) < 32 for sign in text):
         return None
     path = PurePosixPath(text)
@@ -101,12 +101,12 @@ class _AgentReader:
                 self.refuse(
                     (name, *where),
                     "template_not_allowed",
-                    f"`{name}` takes no `${{{{ … }}}}`: what an agent may do is fixed when the pipeline is saved.",
-                    f"References may stand in {', '.join(f'`{part}`' for part in TEMPLATED)}.",
+                    f"`{name}` cannot have `${{{{ … }}}}`: what an agent may do is fixed when the pipeline is saved.",
+                    f"Use references only in {', '.join(f'`{part}`' for part in TEMPLATED)}.",
                 )
         use = self._choice(block.get("use"), "use")
         if use is None and block.get("use") is None:
-            self.refuse(("use",), "required", "`use` is missing: the agent profile the step works with.")
+            self.refuse(("use",), "required", "`use` is missing: the agent profile of the step.")
         cache = self._flag(block, "cache")
         outputs = self._outputs(block.get("outputs"))
         stdout_to = self._stdout_to(block.get("stdout_to"))
@@ -114,7 +114,7 @@ class _AgentReader:
             self.refuse(
                 ("cache",),
                 "cache_without_outputs",
-                "A step whose result may be replayed has to declare what it makes.",
+                "A step with `cache` must declare its outputs.",
                 "Add `outputs`, `stdout_to` or `output_schema`, or leave `cache` out.",
             )
         workspace = self._workspace(block.get("workspace"))
@@ -122,8 +122,8 @@ class _AgentReader:
             self.refuse(
                 ("cache",),
                 "cache_with_session",
-                "A step that works in a session cannot be replayed: what it makes depends on all that is in there.",
-                "Leave `cache` out, or give it what it needs as `inputs` in a fresh workspace.",
+                "A step that works in a session cannot be cached: its result depends on the whole session.",
+                "Leave `cache` out, or give it its files as `inputs` in a fresh workspace.",
             )
         return AgentStep(
             use=use or Choice(""),
@@ -146,10 +146,10 @@ class _AgentReader:
             self.refuse(("prompt",), "required", "`prompt` is missing: the instructions for the agent.")
             prompt = ""
         elif not isinstance(prompt, str):
-            self.refuse(("prompt",), "wrong_type", f"`prompt` is text, not {shown(prompt)}.", "Quote it.")
+            self.refuse(("prompt",), "wrong_type", f"`prompt` must be text, not {shown(prompt)}.", "Quote it.")
             prompt = ""
         elif len(prompt) > PROMPT_CHARACTERS:
-            message = f"`prompt` has {len(prompt):,} characters; at most {PROMPT_CHARACTERS:,} are allowed."
+            message = f"`prompt` has {len(prompt):,} characters; the limit is {PROMPT_CHARACTERS:,}."
             self.refuse(("prompt",), "too_long", message, "Give long material as an input file.")
             prompt = ""
         template: dict[str, JSONValue] = {"prompt": prompt}
@@ -157,7 +157,7 @@ class _AgentReader:
             if isinstance(inputs, list | str):
                 template["inputs"] = inputs
             else:
-                self.refuse(("inputs",), "wrong_type", f"`inputs` is a list of files, not {shown(inputs)}.")
+                self.refuse(("inputs",), "wrong_type", f"`inputs` must be a list of files, not {shown(inputs)}.")
         return template
 
     def _workspace(self, value: object) -> Literal["fresh", "session"]:
@@ -166,7 +166,7 @@ class _AgentReader:
                 return "fresh"
             case "session":
                 return "session"
-        self.refuse(("workspace",), "out_of_range", f"`workspace` is `fresh` or `session`, not {shown(value)}.")
+        self.refuse(("workspace",), "out_of_range", f"`workspace` must be `fresh` or `session`, not {shown(value)}.")
         return "fresh"
 
     def _choice(self, value: object, name: str) -> Choice | None:
@@ -175,18 +175,20 @@ class _AgentReader:
         if isinstance(value, str):
             return Choice(value) if self._handle(value, (name,)) else None
         if not isinstance(value, dict):
-            message = f"`{name}` is a name or an object with `env`, not {shown(value)}."
+            message = f"`{name}` must be a name or an object with `env`, not {shown(value)}."
             self.refuse((name,), "wrong_type", message)
             return None
         self._unknown(value, ("env", "default", "map"), (name,))
         variable, default, mapping = value.get("env"), value.get("default"), value.get("map", {})
         if not isinstance(variable, str) or not _VARIABLE.match(variable):
-            self.refuse((name, "env"), "invalid_name", f"`env` names an environment variable, not {shown(variable)}.")
+            self.refuse(
+                (name, "env"), "invalid_name", f"`env` must name an environment variable, not {shown(variable)}."
+            )
             return None
         if default is not None and not self._handle(default, (name, "default")):
             return None
         if not isinstance(mapping, dict):
-            self.refuse((name, "map"), "wrong_type", f"`map` is an object, not {shown(mapping)}.")
+            self.refuse((name, "map"), "wrong_type", f"`map` must be an object, not {shown(mapping)}.")
             return None
         if not all(self._handle(handle, (name, "map", key)) for key, handle in mapping.items()):
             return None
@@ -195,14 +197,16 @@ class _AgentReader:
     def _handle(self, value: object, path: tuple[str, ...]) -> bool:
         if isinstance(value, str) and HANDLE.match(value):
             return True
-        self.refuse(path, "invalid_name", f"{shown(value)} is no name of a profile or model.")
+        self.refuse(path, "invalid_name", f"{shown(value)} is not the name of a profile or model.")
         return False
 
     def _outputs(self, value: object) -> tuple[str, ...]:
         if value is None:
             return ()
         if not isinstance(value, list) or len(value) > MAX_OUTPUTS:
-            self.refuse(("outputs",), "wrong_type", f"`outputs` is a list of at most {MAX_OUTPUTS} workspace paths.")
+            self.refuse(
+                ("outputs",), "wrong_type", f"`outputs` must be a list of at most {MAX_OUTPUTS} workspace paths."
+            )
             return ()
         found: list[str] = []
         for index, entry in enumerate(value):
@@ -225,17 +229,21 @@ class _AgentReader:
         if value is None:
             return CommandPolicy()
         if not isinstance(value, dict):
-            self.refuse(("commands",), "wrong_type", f"`commands` is an object, not {shown(value)}.", _COMMANDS_HINT)
+            self.refuse(
+                ("commands",), "wrong_type", f"`commands` must be an object, not {shown(value)}.", _COMMANDS_HINT
+            )
             return CommandPolicy(declared=True)
         self._unknown(value, ("fallback", "rules"), ("commands",))
         fallback = value.get("fallback", "deny")
         if fallback not in ("deny", "allow"):
-            message = f"`fallback` is `deny` or `allow`, not {shown(fallback)}."
+            message = f"`fallback` must be `deny` or `allow`, not {shown(fallback)}."
             self.refuse(("commands", "fallback"), "out_of_range", message)
             fallback = "deny"
         rules = value.get("rules", [])
         if not isinstance(rules, list) or len(rules) > 200:
-            self.refuse(("commands", "rules"), "wrong_type", "`rules` is a list of at most 200 rules.", _COMMANDS_HINT)
+            self.refuse(
+                ("commands", "rules"), "wrong_type", "`rules` must be a list of at most 200 rules.", _COMMANDS_HINT
+            )
             rules = []
         read = [self._rule(rule, ("commands", "rules", str(index))) for index, rule in enumerate(rules)]
         kept = tuple(rule for rule in read if rule is not None)
@@ -244,18 +252,18 @@ class _AgentReader:
 
     def _rule(self, rule: object, path: tuple[str, ...]) -> CommandRule | None:
         if not isinstance(rule, dict):
-            self.refuse(path, "wrong_type", f"A rule is an object, not {shown(rule)}.", _COMMANDS_HINT)
+            self.refuse(path, "wrong_type", f"A rule must be an object, not {shown(rule)}.", _COMMANDS_HINT)
             return None
         self._unknown(rule, ("program", "args_prefix", "allow"), path)
         program, prefix, allow = rule.get("program"), rule.get("args_prefix", []), rule.get("allow")
         if not isinstance(program, str) or not program or len(program) > 500 or "\0" in program:
-            self.refuse((*path, "program"), "required", "A rule names its `program`.")
+            self.refuse((*path, "program"), "required", "A rule needs a `program`.")
             return None
         if not isinstance(prefix, list) or not all(isinstance(part, str) for part in prefix):
-            self.refuse((*path, "args_prefix"), "wrong_type", "`args_prefix` is a list of texts.")
+            self.refuse((*path, "args_prefix"), "wrong_type", "`args_prefix` must be a list of texts.")
             return None
         if not isinstance(allow, bool):
-            self.refuse((*path, "allow"), "required", "A rule says `allow: true` or `allow: false`.")
+            self.refuse((*path, "allow"), "required", "A rule needs `allow: true` or `allow: false`.")
             return None
         return CommandRule(program, tuple(str(part) for part in prefix), allow)
 
@@ -263,7 +271,7 @@ class _AgentReader:
         if value is None:
             return ()
         if not isinstance(value, list) or not all(isinstance(tool, str) and _TOOL.match(tool) for tool in value):
-            self.refuse(("tools",), "wrong_type", "`tools` is a list of names of Packline's MCP tools.")
+            self.refuse(("tools",), "wrong_type", "`tools` must be a list of names of Packline's MCP tools.")
             return ()
         return tuple(dict.fromkeys(str(tool) for tool in value))
 
@@ -273,7 +281,7 @@ class _AgentReader:
         for name in ISOLATION_NAMES:
             if name == value:
                 return name
-        message = f"`isolation` is one of {', '.join(ISOLATION_NAMES)}, not {shown(value)}."
+        message = f"`isolation` must be one of {', '.join(ISOLATION_NAMES)}, not {shown(value)}."
         self.refuse(("isolation",), "out_of_range", message)
         return None
 
@@ -281,17 +289,19 @@ class _AgentReader:
         if value is None:
             return ()
         if not isinstance(value, dict):
-            message = "`credentials` gives each environment variable a credential: `{GITHUB_TOKEN: github.token}`."
+            message = "`credentials` must map environment variables to credentials: `{GITHUB_TOKEN: github.token}`."
             self.refuse(("credentials",), "wrong_type", message)
             return ()
         for name, ref in value.items():
             reserved = name.upper() in RESERVED_VARIABLES or name.upper().startswith(RESERVED_PREFIX)
             if not _VARIABLE.match(name) or reserved:
-                hint = "That name has a meaning already; take one that the agent's program reads." if reserved else None
-                message = f"{shown(name)} is no variable a secret may go to."
+                hint = "The name is reserved; use a variable that the agent's program reads." if reserved else None
+                message = f"A credential cannot be passed in the variable {shown(name)}."
                 self.refuse(("credentials", name), "invalid_name", message, hint)
             elif not isinstance(ref, str) or not _CREDENTIAL.match(ref):
-                self.refuse(("credentials", name), "invalid_name", f"{shown(ref)} is no `credential` or its `.field`.")
+                self.refuse(
+                    ("credentials", name), "invalid_name", f"{shown(ref)} is not `credential` or `credential.field`."
+                )
         return tuple((name, str(ref)) for name, ref in value.items())
 
     def _effects(self, value: object) -> Effects:
@@ -302,21 +312,23 @@ class _AgentReader:
                 return "none"
             case "idempotent":
                 return "idempotent"
-        self.refuse(("effects",), "out_of_range", f"`effects` is none, idempotent or external, not {shown(value)}.")
+        self.refuse(
+            ("effects",), "out_of_range", f"`effects` must be none, idempotent or external, not {shown(value)}."
+        )
         return "external"
 
     def _flag(self, block: Mapping[str, JSONValue], name: str) -> bool:
         value = block.get(name, False)
         if isinstance(value, bool):
             return value
-        self.refuse((name,), "wrong_type", f"`{name}` is true or false, not {shown(value)}.")
+        self.refuse((name,), "wrong_type", f"`{name}` must be true or false, not {shown(value)}.")
         return False
 
     def _schema(self, value: object) -> dict[str, JSONValue] | None:
         if value is None:
             return None
         if not isinstance(value, dict):
-            self.refuse(("output_schema",), "wrong_type", f"`output_schema` is a JSON Schema, not {shown(value)}.")
+            self.refuse(("output_schema",), "wrong_type", f"`output_schema` must be a JSON Schema, not {shown(value)}.")
             return None
         self.issues.extend(issue.under(*self._path, "output_schema") for issue in check_schema(value))
         return value
@@ -324,12 +336,12 @@ class _AgentReader:
     def _unknown(self, holder: Mapping[str, object], known: Sequence[str], path: tuple[str, ...]) -> None:
         for key in itertools.islice((key for key in holder if key not in known), MAX_ISSUES):
             near = nearest(key, known)
-            hint = Hint(closest=near) if near else Hint(f"Known here: {', '.join(f'`{name}`' for name in known)}.")
-            self.refuse((*path, key), "unknown_key", f"The key {shown(key)} is not known here.", hint)
+            hint = Hint(closest=near) if near else Hint(f"Known keys: {', '.join(f'`{name}`' for name in known)}.")
+            self.refuse((*path, key), "unknown_key", f"The key {shown(key)} is unknown.", hint)
 
 
 def _template_in(value: Any) -> tuple[str, ...] | None:  # noqa: ANN401
-    """Where in a value the first `${{` stands; None when nowhere."""
+    """Return the path of the first `${{` in a value; None if there is none."""
     if isinstance(value, str):
         return () if "${{" in value else None
     items: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -339,5 +351,5 @@ def _template_in(value: Any) -> tuple[str, ...] | None:  # noqa: ANN401
     return None
 
 
-_PATH_RULE = "is no path inside the workspace: relative, with `/`, without `..`."
+_PATH_RULE = "is not a path inside the workspace: relative, with `/`, without `..`."
 _COMMANDS_HINT = "Write `commands: {fallback: deny, rules: [{program: git, allow: true}]}`."

@@ -1,8 +1,8 @@
-"""What an agent step may spawn: decisions over values.
+"""Decides what an agent step may spawn.
 
-Two places enforce them. Packline's own spawn of the profile's command is decided here, arguments included. What the
-agent spawns itself is held by the kernel (`runner.agents.confine`) program by program; a rule about arguments cannot be
-held there, so such a rule opens nothing inside.
+For Packline's own spawn of the profile's command, rules apply here, including arguments. For the agent's own spawns,
+the kernel applies them (`runner.agents.confine`) by program; it cannot check arguments, so a rule with arguments allows
+nothing there.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from runner.agents.definition import CommandPolicy, CommandRule
 
 
-#: Where programs keep what they spawn themselves.
+#: Folders of programs that other programs spawn.
 _HELPER_FOLDERS = ("/usr/lib", "/usr/libexec", "/usr/local/lib", "/usr/local/libexec", "/opt")
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a spawn is allowed, and by what: a rule, the fallback, or `adapter`, the profile's own command."""
+    """Whether a spawn is allowed, and by what: a rule, `fallback`, or `adapter`, the profile's own command."""
 
     allowed: bool
     by: str
 
 
 def decide(policy: CommandPolicy, argv: Sequence[str], *, adapter: str) -> Decision:
-    """Whether a command may be spawned; the first rule that fits decides.
+    """Decide whether a command may be spawned; the first rule that matches decides.
 
     Args:
-        policy: The step's.
+        policy: The step's policy.
         argv: Program (a name or an absolute path) and arguments.
         adapter: Program of the step's profile, which is allowed unless a rule denies it.
     """
@@ -52,18 +52,18 @@ def decide(policy: CommandPolicy, argv: Sequence[str], *, adapter: str) -> Decis
     return Decision(policy.fallback == "allow", "fallback")
 
 
-def holds_nothing(policy: CommandPolicy) -> bool:
+def allows_everything(policy: CommandPolicy) -> bool:
     """Whether an agent may spawn any program."""
     return policy.fallback == "allow" and all(_by_program(policy).values())
 
 
 def spawnable(policy: CommandPolicy) -> frozenset[str] | None:
-    """Absolute paths of the programs an agent may spawn itself, links followed too; None when it is any.
+    """Return the absolute paths of programs an agent may spawn, with and without links; None for any program.
 
-    With `fallback: allow` and no rule that denies, nothing is held back. With one, everything on the system's path but
-    what is denied may be spawned, and what its programs keep elsewhere for themselves: folders stand for all in them.
+    With `fallback: allow` and no rule that denies, any program. With one that denies, every other program on the
+    system's path and in `_HELPER_FOLDERS`; a folder means all programs in it.
     """
-    if holds_nothing(policy):
+    if allows_everything(policy):
         return None
     named = _by_program(policy)
     if policy.fallback == "allow":
@@ -74,7 +74,7 @@ def spawnable(policy: CommandPolicy) -> frozenset[str] | None:
 
 
 def denied_programs(policy: CommandPolicy) -> frozenset[str]:
-    """Absolute paths, links followed, of the programs that rules deny inside, under every name they go by."""
+    """Return the absolute paths, links followed, of programs that rules deny to the agent, under all their names."""
     named = _by_program(policy)
     files = {
         (found.st_dev, found.st_ino)
@@ -85,7 +85,7 @@ def denied_programs(policy: CommandPolicy) -> frozenset[str]:
     }
     if not files:
         return frozenset()
-    # Also by its name where programs keep helpers: Git lies there once more, as a link to the same file or a copy.
+    # Also by name in the helper folders: Git is there, too, as a link to the same file or as a copy.
     names = {os.path.basename(program) for program, is_allowed in named.items() if not is_allowed}
     copies = {place for place in _helpers() if os.path.basename(place) in names}
     places = {*_everything(), *_helpers(), *(place for program in named for place in _places(program))}
@@ -99,16 +99,16 @@ def denied_programs(policy: CommandPolicy) -> frozenset[str]:
 def _by_program(policy: CommandPolicy) -> dict[str, bool]:
     named: dict[str, bool] = {}
     for rule in policy.rules:
-        # The first rule that fits decides. One about arguments denies the whole program inside, and allows nothing.
+        # The first rule that matches decides. One with arguments denies the whole program to the agent.
         named.setdefault(rule.program, rule.allow and not rule.args_prefix)
     return named
 
 
 def needed_to_start(program: str) -> frozenset[str]:
-    """What has to be spawnable for a program to start at all: itself, the interpreters of its first lines, the loader.
+    """Return what a program needs to spawn to start: itself, the interpreters in its first lines, the loader.
 
-    A script of an npm package often starts the program proper, which lies in the package or in one for this machine
-    beside it (Codex, opencode): their folders are named, too.
+    A script of an npm package often starts a binary in its package or in a package for this machine next to it (Codex,
+    opencode): their folders are included, too.
 
     Args:
         program: An absolute path.
@@ -134,7 +134,7 @@ def needed_to_start(program: str) -> frozenset[str]:
 
 
 def _npm_folders(script: str) -> set[str]:
-    """Folder of the npm package a script belongs to, and of those it names as one for each kind of machine."""
+    """Return the folders of a script's npm package and of its packages for kinds of machines."""
     before, inside, name = script.rpartition("/node_modules/")
     if not inside:
         return set()
@@ -173,7 +173,7 @@ def _stat(place: str) -> os.stat_result | None:
 
 
 def _without(folder: str, denied: frozenset[str]) -> list[str]:
-    """A folder, or what is in it but some files."""
+    """Return a folder, or its contents without denied files."""
     if not any(place.startswith(f"{folder}/") for place in denied):
         return [folder] if os.path.isdir(folder) else []
     found = []
@@ -187,7 +187,7 @@ def _without(folder: str, denied: frozenset[str]) -> list[str]:
 
 @cache
 def _helpers() -> frozenset[str]:
-    """Programs that programs keep for themselves; looked for once (0.3 s for 50,000 files)."""
+    """Find the programs in the helper folders; cached (0.3 s for 50,000 files)."""
     found = set()
     for top in _HELPER_FOLDERS:
         for folder, _, names in os.walk(top):

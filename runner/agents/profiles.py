@@ -1,4 +1,4 @@
-"""Agent profiles: the command lines the operator declared, and which one a step works with here and now."""
+"""Agent profiles: the command lines the operator declared, and the selection of one for a step."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ if TYPE_CHECKING:
 
     from runner.secrets.vault import CredentialRequester, Vault
 
-#: How a program prints what it does; `raw` is any text.
+#: Format of a program's output; `raw` is any text.
 StreamFormat: TypeAlias = Literal["raw", "claude", "codex", "gemini", "opencode"]
-#: Stands in `model_args` for the model a step asks for.
-MODEL_PLACE = "{model}"
+#: Placeholder in `model_args` for the model.
+MODEL_PLACEHOLDER = "{model}"
 #: Program name of profiles that answer from a script file; nothing is spawned.
 MOCK = "mock"
-#: Environment variable of the server that names the profile of those who leave the choice open.
+#: Environment variable of the server that names the default profile.
 AGENT_VARIABLE = "PACKLINE_AGENT"
-#: Stands for any step that leaves the choice open.
+#: A step that leaves the choice to the server.
 ANY_AGENT = AgentStep(Choice(variable=AGENT_VARIABLE))
 
 
 @dataclass(frozen=True, slots=True)
 class AgentProfile:
-    """A command line agent steps may use.
+    """A command line that agent steps may use.
 
     Attributes:
         key: Its name.
-        command: Program and fixed arguments; the prompt goes in on standard input.
-        model: Model it uses unless the step names another.
-        model_args: Arguments that tell it, with `{model}` where the model's name goes; none when it takes no model.
-        stream: How it prints what it does.
-        env: Names of the server's environment variables it is given.
-        variables: Fixed environment variables it is given.
-        credentials: Environment variable and `credential` or `credential.field` for each; the operator grants them by
-            declaring them.
-        timeout_seconds: Longest time of an attempt whose step does not say.
-        capabilities: What it says it can do, for people and for the key of its cached results.
-        read: Folders and files outside the workspace it may read, such as its own configuration.
-        script: File a `mock` profile answers from.
-        network: Whether it may reach the network; without, steps run at `sandbox_offline` at least.
-        isolation: Weakest level it accepts from a step; None for any.
-        problem: Why it cannot be used as it is declared; None when it can.
+        command: Program and fixed arguments; the prompt is passed on standard input.
+        model: Default model.
+        model_args: Arguments that select a model, with the placeholder `{model}`; empty if it accepts no model.
+        stream: Format of its output.
+        env: Names of the server's environment variables to pass on.
+        variables: Fixed environment variables.
+        credentials: Pairs of an environment variable and `credential` or `credential.field`; the declaration grants
+            them.
+        timeout_seconds: Time-out of an attempt, if the step sets none.
+        capabilities: What it can do, for people and for the key of its cached results.
+        read: Folders and files outside the workspace that it may read, such as its own configuration.
+        script: Script file of a `mock` profile.
+        network: Whether it may use the network; if not, steps run at `sandbox_offline` at least.
+        isolation: Weakest level it accepts; None for any.
+        problem: Why the declaration cannot be used; None if it can.
     """
 
     key: str
@@ -77,20 +77,20 @@ class AgentProfile:
 
     @property
     def named_file(self) -> str | None:
-        """The first file its arguments name by absolute path, such as the script of an interpreter; it may read it."""
+        """The first file in its arguments with an absolute path, such as an interpreter's script; it may read it."""
         named = (part for part in self.command[1:] if os.path.isabs(part) and os.path.isfile(part))
         return next(named, None)
 
     def argv(self, model: str | None) -> tuple[str, ...]:
-        """Its command line for a model."""
+        """Return its command line for a model."""
         if model is None:
             return self.command
-        return (*self.command, *(part.replace(MODEL_PLACE, model) for part in self.model_args))
+        return (*self.command, *(part.replace(MODEL_PLACEHOLDER, model) for part in self.model_args))
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The profile and model a step works with; resolved at start and kept for the run, like a pack's version."""
+    """The profile and model of a step; resolved when a run starts and kept for the run, like a pack's version."""
 
     profile: str
     model: str | None = None
@@ -100,22 +100,22 @@ class Selection:
 
     @classmethod
     def parse(cls, text: str) -> Selection:
-        """Read what `str` wrote; names of profiles hold no `@`."""
+        """Parse what `str` returned; names of profiles have no `@`."""
         profile, found, model = text.partition("@")
         return cls(profile, model if found else None)
 
 
 class Agents:
-    """What agent steps may use on this server.
+    """The agents of this server.
 
     Args:
         profiles: By key.
         read_variable: Reads an environment variable of the server.
-        probe: Tells how far this machine can keep a process apart; asked once, when it first matters.
-        folder: Where workspaces of attempts are made.
-        output_bytes: What one agent may print.
-        workspace_bytes: What its workspace may hold.
-        mcp_url: Where Packline's own tools are, for steps that declare `tools`; None when this process serves none.
+        probe: Finds the strongest isolation of this machine; called once, when first needed.
+        folder: Folder of the attempts' workspaces.
+        output_bytes: Limit of one agent's output.
+        workspace_bytes: Limit of its workspace.
+        mcp_url: URL of Packline's own tools, for steps that declare `tools`; None if this process serves none.
     """
 
     def __init__(
@@ -137,62 +137,62 @@ class Agents:
         self.workspace_bytes = workspace_bytes
         self.mcp_url = mcp_url
         self.read_variable = read_variable
-        #: Takes the name of a tool that was refused, by the token it was called with; see `runner.agents.tool_access`.
+        #: By token id; called with the name of a refused tool. See `runner.agents.tool_access`.
         self.refusals: dict[str, Callable[[str], None]] = {}
 
     @property
     def isolation(self) -> Isolation:
-        """The strongest level this machine reaches."""
+        """The strongest level this machine offers."""
         if self._isolation is None:
             self._isolation = self._probe()
         return self._isolation
 
     def note_refusal(self, token_id: str | None, tool: str) -> None:
-        """Tell the attempt that was given a token that a call with it was refused.
+        """Notify the attempt with a token that a call was refused.
 
-        An attempt on another server is not informed: its transcript shows what its program prints.
+        Does not reach an attempt on another server, whose transcript shows what its program prints.
         """
         take = self.refusals.get(token_id or "")
         if take is not None:
             take(tool)
 
     def select(self, step: AgentStep, chosen: str | None = None) -> Selection | Missing:
-        """Which profile and model a step works with, or why none.
+        """Select the profile and model of a step, or return why there is none.
 
         Args:
             step: The step.
-            chosen: What a caller chose at start: one of the step's `choices`.
+            chosen: The caller's choice: one of the step's `choices`.
         """
         if chosen is not None and chosen not in (choices := self.choices(step)):
             return Missing(
-                f"The step may not use the agent {shown(chosen)}.",
-                f"It may use {', '.join(f'`{key}`' for key in choices)}.",
+                f"The step does not accept the agent {shown(chosen)}.",
+                f"It accepts {', '.join(f'`{key}`' for key in choices)}.",
             )
         key = step.use.named(chosen) if chosen is not None else step.use.resolve(self.read_variable)
         if not key:
             return Missing(
-                f"No agent is chosen: the environment variable {step.use.variable} is not set to one the step knows.",
+                f"No agent is chosen: the environment variable {step.use.variable} names none that the step accepts.",
                 f"Set {step.use.variable} for the server, or start the run with an agent of your choice.",
             )
         profile = self.profiles.get(key)
         if profile is None:
             known = ", ".join(f"`{name}`" for name in self.profiles) or "none"
             return Missing(
-                f"There is no agent profile `{key}` here; declared: {known}.",
+                f"There is no agent profile `{key}`; declared: {known}.",
                 f"Declare it in the settings file: `[agents.{key}]`.",
             )
         model = step.model.resolve(self.read_variable) if step.model is not None else None
         if model is not None and not profile.model_args and not profile.is_mock:
             return Missing(
-                f"The agent profile `{key}` takes no model, and the step asks for `{model}`.",
-                f'Give the profile `model_args`, such as `["--model", "{MODEL_PLACE}"]`, or ask for none.',
+                f"The agent profile `{key}` accepts no model, but the step asks for `{model}`.",
+                f'Give the profile `model_args`, such as `["--model", "{MODEL_PLACEHOLDER}"]`, or remove `model`.',
             )
         return Selection(key, model or profile.model)
 
     def choices(self, step: AgentStep) -> tuple[str, ...]:
-        """What a caller may choose for a step: its profiles, and the words its `map` has for them.
+        """List what a caller may choose for a step: its profiles, and the values of its `map`.
 
-        A step that leaves the choice to a variable without a `map` takes every profile declared here.
+        A step that leaves the choice to a variable without a `map` accepts every declared profile.
         """
         use = step.use
         is_open = use.variable is not None and not use.mapping
@@ -200,14 +200,14 @@ class Agents:
         return tuple(dict.fromkeys((*use.candidates, *words, *(self.profiles if is_open else ()))))
 
     def missing(self, profile: AgentProfile) -> Missing | None:
-        """Why a profile cannot be used here; None when it can."""
+        """Return why a profile cannot be used on this server; None if it can."""
         if profile.problem is not None:
             return Missing(profile.problem, "Correct it in the settings file.")
         if profile.is_mock:
             if profile.script is None or profile.script.is_file():
                 return None
             return Missing(
-                f"The script {profile.script.name} of the agent profile `{profile.key}` is not there.",
+                f"The script {profile.script.name} of the agent profile `{profile.key}` does not exist.",
                 "Correct `script` in the settings file.",
             )
         if find_program(profile.command[0]) is None:
@@ -218,23 +218,23 @@ class Agents:
         return None
 
     def demanded(self, step: AgentStep | None, profile: AgentProfile) -> Isolation:
-        """The weakest level the profile, and the step if one is given, accept."""
+        """Return the weakest level that the profile and the step, if given, accept."""
         named = {profile.isolation, None if step is None else step.isolation} - {None}
         if not profile.network:
             named.add("sandbox_offline")
         return next((level for level in reversed(Isolation) if level in named), Isolation.PROCESS)
 
     def level(self, step: AgentStep, profile: AgentProfile) -> Isolation:
-        """How far a step's program is kept apart here.
+        """Return the level at which a step's program runs.
 
-        Without a demand, an agent keeps the network it needs to reach its model.
+        Unless `sandbox_offline` is required, an agent keeps the network, which it needs to reach its model.
         """
         reached = Isolation.SANDBOX if weaker(Isolation.SANDBOX, self.isolation) else self.isolation
         demanded = self.demanded(step, profile)
         return demanded if weaker(reached, demanded) else reached
 
     def lacks_any(self) -> list[Requirement]:
-        """What a pack lacks that has an agent of the caller's choice work: any that is no mock and can be used."""
+        """Return what a pack with any agent lacks: a usable profile that is not a mock."""
         chosen = self.select(ANY_AGENT)
         if isinstance(chosen, Selection):
             missing = self.missing(self.profiles[chosen.profile])
@@ -245,7 +245,7 @@ class Agents:
     def lacks(
         self, step: AgentStep, chosen: str | None, vault: Vault, requester: CredentialRequester
     ) -> list[Requirement]:
-        """What a step needs and cannot have here, without naming the step."""
+        """Return what a step needs and lacks on this server; the requirements do not name the step."""
         selected = self.select(step, chosen)
         if isinstance(selected, Missing):
             named = step.use.named(chosen) if chosen is not None else None
@@ -262,7 +262,7 @@ class Agents:
                     "isolation",
                     demanded.value,
                     (),
-                    f"The step demands isolation `{demanded}`; this server offers `{self.isolation}`.",
+                    f"The step requires isolation `{demanded}`; this server offers `{self.isolation}`.",
                     Hint("Install bubblewrap and allow user namespaces, or accept a weaker level."),
                 )
             )
@@ -280,12 +280,12 @@ class Agents:
 
 
 def credential_keys(step: AgentStep) -> tuple[str, ...]:
-    """Keys of the credentials a step names, each once."""
+    """Return the keys of the credentials a step names, each once."""
     return tuple(dict.fromkeys(ref.partition(".")[0] for _, ref in step.credentials))
 
 
 def find_program(program: str) -> str | None:
-    """Absolute path of a program, or None; a relative path is refused, since it would mean another file elsewhere."""
+    """Find the absolute path of a program; refuses a relative path, since it depends on the current folder."""
     if os.sep in program:
         return program if os.path.isabs(program) and os.access(program, os.X_OK) else None
     found = shutil.which(program)
@@ -293,19 +293,18 @@ def find_program(program: str) -> str | None:
 
 
 def no_agents(folder: Path) -> Agents:
-    """A server on which no profile is declared."""
+    """Make the agents of a server without profiles."""
     return Agents({}, read_variable=lambda _: None, probe=lambda: Isolation.PROCESS, folder=folder)
 
 
 _CLAUDE = ("claude", "-p", "--output-format", "stream-json", "--verbose")
-#: Codex's own sandbox is bubblewrap, too, which does not start inside ours (tried with 0.169): it is off, and ours is
-#: demanded in its place.
+#: Codex's own sandbox is bubblewrap, too, which does not start inside ours (tried with 0.169): it is off, and the
+#: profile requires ours instead.
 _CODEX = ("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral", "--sandbox", "danger-full-access")
-_MODEL = ("--model", MODEL_PLACE)
+_MODEL = ("--model", MODEL_PLACEHOLDER)
 
-#: Profiles a settings table may start from with `preset = "…"`. The plain ones may read and answer; `-edit` may also
-#: change files of the workspace. What a program allows its model to do inside is its own affair: the sandbox is the
-#: boundary that holds.
+#: Profiles for `preset = "…"` in a settings table. The plain ones read and answer; `-edit` may also change files of the
+#: workspace. Permissions inside a program are its own: only the sandbox is a safe boundary.
 PRESETS: dict[str, AgentProfile] = {
     profile.key: profile
     for profile in (
@@ -356,9 +355,9 @@ PRESETS: dict[str, AgentProfile] = {
 
 
 def from_preset(preset: str, key: str, **changes: object) -> AgentProfile:
-    """A profile made of a preset; what is given replaces its part.
+    """Make a profile from a preset with changes.
 
     Raises:
-        KeyError: there is no such preset.
+        KeyError: The preset does not exist.
     """
     return replace(PRESETS[preset], key=key, **changes)  # type: ignore[arg-type] # the fields of a settings table

@@ -1,4 +1,4 @@
-"""Replays a kept result of an agent step, and keeps one."""
+"""Stores results of agent steps in the cache, and replays them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def replayed_result(current: AgentAttempt, key: str) -> AgentOutput | None:
-    """A kept result, its artifacts proposed again; None when there is none, or an artifact's content is gone."""
+    """Return a cached result with its artifacts proposed again; None without one or if a content was erased."""
     ctx = current.ctx
     kept = await find_result(ctx.resources.store, ctx.caller_id, key)
     if kept is None:
@@ -28,15 +28,15 @@ async def replayed_result(current: AgentAttempt, key: str) -> AgentOutput | None
     try:
         artifacts = [await ctx.save_again(file, status=ArtifactStatus.PROPOSED) for file in kept.files]
     except (FileNotFoundError, PackError):
-        del ctx.artifacts[before:], ctx.files[before:]  # the agent runs again and makes them itself
+        del ctx.artifacts[before:], ctx.files[before:]  # the agent runs again and produces them
         return None
     ctx.receipt = orjson.dumps(asdict(Receipt(key, kept.made_at.isoformat(), kept.attempt_id))).decode()
     ctx.progress(None, "replayed from the cache")
     return AgentOutput(artifacts=artifacts, **orjson.loads(kept.output))
 
 
-async def keep_result(current: AgentAttempt, key: str, output: AgentOutput) -> None:
-    """Keep a result for as long as artifacts are; one that holds a secret is not kept."""
+async def cache_result(current: AgentAttempt, key: str, output: AgentOutput) -> None:
+    """Cache a result for as long as artifacts are kept, unless an artifact has a secret."""
     ctx = current.ctx
     if any(artifact.status == ArtifactStatus.QUARANTINED for artifact in ctx.artifacts):
         return
@@ -52,5 +52,5 @@ async def keep_result(current: AgentAttempt, key: str, output: AgentOutput) -> N
             files=files,
             keep_days=ctx.resources.limits.artifact_days,
         )
-    except StoreError as error:  # the step is done all the same
-        ctx.warn(f"The result could not be kept to be replayed: {error}")
+    except StoreError as error:  # the step has still succeeded
+        ctx.warn(f"The result could not be cached: {error}")

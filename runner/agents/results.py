@@ -1,4 +1,4 @@
-"""What an agent's work comes to: its answer as JSON, the files it proposes, or how it failed."""
+"""Results of an agent's program: its answer, the files it proposes, or its failure."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ if TYPE_CHECKING:
     from runner.agents.listening import OutputListener
     from runner.packs.context import ArtifactRef
 
-#: Room in a step's output for each artifact, and once for what is around the answer.
+#: Space reserved in a step's output for each artifact, and once for the fields around the answer.
 REFERENCE_BYTES = 1_000
-#: What is kept in `text` of an answer that does not fit, and what is then appended.
+#: Length of `text` for an answer that does not fit, and its suffix.
 SHORTENED_CHARACTERS, SHORTENED = 100_000, "\n… (shortened)"
 
 
 def failed(current: AgentAttempt, listener: OutputListener, exit_code: int) -> PackError:
-    """The failure of a program that did not end well, with its last words."""
+    """Make the failure of a program, with the end of its output."""
     program = current.profile.command[0]
     if exit_code == confine.CANNOT:
-        return PackError(FailureCode.POLICY_DENIED, "This kernel cannot hold the agent to its `commands`.")
+        return PackError(FailureCode.POLICY_DENIED, "This kernel cannot enforce the step's `commands`.")
     how = f"ended with exit code {exit_code}" if exit_code >= 0 else f"was ended by signal {-exit_code}"
     reported = listener.reported_failure()
     if exit_code == 0:
-        how = "says that it failed"
+        how = "reported a failure"
     said = reported or listener.last_error() or excerpt(listener.answer(), ERROR_CHARACTERS, from_end=True)
     return PackError(
         FailureCode.HANDLER_FAILED,
         f"{program} {how}" + (f": {excerpt(said.splitlines()[-1], 300)}" if said.strip() else "."),
-        hint="The transcript of the attempt tells what it did.",
+        hint="The transcript of the attempt shows what it did.",
         detail={"exit_code": exit_code, "stderr": said},
     )
 
 
 def answer_of(current: AgentAttempt, listener: OutputListener) -> tuple[str, JSONValue]:
-    """The answer as text, and as JSON when the step declares what it looks like.
+    """Return the answer as text, and as JSON if the step declares a schema.
 
-    It is whole, or shortened with a mark and a warning where `stdout_to` keeps what was printed.
+    It is complete, or shortened with a mark and a warning if `stdout_to` stores the whole output.
 
     Raises:
-        PackError: `resource_exhausted` when it is larger than a step's output; `invalid_output`.
+        PackError: `resource_exhausted` if it is larger than a step's output; `invalid_output`.
     """
     step, limit = current.step, current.ctx.resources.limits.step_output_bytes
     text = listener.answer()
@@ -70,15 +70,15 @@ def answer_of(current: AgentAttempt, listener: OutputListener) -> tuple[str, JSO
         if step.stdout_to is not None and kept > 0:
             beginning = text[:kept]
             current.ctx.warn(
-                f"The agent's answer, of {_length(listener)}, does not fit into the step's output: `text` holds its "
-                f"first {len(beginning):,} characters, `{step.stdout_to}` all that was printed."
+                f"The agent's answer, of {_length(listener)}, does not fit into the step's output: `text` has its "
+                f"first {len(beginning):,} characters, `{step.stdout_to}` the whole output."
             )
             return beginning + SHORTENED, data
-    remedy = "Have the agent answer less" if step.stdout_to else "Declare `stdout_to`, which keeps it as an artifact"
+    remedy = "Ask the agent for less" if step.stdout_to else "Declare `stdout_to`, which stores it as an artifact"
     raise PackError(
         FailureCode.RESOURCE_EXHAUSTED,
-        f"The agent's answer has {_length(listener)}; a step's output holds at most {limit:,} bytes.",
-        hint=f"{remedy}, or have it write a file that the step declares in `outputs`.",
+        f"The agent's answer has {_length(listener)}; the limit of a step's output is {limit:,} bytes.",
+        hint=f"{remedy}, or let it write a file that the step declares in `outputs`.",
     )
 
 
@@ -90,7 +90,7 @@ def _length(listener: OutputListener) -> str:
 
 
 def _answer_data(current: AgentAttempt, text: str) -> JSONValue:
-    """The answer as JSON when the step declares what it looks like."""
+    """Parse the answer as JSON and check it, if the step declares a schema."""
     schema = current.step.output_schema
     if schema is None:
         return None
@@ -104,7 +104,7 @@ def _answer_data(current: AgentAttempt, text: str) -> JSONValue:
         ) from error
     issues = compile_schema(schema).issues(value)
     if issues:
-        where = ".".join(issues[0].path) or "its top"
+        where = ".".join(issues[0].path) or "the top level"
         raise PackError(
             FailureCode.INVALID_OUTPUT,
             f"The agent's answer does not fit `output_schema` at {where}: {issues[0].message}",
@@ -113,7 +113,7 @@ def _answer_data(current: AgentAttempt, text: str) -> JSONValue:
 
 
 def _json_part(text: str) -> str:
-    """The JSON of an answer: all of it, or what stands in its only fenced block."""
+    """Return the JSON of an answer: all of it, or its only fenced block."""
     stripped = text.strip()
     if stripped.count("```") == 2:
         inside = stripped.split("```")[1]
@@ -137,8 +137,8 @@ async def proposed_artifacts(current: AgentAttempt, listener: OutputListener) ->
         except WorkspaceError as error:
             raise PackError(
                 FailureCode.INVALID_OUTPUT,
-                f"The declared output cannot be had: {error}",
-                hint="Look at the transcript; say in the prompt which file is to be written.",
+                f"The declared output is not available: {error}",
+                hint="See the transcript, and say in the prompt which file to write.",
             ) from error
         name = PurePosixPath(path).name
         media_type = await asyncio.to_thread(_media_type, copy, name)

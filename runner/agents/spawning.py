@@ -1,4 +1,4 @@
-"""Start an agent's program in its confinement, with its environment and limits, and stop it when it exceeds them."""
+"""Runs an agent's program in its confinement, with its environment and limits, and stops it if it exceeds them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from runner.agents.isolation import (
     places_of,
     weaker,
 )
-from runner.agents.policy import denied_programs, holds_nothing, needed_to_start, spawnable
+from runner.agents.policy import allows_everything, denied_programs, needed_to_start, spawnable
 from runner.agents.tool_access import tool_access
 from runner.agents.workspace import WorkspaceError, size_of
 from runner.failures import FailureCode, JSONValue, PackError
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
     from runner.agents.agent_attempt import AgentAttempt
     from runner.agents.listening import OutputListener
 
-#: How often the size of a workspace is looked at, and how much longer than that took the next look waits.
+#: Shortest interval between two checks of a workspace's size, and its least multiple of a check's duration.
 WATCH_SECONDS, WATCH_SHARE = 1.0, 10
 #: Largest file an agent may write, in bytes.
 FILE_BYTES = 1 << 30
 
 
 async def spawn(current: AgentAttempt, argv: list[str], listener: OutputListener) -> int:
-    """Run the program; its exit code. When this ends, nothing that it started is left.
+    """Run the program and return its exit code; no process that it started is left.
 
     Args:
         current: The attempt.
         argv: Program, an absolute path, and arguments.
-        listener: Takes what it prints.
+        listener: Receives its output.
 
     Raises:
-        PackError: `policy_denied` when the demanded isolation is out of reach, `credential_invalid`,
-            `resource_exhausted` when it prints or writes more than it may.
+        PackError: `policy_denied` without the required isolation, `credential_invalid`, `resource_exhausted` if it
+            prints or writes more than it may.
     """
     ctx, step, profile = current.ctx, current.step, current.profile
     agents = ctx.resources.agents
@@ -57,12 +57,12 @@ async def spawn(current: AgentAttempt, argv: list[str], listener: OutputListener
     if weaker(agents.isolation, demanded):
         raise PackError(
             FailureCode.POLICY_DENIED,
-            f"The step demands isolation `{demanded}`; this server offers `{agents.isolation}`.",
+            f"The step requires isolation `{demanded}`; this server offers `{agents.isolation}`.",
             hint="Install bubblewrap and allow user namespaces, or accept a weaker level.",
         )
     level = agents.level(step, profile)
-    if level is Isolation.PROCESS and not has_landlock() and not holds_nothing(step.commands):
-        _tell_what_is_not_held(current)
+    if level is Isolation.PROCESS and not has_landlock() and not allows_everything(step.commands):
+        _refuse_or_warn_unconfined(current)
     needed = needed_to_start(argv[0])
     confinement = await asyncio.to_thread(_confinement, current, level, needed)
     ctx.isolation = level.value
@@ -73,7 +73,7 @@ async def spawn(current: AgentAttempt, argv: list[str], listener: OutputListener
 
 
 def _confinement(current: AgentAttempt, level: Isolation, needed: frozenset[str]) -> Confinement:
-    """What is around the program; looks through folders of programs, so it is called in a thread."""
+    """Make the program's confinement; searches folders of programs, so call it in a thread."""
     policy, agents = current.step.commands, current.ctx.resources.agents
     named = current.profile.named_file
     own = (place for file in (*sorted(needed), *((named,) if named else ())) for place in places_of(file))
@@ -119,14 +119,14 @@ async def _run(
         for task in (running, watching):
             task.cancel()
         await asyncio.wait((running, watching))
-    excess = listener.excess or await _oversize(current, confinement)  # a short one may never have been looked at
+    excess = listener.excess or await _oversize(current, confinement)  # a short program may never have been checked
     if excess is not None:
         raise excess
     return result.exit_code
 
 
 async def _watch(current: AgentAttempt, confinement: Confinement, listener: OutputListener) -> PackError:
-    """Wait until the agent uses more than it may, and answer what to say then."""
+    """Wait until the agent exceeds a limit, and return the failure."""
     wait = WATCH_SECONDS
     while True:
         try:
@@ -143,28 +143,28 @@ async def _watch(current: AgentAttempt, confinement: Confinement, listener: Outp
 
 
 async def _oversize(current: AgentAttempt, confinement: Confinement) -> PackError | None:
-    """What to say when its folders hold more than they may."""
+    """Return the failure if its folders exceed their limit."""
     limit = current.ctx.resources.agents.workspace_bytes
     homes = [Path(confinement.home_seen)] if confinement.level is Isolation.PROCESS else []
     try:
         if await asyncio.to_thread(size_of, current.workspace, *homes, limit=limit) <= limit:
             return None
     except WorkspaceError as error:
-        return PackError(FailureCode.RESOURCE_EXHAUSTED, str(error), hint="Have it nest its folders less deeply.")
+        return PackError(FailureCode.RESOURCE_EXHAUSTED, str(error), hint="Make it nest its folders less deeply.")
     return PackError(
         FailureCode.RESOURCE_EXHAUSTED,
-        f"The agent's workspace holds more than {limit:,} bytes.",
-        hint="Give it less to do, or have an operator raise PACKLINE_AGENT_WORKSPACE_BYTES.",
+        f"The agent's workspace exceeds the limit of {limit:,} bytes.",
+        hint="Give it less to do, or ask an operator to raise PACKLINE_AGENT_WORKSPACE_BYTES.",
     )
 
 
 async def _environment(current: AgentAttempt, confinement: Confinement, programs: Sequence[str]) -> dict[str, str]:
-    """All the agent is given: what the profile names, the secrets of profile and step, and five plain facts.
+    """Make the agent's environment: the profile's variables, the credentials of profile and step, and five more.
 
     Args:
         current: The attempt.
-        confinement: What is around it.
-        programs: What has to be found for its program to start, such as the interpreter of a script.
+        confinement: Its confinement.
+        programs: Programs that must be on `PATH` for it to start, such as the interpreter of a script.
     """
     ctx, profile = current.ctx, current.profile
     agents = ctx.resources.agents
@@ -191,12 +191,12 @@ async def _environment(current: AgentAttempt, confinement: Confinement, programs
 
 
 def _folders_of(programs: Sequence[str]) -> list[str]:
-    """Where programs lie, without the folders among them."""
+    """Return the folders of programs; skips paths that are folders."""
     return [os.path.dirname(place) for place in programs if os.path.isfile(place) and os.access(place, os.X_OK)]
 
 
 def _secret(ref: str, part: str, fields: Mapping[str, str] | None) -> str:
-    """The value a variable gets: a field of a credential, or its only one."""
+    """Return a variable's value: a field of a credential, or its only one."""
     values = fields or {}
     if part and part in values:
         return values[part]
@@ -204,13 +204,13 @@ def _secret(ref: str, part: str, fields: Mapping[str, str] | None) -> str:
         return next(iter(values.values()))
     raise PackError(
         FailureCode.CREDENTIAL_INVALID,
-        f"`{ref}` names no field of that credential that can be had; it has {', '.join(values) or 'none'}.",
+        f"`{ref}` names no field of that credential; it has {', '.join(values) or 'none'}.",
         hint="Write `credential.field`.",
     )
 
 
 def _confined(current: AgentAttempt, confinement: Confinement, argv: list[str]) -> list[str]:
-    """The command line held to what it may spawn and where it may write, as far as this kernel can."""
+    """Return the command line with restrictions of what it may spawn and write, as far as the kernel supports them."""
     rules: dict[str, JSONValue] = {}
     allowed = spawnable(current.step.commands)
     if allowed is not None:
@@ -222,18 +222,17 @@ def _confined(current: AgentAttempt, confinement: Confinement, argv: list[str]) 
     if not has_landlock():
         if confinement.level is Isolation.PROCESS:
             return argv
-        rules = {}  # programs that are not allowed are not there
+        rules = {}  # the sandbox hides programs that are not allowed
     return [sys.executable, "-I", "-S", CONFINE, orjson.dumps(rules).decode(), *argv]
 
 
-def _tell_what_is_not_held(current: AgentAttempt) -> None:
-    """Warn that nothing holds the default here, without Landlock and bubblewrap; what a step demands is refused."""
+def _refuse_or_warn_unconfined(current: AgentAttempt) -> None:
+    """Refuse a declared policy that this machine cannot enforce; warn if only the default cannot be enforced."""
     if current.step.commands.declared:
         current.transcript.add("denial", None, {"by": "commands", "reason": "not enforceable here"})
         raise PackError(
             FailureCode.POLICY_DENIED,
-            "The step says what its agent may spawn, and this machine cannot hold it to that: it has neither "
-            "bubblewrap nor Landlock.",
-            hint="Install bubblewrap, or write `commands: {fallback: allow}` to go without.",
+            "This machine cannot enforce the step's `commands`: it has neither bubblewrap nor Landlock.",
+            hint="Install bubblewrap, or write `commands: {fallback: allow}` to run without.",
         )
-    current.ctx.warn("This machine cannot hold the agent to what it may spawn: it has neither bubblewrap nor Landlock.")
+    current.ctx.warn("This machine cannot restrict what the agent spawns: it has neither bubblewrap nor Landlock.")

@@ -1,7 +1,7 @@
-"""One attempt of an agent step: a row of phases over one `AgentAttempt`; whatever happens, its transcript is closed.
+"""Runs one attempt of an agent step: a row of phases over one `AgentAttempt`, which always close its transcript.
 
-The program gets its prompt on standard input, only the environment that profile and step name, its own folder and its
-confinement. No process outlives the attempt.
+The program gets its prompt on standard input, only the environment that profile and step declare, its own folder and
+its confinement. No process outlives the attempt.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runner.agents.mock import MockAgent
 from runner.agents.parsing import workspace_path
 from runner.agents.policy import decide
 from runner.agents.profiles import Selection, find_program
-from runner.agents.replaying import keep_result, replayed_result
+from runner.agents.replaying import cache_result, replayed_result
 from runner.agents.results import answer_of, failed, proposed_artifacts
 from runner.agents.spawning import spawn
 from runner.agents.transcript import Transcript
@@ -42,19 +42,19 @@ async def work(ctx: AttemptContext, step: AgentStep, selection: Selection | None
         PackError: `policy_denied`, `invalid_input`, `credential_invalid`, `handler_failed`, `invalid_output`,
             `resource_exhausted`, `not_found`.
     """
-    assert selection is not None, "a run keeps what was selected at its start"
+    assert selection is not None, "selected when the run started"
     agents = ctx.resources.agents
     profile = agents.profiles.get(selection.profile)
     if profile is None:
         raise PackError(
             FailureCode.SCHEMA_MISMATCH,
-            f"The agent profile `{selection.profile}` this run was started with is not declared any more.",
+            f"The agent profile `{selection.profile}` of this run is no longer declared.",
             hint="Declare it again, or run again with another.",
         )
     folder = agents.folder / ctx.attempt_id
     session = (ctx.session_left or ctx.session) if step.workspace == "session" else None
     if step.workspace == "session" and session is None:
-        raise PackError(FailureCode.SESSION_UNAVAILABLE, "No earlier step left a session to work in.")
+        raise PackError(FailureCode.SESSION_UNAVAILABLE, "No earlier step provides a session.")
     current = AgentAttempt(
         ctx=ctx,
         step=step,
@@ -77,17 +77,17 @@ async def work(ctx: AttemptContext, step: AgentStep, selection: Selection | None
             raise
         raise PackError(
             FailureCode.RESOURCE_EXHAUSTED,
-            f"The disk of the server is full: what the agent works with could not be kept ({error.strerror}).",
+            f"The disk of the server is full: files of the agent could not be written ({error.strerror}).",
             hint="Free disk space on the server, then resume the run.",
         ) from error
     finally:
-        if folder.exists():  # what is replayed made none
+        if folder.exists():  # a replayed result has none
             await asyncio.to_thread(remove_folder, folder)
-        await current.transcript.close()  # last: on a full disk, only now there may be room for it
+        await current.transcript.close()  # last, since on a full disk only now there may be space for it
 
 
 async def _replayed_or_made(current: AgentAttempt, input: AgentInput) -> AgentOutput:
-    """The phases of an attempt, or what an earlier one with the same key came to."""
+    """Replay a cached result, or run the phases of the attempt."""
     ctx, step, profile = current.ctx, current.step, current.profile
     current.inputs = [await _input_file(ctx, entry) for entry in input.inputs]
     script = MockAgent.load(profile.script) if profile.is_mock else None
@@ -104,10 +104,10 @@ async def _replayed_or_made(current: AgentAttempt, input: AgentInput) -> AgentOu
         return replayed
     await asyncio.to_thread(_make_folders, current)
     behaviour = await asyncio.to_thread(Behaviour.of, profile)
-    current.transcript.add("prompt", current.prompt, _told(current, behaviour))
+    current.transcript.add("prompt", current.prompt, _prompt_data(current, behaviour))
     output = await _perform(current, script)
     if step.cache:
-        await keep_result(current, key, output)
+        await cache_result(current, key, output)
     return output
 
 
@@ -119,13 +119,13 @@ def _make_folders(current: AgentAttempt) -> None:
         current.workspace.mkdir(mode=0o700, exist_ok=True)
 
 
-def _told(current: AgentAttempt, behaviour: Behaviour) -> JSONValue:
-    """Return the part of the transcript besides the prompt: which agent is asked, and what it may do."""
+def _prompt_data(current: AgentAttempt, behaviour: Behaviour) -> JSONValue:
+    """Return the data of the prompt's entry: the agent and what it may do."""
     policy, agents = current.step.commands, current.ctx.resources.agents
     return {
         "profile": current.profile.key,
         "model": current.model,
-        # Also on the attempt, but only once that has ended.
+        # The attempt has it, too, but only once it has ended.
         "isolation": None if current.profile.is_mock else agents.level(current.step, current.profile).value,
         "behaviour": behaviour.to_json(),
         "inputs": [path for path, _, _ in current.inputs],
@@ -134,11 +134,11 @@ def _told(current: AgentAttempt, behaviour: Behaviour) -> JSONValue:
 
 
 async def _input_file(ctx: AttemptContext, entry: AgentFile | ArtifactRef | str) -> tuple[str, Path | bytes, str]:
-    """Workspace path, content and digest of one input."""
+    """Return the workspace path, content and digest of an input file."""
     wanted = entry if isinstance(entry, AgentFile) else AgentFile(path=None, artifact=entry, text=None)
     if (wanted.artifact is None) == (wanted.text is None):
         raise PackError(
-            FailureCode.INVALID_INPUT, "An input file is given either as an `artifact` or as `text`.", field="inputs"
+            FailureCode.INVALID_INPUT, "An input file needs either an `artifact` or a `text`.", field="inputs"
         )
     content: Path | bytes
     if wanted.artifact is None:
@@ -171,7 +171,7 @@ async def _perform(current: AgentAttempt, script: MockAgent | None) -> AgentOutp
     ctx.progress(None, f"{current.profile.key} works")
     try:
         if script is not None:
-            ctx.isolation = None  # it is no process
+            ctx.isolation = None  # not a process
             exit_code = await script.run(current.prompt, current.workspace, listener.take)
         else:
             exit_code = await spawn(current, argv, listener)
@@ -179,29 +179,29 @@ async def _perform(current: AgentAttempt, script: MockAgent | None) -> AgentOutp
         raise PackError(FailureCode.HANDLER_FAILED, str(error)) from error
     finally:
         listener.close()
-        listener.note_use(ctx)  # what was stopped has cost as much
+        listener.note_use(ctx)  # a stopped program has costs, too
     if listener.excess is not None:
         raise listener.excess
     if exit_code != 0 or listener.reported_failure() is not None:
         raise failed(current, listener, exit_code)
     if listener.is_cut_off:
         ctx.warn(
-            f"{current.profile.command[0]} ended well, but without the result that a stream of the form "
-            f'`stream = "{current.profile.stream}"` ends with: `text` is all it said until then, which may be less '
-            "than its answer. The transcript tells what it printed."
+            f"{current.profile.command[0]} exited normally without the result that ends a stream of the format "
+            f'`stream = "{current.profile.stream}"`: `text` has its messages until then and may be incomplete. The '
+            "transcript shows its output."
         )
     text, data = answer_of(current, listener)
     if not text.strip() and current.profile.stream != "raw":
         ctx.warn(
-            f"{current.profile.command[0]} ended well without an answer: it printed none in the form of the profile's "
-            f'`stream = "{current.profile.stream}"`, so `text` is empty. The transcript tells what it printed.'
+            f"{current.profile.command[0]} exited normally without an answer in the format of the profile's "
+            f'`stream = "{current.profile.stream}"`, so `text` is empty. The transcript shows its output.'
         )
     artifacts = await proposed_artifacts(current, listener)
     return AgentOutput(text=text, artifacts=artifacts, exit_code=exit_code, data=data)
 
 
 def _allowed_argv(current: AgentAttempt) -> list[str]:
-    """The command line, its program an absolute path; refused when the step's policy denies it."""
+    """Return the command line with an absolute path, or refuse it if the step's policy denies it."""
     argv = list(current.profile.argv(current.model))
     decision = decide(current.step.commands, argv, adapter=argv[0])
     if not decision.allowed:
@@ -215,7 +215,7 @@ def _allowed_argv(current: AgentAttempt) -> list[str]:
         program = find_program(argv[0])
         if program is None:
             raise PackError(
-                FailureCode.NOT_FOUND, f"The program `{argv[0]}` is not there.", hint=f"Install `{argv[0]}`."
+                FailureCode.NOT_FOUND, f"The program `{argv[0]}` is not installed.", hint=f"Install `{argv[0]}`."
             )
         argv[0] = program
     return argv

@@ -1,6 +1,6 @@
-"""Reads what agent programs print: JSON lines of the known ones (`runner.agents.formats`), other text as it is.
+"""Reads the output of agent programs: JSON lines of known formats (`runner.agents.formats`), or plain text.
 
-A program's format is its own and changes; a line that does not read as expected becomes plain output, never an error.
+Vendors change their formats, so an unexpected line becomes plain output, never an error.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from runner.agents.formats import TAKERS
+from runner.agents.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.secrets.redaction import Redactor
 
-#: Longest line taken as JSON; a longer one is plain output. A line takes about eight times its size of memory.
+#: Longest line parsed as JSON; a longer one is plain output. Parsing takes about eight times its size in memory.
 MAX_LINE = 1 << 20
-#: So much of a line that is no JSON is looked at at a time.
+#: Size of the parts in which a line that is not JSON is read.
 RAW_BYTES = 64 << 10
-#: Deepest JSON taken; what is deeper could not be kept as a part of an entry (orjson writes 254 levels).
+#: Deepest JSON accepted; a deeper one could not be stored in an entry (orjson writes 254 levels).
 MAX_DEPTH = 100
-#: Text of the answer that is kept, in characters, where nothing says how much a step's output may hold.
+#: Default length of the stored answer, in characters.
 ANSWER_CHARACTERS = 1 << 20
-#: Where an overlong line says what it is, and what those say that are no part of an answer.
+#: The head of an overlong line, which has its type, and types that are not part of an answer.
 _HEAD_BYTES, _NO_ANSWER = 300, (b'"user"', b'"tool_use"', b'"tool_result"', b'"command_execution"', b'"mcp_tool_call"')
 
 
 @dataclass(slots=True)
 class Usage:
-    """What a program says it used; a part it does not tell is None.
+    """Usage reported by a program; None for a value it does not report.
 
     Attributes:
         cost_usd: US dollars.
@@ -48,14 +48,14 @@ class Usage:
 
 
 class ParsedOutput:
-    """What has been understood of a program's output so far.
+    """The parsed part of a program's output so far.
 
     Attributes:
-        usage: What it says it used.
-        failure: Why it says it failed, in its own words, not masked; None when it does not say so.
-        length: Characters of its answer; what is kept of it may be less.
-        is_partial: Whether a part of its answer stood in a line too long to be read.
-        has_result: Whether the result has come that its stream ends with; None while none has to.
+        usage: Its reported usage.
+        failure: The failure it reported, not masked; None if it reported none.
+        length: Characters of its answer; the stored answer may be shorter.
+        is_partial: Whether a part of its answer was in a line too long to parse.
+        has_result: Whether the result that ends its stream has come; None until one is expected.
     """
 
     def __init__(self, transcript: Transcript, redactor: Redactor, *, keep: int = ANSWER_CHARACTERS) -> None:
@@ -82,38 +82,38 @@ class ParsedOutput:
         self._put(self._last[1])
 
     def expect_result(self, text: str) -> None:
-        """Note that a result has to come, now that something was said."""
+        """Expect a result after a message."""
         if self.has_result is None and text.strip():
             self.has_result = False
 
     def conclude(self, text: str) -> None:
-        """Take what the program marks as its result, masked as it was when it is what was said last."""
+        """Take the program's result; if it equals the last message, masked in the same way."""
         said, masked = self._last
         self._answer = masked if text.strip() == said.strip() else self._redactor.text(text)
         self.length = len(self._answer)
         self.is_partial = False
 
     def say_part(self, text: str) -> None:
-        """Take a part of a message that may go on: a secret in two parts is one."""
+        """Take a part of a message, masking secrets across parts."""
         if not self._is_going_on:
             self._keep("\n\n" if self._said else "")
         is_begun, self._is_going_on = self._is_going_on, True
         if self._texts.is_open and not (is_begun and self._stream.rest):
-            self._put(self._texts.text(text))  # it may go on with a secret of the message before
+            self._put(self._texts.text(text))  # it may continue a secret of the previous message
         else:
             self._put(self._stream.feed(text))
 
     def finish(self) -> None:
-        """End the message that went on, if any."""
+        """End a message in parts, if any."""
         if self._is_going_on:
             self._is_going_on = False
-            # The next message may go on with what was held back.
+            # The next message may continue the held-back text.
             rest, masked = self._stream.rest, self._stream.close()
             shown = self._texts.text(rest) if rest else rest
             self._put(masked if shown == rest else shown)
 
     def text(self) -> str:
-        """The answer, masked: the result the program marks, else the beginning of all it said."""
+        """Return the answer, masked: the program's result, else the beginning of its messages."""
         if self._answer is not None:
             return self._answer[: self._keep_characters]
         return "".join(self._said)
@@ -132,14 +132,14 @@ class ParsedOutput:
 
 
 class RawReader:
-    """Any text: into the transcript, masked across the borders of its parts.
+    """Writes text to the transcript, masking secrets across its parts.
 
     Args:
-        transcript: Where it goes.
-        redactor: Masks it.
-        kind: What its entries are.
-        keep: How much of the beginning of the masked text is kept as `text`, in characters.
-        keep_end: How much of its end is kept as `end`.
+        transcript: The transcript.
+        redactor: Masks the text.
+        kind: Kind of its entries.
+        keep: Length of the beginning to keep as `text`, in characters.
+        keep_end: Length of the end to keep as `end`.
     """
 
     def __init__(
@@ -152,12 +152,12 @@ class RawReader:
         self._keep = keep
         self._keep_end = keep_end
         self._kept: list[str] = []
-        self.length = 0  # of all that came, in characters
+        self.length = 0  # of the whole text, in characters
         self.end = ""
 
     @property
     def text(self) -> str:
-        """The beginning of what came, masked."""
+        """The beginning of the text, masked."""
         return "".join(self._kept)
 
     def feed(self, data: bytes) -> None:
@@ -165,7 +165,7 @@ class RawReader:
         self._put(self._stream.feed(self._decoder.decode(data)))
 
     def close(self) -> None:
-        """Take what was held back while it might have become a secret."""
+        """Write the text that was held back as a possible secret."""
         self._put(self._stream.feed(self._decoder.decode(b"", final=True)))
         self._put(self._stream.close())
 
@@ -182,13 +182,13 @@ class RawReader:
 
 
 class JsonReader:
-    """JSON lines of a known program.
+    """Reads the JSON lines of a known program.
 
     Args:
-        transcript: Where entries go.
-        redactor: Masks lines that are no JSON.
-        take: Understands one object; false when it does not.
-        keep: How much of the answer is kept, in characters.
+        transcript: The transcript.
+        redactor: Masks lines that are not JSON.
+        take: Reads one object; false if it is unknown.
+        keep: Length of the answer to keep, in characters.
     """
 
     def __init__(
@@ -204,7 +204,7 @@ class JsonReader:
         self._take = take
         self._buffer = bytearray()
         self._is_overlong = False
-        self.heard = ParsedOutput(transcript, redactor, keep=keep)
+        self.parsed = ParsedOutput(transcript, redactor, keep=keep)
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes."""
@@ -225,7 +225,7 @@ class JsonReader:
             self._is_overlong = True
             head = bytes(self._buffer[:_HEAD_BYTES])
             if head.lstrip()[:1] == b"{" and not any(mark in head for mark in _NO_ANSWER):
-                self.heard.is_partial = True
+                self.parsed.is_partial = True
             self._read_raw(0, len(self._buffer))
             self._buffer.clear()
 
@@ -234,18 +234,18 @@ class JsonReader:
         if self._buffer:
             self._line(0, len(self._buffer))
             self._buffer.clear()
-        self.heard.finish()
+        self.parsed.finish()
         self._raw.close()
 
     def _line(self, begun: int, end: int) -> None:
-        """Take the line between two places of the buffer, which is not copied."""
+        """Read the line between two positions of the buffer without a copy."""
         try:
             with memoryview(self._buffer) as whole, whole[begun:end] as line:
                 found = orjson.loads(line)
         except orjson.JSONDecodeError:
             found = None
         is_known = isinstance(found, dict) and not self._is_deep(found, begun, end)
-        if not is_known or not self._take(found, self._transcript, self.heard):
+        if not is_known or not self._take(found, self._transcript, self.parsed):
             self._read_raw(begun, end)
 
     def _is_deep(self, found: JSONValue, begun: int, end: int) -> bool:
@@ -275,7 +275,7 @@ def _is_deep(value: JSONValue) -> bool:
 def reader_for(
     stream: StreamFormat, transcript: Transcript, redactor: Redactor, *, keep: int = ANSWER_CHARACTERS
 ) -> RawReader | JsonReader:
-    """What reads a profile's standard output, and keeps so many characters of the answer."""
+    """Make the reader of a profile's standard output; it keeps `keep` characters of the answer."""
     if stream == "raw":
         return RawReader(transcript, redactor, "output", keep=keep)
-    return JsonReader(transcript, redactor, TAKERS[stream], keep=keep)
+    return JsonReader(transcript, redactor, FORMATS[stream], keep=keep)

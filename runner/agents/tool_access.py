@@ -1,4 +1,4 @@
-"""What lets an agent call Packline's own MCP tools: a token for the tools its step declares, while it works."""
+"""Lets an agent call Packline's own MCP tools: creates a token for the declared tools and revokes it at the end."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from runner.agents.transcript import Transcript
     from runner.running.attempt_context import AttemptContext
 
-#: Variables the agent finds address and token in.
+#: Environment variables with the URL and the token.
 URL_VARIABLE, TOKEN_VARIABLE = "PACKLINE_MCP_URL", "PACKLINE_MCP_TOKEN"
-#: All such a token allows, even if the run's caller may do more.
+#: Scopes of the token, even if the run's caller has more.
 SCOPES = frozenset({Scope.READ, Scope.RUN})
-#: Time beyond the attempt's own that a token lives when the server died before it could revoke it.
+#: The token expires this long after the attempt's time-out, if a dead server could not revoke it.
 SLACK_SECONDS = 30.0
 
 
@@ -29,19 +29,19 @@ SLACK_SECONDS = 30.0
 async def tool_access(
     ctx: AttemptContext, tools: Sequence[str], level: Isolation, transcript: Transcript
 ) -> AsyncIterator[dict[str, str]]:
-    """The environment variables for an agent's calls back, as the run's caller; nothing when it declares no tools.
+    """Return the environment variables for tool calls on behalf of the run's caller; none without declared tools.
 
-    The token ends with the attempt, however that ends. A call of another tool is a denial in the transcript.
+    The token always ends with the attempt. A call of another tool is a denial in the transcript.
 
     Raises:
-        PackError: `policy_denied` when the agent has no network, or this server serves no tools.
+        PackError: `policy_denied` if the agent has no network, or this process serves no tools.
     """
     if not tools:
         yield {}
         return
     url = ctx.resources.agents.mcp_url
     if level is Isolation.SANDBOX_OFFLINE or url is None:
-        why = "it works without a network" if url is not None else "this process serves none"
+        why = "it has no network" if url is not None else "this process serves none"
         raise PackError(
             FailureCode.POLICY_DENIED,
             f"The step declares `tools` of Packline, but its agent cannot reach them: {why}.",

@@ -1,7 +1,7 @@
-"""The folder an agent works in: input files put there, outputs taken from it, never following a link out.
+"""The folder an agent works in: writes input files to it and reads outputs from it without following links.
 
-The agent working in the folder is not trusted, and may swap a folder for a link while a path is walked: every step of a
-path is opened without following links, relative to the folder before it.
+The agent is not trusted and may replace a folder by a link while a path is walked. So every part of a path is opened
+without following links, relative to the previous folder.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ENTRY_BYTES = 4096
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-#: What the system says when a disk, or what a user may have of it, is full.
+#: Errors of a full disk or quota.
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -33,13 +33,13 @@ class WorkspaceError(Exception):
 
 
 def is_full(error: OSError) -> bool:
-    """Whether it failed for want of room on the disk, which is not the fault of the agent."""
+    """Whether a full disk caused an error, which is not the agent's fault."""
     return error.errno in _FULL
 
 
 @contextmanager
 def _opened_folder(root: Path, parts: tuple[str, ...], *, make: bool) -> Iterator[int]:
-    """The folder at the end of a path, as a file descriptor, links refused."""
+    """Open the folder at the end of a path as a file descriptor; refuses links."""
     current = os.open(root, _FOLDER)
     try:
         for part in parts:
@@ -58,8 +58,8 @@ def put_file(root: Path, path: str, source: Path | bytes) -> None:
     """Write a file into a workspace, creating its folders and replacing an existing file or link.
 
     Raises:
-        WorkspaceError: a part of the path is a link or a file.
-        OSError: the disk is full.
+        WorkspaceError: A part of the path is a link or a file.
+        OSError: The disk is full.
     """
     parts = PurePosixPath(path).parts
     try:
@@ -76,15 +76,15 @@ def put_file(root: Path, path: str, source: Path | bytes) -> None:
     except OSError as error:
         if is_full(error):
             raise
-        raise WorkspaceError(f"`{path}` cannot be put into the workspace: {error.strerror}.") from error
+        raise WorkspaceError(f"`{path}` cannot be written to the workspace: {error.strerror}.") from error
 
 
 def take_file(root: Path, path: str, target: Path) -> int:
-    """Copy a file out of a workspace; its size in bytes.
+    """Copy a file out of a workspace; returns its size in bytes.
 
     Raises:
-        WorkspaceError: it is not there, is no regular file, or lies behind a link.
-        OSError: the copy cannot be written.
+        WorkspaceError: It does not exist, is not a regular file, or is behind a link.
+        OSError: The copy cannot be written.
     """
     with _opened_file(root, path) as source, open(target, "wb") as copy:
         shutil.copyfileobj(source, copy, _COPY_BYTES)
@@ -92,10 +92,10 @@ def take_file(root: Path, path: str, target: Path) -> int:
 
 
 def read_file(root: Path, path: str, *, limit: int) -> bytes:
-    """The beginning of a file of a workspace.
+    """Read the beginning of a file in a workspace.
 
     Raises:
-        WorkspaceError: it is not there, is no regular file, or lies behind a link.
+        WorkspaceError: It does not exist, is not a regular file, or is behind a link.
     """
     with _opened_file(root, path) as source:
         return source.read(limit)
@@ -109,25 +109,25 @@ def _opened_file(root: Path, path: str) -> Iterator[BinaryIO]:
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             file = os.open(parts[-1], flags, dir_fd=folder)
     except FileNotFoundError:
-        raise WorkspaceError(f"`{path}` was not made.") from None
+        raise WorkspaceError(f"`{path}` does not exist.") from None
     except OSError as error:
-        reason = "it lies behind a link" if error.errno in (errno.ENOTDIR, errno.ELOOP) else error.strerror
-        raise WorkspaceError(f"`{path}` cannot be taken from the workspace: {reason}.") from error
+        reason = "it is behind a link" if error.errno in (errno.ENOTDIR, errno.ELOOP) else error.strerror
+        raise WorkspaceError(f"`{path}` cannot be read from the workspace: {reason}.") from error
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise WorkspaceError(f"`{path}` is no regular file.")
+        raise WorkspaceError(f"`{path}` is not a regular file.")
     with open(file, "rb") as source:
         yield source
 
 
 def size_of(*roots: Path, limit: int) -> int:
-    """Bytes of all files below some folders, links not followed; stops counting once it is over the limit.
+    """Count the bytes of all files in some folders without following links; stops once it is over the limit.
 
-    Everything counts for at least `ENTRY_BYTES`, since many empty files fill a disk too. A folder closed to its owner
-    is opened again.
+    Every entry counts at least `ENTRY_BYTES`, since many empty files fill a disk, too. A folder without permissions
+    gets them back.
 
     Raises:
-        WorkspaceError: folders are nested deeper than a path can say, so that what is in them cannot be counted.
+        WorkspaceError: Folders are nested deeper than the longest path, so that their files cannot be counted.
     """
     total, folders = 0, [str(root) for root in roots]
     while folders and total <= limit:
@@ -142,8 +142,8 @@ def size_of(*roots: Path, limit: int) -> int:
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 raise WorkspaceError(
-                    "The agent's workspace nests folders deeper than a path can say (4,096 bytes); what is in them "
-                    "cannot be counted."
+                    "The agent's workspace nests folders deeper than the longest path (4,096 bytes), so that their "
+                    "files cannot be counted."
                 ) from error
     return total
 
@@ -161,9 +161,9 @@ def _scanned(folder: str) -> contextlib.AbstractContextManager[Iterator[os.DirEn
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder with all that is in it, for any file modes and any depth.
+    """Remove a folder and its contents, for any file modes and any depth.
 
-    Folders are moved to the top before they are emptied: an agent can nest them deeper than any recursion goes. What
+    Moves folders to the top before it empties them, since an agent can nest them deeper than a recursion can go. What
     cannot be removed stays.
     """
     with contextlib.suppress(OSError):
@@ -182,7 +182,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def _emptied(top: int, name: str, number: int) -> int:
-    """Remove one entry of a folder, its own folders moved up beside it; how many steps that was."""
+    """Remove one entry of a folder after moving its folders up; returns the number of changes."""
     with contextlib.suppress(IsADirectoryError, PermissionError):
         os.unlink(name, dir_fd=top)
         return 1

@@ -111,7 +111,7 @@ def _superseded(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
             continue
         path = ("metadata", "supersedes", str(index))
         if (broken := packs.unloaded(name)) is not None:
-            yield error(path, "pack_not_loaded", broken.says(name), REPAIR)
+            yield error(path, "pack_not_loaded", broken.message_for(name), REPAIR)
         else:
             yield error(path, "unknown_pack", f"There is no pack `{name}` to supersede.", _near(name, known))
 
@@ -219,10 +219,10 @@ class _StepChecker:
             message = f"The pack `{step.pack}` has no version `{step.version}` on this server."
             hint = f"Installed: {', '.join(versions)}."
             if broken is not None:
-                hint = f"{hint} {broken.says(step.pack)}"
+                hint = f"{hint} {broken.message_for(step.pack)}"
             return error((*prefix, "version"), "unknown_pack_version", message, hint)
         if broken is not None:
-            return error((*prefix, "pack"), "pack_not_loaded", broken.says(step.pack), REPAIR)
+            return error((*prefix, "pack"), "pack_not_loaded", broken.message_for(step.pack), REPAIR)
         near = _near(step.pack, self._packs.names()) or "`packline packs` lists the installed packs."
         return error((*prefix, "pack"), "unknown_pack", f"There is no pack `{step.pack}`.", near)
 

@@ -116,10 +116,10 @@ def _missing_pack(step_key: str, name: str, version: str | None, registry: Regis
             f"{name}@{version}",
             (step_key,),
             f"Version {version} of pack {name} is not installed; installed: {', '.join(installed)}.",
-            Hint(broken.says(name) if broken else "Use an installed version, or install the missing one."),
+            Hint(broken.message_for(name) if broken else "Use an installed version, or install the missing one."),
         )
     if broken is not None:
-        return Requirement("pack", name, (step_key,), broken.says(name), Hint(REPAIR))
+        return Requirement("pack", name, (step_key,), broken.message_for(name), Hint(REPAIR))
     near = nearest(name, registry.names())
     hint = Hint(closest=near) if near else Hint("Install the pack, or add its folder to PACKLINE_PACK_PATH.")
     return Requirement("pack", name, (step_key,), f"The pack {name} is not installed.", hint)

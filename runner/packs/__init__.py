@@ -1,4 +1,4 @@
-"""The pack protocol: what an author declares, what a handler is given, and which packs this installation has.
+"""The pack protocol: the declarations of authors, the context of handlers, and the installed packs.
 
-Begin with `pack`, `context` and `registry`. `models`, `memory` and `routing` are the ports a handler sees.
+Begin with `pack`, `context` and `registry`. `models`, `memory` and `routing` are the ports for handlers.
 """

@@ -1,4 +1,4 @@
-"""What keeps a pack from running here: services, and what else the caller lacks."""
+"""Finds out what a pack needs and lacks on this server: services, and requirements of the caller."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from runner.packs.pack import Pack
 
 RequirementKind = Literal["input", "pack", "credential", "service", "model", "session", "agent_profile", "isolation"]
-#: How long a probe's answer holds: installing a program shows up soon, and lists do not probe for each entry.
+#: How long a probe's answer is cached: lists do not probe for each entry, and a new program still shows soon.
 PROBE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Something that is needed and missing.
+    """A missing requirement.
 
     Attributes:
-        kind: What sort of thing.
-        name: Which one.
-        steps: Keys of the steps that need it, in their order; empty when no definition is involved.
+        kind: Its kind.
+        name: Its name.
+        steps: Keys of the steps that need it, in order; empty without a definition.
         message: What is missing, one sentence.
         hint: What to do about it.
     """
@@ -41,12 +41,12 @@ class Requirement:
 
     @classmethod
     def of(cls, kind: RequirementKind, name: str, missing: Missing, steps: tuple[str, ...] = ()) -> Requirement:
-        """Something that is known to be missing."""
+        """Make a requirement from a `Missing`."""
         return cls(kind, name, steps, missing.message, hint_of(missing.hint))
 
 
 class Probes:
-    """Asks services whether they can be had, and remembers the answers for a while.
+    """Probes services and caches the answers for `PROBE_SECONDS`.
 
     Args:
         clock: Seconds, monotonic.
@@ -57,7 +57,7 @@ class Probes:
         self._answers: dict[Service, tuple[float, Missing | None]] = {}
 
     def missing(self, service: Service) -> Missing | None:
-        """What is missing for a service, or None. A probe that fails itself counts as missing."""
+        """Return why a service is not available; None if it is. A probe that raises counts as missing."""
         known = self._answers.get(service)
         now = self._clock()
         if known is not None and now - known[0] < PROBE_SECONDS:
@@ -65,27 +65,27 @@ class Probes:
         try:
             answer = service.probe()
         except Exception as error:
-            answer = Missing(f"Whether `{service.name}` is there cannot be told: {error}.", "Look at the pack's probe.")
+            answer = Missing(f"The probe of `{service.name}` failed: {error}.", "Check the probe in the pack.")
         self._answers[service] = (now, answer)
         return answer
 
 
-#: Tells what else than services a pack needs and cannot have, such as credentials; without naming a step.
+#: Lists what a pack needs and lacks besides services, such as credentials; does not name a step.
 Lacks: TypeAlias = "Callable[[Pack], Iterable[Requirement]]"
 PROBES = Probes()
 
 
 def lacks_nothing(_: Pack) -> Iterable[Requirement]:
-    """Nothing else is asked for."""
+    """Return no requirements, for checks without a caller."""
     return ()
 
 
 def pack_requirements(pack: Pack, probes: Probes = PROBES, *, lacks: Lacks = lacks_nothing) -> list[Requirement]:
-    """What a pack needs that cannot be had here; empty when it can run.
+    """Return what a pack needs and lacks on this server; empty if it can run.
 
     Args:
         pack: The pack.
-        probes: Who asks its services.
+        probes: Checks its services.
         lacks: Lists what else it lacks for the caller.
     """
     services = [of_service(service, (), missing) for service, missing in missing_services(pack, probes)]
@@ -93,11 +93,11 @@ def pack_requirements(pack: Pack, probes: Probes = PROBES, *, lacks: Lacks = lac
 
 
 def missing_services(pack: Pack, probes: Probes) -> list[tuple[Service, Missing]]:
-    """The services of a pack that cannot be had, and why."""
+    """Return the missing services of a pack, and why."""
     answers = [(service, probes.missing(service)) for service in pack.services]
     return [(service, missing) for service, missing in answers if missing is not None]
 
 
 def of_service(service: Service, steps: tuple[str, ...], missing: Missing) -> Requirement:
-    """A missing service as a requirement."""
+    """Make a requirement from a missing service."""
     return Requirement.of("service", service.name, missing, steps)

@@ -1,4 +1,4 @@
-"""What a pack's handler is given: its context, and the artifacts, sessions and answers that come with it."""
+"""The context of a pack's handler, with artifacts, sessions and answers of agents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Result = TypeVar("_Result")
 
 
 class ArtifactRef(BaseModel):
-    """How outputs and inputs name an artifact: by id, with what a reader wants to know before fetching it."""
+    """Reference to an artifact in inputs and outputs: its id and metadata."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -44,7 +44,7 @@ class ArtifactFile:
 
 @dataclass(frozen=True, slots=True)
 class PackSession:
-    """A workspace one step leaves for later ones: a folder on this machine."""
+    """A workspace that one step provides for later ones: a folder on this machine."""
 
     id: str
     path: Path
@@ -52,11 +52,11 @@ class PackSession:
 
 @dataclass(frozen=True, slots=True)
 class AgentAnswer:
-    """What an agent answered; what it did is in the attempt's transcript and in the session.
+    """An agent's answer; its actions are in the attempt's transcript and in the session.
 
     Attributes:
-        text: Its answer, masked.
-        agent: The profile that worked, and `@model` when one was given.
+        text: The answer, masked.
+        agent: The profile, with `@model` if one was selected.
     """
 
     text: str
@@ -64,20 +64,20 @@ class AgentAnswer:
 
 
 class PackContext(Protocol):
-    """What a handler is given. Everything that leaves the handler through it is redacted before it is kept.
+    """The context of a handler. Secrets are masked in everything that a handler stores through it.
 
     Attributes:
-        caller: Subject of the caller the run belongs to.
+        caller: Subject of the run's caller.
         run_id: The run, `run_…`.
         step_key: The step in the definition.
         attempt_number: Counts from 1 within the step.
-        idempotency_key: Unchanged over retries, crash re-delivery and resume of the same step with the same input;
-            hand it to providers so that they recognise a repeat.
-        session: The workspace an earlier step left, when the input carries `_session_id`.
+        idempotency_key: The same for retries, crash re-delivery and resumes of the same step with the same input; pass
+            it to providers so that they recognise a repeat.
+        session: The workspace of an earlier step, if the input has `_session_id`.
         http: HTTP client behind the egress guard; refuses private addresses at every hop.
-        models: The model gateway; what it spends is recorded on the attempt.
-        memory: What Packline remembers of the caller, to forget it.
-        catalog: What can be run, to find what serves a request.
+        models: The model gateway; it records its spending on the attempt.
+        memory: Audit memory of the caller, to forget it.
+        catalog: Packs and pipelines, to find what serves a request.
     """
 
     caller: str
@@ -97,70 +97,70 @@ class PackContext(Protocol):
 
     @property
     def memory(self) -> CallerMemory:
-        """What Packline remembers of the caller; see above."""
+        """Audit memory of the caller; see above."""
 
     @property
     def catalog(self) -> CallerCatalog:
-        """What can be run; see above."""
+        """Packs and pipelines; see above."""
 
     async def credential(self, key: str) -> Mapping[str, str]:
-        """Fields of a credential the pack declares, by name; the vault notes the use.
+        """Return the fields of a credential that the pack declares, by name; the vault records the use.
 
         Raises:
-            PackError: `credential_invalid` when it is not stored, not granted to this pack, pipeline or caller, or the
+            PackError: `credential_invalid` if it is not stored, not granted to this pack, pipeline or caller, or the
                 vault is locked; the message says which and what to do.
         """
 
     async def find_credential(self, key: str) -> Mapping[str, str] | None:
-        """Like `credential`, for one the pack can do without: None where that would raise."""
+        """Return an optional credential like `credential`; None where that would raise."""
 
     def progress(self, fraction: float | None, message: str) -> None:
-        """Tell watchers how far along the step is (0 to 1); coalesced to 5 a second."""
+        """Report the progress of the step (0 to 1); coalesced to 5 reports a second."""
 
     def log(self, message: str, level: LogLevel = "info") -> None:
         """Add a line to the attempt's log."""
 
     def warn(self, message: str) -> None:
-        """Record something that is not quite right although the step goes on; shown on the step."""
+        """Record a warning, which is shown on the step; the step continues."""
 
     async def save_artifact(self, name: str, content: bytes | Path, media_type: str) -> ArtifactRef:
         """Store a file. `name` is a plain file name: no folders, at most 200 characters.
 
         Raises:
-            PackError: `invalid_output` for a bad name, `resource_exhausted` when the quota or the disk is full.
+            PackError: `invalid_output` for a bad name, `resource_exhausted` if the quota or the disk is full.
         """
 
     async def open_artifact(self, artifact_id: str) -> ArtifactFile:
         """Open an artifact the caller may see.
 
         Raises:
-            PackError: `artifact_failed` when there is none, it was erased, or it belongs to somebody else.
+            PackError: `artifact_failed` if it does not exist, was erased, or belongs to another caller.
         """
 
     async def start_session(self) -> PackSession:
-        """Make a workspace that later steps can use; only for packs that declare `preserves_session`."""
+        """Create a workspace that later steps can use; only for packs that declare `preserves_session`."""
 
     async def ask_agent(
         self, prompt: str, *, agent: str | None = None, model: str | None = None, may_spawn: bool = False
     ) -> AgentAnswer:
-        """Let an agent work in the session, as an agent step would; only for packs that declare `uses_agent`.
+        """Let an agent work in the session like an agent step; only for packs that declare `uses_agent`.
 
-        The same profiles, policy, redaction and transcript hold; always behind a sandbox, with no credentials but its
-        profile's. An attempt asks once.
+        Profiles, policy, masking and transcript are those of agent steps; it always runs in a sandbox, only with its
+        profile's credentials. An attempt may call this once.
 
         Args:
-            prompt: The prompt, given on its standard input.
-            agent: The profile; the one the server's variable PACKLINE_AGENT names when None.
-            model: The model it uses; the profile's own when None.
-            may_spawn: Whether it may start any program inside the sandbox, not only its profile's own.
+            prompt: The prompt, passed on its standard input.
+            agent: The profile; None for the one in the server's variable PACKLINE_AGENT.
+            model: The model; None for the profile's.
+            may_spawn: Whether it may start any program inside the sandbox, not only its profile's.
 
         Raises:
-            PackError: `invalid_input` when there is no such profile or it cannot be had; `session_unavailable` without
-                a session; else as agent steps fail.
+            PackError: `invalid_input` if the profile does not exist or cannot be used; `session_unavailable` without a
+                session; otherwise like agent steps.
         """
 
     async def cached(self, key: str, ttl_seconds: float, make: Callable[[], Awaitable[JSONValue]]) -> JSONValue:
-        """The caller's cached value under this pack and key, made when absent or older than `ttl_seconds`."""
+        """Return the caller's cached value for this pack and key; made if absent or older than `ttl_seconds`."""
 
     async def run_in_process(
         self, function: Callable[..., _Result], /, *args: object, timeout_seconds: float | None = None
@@ -171,11 +171,11 @@ class PackContext(Protocol):
         step's time-out and when the server dies.
 
         Raises:
-            PackError: what the function raised, `timeout`, or `handler_failed` when the process died.
+            PackError: The function's error, `timeout`, or `handler_failed` if the process died.
         """
 
     def service_url(self, name: str) -> str | None:
-        """Address of a service the operator configured (`PACKLINE_SERVICE_<NAME>_URL`), or None.
+        """Return the URL of a service that the operator configured (`PACKLINE_SERVICE_<NAME>_URL`), or None.
 
-        Requests to its origin may reach private addresses; no other address of the caller's choosing may.
+        Only requests to its origin may reach private addresses.
         """

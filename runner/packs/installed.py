@@ -1,7 +1,7 @@
-"""What is installed on this machine: Python libraries and programs.
+"""Finds installed Python libraries and programs.
 
-Looking takes 0.1 to 0.8 ms of reading folders, and lists of packs ask for each pack again, on the event loop: so an
-answer counts for some seconds. What is installed meanwhile is noticed soon enough.
+A lookup reads folders for 0.1 to 0.8 ms on the event loop, and lists of packs repeat it for each pack. So answers are
+cached for some seconds.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _programs: dict[tuple[str, str | None], tuple[float, str | None]] = {}
 
 
 def find_module(name: str) -> ModuleSpec | None:
-    """A top-level module that can be imported, without importing it."""
-    return _looked_up(_modules, name, lambda: importlib.util.find_spec(name))
+    """Find a top-level module without importing it."""
+    return _cached(_modules, name, lambda: importlib.util.find_spec(name))
 
 
 def has_module(name: str) -> bool:
@@ -35,10 +35,10 @@ def has_module(name: str) -> bool:
 
 def has_program(name: str) -> bool:
     """Whether a program is on PATH."""
-    return _looked_up(_programs, (name, os.environ.get("PATH")), lambda: shutil.which(name)) is not None
+    return _cached(_programs, (name, os.environ.get("PATH")), lambda: shutil.which(name)) is not None
 
 
-def _looked_up(known: dict[_Key, tuple[float, _Found]], key: _Key, look: Callable[[], _Found]) -> _Found:
+def _cached(known: dict[_Key, tuple[float, _Found]], key: _Key, look: Callable[[], _Found]) -> _Found:
     now = time.monotonic()
     earlier = known.get(key)
     if earlier is not None and now - earlier[0] <= _SECONDS:

@@ -1,4 +1,4 @@
-"""Numbers that JSON cannot hold, found in a model before they are written as `null`."""
+"""Finds numbers in a model that JSON does not support and that would become `null`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 def lost_number(result: BaseModel, value: Any) -> tuple[str, float] | None:  # noqa: ANN401 - JSON
-    """Where a number is NaN or infinite and would be lost, and that number; None when there is none.
+    """Return the path and value of a NaN or infinite number that would be lost; None if there is none.
 
     Args:
         result: The model.
-        value: What it serializes to: a serializer of the model's own may have made something else of such a number.
+        value: Its serialized form: the model's own serializer may handle such a number.
     """
     plain = type(result).__pydantic_serializer__.to_python(result, warnings=False)
     text = to_json(plain, inf_nan_mode="constants", serialize_unknown=True)
@@ -28,7 +28,7 @@ def lost_number(result: BaseModel, value: Any) -> tuple[str, float] | None:  # n
         if isinstance(own, float):
             lost = written is None or (isinstance(written, float) and not math.isfinite(written))
             if lost and not math.isfinite(own):
-                return ".".join(path) or "its top", own
+                return ".".join(path) or "the top level", own
         elif isinstance(own, dict) and isinstance(written, dict):
             pairs = zip(own.values(), written.items(), strict=False)
             pending.extend((item, other, (*path, key)) for item, (key, other) in pairs)

@@ -1,8 +1,7 @@
 """The model gateway as packs see it: text, structured answers, pictures and speech by role.
 
-A role is a part models play (`writer`, `router`, `vision`, `image`, `voice`); which models serve it, and in which
-order they are tried, is the operator's setting. No pack names a vendor. What is spent is recorded on the attempt by
-the gateway itself.
+A role is a task of models (`writer`, `router`, `vision`, `image`, `voice`); the operator sets which models serve it, in
+which order. No pack names a vendor. The gateway records the spending on the attempt.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _Value = TypeVar("_Value", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture given to a model.
+    """A picture for a model.
 
     Attributes:
         content: The file's bytes.
@@ -36,10 +35,10 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class TextAnswer:
-    """What a model wrote.
+    """A text by a model.
 
     Attributes:
-        text: The whole answer; one that was cut off for length is an error, never this.
+        text: The complete answer; an answer cut off at the length limit raises an error.
         model: The model that answered, `provider:name`.
     """
 
@@ -49,10 +48,10 @@ class TextAnswer:
 
 @dataclass(frozen=True, slots=True)
 class StructuredAnswer(Generic[_Value]):
-    """What a model answered, in the shape that was asked for.
+    """A structured answer by a model.
 
     Attributes:
-        value: Checked against the asked-for model.
+        value: An instance of the requested model.
         model: The model that answered, `provider:name`.
     """
 
@@ -62,12 +61,12 @@ class StructuredAnswer(Generic[_Value]):
 
 @dataclass(frozen=True, slots=True)
 class ImageAnswer:
-    """A picture a model made.
+    """A picture by a model.
 
     Attributes:
         content: The file's bytes.
         media_type: Such as `image/png`.
-        model: The model that made it, `provider:name`.
+        model: The model, `provider:name`.
     """
 
     content: bytes
@@ -82,9 +81,9 @@ class SpeechAnswer:
     Attributes:
         pcm: Signed 16-bit little-endian samples, one channel.
         sample_rate: Samples a second.
-        voice: The voice that spoke, `provider:name`.
-        replaced: What was not done as asked, for `ctx.warn`: another voice spoke, or some of the text could not be
-            spoken (then `pcm` may be empty); None when nothing.
+        voice: The voice, `provider:name`.
+        replaced: How the answer differs from the request, for `ctx.warn`: another voice spoke, or some of the text
+            could not be spoken (then `pcm` may be empty); None if it does not.
     """
 
     pcm: bytes
@@ -94,24 +93,23 @@ class SpeechAnswer:
 
     @property
     def seconds(self) -> float:
-        """How long it lasts."""
         return len(self.pcm) / 2 / self.sample_rate
 
 
 class Models(Protocol):
     """The gateway of one attempt.
 
-    Every call tries the role's models in order and goes on to the next when one cannot answer now; it repeats nothing
-    else, because repeating a step is the runner's business.
+    Every call tries the role's models in order until one answers; it retries nothing else, since the runner retries
+    steps.
 
-    Every call raises `PackError`: `credential_invalid` when a key is missing or refused, `rate_limited`,
-    `upstream_unavailable` or `timeout` when no model of the chain answered (the last one's reason, with
-    `retry_after_seconds` where known), `invalid_output` when an answer was cut off for length or does not fit after one
-    repair turn, `invalid_input` for a model that does not exist.
+    Every call raises `PackError`: `credential_invalid` if a key is missing or refused, `rate_limited`,
+    `upstream_unavailable` or `timeout` if no model answered (the last one's reason, with `retry_after_seconds` if
+    known), `invalid_output` if an answer was cut off or does not fit after one repair turn, `invalid_input` for an
+    unknown model.
     """
 
     def missing(self, role: str) -> Missing | None:
-        """Why no model can serve a role here; None when one can. Asks no model and costs nothing."""
+        """Return why no model can serve a role on this server; None if one can. Calls no model."""
 
     async def text(
         self,
@@ -127,13 +125,13 @@ class Models(Protocol):
         """Write a text with a model.
 
         Args:
-            role: The part to play.
-            prompt: The user's turn. Untrusted text belongs here, never into `instructions`.
-            instructions: The system's turn.
-            pictures: Shown after the prompt; only for roles whose models see.
-            max_tokens: Longest answer; the provider's own limit when None.
-            temperature: 0 to 2; the provider's default when None.
-            model: A configured `provider:name` to be tried before the role's chain.
+            role: The role.
+            prompt: The user message. Untrusted text belongs here, never into `instructions`.
+            instructions: The system message.
+            pictures: Added after the prompt; only for roles whose models accept pictures.
+            max_tokens: Longest answer; None for the provider's limit.
+            temperature: 0 to 2; None for the provider's default.
+            model: A configured `provider:name` to try before the role's models.
         """
 
     async def structured(
@@ -148,48 +146,48 @@ class Models(Protocol):
         temperature: float | None = None,
         model: str | None = None,
     ) -> StructuredAnswer[_Model]:
-        """Fill in `output` with a model; what does not fit is sent back once for repair. Arguments as of `text`."""
+        """Fill in `output` with a model; an answer that does not fit is sent back once. Arguments as in `text`."""
 
     async def image(
         self, prompt: str, *, width: int, height: int, role: str = "image", model: str | None = None
     ) -> ImageAnswer:
-        """Make one picture with a model, as near to `width` by `height` pixels as it can."""
+        """Make one picture with a model, as close to `width` by `height` pixels as it can."""
 
     async def speak(self, text: str, *, voice: str | None = None, role: str = "voice") -> SpeechAnswer:
         """Speak a text of at most 5,000 characters.
 
         Args:
             text: Plain text, no markup.
-            voice: A voice, `provider:name` or a bare name; the role's first when None. One that cannot speak now is
-                replaced by the next of the chain, at last by an offline voice, and `replaced` says so.
-            role: The part to play.
+            voice: A voice, `provider:name` or a bare name; None for the role's first. If it is not available, the
+                role's next voice speaks, at last an offline voice, and `replaced` says so.
+            role: The role.
 
         Raises:
-            PackError: `upstream_unavailable` when there is no voice at all; a key that is refused is
-                `credential_invalid` and is not replaced.
+            PackError: `upstream_unavailable` if there is no voice at all; `credential_invalid` for a refused key, which
+                no other voice replaces.
         """
 
     async def speak_all(
         self, texts: Sequence[str], *, voice: str | None = None, role: str = "voice"
     ) -> list[SpeechAnswer]:
-        """Speak several texts with one and the same voice, an answer for each in order.
+        """Speak several texts like `speak` with the same voice; returns an answer for each, in order.
 
-        What `speak` does for one text; where the voice has to be replaced midway, all of them are spoken again by the
-        one that replaces it, so that a narration does not change its voice. The offline voice is loaded only once.
+        If the voice has to be replaced midway, the replacement speaks all texts again, so that a narration keeps its
+        voice. The offline voice is loaded only once.
 
         Args:
-            texts: Each as of `speak`; together at most 20,000 characters (about 20 minutes).
-            voice: As of `speak`.
-            role: The part to play.
+            texts: Each as in `speak`; together at most 20,000 characters (about 20 minutes).
+            voice: As in `speak`.
+            role: The role.
         """
 
     def other_voice(self, voice: str, *, role: str = "voice") -> str | None:
-        """A voice for a second speaker that sounds unlike `voice` and comes from the same provider.
+        """Find a voice of the same provider for a second speaker that sounds different from `voice`.
 
         Args:
-            voice: As `SpeechAnswer.voice` names it.
-            role: The part to play; its own voices come before a provider's stock voices.
+            voice: A voice as in `SpeechAnswer.voice`.
+            role: The role, whose voices come before the provider's stock voices.
 
         Returns:
-            `provider:name`, or None when the provider has no other that is known.
+            `provider:name`, or None if no other voice of the provider is known.
         """

@@ -1,4 +1,4 @@
-"""What a pack needs beside its input: services of this machine, credentials, models."""
+"""Requirements of packs: services of this machine, credentials, models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Why something a pack needs cannot be had here.
+    """Why a requirement of a pack is missing on this server.
 
     Attributes:
         message: For people, one sentence.
@@ -26,11 +26,11 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Something outside the pack that it needs: a library, a program, a configured service.
+    """A library, a program or a configured service that a pack needs.
 
     Attributes:
-        name: What requirements and problems call it.
-        probe: Tells what is missing, or None when it can be had. Cheap (no network) and free of effects.
+        name: Its name in requirements and problems.
+        probe: Returns why it is missing, or None. Must be cheap (no network) and have no effects.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Service:
 
 
 def python_module(module: str, *, extra: str) -> Service:
-    """A Python library that comes with one of Packline's extras; looked up without importing it."""
+    """Require a Python library of one of Packline's extras; the probe does not import it."""
 
     def probe() -> Missing | None:
         if has_module(module):
@@ -51,7 +51,7 @@ def python_module(module: str, *, extra: str) -> Service:
 
 
 def program(name: str) -> Service:
-    """A program on PATH."""
+    """Require a program on PATH."""
 
     def probe() -> Missing | None:
         if has_program(name):
@@ -63,13 +63,12 @@ def program(name: str) -> Service:
 
 @dataclass(frozen=True, slots=True)
 class CredentialNeed:
-    """A credential a pack asks the vault for.
+    """A credential that a pack needs.
 
     Attributes:
-        key: Handle in the vault, such as `github`.
-        kind: Kind of credential, such as `github`; says which fields it has and how it is tested. Empty for any kind,
-            as agent steps take them.
-        required: Whether the pack cannot work without it; else it does something less, and says so.
+        key: Key in the vault, such as `github`.
+        kind: Kind of credential, such as `github`, with its fields and test. Empty for any kind, as for agent steps.
+        required: Whether the pack cannot work without it; otherwise it does less and says so.
     """
 
     key: str
@@ -82,8 +81,8 @@ class ModelNeed:
     """A role a pack needs a model for.
 
     Attributes:
-        role: The part, such as `writer`.
-        required: Whether the pack cannot work without a model; else it has a mode that needs none, and says so.
+        role: The role, such as `writer`.
+        required: Whether the pack cannot work without a model; otherwise it has a mode without one and says so.
     """
 
     role: str

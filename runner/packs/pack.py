@@ -1,6 +1,6 @@
-"""The pack protocol: what an author declares.
+"""The pack protocol: the declaration of a pack by its author.
 
-A pack is a function with a contract. `pack` makes one out of an async function whose two parameters
+A pack is a function with a contract. `pack` makes one from an async function whose two parameters
 are a `PackContext` and a pydantic input model and which returns a pydantic output model. Authors import all of this
 from `packline`, never from here.
 """
@@ -32,12 +32,12 @@ PACK_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)\Z")
 
 @dataclass(frozen=True, slots=True)
 class PostCondition:
-    """Something checked before a step counts as succeeded.
+    """A check before a step counts as succeeded.
 
     Attributes:
         description: For people, such as "the PDF has a page for each slide".
-        check: Given the output model and the files saved by the attempt; returns what is wrong, or None. Runs on the
-            event loop, so it reads at most a few kilobytes.
+        check: Gets the output model and the files saved by the attempt; returns the problem, or None. Runs on the
+            event loop, so it must read at most a few kilobytes.
     """
 
     description: str
@@ -54,21 +54,21 @@ class Pack:
         description: What it does, Markdown; the handler's docstring.
         input_model: Checks and documents the input. Unknown fields are refused.
         output_model: Checks and documents the output.
-        effects: What it changes outside.
-        repeatable: Whether running it again gives an equivalent result, sessions included.
-        preserves_session: Whether it leaves a session that later steps can use.
-        uses_session: Whether it works in the session an earlier step left; only such packs are given one.
-        uses_agent: Whether it has an agent work.
-        at_most_once: Whether it must not run again when an outcome is unknown.
-        takes_idempotency_key: Whether outside effects happen once however often it runs with one key.
-        timeout_seconds: Longest one attempt may take, unless the step says otherwise; None for the server's default.
-        services: What it needs on this machine.
-        credentials: What it asks the vault for; it is given nothing else.
-        models: The roles it needs models for.
-        cost: What one call costs, in units a person can price, such as `one writer call, about as many tokens as the
-            text is long`; empty when it costs nothing.
-        post_conditions: What is checked before it counts as succeeded.
-        metadata: What it is for.
+        effects: Its external changes.
+        repeatable: Whether another run gives an equivalent result, including a session.
+        preserves_session: Whether it provides a session for later steps.
+        uses_session: Whether it works in the session of an earlier step; other packs get none.
+        uses_agent: Whether it calls an agent.
+        at_most_once: Whether it must not run again if an outcome is unknown.
+        takes_idempotency_key: Whether external changes happen once, no matter how often it runs with one key.
+        timeout_seconds: Time-out of an attempt, unless the step sets one; None for the server's default.
+        services: Services it needs on this machine.
+        credentials: Credentials it may read.
+        models: Roles it needs models for.
+        cost: The cost of a call, in units a person can price, such as `one writer call, about as many tokens as the
+            text is long`; empty if it costs nothing.
+        post_conditions: Checks before it counts as succeeded.
+        metadata: Metadata for search and routing.
         handler: The function.
     """
 
@@ -105,7 +105,7 @@ class Pack:
 
 
 class PackDefinitionError(Exception):
-    """A pack is declared wrongly; the message names the pack, the field and the rule."""
+    """The declaration of a pack is wrong; the message names the pack, the field and the rule."""
 
 
 def pack(
@@ -127,10 +127,10 @@ def pack(
     cost: str = "",
     post_conditions: Sequence[PostCondition] = (),
 ) -> Callable[[Callable[..., Awaitable[BaseModel]]], Pack]:
-    """Make a pack out of an async function `(ctx: PackContext, input: Model) -> Model`.
+    """Make a pack from an async function `(ctx: PackContext, input: Model) -> Model`.
 
     Raises:
-        PackDefinitionError: when the function or a value does not fit the protocol.
+        PackDefinitionError: The function or a value does not fit the protocol.
     """
     if not PACK_NAME.match(name):
         raise PackDefinitionError(f"Pack name `{name}` is not of the form `area.verb` in lower case.")
@@ -183,10 +183,10 @@ def pack(
 
 
 def _forbid_unknown(model: type[BaseModel]) -> type[BaseModel]:
-    """The model itself, set to refuse unknown fields when the author left that open."""
+    """Make a model refuse unknown fields, unless its author has configured them."""
     if model.model_config.get("extra") is None:
         model.model_config["extra"] = "forbid"
-        # What is built when first used is not built yet (`runner.packs.registry`).
+        # A model with `defer_build` is not built yet (`runner.packs.registry`).
         if not model.model_config.get("defer_build"):
             model.model_rebuild(force=True)
     return model

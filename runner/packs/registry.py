@@ -1,8 +1,8 @@
-"""The packs this installation has: loaded from folders and entry points, found by name and version.
+"""The registry of installed packs: loads them from folders and entry points, and finds them by name and version.
 
-A pack folder holds `packs/<area>/<verb>.py`; every `Pack` at the top level of such a file is registered. Files and
-folders whose names start with `_` are for their siblings to import. What a file does wrong is reported as a
-`LoadError` of its source, and the rest load.
+A pack folder has files `packs/<area>/<verb>.py`; every `Pack` at the top level of such a file is registered. Files and
+folders whose names start with `_` are for imports by others. A file that fails becomes a `LoadError` of its source, and
+the others load.
 """
 
 from __future__ import annotations
@@ -29,42 +29,42 @@ if TYPE_CHECKING:
 
 SourceKind = Literal["builtin_folder", "user_folder", "entry_point", "mcp_server"]
 ENTRY_POINT_GROUP = "packline.packs"
-#: Packs of mounted MCP servers are called `mcp.<server>.<tool>`.
+#: Prefix of packs of mounted MCP servers, `mcp.<server>.<tool>`.
 MOUNT_AREA = "mcp."
 _DECLARED = re.compile(r"""\bpack\(\s*(?:name\s*=\s*)?["']([a-z0-9_.]+)["']""")
-#: What to do about a pack that could not be loaded.
-REPAIR = "Repair the file and restart the server. `packline doctor` lists everything that was not loaded."
+#: Hint for a pack that could not be loaded.
+REPAIR = "Fix the file and restart the server. `packline doctor` lists everything that failed to load."
 _HERE = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True, slots=True)
 class LoadError:
-    """Something that could not be loaded.
+    """An error while packs were loaded.
 
     Attributes:
-        origin: The file, folder or entry point at fault.
-        message: What is wrong, naming the line where there is one.
-        packs: Names of the packs it would have given, as far as they are known.
+        origin: The file, folder or entry point that failed.
+        message: What is wrong, with the line if known.
+        packs: Names of its packs, as far as known.
     """
 
     origin: str
     message: str
     packs: tuple[str, ...] = ()
 
-    def says(self, pack: str) -> str:
-        """Why a pack is missing, one sentence. The file is named from the pack folder on."""
+    def message_for(self, pack: str) -> str:
+        """Say why a pack is missing, in one sentence with the file's path from the pack folder."""
         place = "/".join(Path(self.origin).parts[-3:])
         return f"The pack `{pack}` could not be loaded from {place}: {self.message.rstrip('.')}."
 
 
 @dataclass(frozen=True, slots=True)
 class PackSource:
-    """Where packs come from.
+    """A source of packs.
 
     Attributes:
-        kind: What sort of place.
+        kind: Its kind.
         location: Folder, `distribution:entry point` or server.
-        load_errors: What could not be loaded from it.
+        load_errors: Its load errors.
     """
 
     kind: SourceKind
@@ -83,10 +83,10 @@ class _Entry:
 
 
 class Registry:
-    """Packs by name and version, with where they came from.
+    """Packs by name and version, with their sources.
 
     Attributes:
-        revision: Another number after every change, for those who remember what they found out about the packs.
+        revision: Changes with every change of the packs, to invalidate caches.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class Registry:
         self._sources: dict[tuple[SourceKind, str], PackSource] = {}
 
     def find(self, name: str, version: str | None = None) -> Pack | None:
-        """The pack of that name.
+        """Find a pack.
 
         Args:
             name: `area.verb`.
@@ -109,22 +109,22 @@ class Registry:
         return None
 
     def names(self) -> list[str]:
-        """All names, in alphabetical order."""
+        """List all names, in alphabetical order."""
         return sorted(self._versions)
 
     def versions(self, name: str) -> list[str]:
-        """All versions of a pack, newest first; empty when there is no such pack."""
+        """List all versions of a pack, newest first; empty if it does not exist."""
         return [entry.pack.version for entry in self._versions.get(name, ())]
 
     def packs(self) -> list[Pack]:
-        """All packs by name, newest version first."""
+        """List all packs by name, newest version first."""
         return [entry.pack for name in self.names() for entry in self._versions[name]]
 
     def source_of(self, pack: Pack) -> PackSource:
-        """Where a registered pack came from.
+        """Get the source of a registered pack.
 
         Raises:
-            KeyError: when it is not registered here.
+            KeyError: It is not registered.
         """
         for entry in self._versions.get(pack.name, ()):
             if entry.pack.version == pack.version:
@@ -132,25 +132,25 @@ class Registry:
         raise KeyError(f"Pack {pack.name} {pack.version} is not registered.")
 
     def sources(self) -> list[PackSource]:
-        """All sources in the order they were loaded, those without a single good pack too."""
+        """List all sources in load order, also those without packs."""
         return list(self._sources.values())
 
     def load_errors(self) -> list[LoadError]:
-        """Everything that could not be loaded, in the order it was met."""
+        """List all load errors, in order."""
         return [error for source in self._sources.values() for error in source.load_errors]
 
     def unloaded(self, name: str) -> LoadError | None:
-        """The error that kept a pack from being loaded; None when there was none."""
+        """Find the error of a pack that failed to load."""
         return next((error for error in self.load_errors() if name in error.packs), None)
 
     def put(self, source: PackSource, packs: Iterable[tuple[str, Pack]]) -> PackSource:
-        """Add a source with its packs, replacing what that source had before.
+        """Add a source with its packs, or replace it.
 
-        A pack whose name and version are taken by another source is left out and reported.
+        A pack whose name and version another source has is left out and reported.
 
         Args:
-            source: Kind, location and the errors known so far.
-            packs: Each with the file or entry point it came from.
+            source: Kind, location and the errors so far.
+            packs: Packs with their file or entry point.
 
         Returns:
             The source with all its errors.
@@ -165,7 +165,7 @@ class Registry:
                 errors.append(LoadError(origin, problem, (pack.name,)))
                 continue
             if any(entry.pack is pack for entry in self._versions.get(pack.name, ())):
-                continue  # imported by a sibling, or named by two entry points
+                continue  # imported by another file, or named by two entry points
             entries = self._versions.setdefault(pack.name, [])
             entries.append(_Entry(pack, key))
             entries.sort(key=lambda entry: entry.order, reverse=True)
@@ -173,7 +173,7 @@ class Registry:
         return self._sources[key]
 
     def remove(self, source: PackSource) -> None:
-        """Forget a source and its packs; unknown ones are no error."""
+        """Remove a source and its packs; ignores an unknown source."""
         key = (source.kind, source.location)
         if self._sources.pop(key, None) is None:
             return
@@ -191,17 +191,17 @@ class Registry:
         for entry in self._versions.get(pack.name, ()):
             if entry.pack.version == pack.version and entry.pack is not pack:
                 return (
-                    f"Pack {pack.name} {pack.version} is already there, from {entry.source_key[1]}. "
+                    f"Pack {pack.name} {pack.version} is already loaded from {entry.source_key[1]}. "
                     "Give one of them another name or version."
                 )
         return None
 
 
 def builtins_folder() -> Path:
-    """The folder of the packs and starters that ship: inside the installed package, else beside it in the source.
+    """Find the folder of built-in packs and starters: inside the installed package, else next to it in the source.
 
     Raises:
-        FileNotFoundError: when neither exists.
+        FileNotFoundError: Neither exists.
     """
     for folder in (_HERE / "_builtins", _HERE.parent / "builtins"):
         if folder.is_dir():
@@ -210,9 +210,9 @@ def builtins_folder() -> Path:
 
 
 def load_registry(builtin_folder: Path, user_folders: Sequence[Path] = (), *, entry_points: bool = True) -> Registry:
-    """Load all packs: those that ship, then the users' folders in order, then installed distributions.
+    """Load all packs: built-in ones, then the users' folders in order, then installed distributions.
 
-    Files already imported by this process are not run again.
+    Files that this process has already imported are not run again.
     """
     registry = Registry()
     _load_folder(registry, "builtin_folder", "builtin", builtin_folder)
@@ -224,7 +224,7 @@ def load_registry(builtin_folder: Path, user_folders: Sequence[Path] = (), *, en
 
 
 def _source_name(folder: Path) -> str:
-    """A Python identifier that tells folders of the same name apart, the same at every start."""
+    """Make a unique Python identifier for a folder, the same at every start."""
     path = folder.resolve()
     digest = hashlib.sha256(str(path).encode()).hexdigest()[:8]
     return f"{re.sub(r'[^a-z0-9]+', '_', path.name.lower()).strip('_') or 'packs'}_{digest}"
@@ -233,7 +233,7 @@ def _source_name(folder: Path) -> str:
 def _load_folder(registry: Registry, kind: SourceKind, source: str, folder: Path) -> None:
     packs_folder = folder.resolve() / "packs"
     if not packs_folder.is_dir():
-        message = f"There is no folder {packs_folder}. A pack folder holds packs/<area>/<verb>.py."
+        message = f"There is no folder {packs_folder}. A pack folder has files packs/<area>/<verb>.py."
         registry.put(PackSource(kind, str(folder), (LoadError(str(folder), message),)), ())
         return
     package = pack_modules.add_source(source, str(packs_folder))
@@ -248,17 +248,17 @@ def _load_folder(registry: Registry, kind: SourceKind, source: str, folder: Path
                 _require_identifiers(area, verb)
                 module = importlib.import_module(f"{package}.{area}.{verb}")
                 packs += [(str(file), pack) for pack in _packs_in(module)]
-            except BaseException as error:  # a pack file may do anything, sys.exit(), panics and interrupts included
+            except BaseException as error:  # a pack file may raise anything, also SystemExit and KeyboardInterrupt
                 errors.append(LoadError(str(file), _describe(error, file), _names_in(file)))
     registry.put(PackSource(kind, str(folder), tuple(errors)), packs)
 
 
 @contextmanager
 def _models_when_used() -> Iterator[None]:
-    """Have pydantic build validators of models declared meanwhile when they are first used.
+    """Let pydantic build validators of models declared in this context when they are first used.
 
-    For packs that ship: their 130 models take a tenth of the time of a start, and tests build each. What is wrong with
-    a user's model is reported when its file is loaded.
+    For built-in packs: their 130 models take a tenth of the time of a start, and tests build each. Errors in a user's
+    model must be reported when its file is loaded.
     """
     before = BaseModel.model_config
     BaseModel.model_config = ConfigDict(**before, defer_build=True)
@@ -275,12 +275,12 @@ def _require_identifiers(*names: str) -> None:
 
 
 def _packs_in(module: ModuleType) -> list[Pack]:
-    """The packs at the top level of a module, those it imported from a sibling too."""
+    """Return the packs at the top level of a module, including imported ones."""
     return [value for value in vars(module).values() if isinstance(value, Pack)]
 
 
 def _names_in(file: Path) -> tuple[str, ...]:
-    """Names of the packs that a file which cannot be loaded is there for: its own, and those its text declares."""
+    """Return the names of packs of a file that failed to load: by its path, and those its text declares."""
     try:
         text = file.read_text("utf-8", "replace")
     except OSError:
@@ -301,7 +301,7 @@ def _load_entry_points(registry: Registry) -> None:
 
 
 def _packs_of(loaded: object) -> list[Pack]:
-    """What an entry point may name: a module, a pack, or a list or tuple of packs."""
+    """Return the packs of an entry point, which names a module, a pack, or a list or tuple of packs."""
     match loaded:
         case ModuleType():
             return _packs_in(loaded)
@@ -313,7 +313,7 @@ def _packs_of(loaded: object) -> list[Pack]:
 
 
 def _describe(error: BaseException, file: Path | None) -> str:
-    """The exception in one line, with the last line of the file it passed through."""
+    """Describe an exception in one line, with the last line number in the file."""
     if isinstance(error, SyntaxError):
         return f"Syntax error in line {error.lineno}: {error.msg}"
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,6 +1,6 @@
-"""Models checked again once they are made: pydantic takes an instance of a model for valid, however it was made.
+"""Validates models again: pydantic trusts every instance of a model.
 
-`model_construct`, `model_copy(update=…)`, an assignment and a change of a list inside it all go past the checks.
+`model_construct`, `model_copy(update=…)`, assignments and changes of inner lists all bypass validation.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     Path = tuple[str | int, ...]
 
 _SCALAR = (str, int, float, type(None))
-#: What typed dictionaries and named tuples are recognised by.
+#: Attributes that mark typed dictionaries and named tuples.
 _RECORD = ("__total__", "_fields")
 
 
 def find_misfit(model: BaseModel) -> tuple[Path, ValidationError] | None:
-    """A model, this one or one inside it, that does not fit its own class: the path to it and what is wrong.
+    """Find a model, this one or an inner one, that does not fit its class; returns its path and the error.
 
-    Only models that fields declare are validated; the contents of an `Any` are not part of the contract. The model is
-    left unchanged, since a validator may not return the same value twice.
+    Validates only models that fields declare; the contents of an `Any` are not part of the contract. Does not change
+    the model, since a validator may not return the same value twice.
     """
     holder: Path = ()
     name: str | int | None = None
@@ -35,7 +35,7 @@ def find_misfit(model: BaseModel) -> tuple[Path, ValidationError] | None:
         if not _validate(model):
             return None
         pending: list[tuple[Path, Any]] = [(holder, model)]
-        entered: set[int] = set()  # models may point back at those that hold them
+        entered: set[int] = set()  # models may form cycles
         while pending:
             holder, value = pending.pop()
             if id(value) in entered:
@@ -54,7 +54,7 @@ def _below(holder: Path, name: str | int | None) -> Path:
 
 
 def _validate(model: BaseModel) -> bool:
-    """Make a second model of the same values; whether the class declares models inside it.
+    """Make a second model from the same values; returns whether the class declares inner models.
 
     Raises:
         ValidationError: The values do not fit the class.
@@ -71,15 +71,15 @@ def _validate(model: BaseModel) -> bool:
 
 
 def _values(model: BaseModel, traits: _Traits) -> dict[str, Any]:
-    """A model's values by field name, for validators to change as they like."""
+    """Copy a model's values by field name, since validators may change them."""
     values = model.__dict__.copy()
     if values.keys() != traits.fields:
-        if missing := traits.fields - values.keys():  # one that was deleted would be given its default
+        if missing := traits.fields - values.keys():  # a deleted value would get its default
             lacks = [InitErrorDetails(type="missing", loc=(name,), input=values) for name in sorted(missing)]
             raise ValidationError.from_exception_data(type(model).__name__, lacks)
         if type(model).model_config.get("extra") == "forbid":
             _refuse_extras(model, values.keys() - traits.fields)
-        # Cached properties, and what `model_copy` was given too much.
+        # Drops cached properties and surplus values from `model_copy`.
         values = {name: value for name, value in values.items() if name in traits.fields}
     if model.__pydantic_extra__:
         values |= model.__pydantic_extra__
@@ -87,7 +87,7 @@ def _values(model: BaseModel, traits: _Traits) -> dict[str, Any]:
 
 
 def _refuse_extras(model: BaseModel, names: set[str]) -> None:
-    """Refuse what an update gave to a model that forbids it; a cached property is an attribute of the class."""
+    """Refuse surplus values of a model that forbids them, except for cached properties, which the class declares."""
     extras = [
         InitErrorDetails(type="extra_forbidden", loc=(name,), input=model.__dict__[name])
         for name in sorted(names)
@@ -98,7 +98,7 @@ def _refuse_extras(model: BaseModel, names: set[str]) -> None:
 
 
 def _untouched(model: BaseModel) -> set[str]:
-    """Fields that still have their default, which pydantic does not validate."""
+    """Return fields that still have their default, which pydantic does not validate."""
     return {
         name
         for name, field in type(model).__pydantic_fields__.items()
@@ -107,7 +107,7 @@ def _untouched(model: BaseModel) -> set[str]:
 
 
 def _inside(value: Any) -> Iterable[tuple[str | int | None, Any]]:  # noqa: ANN401 - any value of a field
-    """What may hold a model or be one, each with its name; a root has none."""
+    """Yield inner values that are or may contain models, with their names; a root has none."""
     match value:
         case RootModel():
             return ((None, value.root),)
@@ -124,12 +124,12 @@ def _inside(value: Any) -> Iterable[tuple[str | int | None, Any]]:  # noqa: ANN4
 
 
 class _Traits(NamedTuple):
-    """What is asked of a class for each of its models.
+    """Cached facts about a class of models.
 
     Attributes:
-        validate: Takes the values of its fields by name.
-        fields: Their names.
-        nesting: The names of those declared to hold models, at any depth.
+        validate: Validates the values of its fields, by name.
+        fields: Names of its fields.
+        nesting: Names of fields that declare models, at any depth.
     """
 
     validate: Callable[[dict[str, Any]], object]
@@ -144,7 +144,7 @@ def _traits(kind: type[BaseModel]) -> _Traits:
     nesting = tuple(name for name, field in fields.items() if _holds_models(field.annotation, set()))
     if issubclass(kind, RootModel):
         return _Traits(lambda values: validate(values["root"]), fields.keys(), nesting)
-    if kind.__pydantic_custom_init__:  # such a class may take other arguments than its fields
+    if kind.__pydantic_custom_init__:  # such a class may have arguments that are not its fields
         return _Traits(lambda values: validate(values, self_instance=kind.__new__(kind)), fields.keys(), nesting)
     return _Traits(validate, fields.keys(), nesting)
 
@@ -155,7 +155,7 @@ def _holds_models(annotation: Any, seen: set[int]) -> bool:  # noqa: ANN401 - an
     seen.add(id(annotation))
     arguments = typing.get_args(annotation)
     if isinstance(annotation, type) and not arguments:
-        # A dataclass, a typed dictionary or a named tuple may declare some.
+        # A dataclass, a typed dictionary or a named tuple may declare models.
         is_record = dataclasses.is_dataclass(annotation) or any(hasattr(annotation, each) for each in _RECORD)
         return issubclass(annotation, BaseModel) or is_record
     return any(_holds_models(each, seen) for each in (*arguments, getattr(annotation, "__value__", None)))

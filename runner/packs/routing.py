@@ -1,4 +1,4 @@
-"""What a handler may ask the catalog: which pipeline or pack serves a request. Never runs one."""
+"""Access of handlers to routing: which pipeline or pack serves a request. Never runs one."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ if TYPE_CHECKING:
 
 
 class RouterPort(Protocol):
-    """Routes requests; `resolvers.catalog.pack_routing.PackRouter` is one."""
+    """The port of routing, implemented by `resolvers.catalog.pack_routing.PackRouter`."""
 
     async def route_for(self, caller_id: str, request: str, context: JSONValue, models: Models) -> dict[str, JSONValue]:
-        """What to run for a caller's request.
+        """Recommend what to run for a caller's request.
 
         Args:
-            caller_id: Whose defaults and history count.
-            request: In the user's words.
+            caller_id: The caller, whose defaults and history count.
+            request: The request in the user's words.
             context: What the caller has.
-            models: Whom to ask; what they spend is recorded there.
+            models: The models to ask; they record their spending.
 
         Raises:
-            PackError: `invalid_input`; the request is empty or too long.
+            PackError: `invalid_input` if the request is empty or too long.
         """
 
 
 class CallerCatalog:
-    """The catalog as one attempt's caller sees it."""
+    """The catalog for one attempt's caller."""
 
     def __init__(self, port: RouterPort, caller_id: str, models: Models) -> None:
         self._port = port
@@ -35,13 +35,13 @@ class CallerCatalog:
         self._models = models
 
     async def route(self, request: str, context: JSONValue = None) -> dict[str, JSONValue]:
-        """What to run for a request: `recommendation`, `alternatives`, `gap_warning`, `reasoning`, `decided_by`.
+        """Recommend what to run: `recommendation`, `alternatives`, `gap_warning`, `reasoning`, `decided_by`.
 
         Args:
-            request: In the user's words.
+            request: The request in the user's words.
             context: What the caller has: inputs, files, artifacts, earlier runs.
 
         Raises:
-            PackError: `invalid_input`; the request is empty or too long.
+            PackError: `invalid_input` if the request is empty or too long.
         """
         return await self._port.route_for(self._caller_id, request, context, self._models)

@@ -1,4 +1,4 @@
-"""The schemas of packs as checks need them: made once per pack, closed, standing alone."""
+"""Schemas of packs for checks: made once per pack, without references and unlisted fields."""
 
 from __future__ import annotations
 
@@ -15,26 +15,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PackSchemas:
-    """What a pack takes and gives, without references and without unlisted fields (pydantic ignores or refuses them).
-
-    Attributes:
-        input: Schema of its input.
-        output: Schema of its output.
-    """
+    """A pack's schemas without references and without unlisted fields, which pydantic ignores or refuses."""
 
     input: Schema
     output: Schema
 
 
-_made: WeakKeyDictionary[Pack, PackSchemas] = WeakKeyDictionary()
+_schemas: WeakKeyDictionary[Pack, PackSchemas] = WeakKeyDictionary()
 
 
 def pack_schemas(pack: Pack) -> PackSchemas:
-    """The pack's schemas; pydantic takes a millisecond to write them, so they are kept with the pack object."""
-    schemas = _made.get(pack)
+    """Return a pack's schemas; cached by pack, since pydantic takes a millisecond to make them."""
+    schemas = _schemas.get(pack)
     if schemas is None:
         schemas = PackSchemas(closed(inlined(pack.input_schema)), closed(inlined(pack.output_schema)))
-        _made[pack] = schemas
+        _schemas[pack] = schemas
     return schemas
 
 
@@ -42,7 +37,7 @@ _checkers: WeakKeyDictionary[Pack, CompiledSchema] = WeakKeyDictionary()
 
 
 def input_checker(pack: Pack) -> CompiledSchema:
-    """The pack's input schema ready to check values, kept with the pack object, too."""
+    """Return the compiled input schema of a pack; cached by pack."""
     checker = _checkers.get(pack)
     if checker is None:
         checker = _checkers[pack] = compile_schema(pack_schemas(pack).input)  # type: ignore[arg-type]

@@ -116,7 +116,7 @@ class StepPreparer:
         registry = self._resources.registry
         installed = ", ".join(registry.versions(step.pack)) or "none"
         broken = registry.unloaded(step.pack)
-        why = broken.says(step.pack) if broken else misfit(registry, run.pipeline, run.claim.steps, step)
+        why = broken.message_for(step.pack) if broken else misfit(registry, run.pipeline, run.claim.steps, step)
         return Failure(
             FailureCode.SCHEMA_MISMATCH,
             why

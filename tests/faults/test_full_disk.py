@@ -104,7 +104,7 @@ async def test_output_that_cannot_be_kept_ends_the_attempt(tmp_path: Path) -> No
         run = await disk.run("spool", use="flood", stdout_to="all.txt")
         assert run["failure"] is not None
         assert run["failure"]["code"] == "RESOURCE_EXHAUSTED"
-        assert "could not be kept: No space left on device" in run["failure"]["message"]
+        assert "could not be stored: No space left on device" in run["failure"]["message"]
         assert "Free disk space" in run["failure"]["hint"]
         await is_well(disk, "after")
 

@@ -113,7 +113,7 @@ async def test_messages_in_parts_are_masked_across_their_parts() -> None:
             reader.feed(part)
         reader.close()
         await transcript.close()
-        assert kept.text("message") == reader.heard.text() == redactor.texts().text(text)
+        assert kept.text("message") == reader.parsed.text() == redactor.texts().text(text)
         assert kept.lines[-1]["kind"] == "usage"
 
 
@@ -133,7 +133,7 @@ async def test_no_stream_of_a_known_program_lets_a_secret_through() -> None:
             assert len(kept.lines) > 1
             assert orjson.dumps(secret).decode()[1:-1] not in told, (stream, secret)
             assert isinstance(reader, JsonReader)
-            assert secret not in reader.heard.text()
+            assert secret not in reader.parsed.text()
 
 
 def _streams(secret: str) -> dict[str, list[dict[str, Any]]]:

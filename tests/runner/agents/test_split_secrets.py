@@ -89,7 +89,7 @@ async def heard(way: str, texts: list[str], redactor: Redactor, *, between: bool
             reader.feed(orjson.dumps(other, option=orjson.OPT_APPEND_NEWLINE))
     reader.close()
     await transcript.close()
-    return "".join(line.get("text", "") for line in kept.lines if line.get("text") != "fine"), reader.heard.text()
+    return "".join(line.get("text", "") for line in kept.lines if line.get("text") != "fine"), reader.parsed.text()
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -129,7 +129,7 @@ async def test_the_answer_is_masked_as_its_last_message_was() -> None:
         reader.feed(orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE))
     reader.close()
     await transcript.close()
-    assert reader.heard.text() == "[redacted:github.token] is the rest"
+    assert reader.parsed.text() == "[redacted:github.token] is the rest"
 
 
 def test_ordinary_texts_stay_as_they_are() -> None:

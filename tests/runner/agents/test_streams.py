@@ -72,8 +72,8 @@ async def test_any_event_is_taken_and_none_gets_a_secret_past_the_mask(
     reader.close()
     await transcript.close()
     assert SECRET.encode() not in orjson.dumps(kept.lines)
-    assert SECRET not in reader.heard.text()
-    usage = reader.heard.usage
+    assert SECRET not in reader.parsed.text()
+    usage = reader.parsed.usage
     assert 0 <= (usage.input_tokens or 0) <= MAX_TOKENS
     assert 0 <= (usage.output_tokens or 0) <= MAX_TOKENS
     assert 0 <= (usage.cost_usd or 0) <= MAX_COST_USD

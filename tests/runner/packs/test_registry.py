@@ -79,7 +79,7 @@ BROKEN = {
     "model": ("import pydantic\n\nclass Bad(pydantic.BaseModel):\n    at: object()\n", "Unable to generate"),
     "reserved": (pack_source("mcp.server.tool"), "belong to mounted MCP servers"),
     "not-a-name": (pack_source("text.dashed"), "`not-a-name` cannot be imported"),
-    "zz_twice": (pack_source("text.good"), "text.good 1.0.0 is already there"),
+    "zz_twice": (pack_source("text.good"), "text.good 1.0.0 is already loaded"),
 }
 
 

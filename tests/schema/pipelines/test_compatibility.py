@@ -83,7 +83,7 @@ async def test_a_start_is_refused_where_the_packs_of_today_no_longer_fit(
             (missing,) = lacking["missing"]
             assert (lacking["usable"], missing["kind"], missing["steps"]) == (False, "PACK", ["b"])
             assert said in missing["message"]
-            assert "Mend the pipeline" in missing["hint"]
+            assert "Fix the pipeline" in missing["hint"]
         for usable, keys in (("false", ["two"]), ("true", [])):
             nodes = (await it.query(_USABLE.replace("USABLE", usable)))["pipelines"]["nodes"]
             assert [one["key"] for one in nodes] == keys

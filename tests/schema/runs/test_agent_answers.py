@@ -125,7 +125,7 @@ async def test_a_stream_that_says_it_failed_is_a_failure_whatever_the_exit_code(
         succeeded = await run(it, {"use": "good"}, key="good")
 
     assert (failed["state"], failed["failure"]["code"]) == ("FAILED", "HANDLER_FAILED")
-    assert "says that it failed: The end of my rope." in failed["failure"]["message"]
+    assert "reported a failure: The end of my rope." in failed["failure"]["message"]
     assert text_of(succeeded) == "Done."
 
 
@@ -179,5 +179,5 @@ async def test_a_resume_says_that_the_profile_has_changed_since_the_step_was_tri
 
     began = "The agent profile `scripted` has changed since the last attempt of step draft: "
     assert other_script == {"profile_changed": f"{began}a file it names."}
-    everything = "its command line, a file it names, what it may reach or is given."
+    everything = "its command line, a file it names, its network, isolation, variables or credentials."
     assert other_profile == {"profile_changed": began + everything}

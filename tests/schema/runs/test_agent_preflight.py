@@ -31,12 +31,12 @@ LACKS = [
     ("absent", {}, "AGENT_PROFILE", "absent", "The program `no-such-agent-program`"),
     ("relative", {}, "AGENT_PROFILE", "relative", "`bin/agent`"),
     ("unscripted", {}, "AGENT_PROFILE", "unscripted", "The script script.yaml"),
-    ("undeclared", {}, "AGENT_PROFILE", "undeclared", "There is no agent profile `undeclared` here"),
+    ("undeclared", {}, "AGENT_PROFILE", "undeclared", "There is no agent profile `undeclared`"),
     ("keyed", {}, "CREDENTIAL", "model", "needs the credential `model`"),
     ("plain", {"credentials": {"TOKEN": "github.token"}}, "CREDENTIAL", "github", "`github`"),
     ("offline", {}, "ISOLATION", "sandbox_offline", "this server offers `process`"),
     ("plain", {"isolation": "sandbox"}, "ISOLATION", "sandbox", "this server offers `process`"),
-    ("plain", {"model": "m-1"}, "AGENT_PROFILE", "plain", "takes no model"),
+    ("plain", {"model": "m-1"}, "AGENT_PROFILE", "plain", "accepts no model"),
     ({"env": "NOT_SET_HERE", "map": {"a": "plain"}}, {}, "AGENT_PROFILE", "plain", "NOT_SET_HERE is not set"),
 ]
 

@@ -184,7 +184,7 @@ async def test_a_folder_is_no_output_and_a_zero_in_an_answer_is_replaced(tmp_pat
         started = await run(it, {"use": "maker"}, key="b")
 
     failure = refused["run"]["failure"]
-    assert (failure["code"], "`answer.txt` is no regular file" in failure["message"]) == ("INVALID_OUTPUT", True)
+    assert (failure["code"], "`answer.txt` is not a regular file" in failure["message"]) == ("INVALID_OUTPUT", True)
     assert text_of(started) == "made\ufffdit\n"
 
 
@@ -193,7 +193,7 @@ async def test_a_missing_output_fails_the_step(tmp_path: Path) -> None:
         started = await run(it, {"use": "mock", "outputs": ["draft.md"]})
 
     assert started["run"]["failure"]["code"] == "INVALID_OUTPUT"
-    assert "`draft.md` was not made" in started["run"]["failure"]["message"]
+    assert "`draft.md` does not exist" in started["run"]["failure"]["message"]
 
 
 async def test_an_exit_code_is_a_failure_with_its_last_words(tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ async def test_a_stream_that_ends_without_its_result_is_told_of(tmp_path: Path, 
 
     assert text_of(early) == "I will now look."
     (warning,) = early["run"]["steps"][0]["warnings"]
-    assert f'without the result that a stream of the form `stream = "{kind}"` ends with' in warning
+    assert f'without the result that ends a stream of the format `stream = "{kind}"`' in warning
     assert whole["run"]["steps"][0]["warnings"] == []
 
 

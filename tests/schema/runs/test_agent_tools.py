@@ -92,7 +92,7 @@ async def test_tools_without_a_network_are_told_of_and_refused(tmp_path: Path) -
     async with product(tmp_path, port=free_port(), agents={"caller": program("tools", "x")}) as it:
         started = await run(it, {"use": "caller", "tools": ["get_run"], "isolation": "sandbox_offline"})
         assert started["run"]["failure"]["code"] == "POLICY_DENIED"
-        assert "works without a network" in started["run"]["failure"]["message"]
+        assert "it has no network" in started["run"]["failure"]["message"]
         block = {"use": "caller", "prompt": "x", "tools": ["get_run"], "isolation": "sandbox_offline"}
         document = {"name": "x", "steps": [{"id": "a", "agent": block}]}
         check = await it.query(

@@ -116,7 +116,7 @@ async def test_what_swaps_an_output_for_a_link_is_dead_before_it_is_taken(tmp_pa
             started = await run(it, {"use": "swap", "outputs": ["out"]}, key=f"k{number}")
             found = started["run"]
             if found["state"] == "FAILED":
-                assert "behind a link" in found["failure"]["message"] or "was not made" in found["failure"]["message"]
+                assert "behind a link" in found["failure"]["message"] or "does not exist" in found["failure"]["message"]
             else:
                 assert [file["sizeBytes"] in {0, 4} for file in found["steps"][0]["artifacts"]] == [True]
 
@@ -129,7 +129,7 @@ async def test_a_workspace_holds_no_more_than_it_may(tmp_path: Path, name: str) 
         folder = it.services.engine.resources.agents.folder
         assert os.listdir(folder) == [], "nothing is left, however deep or closed"
     failure = started["run"]["failure"]
-    assert (failure["code"], "holds more than" in failure["message"]) == ("RESOURCE_EXHAUSTED", True)
+    assert (failure["code"], "exceeds the limit" in failure["message"]) == ("RESOURCE_EXHAUSTED", True)
 
 
 @pytest.mark.parametrize("name", ["deep:40:1", "nested:3000"])
@@ -138,7 +138,7 @@ async def test_folders_nested_too_deep_are_told_as_what_they_are(tmp_path: Path,
         failure = (await run(it, {"use": name.partition(":")[0]}))["run"]["failure"]
         assert os.listdir(it.services.engine.resources.agents.folder) == [], "nothing is left, however deep"
     assert failure["code"] == "RESOURCE_EXHAUSTED"
-    assert "nests folders deeper than a path can say" in failure["message"]
+    assert "nests folders deeper than the longest path" in failure["message"]
 
 
 async def test_odd_names_and_closed_folders_are_removed_with_the_rest(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-// Writes what graphcache needs of the schema: names, kinds, possible types, and which fields may be null. Of these, what
-// some document of the page asks for: every page loads it before it shows anything.
+// Writes what graphcache needs of the schema: names, kinds, possible types, and which fields may be null. Of these,
+// what some document of the page asks for: every page loads it before it shows anything.
 const {
   isAbstractType,
   isInterfaceType,
@@ -23,7 +23,7 @@ function typeRef(type) {
     : { kind: isObjectType(type) ? "OBJECT" : isUnionType(type) ? "UNION" : "INTERFACE", name: type.name };
 }
 
-/** The types that selections are made on, with all that may stand in their place, and the names of selected fields. */
+/** The types that selections are made on, with their possible types, and the names of selected fields. */
 function asked(schema, documents) {
   const types = new Set([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
   const fields = new Set();

@@ -8,14 +8,14 @@ import { defineConfig } from "vitest/config";
 
 const server = process.env["PACKLINE_URL"] ?? "http://127.0.0.1:8420";
 
-/** The version this page belongs to: the server says when it has another. */
+/** The version of this page; the server sends its own. */
 const version =
   /^version = "(.+)"$/m.exec(readFileSync(join(import.meta.dirname, "../pyproject.toml"), "utf-8"))?.[1] ?? "";
 
 /** Files smaller than this gain nothing. */
 const WORTH_BYTES = 1024;
 
-/** Puts a `.br` beside every file of the build that gains by it. */
+/** Writes a `.br` next to every file of the build that gets smaller. */
 function brotli(): Plugin {
   return {
     name: "brotli",

@@ -6,7 +6,7 @@ import { authorization, endpoint, post } from "./session.ts";
 
 const FORBIDDEN = 4403;
 
-/** Sends queries and commands over HTTP and subscriptions over a websocket, both as whoever is signed in. */
+/** Sends queries and mutations over HTTP and subscriptions over a websocket, as the signed-in caller. */
 export function createFetcher(onSignedOut: () => void): Fetcher {
   const address = new URL(endpoint);
   address.protocol = endpoint.protocol === "https:" ? "wss:" : "ws:";

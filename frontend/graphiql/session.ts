@@ -1,4 +1,4 @@
-// Who asks: the browser's login cookie when there is one, else a token typed in. The token is kept for this tab alone.
+// Authentication: the browser's login cookie if there is one, else a typed token, kept for this tab only.
 
 const KEY = "packline-graphiql-token";
 
@@ -21,7 +21,7 @@ export function authorization(): Record<string, string> {
   return value === null ? {} : { Authorization: `Bearer ${value}` };
 }
 
-/** Sends one operation as whoever is signed in. */
+/** Sends one operation as the signed-in caller. */
 export function post(operation: object): Promise<Response> {
   return fetch(endpoint, {
     method: "POST",

@@ -8,7 +8,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     sourcemap: false,
-    // The editor is one large chunk that nobody waits for but those who open this page.
+    // The editor is one large chunk, loaded only by this page.
     chunkSizeWarningLimit: 6000,
     rolldownOptions: {
       onLog(level, log, report) {

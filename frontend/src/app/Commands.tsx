@@ -22,7 +22,7 @@ export function Commands(): ReactNode {
 
   useEffect(listenForKeys, []);
   useEffect(() => {
-    // With a modifier it acts everywhere, also while somebody types, and cannot be switched off.
+    // A shortcut with a modifier works everywhere, also in text fields, and cannot be switched off.
     function pressed(event: KeyboardEvent): void {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
         return;

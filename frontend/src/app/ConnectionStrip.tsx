@@ -2,10 +2,10 @@ import { type ReactNode, useEffect, useState } from "react";
 
 import { useConnection } from "../lib/server/connection.ts";
 
-/** A short drop is nobody's business. */
+/** Shorter interruptions are not shown. */
 const QUIET_MS = 1500;
 
-/** Says that what is shown may be old; covers and greys out nothing. */
+/** Says that the data shown may be old. Covers nothing. */
 export function ConnectionStrip(): ReactNode {
   const live = useConnection((connection) =>
     connection.live === "reconnecting" || connection.live === "polling" ? connection.live : null,

@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { GEAR } from "../domain/administration/gear.ts";
 import { ThemeSwitch } from "./ThemeSwitch.tsx";
 
-/** What a phone's bar has no room for. */
+/** Entries without room in a phone's bar. */
 const PLACES = [
   { to: "/artifacts", word: "Artifacts", Icon: Files },
   { to: "/connect", word: "Connect", Icon: Plug },
@@ -14,7 +14,7 @@ const PLACES = [
 
 const ROW = "flex min-h-11 items-center gap-3 rounded px-3 text-ink hover:bg-hover";
 
-/** The last entry of a phone's bar; on one of the pages behind it, it says which. */
+/** The last entry of a phone's bar. Names the current page if it is one of its own. */
 export function More({
   look,
   here,
@@ -56,7 +56,7 @@ function Sheet({ name, version, onClose }: { name: string; version: string; onCl
     return () => shown?.close();
   }, []);
   return (
-    // A tap beside the sheet closes it.
+    // A tap outside the sheet closes it.
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
     <dialog
       ref={dialog}

@@ -36,7 +36,7 @@ export function Shell(): ReactNode {
   useEffect(() => {
     if (now !== undefined) setServerTime(now);
   }, [now]);
-  // A server that was away may have come back as another version, and lists were not told what happened meanwhile.
+  // After an outage the server may run another version, and the lists have missed changes.
   const wasAway = useRef(false);
   useEffect(() => {
     if (!away && wasAway.current) {
@@ -65,10 +65,10 @@ export function Shell(): ReactNode {
       return isReachable();
     },
   });
-  // A file is looked at over the whole page; Escape leads back to what lies under it.
+  // The file viewer fills the page; Escape leads back.
   const bare = useMatch({ from: "/artifacts/$artifact", shouldThrow: false }) !== undefined;
   if (signedOut) return <SignIn />;
-  // The page reads what it shows while it is not yet known who looks: asking one after the other would take twice as long.
+  // The page's query does not wait for the viewer's: one after the other would take twice as long.
   const version = data === undefined ? null : <VersionStrip server={data.server.version} />;
   if (bare) {
     return (
@@ -107,7 +107,7 @@ const HERE_LOOK = "bg-accent-tint !text-accent font-medium";
 const HERE = { className: HERE_LOOK, "aria-current": "page" } as const;
 
 function Navigation({ name, version }: { name: string; version: string }): ReactNode {
-  // Memory, tokens and their like lie behind Settings.
+  // Memory, tokens and similar pages belong to Settings.
   const behind = useLocation({
     select: ({ pathname }) => GEAR.some(({ to }) => to !== "/settings" && pathname.startsWith(to)),
   });

@@ -5,7 +5,7 @@ import { withBase } from "../lib/server/base.ts";
 import { encoded } from "../lib/json/untrusted.ts";
 import { Logo } from "./Logo.tsx";
 
-/** What whoever is not signed in sees; the form goes to the server's own login page and comes back here. */
+/** Shown to a visitor who is not signed in. The form goes to the server's login page, which redirects back here. */
 export function SignIn(): ReactNode {
   useTitle("Sign in");
   const here = location.pathname + location.search;

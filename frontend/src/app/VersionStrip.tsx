@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Button } from "../components/Button.tsx";
 import { VERSION } from "../lib/server/base.ts";
 
-/** Says when the page in this tab is not the one that belongs to its server. */
+/** Warns when this tab's page was built for another version than the server's. */
 export function VersionStrip({ server }: { server: string }): ReactNode {
   if (server === VERSION) return null;
   return (

@@ -217,7 +217,7 @@ function NothingHere(): ReactNode {
   );
 }
 
-/** A page that failed as a whole; what lies around it, such as the way to other pages, stays. */
+/** Shown in place of a page that failed to render; the navigation stays. */
 function Broken({ error, reset }: ErrorComponentProps): ReactNode {
   return (
     <Page title="This page cannot be shown">

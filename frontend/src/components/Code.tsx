@@ -3,10 +3,10 @@ import { type ReactNode, useState } from "react";
 import { count } from "../lib/text/format.ts";
 import { escaped } from "../lib/text/plain.ts";
 
-/** Longer texts, in characters, are cut until somebody asks for the whole. */
+/** Longer texts, in characters, are cut until the reader expands them. */
 const LONGEST = 200_000;
 
-/** A text as it is written, in a box that scrolls. */
+/** Preformatted text in a scrolling box. */
 export function Code({ text, label }: { text: string; label: string }): ReactNode {
   const [all, setAll] = useState(false);
   const cut = !all && text.length > LONGEST;

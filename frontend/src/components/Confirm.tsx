@@ -7,17 +7,17 @@ import type { Problem } from "../lib/server/problem.ts";
 
 interface Props {
   title: string;
-  /** The button that does it; names the act. */
+  /** Label of the confirming button: a verb. */
   word: string;
-  /** The button that does not. */
+  /** Label of the cancelling button. */
   keep: string;
   onClose: () => void;
-  /** Does it; a refusal keeps the dialog open. */
+  /** Runs the command. A returned problem keeps the dialog open. */
   onConfirm: () => Promise<Problem | null>;
   children: ReactNode;
 }
 
-/** Asks before something that cannot be undone, and says what it means. */
+/** Asks before an action that cannot be undone. */
 export function Confirm({ title, word, keep, onClose, onConfirm, children }: Props): ReactNode {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);

@@ -6,18 +6,21 @@ import { Button } from "./Button.tsx";
 import { Code } from "./Code.tsx";
 
 interface Props {
-  /** What is shown, as a sentence about it begins: `The output of Draft`. */
+  /** The subject of the error message: `The output of Draft`. */
   what: string;
-  /** What it shows: a change of one of these tries it again. */
+  /** The values shown: a change of one of them renders the content again. */
   of?: readonly unknown[];
-  /** Its text as it is written, for when nothing else can be shown; may fail as well. */
+  /** The source text to show instead of the content. May throw. */
   source?: (() => string | null) | undefined;
   /** Shown next to its buttons. */
   beside?: ReactNode;
   children: ReactNode;
 }
 
-/** Around what runs, packs, agents and people have written: a fault in showing it stays here, and the page goes on. */
+/**
+ * An error boundary around content from runs, packs, agents and users: an error in rendering it does not break the
+ * page.
+ */
 export function ContentBoundary({ what, of = [], source, beside, children }: Props): ReactNode {
   return (
     <ErrorBoundary
@@ -30,7 +33,7 @@ export function ContentBoundary({ what, of = [], source, beside, children }: Pro
   );
 }
 
-// That it failed, and where, React has written into the console by itself.
+// React logs the error itself.
 function NotShown({
   what,
   source,
@@ -74,7 +77,7 @@ function NotShown({
   );
 }
 
-/** Null when there is no text to be had either. */
+/** Null when the source text cannot be read either. */
 function textOf(source: () => string | null): string | null {
   try {
     return source();
@@ -83,7 +86,7 @@ function textOf(source: () => string | null): string | null {
   }
 }
 
-/** What was thrown may be anything. */
+/** Any value can be thrown. */
 export function errorText(error: unknown): string {
   return error instanceof Error
     ? `${error.name}: ${error.message}`

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from "react";
 
 import { copy } from "../lib/browser/clipboard.ts";
 
-/** Copies a text and says so for two seconds; a long one is only put together once it is asked for. */
+/** Copies a text and says so for two seconds; a long one is built on the click. */
 export function CopyButton({
   text,
   what,

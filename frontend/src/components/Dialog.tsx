@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useId, useRef } from "react";
 import { Button } from "./Button.tsx";
 import { ContentBoundary } from "./ContentBoundary.tsx";
 
-/** A modal: the browser's own, with its focus and Escape. Shown for as long as it is rendered. */
+/** A native modal dialog, open while it is rendered. */
 export function Dialog({
   title,
   onClose,
@@ -17,7 +17,7 @@ export function Dialog({
 }): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  // Its own end is not somebody's wish to close it: another dialog may stand in its place already.
+  // An unmount fires `close` too, but is no request to close: another dialog may have replaced this one.
   const leaving = useRef(false);
   useEffect(() => {
     const shown = dialog.current;
@@ -25,7 +25,7 @@ export function Dialog({
     shown?.showModal();
     const wanted = shown?.querySelector<HTMLElement>("[data-autofocus]");
     wanted?.focus();
-    // A button that waits for an answer cannot have the focus yet: it gets it when it can, unless somebody has moved on.
+    // A disabled button cannot take the focus: it gets the focus when enabled, unless the focus has moved.
     const start = document.activeElement;
     const waiting = new MutationObserver(() => {
       if (wanted?.matches(":disabled") !== false) return;

@@ -8,7 +8,7 @@ import { useShowMore } from "./useShowMore.tsx";
 interface Props {
   before: string;
   after: string;
-  /** What the two are called, such as `version 3`. */
+  /** Names of the two texts, such as `version 3`. */
   names: readonly [string, string];
   split?: boolean;
 }
@@ -31,7 +31,7 @@ export function DiffView(props: Props): ReactNode {
   );
 }
 
-/** Rows that are drawn at once. */
+/** Rows rendered per batch. */
 const ROWS = 1000;
 
 function Compared({ before, after, names, split = false }: Props): ReactNode {

@@ -6,10 +6,10 @@ import { useActions } from "../lib/browser/shortcuts.ts";
 import { useLatest } from "../lib/hooks/useLatest.ts";
 import { Button } from "./Button.tsx";
 
-/** While somebody types, the list is not asked for at every key. */
+/** Delay before typed text is searched. */
 const TYPING_MS = 200;
 
-/** A search box with filters beside it; on a phone they wait behind a button, so that the list comes first. */
+/** A search box next to filters. On a phone a button opens the filters, so that the list comes first. */
 export function FilterBar({
   search,
   chosen,
@@ -38,10 +38,10 @@ export function FilterBar({
   );
 }
 
-/** Search boxes tell the key that leads to them, where there are keys. */
+/** A search box shows its shortcut on devices with a keyboard. */
 const KEYS = typeof matchMedia === "undefined" || !matchMedia("(pointer: coarse)").matches;
 
-/** A search box whose text stands in the address; `/` focuses it. */
+/** A search box whose text is in the address. `/` focuses it. */
 export function SearchBox({
   label,
   text,
@@ -57,7 +57,7 @@ export function SearchBox({
   const latest = useLatest(onSearch);
   const leaving = useLeaving();
   if (known !== text) {
-    // The address has changed by itself, such as by going back.
+    // The address changed elsewhere, such as by going back.
     setKnown(text);
     setTyped(text);
   }
@@ -86,7 +86,7 @@ interface SelectProps<Value extends string> {
   label: string;
   value: Value | undefined;
   choices: readonly (readonly [Value, string])[];
-  /** What stands for no choice. */
+  /** Label of the empty choice. */
   none?: string;
   onChange: (value: Value | undefined) => void;
 }

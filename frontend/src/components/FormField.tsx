@@ -12,11 +12,11 @@ interface Props {
   optional?: boolean;
   about?: ReactNode;
   problem?: string | undefined;
-  /** Draws the control with what ties it to its label and texts. */
+  /** Renders the control with the attributes that tie it to its label and texts. */
   children: (given: Given) => ReactNode;
 }
 
-/** A control with its label, what belongs into it, and what is wrong with it. */
+/** A control with its label, description and problem. */
 export function FormField({ label, optional = false, about, problem, children }: Props): ReactNode {
   const id = useId();
   const described = [about === undefined ? "" : `${id}-about`, problem === undefined ? "" : `${id}-problem`]

@@ -24,7 +24,7 @@ const DEPTH_OPEN = 3;
 const DEPTH_OPEN_OF_MANY = 1;
 const MANY = 1000;
 
-/** A value that a step got or gave: a tree, or the beginning of what is too long to send. */
+/** Input or output of a step: a tree, or the first part of a value too long to send. */
 export function PayloadView({ payload, empty }: { payload: Shown | null; empty: string }): ReactNode {
   if (payload === null) return <p className="py-4 text-soft">{empty}</p>;
   if (payload.truncated) {
@@ -38,7 +38,10 @@ export function PayloadView({ payload, empty }: { payload: Shown | null; empty: 
   return <JsonView value={payload.json} />;
 }
 
-/** A value as a tree; `source` is its text where there is one, as nothing of the value itself can be written when it is too deep. */
+/**
+ * A value as a tree; `source` is its text where there is one, as nothing of the value itself can be written when it is
+ * too deep.
+ */
 export function JsonView({
   value,
   what = "The value",
@@ -92,7 +95,7 @@ function Node({ value, depth, openTo }: NodeProps): ReactNode {
   return <Rows entries={entries} depth={depth} openTo={openTo} />;
 }
 
-/** A browser reads about 16 digits of a number and makes the others up: what may not be what was written says so. */
+/** JavaScript keeps about 16 digits of a number: a number that may have lost digits says so. */
 function Number({ value }: { value: number }): ReactNode {
   const exact =
     globalThis.Number.isSafeInteger(value) ||
@@ -167,7 +170,7 @@ function Branch({ name, value, size, depth, openTo }: NodeProps & { name: string
   );
 }
 
-/** A name, which is to fit beside its value. */
+/** A key, short enough to fit next to its value. */
 function Name({ text }: { text: string }): ReactNode {
   if (text === "") return <span className="font-sans italic">no name</span>;
   return escaped(text.length > NAME_CUT ? `${text.slice(0, NAME_CUT)}…` : text);

@@ -5,7 +5,7 @@ import { Button } from "./Button.tsx";
 import { Dialog } from "./Dialog.tsx";
 import { Loading } from "./Page.tsx";
 
-/** Shown in place of a part of the page that is being loaded, or cannot be while the server is away. */
+/** Shown while a part of the page loads, or waits for an unreachable server. */
 export function LazyFallback(): ReactNode {
   return useConnection(({ partsMissing }) => partsMissing) ? (
     <p role="alert" className="my-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2">

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { Problem } from "../lib/server/problem.ts";
 import { Prose } from "./Prose.tsx";
 
-/** A refusal or failure of a command, with what to do next. Announced at once. */
+/** The problem of a refused or failed command, with its hint. Announced to screen readers. */
 export function Notice({ problem }: { problem: Problem | null }): ReactNode {
   if (problem === null) return null;
   return (

@@ -37,7 +37,7 @@ export function useTitle(title: string): void {
   }, [title]);
 }
 
-/** What is asked for is not there: says so, and leads on. */
+/** Says that the requested object does not exist, and links onward. */
 export function NotFound({
   title,
   children,
@@ -64,7 +64,7 @@ export function Empty({ children, action }: { children: ReactNode; action?: Reac
   );
 }
 
-/** What is read is not there yet: nothing for the first 150 ms, then words. */
+/** Shows nothing for the first 150 ms, then "Loading". */
 export function Loading(): ReactNode {
   const [late, setLate] = useState(false);
   useEffect(() => {
@@ -78,7 +78,7 @@ export function Loading(): ReactNode {
   );
 }
 
-/** Shows what was read, or why it was not. */
+/** Shows that a query is loading, or why it failed. */
 export function LoadingOrProblem({ fetching, problem }: { fetching: boolean; problem: Problem | null }): ReactNode {
   return problem === null || fetching ? <Loading /> : <Notice problem={problem} />;
 }

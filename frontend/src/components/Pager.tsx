@@ -8,7 +8,7 @@ interface PageInfo {
   endCursor: string | null;
 }
 
-/** Where a page of a list lies; kept in the address. */
+/** The position of a page in a list; part of the address. */
 export interface Place {
   after?: string | undefined;
   before?: string | undefined;

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** A sentence of the server's, with what stands in backticks set as code; nothing else is markup. */
+/** A sentence from the server. Text in backticks is set as code; there is no other markup. */
 export function Prose({ text }: { text: string }): ReactNode {
   return text.split("`").map((part, index) =>
     index % 2 === 0 ? (

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 
-/** The beginning of a list, and a button for the next part of it: nobody reads thousands, and no page draws them. */
+/** The first items of a list and a button for more, so that no page renders thousands. */
 export function useShowMore<Item>(items: readonly Item[], size: number): { shown: readonly Item[]; more: ReactNode } {
   const [batches, setBatches] = useState(1);
   const shown = items.slice(0, batches * size);

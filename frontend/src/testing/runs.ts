@@ -1,4 +1,4 @@
-// Runs as the server tells them, to be changed by a test where it matters.
+// Runs as the server sends them, with changes per test.
 
 import type { RunWholeFragment, StepRowFragment } from "../features/run/run.generated.ts";
 import type { FailurePartsFragment, RunRowFragment } from "../domain/fragments.generated.ts";

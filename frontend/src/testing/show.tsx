@@ -1,4 +1,4 @@
-// Renders a part of the page as it stands in a test: in a router of its own, with a server that answers by name.
+// Renders a part of the page for a test, in its own router, with a fake server that answers by operation name.
 
 import {
   createMemoryHistory,
@@ -17,7 +17,7 @@ import { filter, fromPromise, mergeMap, pipe } from "wonka";
 // A loaded machine is slow, not wrong.
 configure({ asyncUtilTimeout: 20_000 });
 
-/** Data with what the server sends beside it. */
+/** Data with the response's extensions. */
 export class With {
   readonly data: Record<string, unknown>;
   readonly extensions: Record<string, unknown>;
@@ -52,7 +52,7 @@ export async function show(
   const asked: Asked[] = [];
   const root = createRootRoute({ component: Outlet });
   const route = createRoute({ getParentRoute: () => root, path, component: () => part, validateSearch: search });
-  // Where links lead is no matter of these tests; that they lead somewhere is.
+  // Every path has a route, so that links resolve.
   const rest = createRoute({ getParentRoute: () => root, path: "$", component: () => null });
   const history = createMemoryHistory({ initialEntries: [at] });
   const router = createRouter({ routeTree: root.addChildren([route, rest]), history });

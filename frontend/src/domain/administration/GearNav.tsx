@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 import { GEAR } from "./gear.ts";
 
-/** Tabs of the pages behind the gear; a phone has them behind More. */
+/** Tabs of the administration pages; a phone lists them under More. */
 export function GearNav(): ReactNode {
   return (
     <nav

@@ -4,7 +4,7 @@ import type { CombinedError } from "urql";
 import { isForbidden, problemOfError } from "../../lib/server/problem.ts";
 import { LoadingOrProblem } from "../../components/Page.tsx";
 
-/** What shows in place of something only managers may read: that they alone may, or why it was not read. */
+/** Shown in place of data that needs the manage scope: says so, or why the query failed. */
 export function NeedsManage({
   what,
   fetching,

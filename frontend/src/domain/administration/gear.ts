@@ -1,6 +1,6 @@
 import { Brain, KeyRound, Lightbulb, ScrollText, Settings, Ticket } from "lucide-react";
 
-/** What lies behind the gear, in the order people need it. */
+/** The administration pages, most used first. */
 export const GEAR = [
   { to: "/settings", word: "Settings", Icon: Settings },
   { to: "/memory", word: "Memory", Icon: Brain },

@@ -8,7 +8,7 @@ function words(kinds: readonly string[], most: number): string {
   return `${shown.map((kind) => kind.replaceAll("_", " ")).join(", ")}${rest === 0 ? "" : ` +${rest}`}`;
 }
 
-/** What goes in and what comes out, as kinds: `document, text → pdf`; in a list, at most so many of each. */
+/** Accepted and produced kinds: `document, text → pdf`. A list shows only the first of each. */
 export function Kinds({
   accepts,
   produces,

@@ -7,7 +7,7 @@ import { MakeCopyDocument } from "./makeCopy.generated.ts";
 import { Notice } from "../../components/Notice.tsx";
 import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
 
-/** Copies a pipeline into one of the reader's own and opens it in the editor. */
+/** Copies a pipeline and opens the copy in the editor. */
 export function MakeCopy({
   pipelineId,
   kind = "plain",

@@ -5,7 +5,7 @@ import type { RequirementKind } from "../fragments.generated.ts";
 
 import { Prose } from "../../components/Prose.tsx";
 
-/** Why something cannot run here, and what would help. */
+/** Requirements this server does not meet, with hints. */
 export function MissingRequirements({
   missing,
 }: {

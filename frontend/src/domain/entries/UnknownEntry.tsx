@@ -7,7 +7,7 @@ import { Prose } from "../../components/Prose.tsx";
 
 interface Props {
   id: string;
-  /** What the server sent beside its answer: there it names the nearest. */
+  /** The extensions of the response, which name the closest match. */
   extensions: Readonly<Record<string, unknown>> | undefined;
 }
 

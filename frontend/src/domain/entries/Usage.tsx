@@ -11,7 +11,7 @@ interface Stats {
   lastRunAt: string | null;
 }
 
-/** How it fared here, in the last 30 days. */
+/** Runs, failures, duration and cost of the last 30 days. */
 export function Usage({ usage }: { usage: Stats }): ReactNode {
   if (usage.lastRunAt === null) return <span>never run here</span>;
   const parts = [count(usage.runs, "run")];

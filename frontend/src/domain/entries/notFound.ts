@@ -1,4 +1,4 @@
-// What the server says beside an answer about names that it looked for in vain.
+// The `notFound` extension of a response: names that do not exist, with hints.
 
 import { plain } from "../../lib/text/plain.ts";
 
@@ -11,7 +11,7 @@ interface Miss {
 
 const NONE: Miss = { closest: null, hint: null };
 
-/** What an answer's extensions say of a name; nothing is taken for granted of them. */
+/** The hint for a name in a response's extensions, which are read as untrusted. */
 export function notFoundHint(extensions: Readonly<Record<string, unknown>> | undefined, ref: string): Miss {
   const misses = extensions?.["notFound"];
   if (!Array.isArray(misses)) return NONE;

@@ -18,7 +18,7 @@ const STANDING: Partial<Record<ArtifactStatus, { icon: typeof BadgeCheck; ink: s
   QUARANTINED: { icon: Lock, ink: "text-fail" },
 };
 
-/** How far a file can be relied on, in words and an icon; nothing for what nobody doubts. */
+/** The verification status of a file, in words and with an icon; nothing for an ordinary file. */
 function ArtifactStanding({ artifact: { status, verifiedBy } }: { artifact: ArtifactRowFragment }): ReactNode {
   const standing = STANDING[status];
   if (standing === undefined) return null;

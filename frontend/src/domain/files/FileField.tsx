@@ -17,7 +17,7 @@ interface Props {
   onChange: (event: { target: { value: string } }) => void;
 }
 
-/** A field for a file: sent from here, dropped on it, chosen from what is kept, or named by its id. */
+/** A field for a file: uploaded, dropped, chosen from the artifacts, or named by its id. */
 export function FileField(props: Props): ReactNode {
   const { onChange } = props;
   const [state, setState] = useState<{ word: string; failed: boolean } | null>(null);

@@ -1,4 +1,4 @@
-// Sending a file to the server, which keeps it as an artifact.
+// Uploads a file to the server, which stores it as an artifact.
 
 import { withBase } from "../../lib/server/base.ts";
 import { encoded } from "../../lib/json/untrusted.ts";
@@ -11,9 +11,9 @@ interface Answer {
 export class UploadError extends Error {}
 
 /**
- * The id of the artifact that was made.
+ * Uploads the file and returns the id of its artifact.
  *
- * Throws NotTaken with what the server says, or says that it cannot be reached.
+ * Throws UploadError with the server's message, or when the server cannot be reached.
  */
 export async function upload(file: File): Promise<string> {
   let answer: Response;

@@ -21,14 +21,14 @@ const ICONS: Record<RunCause, typeof User> = {
 interface Props {
   runs: readonly RunRowFragment[];
   label: string;
-  /** Whether all are of one pipeline, which then need not be told. */
+  /** Whether all runs belong to one pipeline, which is then not shown. */
   ofOne?: boolean;
-  /** Runs that are picked, and what picks them; without it none can be. */
+  /** The selected runs. Without `onPick`, runs cannot be selected. */
   picked?: ReadonlySet<string>;
   onPick?: (ids: readonly string[], on: boolean) => void;
 }
 
-/** Runs, one line each: how it stands, what it was for, why it stands so. */
+/** A table of runs: state, title and the reason for the state. */
 export function RunTable({ runs, label, ofOne = false, picked, onPick }: Props): ReactNode {
   const all = picked !== undefined && runs.length > 0 && runs.every(({ id }) => picked.has(id));
   return (
@@ -146,7 +146,7 @@ function Took({ run }: { run: RunRowFragment }): ReactNode {
   return live && run.resumeCount === 0 ? duration(secondsBetween(run.startedAt, now)) : duration(run.workSeconds);
 }
 
-/** Why a run stands as it does, in one line. */
+/** The reason for a run's state, in one line. */
 export function causeOf(run: RunRowFragment): string {
   if (run.failure !== null && !isLive(run.state)) {
     return run.failure.stepKey === null

@@ -43,7 +43,7 @@ const SHAPES: Record<StateIcon, ReactNode> = {
   lost: <path d="M6 6a2 2 0 1 1 2.7 1.9c-.5.2-.7.6-.7 1.1v.4M8 12.2v.1" />,
 };
 
-/** The shape of a state; goes with its word, never alone. */
+/** The icon of a state; always shown with its word. */
 export function StateGlyph({ state }: { state: State }): ReactNode {
   const { icon, tone } = STATES[state];
   return (

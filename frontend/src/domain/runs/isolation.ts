@@ -1,4 +1,4 @@
-/** How far an agent's program is kept apart, in words that go on in a sentence. */
+/** The isolation of an agent's program, as part of a sentence. */
 export const ISOLATION: Record<"PROCESS" | "SANDBOX" | "SANDBOX_OFFLINE", string> = {
   PROCESS: "in a separate process, without a sandbox",
   SANDBOX: "in a sandbox",

@@ -1,5 +1,4 @@
-// The list of runs that was last looked at, so that a run's page leads to the next one and back to the list. Kept for the
-// tab's life.
+// The list of runs shown last, so that a run's page links to the next run and back to the list. Kept per tab.
 
 const KEY = "packline.listed";
 
@@ -24,7 +23,7 @@ function listed(): Listed {
     )
       return { ids: kept.ids, href: kept.href };
   } catch {
-    // Nothing, or nothing that can be read, is kept.
+    // Nothing is stored, or it cannot be read.
   }
   return { ids: [], href: null };
 }
@@ -36,7 +35,7 @@ export function neighbour(id: string, by: 1 | -1): string | null {
   return place === -1 ? null : (ids[place + by] ?? null);
 }
 
-/** The address of that list; null when none was looked at. */
+/** The address of that list; null when none was shown. */
 export function listHref(): string | null {
   return listed().href;
 }

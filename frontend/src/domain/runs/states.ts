@@ -1,9 +1,9 @@
-// One exhaustive map: what every state is called, what it means, and how it looks. Words first; colour is the third
-// channel beside word and icon.
+// One exhaustive map: what every state is called, what it means, and how it looks. Colour is the third channel, next to
+// word and icon.
 
 import type { FailureClass, RunCause, RunState, StepState } from "../fragments.generated.ts";
 
-/** Where a run, step or attempt stands; LOST is an attempt's alone, PENDING a step's alone. */
+/** The state of a run, step or attempt. Only attempts are LOST, only steps are PENDING. */
 export type State = RunState | StepState | "LOST";
 export type Tone = "ok" | "run" | "warn" | "fail" | "idle";
 export type StateIcon = "check" | "cross" | "running" | "waiting" | "queued" | "stopped" | "none" | "lost";
@@ -46,7 +46,7 @@ export const CAUSES: Record<RunCause, string> = {
   A2A: "another agent platform",
 };
 
-/** What the class of a failure means for the reader, as a sentence. */
+/** What the class of a failure means. */
 export const CLASSES: Record<FailureClass, { word: string; sentence: string }> = {
   CALLER_FIXABLE: { word: "Needs your input", sentence: "A value it received is wrong. Change it, then resume." },
   TRANSIENT: { word: "Temporary", sentence: "It may work next time. Resume without changes, now or later." },
@@ -58,7 +58,7 @@ export const CLASSES: Record<FailureClass, { word: string; sentence: string }> =
   CANCELLED: { word: "Stopped", sentence: "Nothing went wrong. Someone stopped it." },
 };
 
-/** States that only a resume leaves. */
+/** Whether only a resume can leave the state. */
 export function isFinal(state: State): boolean {
   return state === "SUCCEEDED" || state === "FAILED" || state === "CANCELLED";
 }

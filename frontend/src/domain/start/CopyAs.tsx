@@ -5,7 +5,7 @@ import { copyAs, type Form, FORMS, type Given, type Target } from "./copyAs.ts";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { Code } from "../../components/Code.tsx";
 
-/** The same start for a script, an agent or a terminal, with what the form holds now. */
+/** Copies the same start for a script, an agent or a terminal, with the form's current values. */
 export function CopyAs({ target, given }: { target: Target; given: Given }): ReactNode {
   const [form, setForm] = useState<Form>("curl");
   const id = useId();

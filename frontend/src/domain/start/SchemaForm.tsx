@@ -20,18 +20,18 @@ interface Props {
   filled?: Readonly<Record<string, LearnedValue>>;
   onClear?: (name: string) => void;
   onNever?: (name: string) => void;
-  /** What is said beside the names of fields, such as where a value is from. */
+  /** Notes next to field names, such as the source of a value. */
   notes?: Readonly<Record<string, ReactNode>> | undefined;
-  /** The optional fields that show at once, where it is known which matter. */
+  /** Optional fields to show unfolded. */
   first?: readonly string[] | undefined;
 }
 
 /** How many optional fields show before the rest is folded. */
 const AT_ONCE = 3;
-/** Fields that are drawn at once. */
+/** Fields rendered per batch. */
 const BATCH = 100;
 
-/** Fields of an input schema: what is required first, at most three at once, the rest behind “More”. */
+/** Fields of an input schema: required ones first, at most three optional ones, the rest under “More”. */
 export function SchemaForm(props: Props): ReactNode {
   const { fields, texts, problems, first } = props;
   if (fields.length === 0) return <p className="text-soft">It has no inputs.</p>;
@@ -59,7 +59,7 @@ export function SchemaForm(props: Props): ReactNode {
   );
 }
 
-/** A hundred fields, and more once they are asked for; one that has something to say always shows. */
+/** Shows a hundred fields, and more on request. A field with a problem or note always shows. */
 function FieldRows({ of: fields, ...props }: Props & { of: readonly Field[] }): ReactNode {
   const { texts, problems, focus } = props;
   const { shown, more } = useShowMore(fields, BATCH);

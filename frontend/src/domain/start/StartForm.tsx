@@ -16,34 +16,34 @@ import type { Learned, LearnedName } from "./useLearned.ts";
 
 interface Props {
   inputSchema: unknown;
-  /** What was typed, chosen or emptied, by field; what is not there is filled in from memory. */
+  /** Texts by field, as edited. Memory fills in missing fields. */
   texts: Readonly<Record<string, string>>;
   onTexts: (texts: Record<string, string>) => void;
-  /** Starts it; a refusal keeps the form open. */
+  /** Starts the run. A returned problem keeps the form open. */
   onStart: (start: Start) => Promise<Problem | null>;
   word: string;
-  /** What is started, for those who would rather copy the call. */
+  /** The target, for “Copy as”. */
   target?: Target;
   /** The profile that was chosen for its agent steps. */
   agent?: string | undefined;
-  /** What is usual for its inputs. */
+  /** Learned values of its inputs. */
   learned: Learned;
-  /** What is said beside the names of fields. */
+  /** Notes next to field names. */
   notes?: Readonly<Record<string, ReactNode>>;
-  /** The optional fields that show at once. */
+  /** Optional fields to show unfolded. */
   first?: readonly string[];
-  /** Stands beside the button. */
+  /** Shown next to the button. */
   beside?: ReactNode;
 }
 
 /** What a form starts with. */
 export interface Start {
   values: Record<string, unknown>;
-  /** Says that two starts are the same one. */
+  /** Idempotency key of the start. */
   key: string;
-  /** The fields there are, for a refusal to point at. */
+  /** Names of the fields, to which a problem can refer. */
   fields: readonly string[];
-  /** Inputs that went along as memory filled them in. */
+  /** Inputs sent unchanged as memory filled them in. */
   fromMemory: LearnedName[];
 }
 
@@ -66,7 +66,7 @@ export function StartForm({
   const texts = { ...typed, ...Object.fromEntries(Object.entries(filled).map(([name, { value }]) => [name, value])) };
   const [refusal, setRefusal] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
-  // A field is told what is wrong with it when it was left, and all are once somebody tried to start.
+  // A field shows its problem once it lost the focus; after an attempt to start, all fields do.
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const [tried, setTried] = useState(false);
   // One key per filled form: pressing twice, or again after a lost answer, starts one run.
@@ -156,7 +156,7 @@ export function StartForm({
   );
 }
 
-/** Tells of values, such as some of a link, that are for inputs there are none of. */
+/** Names values, such as from a link, for inputs that do not exist. */
 function Strangers({
   fields,
   texts,

@@ -9,7 +9,7 @@ export interface Draft {
   value: unknown;
   /** Whether it differs from what the form began with. */
   changed: boolean;
-  /** Whether what stands there cannot be read at all. */
+  /** Whether the text cannot be read as a value. */
   unreadable: boolean;
 }
 
@@ -18,7 +18,7 @@ interface Props {
   schema: unknown;
   /** What it begins with. */
   before: unknown;
-  /** What others have to say of fields, such as why a step failed. */
+  /** Notes on fields, such as why a step failed. */
   notes?: Readonly<Record<string, string>>;
   focus?: string | undefined;
   onDraft: (draft: Draft) => void;

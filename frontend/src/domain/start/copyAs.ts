@@ -1,4 +1,4 @@
-// A start of a run as others would ask for it: each text does the same as the button of the form.
+// The start of a run as GraphQL, curl, CLI, MCP call or prompt: each does the same as the form's button.
 
 export type Target = { pipeline: string } | { pack: string };
 export type Form = "GraphQL" | "curl" | "MCP call" | "CLI" | "Agent prompt";
@@ -7,13 +7,16 @@ export const FORMS: readonly Form[] = ["GraphQL", "curl", "MCP call", "CLI", "Ag
 /** What a start is given. */
 export interface Given {
   inputs: Readonly<Record<string, unknown>>;
-  /** Inputs whose values came from memory, as the server names them: the run then says so, and does not learn from itself. */
+  /**
+   * Inputs whose values came from memory, as the server names them: the run then says so, and does not learn from
+   * itself.
+   */
   fromMemory: readonly string[];
-  /** Profile for its agent steps; none leaves it to them. */
+  /** Profile for its agent steps; none uses the steps' own. */
   agent?: string | undefined;
 }
 
-/** What a form says, ready to be sent by whoever has a token. */
+/** The form's start, ready to be sent with a token. */
 export function copyAs(form: Form, target: Target, given: Given, origin: string): string {
   const { inputs, fromMemory, agent } = given;
   const request = requestOf(target, given);
@@ -43,7 +46,8 @@ export function copyAs(form: Form, target: Target, given: Given, origin: string)
         `packline run ${quoted(nameOf(target))}`,
         ...(agent === undefined ? [] : [`  --agent ${quoted(agent)}`]),
         ...Object.entries(inputs).map(([name, value]) => `  --input ${quoted(pair(name, value))}`),
-        // Its value is given above: this says where it came from, so that the run does not teach memory what it learned there.
+        // Its value is given above: this says where it came from, so that the run does not teach memory what it learned
+        // there.
         ...fromMemory.map((field) => `  --from-memory ${field.toLowerCase()}`),
       ].join(" \\\n");
     case "Agent prompt":
@@ -63,7 +67,7 @@ export function copyAs(form: Form, target: Target, given: Given, origin: string)
   }
 }
 
-/** What is given beside the target and its inputs, as the API declares it. */
+/** Arguments besides the target and its inputs, as the API declares them. */
 const OPTIONS = { fromMemory: "[LearnedField!]", agent: "String" } as const;
 
 function requestOf(

@@ -17,7 +17,7 @@ export function inputSearch(given: Record<string, unknown>): InputSearch {
   return inputs;
 }
 
-/** The texts of a form's fields, from the address. The router hands over the parameters it knows nothing of as well. */
+/** The texts of a form's fields, from the address. The router also passes on unknown parameters. */
 export function textsFrom(search: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(inputSearch(search)).flatMap(([name, text]) =>

@@ -1,9 +1,9 @@
-// What memory offers a form. It is filled in where somebody sees it, marked, and never unseen.
+// Learned values in a form: filled in visibly, marked, never hidden.
 
 import { own } from "../../lib/json/untrusted.ts";
 import type { Field } from "./schemaForm.ts";
 
-/** A value that is usual for an input. */
+/** The learned value of an input. */
 export interface LearnedValue<Name extends string = string> {
   /** The learned field, as the server names it. */
   field: Name;
@@ -19,7 +19,7 @@ interface Known<Name extends string> {
   values: readonly { field: Name; value: string | null; count: number; source: string; pinned: boolean }[];
 }
 
-/** What is usual for the inputs of a target, by the name of the input. */
+/** Learned values of a target's inputs, by input name. */
 export function learnedValues<Name extends string>(known: Known<Name>): Record<string, LearnedValue<Name>> {
   const found: Record<string, LearnedValue<Name>> = {};
   for (const { field, value, count, source, pinned } of known.values) {
@@ -34,7 +34,7 @@ export function learnedValues<Name extends string>(known: Known<Name>): Record<s
   return found;
 }
 
-/** What is filled in: the usual values of those fields that can hold them and that nobody has touched. */
+/** The learned values of untouched fields that can hold them. */
 export function prefilled<Name extends string>(
   fields: readonly Field[],
   texts: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-// What is wrong with a value, by its JSON Schema, in the words of a form. The server checks again and has the last word.
+// Checks a value against its JSON Schema, with messages for a form. The server checks again and decides.
 
 import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
 
@@ -27,7 +27,7 @@ const AROUND = new Set([
   "false",
 ]);
 
-/** Everything wrong, the deepest first; empty when the value fits, or when the schema is none that can be read. */
+/** All violations, deepest first; empty for a valid value or an unreadable schema. */
 export function violationsOf(schema: unknown, value: unknown): Violation[] {
   let units: OutputUnit[];
   try {
@@ -35,7 +35,7 @@ export function violationsOf(schema: unknown, value: unknown): Violation[] {
   } catch {
     return [];
   }
-  // Branches of a choice fail one by one; what is said is that none of them fits.
+  // Branches of a choice fail one by one; one message says that none matches.
   const choices = units
     .filter(({ keyword }) => keyword === "anyOf" || keyword === "oneOf")
     .map(({ keywordLocation }) => `${keywordLocation}/`);
@@ -52,7 +52,7 @@ export function violationsOf(schema: unknown, value: unknown): Violation[] {
   });
 }
 
-/** The same by top-level field; what concerns none of them under the empty name. */
+/** The violations by top-level field; others under the empty name. */
 export function problemsByField(schema: unknown, value: unknown): Record<string, string> {
   const problems = new Map<string, string>();
   for (const { path, message } of violationsOf(schema, value)) {
@@ -136,7 +136,7 @@ const FORMATS: Record<string, string> = {
   "date-time": "a date and time, such as 2026-05-01T12:00:00Z",
 };
 
-/** A choice between fields that must be there is the one people meet. */
+/** The common case is a choice between required fields. */
 function noneOf(branches: unknown): string {
   const names = (Array.isArray(branches) ? branches : []).map((branch: { required?: unknown } | null) =>
     Array.isArray(branch?.required) ? branch.required.join(" and ") : undefined,
@@ -156,7 +156,7 @@ function pointer(location: string): string[] {
 /** References that are followed one after the other. */
 const MOST_REFERENCES = 100;
 
-/** What stands at a place of the schema; references on the way are followed, but not in circles. */
+/** The value at a path of the schema. Follows references, but not in circles. */
 function at(root: unknown, path: readonly string[]): unknown {
   const left = [...path];
   let found = root;

@@ -12,7 +12,7 @@ export interface Field {
   description: string;
   placeholder: string;
   choices: string[];
-  /** What the server takes when nothing is given, as text; empty when there is none. */
+  /** The server's default as text; empty when there is none. */
   standard: string;
 }
 
@@ -34,7 +34,7 @@ export interface Schema {
 }
 
 const LONG_TEXT = 1000;
-/** Inputs that take the id of an artifact are called so, in packs and starters alike. */
+/** The naming convention of inputs that take an artifact id, in packs and starters. */
 const FILE_NAME = /(^|_)artifact(_id|_key)?$/;
 
 export function fieldsOf(inputSchema: unknown): Field[] {
@@ -68,7 +68,7 @@ function fieldOf(name: string, schema: Schema, required: boolean): Field {
   };
 }
 
-/** A schema with what it refers to; where it refers to itself, as far as that goes without going round. */
+/** A schema with its references resolved; a recursive reference is resolved once. */
 export function resolved(given: unknown, root: Schema, passed: readonly unknown[] = []): Schema {
   const schema = schemaOrEmpty(given);
   if (passed.includes(given)) return schema;
@@ -76,7 +76,7 @@ export function resolved(given: unknown, root: Schema, passed: readonly unknown[
   const name = schema.$ref?.split("/").at(-1);
   const target = name === undefined ? undefined : own(root.$defs, name);
   if (target !== undefined) return { ...resolved(target, root, on), ...schema };
-  // `null` beside one other type only says that it may be left out.
+  // `null` next to one other type only makes the field optional.
   const others = schema.anyOf?.filter((choice) => schemaOrEmpty(choice).type !== "null");
   const only = others?.length === 1 ? others[0] : undefined;
   return only === undefined ? schema : { ...schema, ...resolved(only, root, on) };
@@ -86,7 +86,7 @@ const isText = (value: unknown): value is string => typeof value === "string";
 const isSchema = (value: unknown): value is Schema =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
-/** What a schema says in the way schemas do; anything else that stands there, such as `true`, says nothing to a form. */
+/** The schema as an object; anything else, such as `true`, is an empty schema to a form. */
 function schemaOrEmpty(given: unknown): Schema {
   if (!isSchema(given)) return {};
   const {
@@ -160,9 +160,9 @@ export class UnreadableValue extends Error {
 }
 
 /**
- * The values of a form. What is left empty is left out, so that the server's default counts.
+ * The values of a form. Empty fields are omitted, so that the server's default applies.
  *
- * Throws NotReadable when a text is no number or no JSON.
+ * Throws UnreadableValue when a text is not a number or not JSON.
  */
 export function valuesOf(fields: readonly Field[], texts: Readonly<Record<string, string>>): Record<string, unknown> {
   return Object.fromEntries(
@@ -182,7 +182,7 @@ export function textsOf(fields: readonly Field[], value: unknown): Record<string
 /**
  * The value a form began with, changed as its texts were.
  *
- * What was not touched stays as it is, what no field shows included; what was emptied is left out.
+ * Untouched parts stay, also those without a field; emptied fields are omitted.
  */
 export function changedValue(
   fields: readonly Field[],

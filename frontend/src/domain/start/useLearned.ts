@@ -8,17 +8,17 @@ import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 type Choices = LearnedQuery["myDefaults"]["packs"][number];
 export type LearnedName = Choices["values"][number]["field"];
 
-/** What memory knows of the inputs of a pack or pipeline, and how to make it never learn one of them. */
+/** Learned values of the inputs of a pack or pipeline, and a way to exclude one. */
 export interface Learned {
   usual: Readonly<Record<string, LearnedValue<LearnedName>>>;
   never: (field: LearnedName) => void;
-  /** Why the last "never" did not come about. */
+  /** Why the last exclusion failed. */
   refusal: Problem | null;
 }
 
 const NONE: Choices = { target: "", uses: 0, values: [] };
 
-/** What is usual for a target; nothing until it is known, or where it cannot be read. */
+/** The learned values of a target; none until they are loaded, or if they cannot be read. */
 export function useLearned(target: string): Learned {
   const [{ data }, again] = useQuery({ query: LearnedDocument, variables: { target }, requestPolicy: "network-only" });
   const [, exclude] = useMutation(NeverLearnDocument);

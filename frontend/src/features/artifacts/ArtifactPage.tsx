@@ -17,10 +17,10 @@ import { PinButton, Release } from "./PinAndRelease.tsx";
 import type { Artifact } from "./media.ts";
 import { UseIn } from "./UseIn.tsx";
 
-/** One file, over the whole page: arrows lead through the files of its run, Escape leads back. */
+/** The file viewer: arrows lead through the files of the run, Escape leads back. */
 export function ArtifactPage(): ReactNode {
   const { artifact: id } = useParams({ from: "/artifacts/$artifact" });
-  // Addresses for downloads end after some minutes, so they are always asked for anew.
+  // Download URLs expire after some minutes, so the query always goes to the server.
   const [{ data, fetching, error }] = useQuery({
     query: ArtifactPageDocument,
     variables: { id },
@@ -95,11 +95,11 @@ function Viewer({ artifact }: { artifact: Artifact }): ReactNode {
   );
 }
 
-/** How often, and how many times, a file is asked after that the server has not looked at yet. */
+/** Interval and number of polls for a file the server has not inspected yet. */
 const LOOK_MS = 2000;
 const LOOKS = 60;
 
-/** Asks again while it is not known how a file looks: what comes, the cache puts into the file that is shown. */
+/** Polls until the server knows the preview. The cache updates the file shown. */
 function useLook({ id, previewKind }: Artifact): void {
   const [, look] = useQuery({ query: ArtifactLookDocument, variables: { id }, pause: true });
   const known = previewKind !== null;
@@ -173,7 +173,7 @@ function Actions({ artifact }: { artifact: Artifact }): ReactNode {
   );
 }
 
-/** What made it, when, for how long it is kept, and what tells its content from any other. */
+/** Source, time, retention, id and digest of a file. */
 function Origin({ artifact }: { artifact: Artifact }): ReactNode {
   return (
     <p className="mt-1.5 text-dense text-soft wrap-anywhere">
@@ -207,7 +207,7 @@ function Origin({ artifact }: { artifact: Artifact }): ReactNode {
   );
 }
 
-/** Leaves to where one came from; whoever came by the address itself, to the run that made the file. */
+/** Goes back in history; without history, to the run that made the file. */
 function useLeave(artifact: Artifact): () => void {
   const router = useRouter();
   const navigate = useNavigate();

@@ -8,7 +8,7 @@ import type { ArtifactSearch } from "./search.ts";
 import { PdfFrame } from "./PdfFrame.tsx";
 import { TextContent } from "./TextContent.tsx";
 
-/** What there is to see or hear of a file, by its type. */
+/** Shows or plays a file by its type. */
 export function Content({ artifact, search }: { artifact: Artifact; search: ArtifactSearch }): ReactNode {
   const { downloadUrl, previewUrl, name } = artifact;
   if (downloadUrl === null) return <p className="text-soft">Its content has been erased.</p>;
@@ -82,7 +82,7 @@ function Picture({ url, name }: { url: string; name: string }): ReactNode {
   );
 }
 
-/** Sound or film with the captions that lie beside it, and what is said as a text below. */
+/** Audio or video with captions from the same run, and the transcript below. */
 function Player({ artifact, url, film }: { artifact: Artifact; url: string; film: boolean }): ReactNode {
   const { captions, transcript } = companions(artifact, artifact.run?.artifacts.nodes ?? []);
   const [{ data }] = useQuery({
@@ -97,7 +97,7 @@ function Player({ artifact, url, film }: { artifact: Artifact; url: string; film
   return (
     <>
       {film ? (
-        // oxlint-disable-next-line jsx-a11y/media-has-caption -- those that lie beside it, if any do
+        // oxlint-disable-next-line jsx-a11y/media-has-caption -- captions from the same run, if any
         <video
           controls
           src={url}

@@ -6,12 +6,12 @@ import { renderMarkdown } from "./renderMarkdown.ts";
 
 /** Addresses a link may lead to; headings have no ids, so none leads to a part of the text. */
 const SAFE = /^(?:https?:|mailto:|\/)/i;
-/** Attributes that hold no address, whatever their value looks like. */
+/** Attributes that never hold a URL. */
 const NO_ADDRESS = ["align", "colspan", "dir", "lang", "open", "rowspan", "scope", "start", "tabindex"];
 
 const purify = DOMPurify();
 purify.addHook("uponSanitizeAttribute", (_node, data) => {
-  // Nothing is fetched from elsewhere: its server would learn who reads.
+  // Nothing is fetched from other servers: they would learn who reads.
   if (data.attrName === "src") data.keepAttr = false;
 });
 purify.addHook("afterSanitizeAttributes", (node) => {
@@ -20,7 +20,7 @@ purify.addHook("afterSanitizeAttributes", (node) => {
   node.setAttribute("target", "_blank");
 });
 
-/** HTML that runs nothing and asks nobody for anything. */
+/** HTML that runs no script and sends no request. */
 function safe(html: string): string {
   return purify.sanitize(html, {
     USE_PROFILES: { html: true },
@@ -32,7 +32,7 @@ function safe(html: string): string {
   });
 }
 
-/** Markdown as it reads, or as it is written when it would be too much to set out. */
+/** Rendered Markdown, or its source when rendering would exceed the limits. */
 export function Markdown({ text, name }: { text: string; name: string }): ReactNode {
   const { html, note } = useMemo(() => {
     const found = renderMarkdown(text);

@@ -5,16 +5,16 @@ import type { Artifact } from "./media.ts";
 /** Pages a strip has room for and the server draws; a longer document is turned in the frame itself. */
 const STRIP = 60;
 
-/** A document in the browser's own viewer, with a strip of its pages beside it; the page stands in the address. */
+/** A PDF in the browser's viewer, next to a strip of its pages. The page is in the address. */
 export function PdfFrame({ artifact, url, page }: { artifact: Artifact; url: string; page: number }): ReactNode {
   const pages = artifact.pageCount ?? 0;
   const strip = pages >= 2 && pages <= STRIP;
-  // Beside our strip the viewer's own would be a second one.
+  // Our strip replaces the viewer's own.
   const place = `#page=${page}${strip ? "&navpanes=0" : ""}`;
   return (
     <div className="flex h-[80vh] gap-3 max-md:h-auto max-md:flex-col">
       {strip ? <Strip artifact={artifact} pages={pages} page={page} /> : null}
-      {/* No `sandbox` attribute: browsers refuse PDF with it. `frame` has the server take out whatever would act. */}
+      {/* No `sandbox` attribute: browsers refuse PDF with it. `frame` makes the server remove active content. */}
       {/* oxlint-disable-next-line react/iframe-missing-sandbox */}
       <iframe
         src={`${url}&frame${place}`}

@@ -9,7 +9,7 @@ import { Prose } from "../../components/Prose.tsx";
 import { PinArtifactDocument, ReleaseArtifactDocument } from "./artifacts.generated.ts";
 import type { Artifact } from "./media.ts";
 
-/** Keeps a file for good, or lets it go with its run again. */
+/** Pins a file, or unpins it so that it is deleted with its run. */
 export function PinButton({ artifact }: { artifact: Artifact }): ReactNode {
   const [{ fetching }, pin] = useMutation(PinArtifactDocument);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -35,7 +35,7 @@ export function PinButton({ artifact }: { artifact: Artifact }): ReactNode {
   );
 }
 
-/** Why a file is held back, and the way to have it all the same. */
+/** Why a file is quarantined, and the button to release it. */
 export function Release({ artifact }: { artifact: Artifact }): ReactNode {
   const [asking, setAsking] = useState(false);
   const [, release] = useMutation(ReleaseArtifactDocument);

@@ -16,7 +16,7 @@ import { escaped } from "../../lib/text/plain.ts";
 import { ArtifactTextDocument } from "./artifacts.generated.ts";
 import type { Shown } from "./media.ts";
 
-/** As much as one question answers; more is downloaded. */
+/** Bytes shown; the rest can be downloaded. */
 const LIMIT_BYTES = 200_000;
 
 const loadMarkdown = lazyLoad(() => import("./Markdown.tsx"));
@@ -28,7 +28,7 @@ interface Props {
   source: boolean;
 }
 
-/** A text as it is meant to be read, or its source. */
+/** A rendered text, or its source. */
 export function TextContent({ artifact, shown, source }: Props): ReactNode {
   const [{ data, fetching, error }] = useQuery({
     query: ArtifactTextDocument,
@@ -103,7 +103,7 @@ function Read({ text, artifact, shown }: Omit<Props, "source"> & { text: string 
   if (shown === "json") return <Json text={text} name={artifact.name} />;
   if (shown === "diff") return <Diff text={text} name={artifact.name} />;
   if (shown === "html" && typeof artifact.downloadUrl === "string") {
-    // What the file may do is decided twice: by this attribute, and by the policy it is sent with.
+    // Both this attribute and the policy of the response restrict the file.
     return (
       <iframe
         src={`${artifact.downloadUrl}&frame`}

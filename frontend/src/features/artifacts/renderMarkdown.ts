@@ -1,21 +1,21 @@
-// Markdown as HTML, within bounds that no text can push: what goes past them is told apart, for the text to be shown as
-// it is written. Nothing here is safe to show before it is sanitised.
+// Renders Markdown to HTML within fixed limits; a text past them is shown as source. The HTML must be sanitised before
+// it is shown.
 
 import MarkdownIt, { type MarkdownIt as Parser, type Token } from "markdown-it";
 
 import { bytes, count } from "../../lib/text/format.ts";
 
-/** Longer texts, in characters, are not set out. */
+/** Longer texts, in characters, are not rendered. */
 const LONGEST = 200_000;
 /** Quotes and lists nested deeper than this, as the parser counts them; it leaves out what lies deeper. */
 const DEEPEST = 60;
-/** Elements that a browser lays out while nobody notices. */
+/** Elements a browser lays out without a noticeable delay. */
 const MOST_ELEMENTS = 30_000;
-/** An address that is defined once and used everywhere makes a small text a large page. */
+/** A link defined once and used often makes a small text a large page. */
 const MOST_CHARACTERS = 5 * LONGEST;
-/** Tags of the text's own: nested, they take a browser long however few they are. */
+/** Raw HTML tags: when nested, even few of them are slow. */
 const MOST_TAGS = 2000;
-/** A browser repeats every `<b>` that nobody closed in each element that follows, so what counts is the product. */
+/** A browser repeats every unclosed `<b>` in each following element, so the product counts. */
 const MOST_REPEATED = 200_000;
 const REPEATED = /<(?:a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)\b/gi;
 const TAG = /<[a-z]/gi;
@@ -23,9 +23,9 @@ const TAG = /<[a-z]/gi;
 const REST_OF_ADDRESS = /[\w-]+(?:\.[\w-]+)+(?:[/?#][^\s<>"]*)?/y;
 
 export interface RenderedMarkdown {
-  /** Null when the text cannot be set out. */
+  /** Null when the text cannot be rendered. */
   html: string | null;
-  /** What is not as its author meant it, and why. */
+  /** What differs from the author's intent, and why. */
   note: string | null;
 }
 
@@ -60,7 +60,7 @@ interface Size {
   depth: number;
   elements: number;
   characters: number;
-  /** Of the text's own, and those of them that a browser repeats. */
+  /** Raw HTML tags, and those of them that a browser repeats. */
   tags: number;
   repeated: number;
 }
@@ -68,7 +68,7 @@ interface Size {
 function sizeOf(tokens: readonly Token[]): Size {
   const size: Size = { depth: 0, elements: 0, characters: 0, tags: 0, repeated: 0 };
   for (const token of tokens) {
-    // Parts of a line nest as well; those past the bound stay text there, and nothing is lost.
+    // Inline markup nests too; past the limit it stays text, and nothing is lost.
     size.depth = Math.max(size.depth, token.level);
     for (const one of token.children === null ? [token] : [token, ...token.children]) {
       if (one.nesting === 1 || one.tag !== "") size.elements += 1;
@@ -88,7 +88,7 @@ function occurrences(text: string, sign: RegExp): number {
 
 function parser(html: boolean): Parser {
   const markdown = new MarkdownIt({ html, linkify: true, maxNesting: DEEPEST });
-  // `notes.md` is no address, though Moldova has the ending.
+  // `notes.md` is not a URL, although .md is a top-level domain.
   markdown.linkify.set({ fuzzyLink: false });
   markdown.linkify.add("www.", {
     validate: (text, at) => {
@@ -99,12 +99,12 @@ function parser(html: boolean): Parser {
       match.url = `https://${match.url}`;
     },
   });
-  // A picture from elsewhere would tell its server who reads: its description stays.
+  // A remote picture would tell its server who reads: only its description stays.
   markdown.renderer.rules.image = (tokens, at, options, env, self) => {
     const described = self.renderInlineAsText(tokens[at]?.children ?? [], options, env);
     return markdown.utils.escapeHtml(described === "" ? "(picture)" : `(picture: ${described})`);
   };
-  // Wide tables scroll by themselves, also by keyboard.
+  // Wide tables scroll, also by keyboard.
   markdown.renderer.rules.table_open = () => '<div tabindex="0"><table>\n';
   markdown.renderer.rules.table_close = () => "</table></div>\n";
   markdown.core.ruler.push("tasks", ({ tokens }) => {
@@ -114,7 +114,7 @@ function parser(html: boolean): Parser {
       first.content = first.content.replace(/^\[([ xX])\] /, (_, mark: string) => (mark === " " ? "☐ " : "☑ "));
     }
   });
-  // A style of its own says which way a cell is aligned, and styles are dropped.
+  // Cells are aligned by a style attribute, and style attributes are removed.
   markdown.core.ruler.push("align", ({ tokens }) => {
     for (const token of tokens) {
       if (token.type !== "th_open" && token.type !== "td_open") continue;

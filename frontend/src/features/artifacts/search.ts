@@ -21,7 +21,7 @@ export function artifactsSearch(given: Record<string, unknown>): ArtifactsSearch
 }
 
 export interface ArtifactSearch {
-  /** How it is looked at where there are two ways: as it reads, or its source. */
+  /** Set to show the source instead of the rendered text. */
   view?: "source" | undefined;
   page?: number | undefined;
 }

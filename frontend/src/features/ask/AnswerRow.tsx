@@ -30,7 +30,7 @@ interface Props {
   onToggle: () => void;
 }
 
-/** An answer: folded a line, open a form that is filled in as far as anything is known. */
+/** An answer: one line when folded, a prefilled form when open. */
 export function AnswerRow({ answer, choice, isOpen, onToggle }: Props): ReactNode {
   const id = useId();
   const [{ data, error }] = useQuery({
@@ -93,7 +93,7 @@ interface ReadyProps {
   choice: Choice;
   inputSchema: unknown;
   suggested: Readonly<Record<string, Suggested>>;
-  /** Inputs that nobody said. */
+  /** Inputs still without a value. */
   wanted: readonly string[];
   decidedBy: string;
   pipeline: string | null;

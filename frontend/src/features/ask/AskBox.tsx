@@ -17,11 +17,11 @@ import { useRoute } from "./useRoute.ts";
 const loadAnswers = lazyLoad(() => import("./Answers.tsx"));
 const Answers = lazy(async () => ({ default: (await loadAnswers()).Answers }));
 
-/** A pause in typing after which words are compared. */
+/** Pause in typing after which keywords are matched. */
 const PAUSE_MS = 250;
 const LONGEST = 2000;
 
-/** What should I run for this? Answers with reasons, ready to run; runs nothing by itself. */
+/** The ask box: answers a request with pipelines and packs, ready to run. Nothing runs until the user confirms. */
 export function AskBox(): ReactNode {
   const { ask = "" } = useSearch({ from: "/" });
   const navigate = useNavigate({ from: "/" });
@@ -41,14 +41,14 @@ export function AskBox(): ReactNode {
   const byWords = roles !== undefined && model === null;
   const text = typed.trim();
   const { value: settled } = useDebounced(text, PAUSE_MS);
-  // With a model every question costs, so only Enter asks it.
+  // With a model every request costs, so only Enter sends it.
   const request = text === "" || text === entered.text ? text : byWords ? settled : entered.text;
   const { answered, asking, stop } = useRoute({ request, files: attached.files, round: entered.round });
   const shown = answered?.answer == null ? [] : choicesOf(answered.answer);
   const best = answered?.answer?.recommendation.id == null ? -1 : 0;
   const open = chosen !== null && chosen.key === answered?.key ? chosen.index : best;
 
-  // The address has the question; one that comes from there, such as by the palette, is asked.
+  // The request is in the address; a request from there, such as from the palette, is sent.
   const written = useRef(ask);
   useEffect(() => {
     if (request === written.current || leaving()) return;

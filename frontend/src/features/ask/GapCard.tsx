@@ -10,7 +10,7 @@ import { copy } from "../../lib/browser/clipboard.ts";
 import { SaveGapDocument } from "./ask.generated.ts";
 import { fieldWords, type Gap, type RouteAnswer, templateOf } from "./routing.ts";
 
-/** What is missing here, the pack that would do it, and what can be done about it. */
+/** A gap in the catalog: the missing pack, and actions on its proposal. */
 export function GapCard({ gap, request, answer }: { gap: Gap; request: string; answer: RouteAnswer }): ReactNode {
   const [, save] = useMutation(SaveGapDocument);
   const [kept, setKept] = useState<{ id: string; issueText: string } | null>(null);

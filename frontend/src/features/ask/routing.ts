@@ -7,7 +7,7 @@ import type { AskRouteQuery, InputSource } from "./ask.generated.ts";
 export type RouteAnswer = AskRouteQuery["route"];
 export type Gap = NonNullable<RouteAnswer["gapWarning"]>;
 
-/** A file that was handed over with a request. */
+/** A file attached to a request. */
 export interface Attached {
   id: string;
   name: string;
@@ -25,11 +25,11 @@ export interface Suggested {
 
 /** More answers than these are not worth reading; the catalog has the rest. */
 export const SHOWN = 3;
-/** From here on an answer is called fitting: four in five such answers are right. */
+/** Confidence from which an answer “fits”: four in five such answers are right. */
 const FITS = 0.8;
 export const BY_WORDS = "lexical";
 
-/** What is at hand, as `route` takes it. */
+/** The context argument of `route`. */
 export function contextOf(files: readonly Attached[]) {
   return files.length === 0
     ? null
@@ -63,7 +63,7 @@ export function textsOfSuggested(
   );
 }
 
-/** Where a value is from, in the mark beside its field; null where the form has a mark of its own. */
+/** Where a value is from, shown next to its field; null where the form shows its own. */
 export function sourceWords(source: InputSource, decidedBy: string): string | null {
   switch (source) {
     case "REQUEST":

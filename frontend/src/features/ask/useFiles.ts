@@ -3,7 +3,7 @@ import { useState } from "react";
 import { UploadError, upload } from "../../domain/files/upload.ts";
 import type { Attached } from "./routing.ts";
 
-/** Files handed over with a request; each is sent at once and kept as an artifact. */
+/** Files attached to a request. Each is uploaded at once as an artifact. */
 export function useFiles(): {
   files: readonly Attached[];
   word: string;

@@ -22,9 +22,9 @@ export interface Answered {
 }
 
 /**
- * Asks `route`; a question that is replaced, or stopped, is taken back.
+ * Asks `route`. Cancels a request that is replaced or stopped.
  *
- * The last answer stays until the next has come.
+ * Keeps the last answer until the next arrives.
  */
 export function useRoute(question: Question): { answered: Answered | null; asking: boolean; stop: () => void } {
   const client = useClient();

@@ -5,7 +5,7 @@ interface Described {
   types: readonly { name: string; fields?: readonly { name: string }[] }[];
 }
 
-/** What is audited besides commands: the server writes these itself. */
+/** Audited actions besides commands. */
 const BESIDES = ["authenticate", "make_login_link", "rotate_vault_key", "sign_in", "sign_out", "use_credential"];
 
 function commands(): string[] {
@@ -14,5 +14,5 @@ function commands(): string[] {
   return fields.map(({ name }) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 }
 
-/** Every action an entry can have, as the audit spells it. */
+/** Every action of the audit. */
 export const ACTIONS: readonly string[] = [...commands(), ...BESIDES].sort();

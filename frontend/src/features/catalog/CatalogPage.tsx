@@ -94,7 +94,7 @@ export function CatalogPage(): ReactNode {
   );
 }
 
-/** Kinds to choose from; one that stands in the address is among them even if nothing has it. */
+/** Kinds to choose from, including the one in the address. */
 function choicesOf(kinds: readonly string[], chosen: string | undefined): (readonly [string, string])[] {
   const all = chosen === undefined || kinds.includes(chosen) ? kinds : [...kinds, chosen];
   return all.map((kind) => [kind, kind.replaceAll("_", " ")] as const);

@@ -173,7 +173,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
   );
 }
 
-/** What is not known, so that nobody takes it for a nothing. */
+/** A value the author did not specify. */
 function NotSpecified({ children }: { children: ReactNode }): ReactNode {
   return <span className="text-soft italic">{children}</span>;
 }

@@ -27,7 +27,7 @@ const onward = (
   </Link>
 );
 
-/** Two runs side by side: how they stand, what they were given, how long each step took, what came out. */
+/** Two runs side by side: states, inputs, step durations and outputs. */
 export function ComparePage(): ReactNode {
   const { a, b } = useSearch({ from: "/runs/compare" });
   const [{ data, fetching, error }] = useQuery({
@@ -248,7 +248,7 @@ function Outputs({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): 
   );
 }
 
-/** Differences that are drawn at once. */
+/** Differences rendered per batch. */
 const DIFFERENCES = 100;
 
 function Differences({

@@ -11,7 +11,7 @@ export interface Pair<Step extends ComparedStep> {
   b: Step | null;
 }
 
-/** Steps of the same key beside each other, in the order of the first run; those that only the second has where they stand in it. */
+/** Pairs steps by key, in the order of the first run. Steps only in the second run keep their position there. */
 export function pairs<Step extends ComparedStep>(first: readonly Step[], second: readonly Step[]): Pair<Step>[] {
   const found: Pair<Step>[] = first.map((a) => ({ key: a.key, a, b: second.find(({ key }) => key === a.key) ?? null }));
   for (const [index, b] of second.entries()) {
@@ -23,7 +23,7 @@ export function pairs<Step extends ComparedStep>(first: readonly Step[], second:
   return found;
 }
 
-/** Seconds that a step's attempts took; null when it had none, or is still at one. */
+/** Total seconds of a step's attempts; null without attempts or while one is running. */
 export function tookSeconds(step: ComparedStep | null): number | null {
   if (step === null || step.attempts.length === 0 || step.attempts.some(({ endedAt }) => endedAt === null)) return null;
   return step.attempts.reduce(

@@ -13,7 +13,7 @@ import { AgentClientsDocument, type AgentClientsQuery } from "./connect.generate
 type Client = AgentClientsQuery["agentClients"][number];
 
 const route = getRouteApi("/connect");
-/** Stands where the token belongs: the token itself never travels to the server again. */
+/** Placeholder for the token, which is never sent to the server again. */
 const PLACE = "pkl_placeholder";
 
 export function ConnectPage(): ReactNode {

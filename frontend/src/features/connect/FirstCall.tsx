@@ -8,7 +8,7 @@ import { AgentTokenUseDocument } from "./connect.generated.ts";
 /** How often the server is asked whether the token was used. */
 const ASK_MS = 2000;
 
-/** Waits for the first call that shows a token, and tells of it. */
+/** Waits for the first call with a token, and shows it. */
 export function FirstCall({ tokenId, client, check }: { tokenId: string; client: string; check: string }): ReactNode {
   const [{ data }, again] = useQuery({
     query: AgentTokenUseDocument,

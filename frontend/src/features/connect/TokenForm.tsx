@@ -27,7 +27,7 @@ interface TokenFormProps {
   onMade: (token: MadeToken) => void;
 }
 
-/** Makes a token for one program, and shows it this once. */
+/** Makes a token for one program and shows it once. */
 export function TokenForm({ subject, name, made, onMade }: TokenFormProps): ReactNode {
   const [{ fetching }, create] = useMutation(MakeAgentTokenDocument);
   const [rights, setRights] = useState<keyof typeof RIGHTS>("run");

@@ -18,7 +18,7 @@ interface Props {
   onCancel: () => void;
 }
 
-/** Stores a new credential, and on wish shares it with the packs that ask for it by its name. */
+/** Stores a new credential and, if chosen, shares it with the packs that need its name. */
 export function CredentialForm({ kinds, need, onStored, onCancel }: Props): ReactNode {
   const [key, setKey] = useState(need ?? "");
   const [kindName, setKindName] = useState(() => kindFor(kinds, need));

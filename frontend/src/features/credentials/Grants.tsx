@@ -113,7 +113,7 @@ function Add({
   const [{ data }] = useQuery({ query: GrantChoicesDocument, variables: { text: text === "" ? null : text } });
   const [chosen, setChosen] = useState("");
   if (data === undefined) return null;
-  // More than one answer holds: they are found by words.
+  // There can be more than one page of them: they are searched.
   const many = text !== "" || [data.packs, data.pipelines, data.callers].some(({ pageInfo }) => pageInfo.hasNextPage);
   const free = (id: string) => !taken.includes(id);
 

@@ -3,7 +3,7 @@ import { textOf } from "../../lib/browser/search.ts";
 export interface CredentialsSearch {
   /** The key of a credential something asks for: the form opens with it. */
   need?: string | undefined;
-  /** Where whoever came here was, such as a run that failed. */
+  /** The page to return to, such as a failed run. */
   return?: string | undefined;
   after?: string | undefined;
   before?: string | undefined;
@@ -24,7 +24,7 @@ export function credentialSearch(given: Record<string, unknown>): CredentialSear
   return { return: localPath(given["return"]) };
 }
 
-/** A path of this page, or nothing: an address that leads elsewhere is none of ours. */
+/** A local path, or undefined for an address on another site. */
 export function localPath(value: unknown): string | undefined {
   const text = textOf(value);
   // Browsers drop tabs and line breaks of an address before they read it: `/<tab>/elsewhere` is `//elsewhere`.

@@ -70,7 +70,7 @@ type Asking =
   | { kind: "test"; index: number }
   | { kind: "conflict"; theirs: EditedPipelineFragment };
 
-/** One document, edited as a form and as YAML, checked all the while. */
+/** One document, edited as a form or as YAML and checked continuously. */
 export function Editor({ pipeline, source, proposal, startText, search, onSearch }: Props): ReactNode {
   const draftName =
     pipeline?.id ?? (source === null ? (proposal === undefined ? "new" : `new.${proposal.run}`) : `new.${source.id}`);
@@ -88,7 +88,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
   const { steps } = definition;
   const checked = useCheck(text, readOnly);
   const issues = checked.check?.issues ?? [];
-  // What somebody has not begun to write is not wrong yet: it only says what it will need.
+  // An untouched new pipeline shows its errors without alarm.
   const untouched =
     pipeline === null &&
     source === null &&

@@ -82,7 +82,7 @@ export function NewPipelinePage(): ReactNode {
 
 type Proposal = Extract<EditorProposalMutation["promoteRun"], { __typename: "PromoteRunSuccess" }>;
 
-/** Asks once what a run would be as a pipeline, which saves nothing. */
+/** Requests the pipeline proposed from a run. Saves nothing. */
 function Proposed({ run, children }: { run: string; children: (proposal: Proposal) => ReactNode }): ReactNode {
   const [, propose] = useMutation(EditorProposalDocument);
   const [outcome, setOutcome] = useState<Outcome<Proposal> | null>(null);

@@ -6,7 +6,7 @@ import { Button } from "../../components/Button.tsx";
 import { completedItems, isDismissed, dismiss } from "./checklist.ts";
 import { ChecklistDocument } from "./home.generated.ts";
 
-/** Three lines to go on with after the sample; put away once, it never returns. */
+/** The checklist after the sample run; never shown again once dismissed. */
 export function Checklist(): ReactNode {
   const [away, setAway] = useState(isDismissed);
   const [{ data }] = useQuery({ query: ChecklistDocument, pause: away });

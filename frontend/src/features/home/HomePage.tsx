@@ -11,7 +11,7 @@ import { useRunChanges } from "../../domain/runs/runChanges.ts";
 import { Checklist } from "./Checklist.tsx";
 import { HomeDocument, RunSampleDocument } from "./home.generated.ts";
 
-/** `ask` is the box to ask in, which is a feature of its own. */
+/** `ask` is the ask box, which is a separate feature. */
 export function HomePage({ ask }: { ask: ReactNode }): ReactNode {
   const [{ data, fetching, error }, again] = useQuery({ query: HomeDocument });
   useRunChanges(() => again({ requestPolicy: "network-only" }));

@@ -1,4 +1,4 @@
-// What a newcomer does after the sample, and whether the list of it was put away.
+// The checklist for new users, and whether it was dismissed.
 
 const KEY = "packline.started";
 
@@ -16,7 +16,7 @@ interface Known {
   modelRoles: readonly { chain: readonly { kind: string; availability: { usable: boolean } }[] }[];
 }
 
-/** Which of the three things are done, by what the server knows. */
+/** The completed items. */
 export function completedItems(known: Known): { agent: boolean; model: boolean; pipeline: boolean } {
   return {
     agent: known.byAgent.nodes.length > 0,

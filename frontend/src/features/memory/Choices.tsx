@@ -8,7 +8,7 @@ import type { UsualChoicesFragment } from "./memory.generated.ts";
 type Value = UsualChoicesFragment["values"][number];
 type Rule = "LEARNED" | "PINNED" | "EXCLUDED";
 
-/** Settles a default of a pack or pipeline. */
+/** Pins, excludes or learns again a default of a pack or pipeline. */
 export type ChangeRule = (target: string, field: Value["field"], rule: Rule, value: string | null) => void;
 
 interface Props {

@@ -11,7 +11,7 @@ interface Props {
   onForget: () => void;
 }
 
-/** Asks for the number of rows before all of them go, so that nobody does it by a slip. */
+/** Asks for the number of rows before deleting all of them. */
 export function ForgetEverything({ rows, whose, onClose, onForget }: Props): ReactNode {
   const [typed, setTyped] = useState("");
   return (

@@ -10,7 +10,7 @@ export interface Forgetting {
   what: string;
 }
 
-/** Puts forgetting off for ten seconds, in which it can be taken back; leaving the page does it at once. */
+/** Delays forgetting for ten seconds, in which it can be undone; leaving the page forgets at once. */
 export function useForgetting(forget: (scope: string) => Promise<void>): {
   pending: Forgetting | null;
   begin: (next: Forgetting) => void;

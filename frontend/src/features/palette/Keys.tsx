@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 const NAMES: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", Escape: "Esc" };
 
-/** Keys as they stand on the keyboard; two with a space between are pressed one after the other. */
+/** Keyboard keys; keys separated by a space are pressed one after the other. */
 export function Keys({ keys }: { keys: string }): ReactNode {
   return (
     <span className="inline-flex gap-1">

@@ -15,12 +15,12 @@ import { matches } from "./matches.ts";
 import { PaletteFoundDocument } from "./palette.generated.ts";
 import { PLACES } from "./places.ts";
 
-/** While somebody types, the server is not asked at every key. */
+/** Delay before typed text is sent to the server. */
 const TYPING_MS = 120;
-/** From so many words on, what is typed is a request rather than a name. */
+/** From this many words on, the text is a request, not a name. */
 const SENTENCE_WORDS = 3;
 
-/** Pages, pipelines, packs, runs and what can be done here, by a few letters. */
+/** Searches pages, pipelines, packs, runs and commands. */
 export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const input = useRef<HTMLInputElement>(null);
@@ -40,7 +40,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
 
   function act(what: () => void): void {
     onClose();
-    // After the dialog has let go of the focus, which what is done may want.
+    // After the dialog has released the focus, which the command may need.
     setTimeout(what);
   }
 
@@ -49,7 +49,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   const pipelines = found.flatMap((entry) => (entry.__typename === "Pipeline" ? [entry] : []));
   const packs = found.flatMap((entry) => (entry.__typename === "Pack" ? [entry] : []));
   const runs = data?.runs.nodes ?? [];
-  // A few letters look for a name; a sentence is a request, and stands where nothing that is found moves it.
+  // Few words search for a name; a sentence is a request, listed first so that results do not move it.
   const wish = typed.trim();
   const sentence = wish.split(/\s+/).length >= SENTENCE_WORDS;
   const ask = (
@@ -64,7 +64,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
     </Items>
   );
   return (
-    // A click beside the palette closes it.
+    // A click outside the palette closes it.
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
     <dialog
       ref={dialog}

@@ -3,7 +3,7 @@ import { useQuery } from "urql";
 
 import { AgentChoicesDocument } from "./pipelines.generated.ts";
 
-/** Which profile does the work of the pipeline's agent steps; nothing chosen leaves it to them. */
+/** The profile for the pipeline's agent steps; without one, the steps' own. */
 export function AgentChoices({ chosen, onChoose }: { chosen: string; onChoose: (agent: string) => void }): ReactNode {
   const id = useId();
   const [{ data }] = useQuery({ query: AgentChoicesDocument });

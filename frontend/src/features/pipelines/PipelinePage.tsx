@@ -175,7 +175,7 @@ function download(name: string, text: string): void {
 
 type Agent = Extract<Pipeline["steps"][number], { candidates: unknown }>;
 
-/** What an agent is to leave, and how it is bounded. */
+/** The files an agent step proposes, and its limits. */
 function agentWords({ outputs, stdoutTo, cache, requiredIsolation }: Agent): string {
   const files = [...new Set([...outputs, ...(stdoutTo === null ? [] : [stdoutTo])])];
   const words = [files.length === 0 ? "Proposes no files." : `Proposes ${files.join(", ")}.`];

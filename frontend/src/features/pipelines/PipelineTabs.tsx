@@ -7,7 +7,7 @@ const TAB = {
 const HERE = { className: "!border-accent !text-ink", "aria-current": "page" } as const;
 const EXACT = { exact: true, includeSearch: false } as const;
 
-/** The parts of one pipeline, each with an address of its own. */
+/** The parts of one pipeline, each with its own address. */
 export function PipelineTabs({ pipeline }: { pipeline: string }): ReactNode {
   const params = { pipeline };
   return (

@@ -21,7 +21,7 @@ const LONGEST_IN_ADDRESS = 1500;
 
 export function RunFormPage(): ReactNode {
   const { pipeline: id } = useParams({ from: "/pipelines/$pipeline/run" });
-  // What was typed for one pipeline, and is usual for it, is nothing for the next.
+  // Texts and learned values of one pipeline do not apply to the next.
   return <RunForm key={id} id={id} />;
 }
 

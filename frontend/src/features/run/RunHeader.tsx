@@ -10,7 +10,7 @@ import { workSeconds } from "./timeline/axis.ts";
 import { currentStep } from "./currentStep.ts";
 import type { RunWholeFragment } from "./run.generated.ts";
 
-/** What the run was for, how it stands, who started it, how long it took and what it cost. */
+/** Title, state, caller, duration and cost of the run. */
 export const RunHeader = memo(function RunHeader({
   run,
   actions,

@@ -40,7 +40,7 @@ import { useRunKeys } from "./useRunKeys.ts";
 const loadDialogs = lazyLoad(() => import("./actions/dialogs.tsx"));
 const RunDialog = lazy(async () => ({ default: (await loadDialogs()).RunDialog }));
 
-/** A step that is followed shows for at least as long, with what belongs to it; rows tell of quicker ones. */
+/** Minimum time the followed step stays selected; faster steps show only in their rows. */
 const FOLLOWED_MS = 1000;
 
 export function RunPage(): ReactNode {
@@ -54,7 +54,7 @@ export function RunPage(): ReactNode {
   );
 
   // Followed until the stream itself ends: that the run has ended may be known earlier than how. A run that was resumed
-  // goes on after its last event: the stream is opened anew.
+  // goes on after its last event: a new stream is opened.
   const heard = useRef<{ id: string; cursor: string } | null>(null);
   useFollow(RunEventsDocument, (cursor) => ({ id, after: cursor }), {
     key: run === null ? null : `${id} ${run.resumeCount}`,
@@ -95,7 +95,7 @@ export function RunPage(): ReactNode {
   return <Forward key={run.id} run={run} reread={reread} />;
 }
 
-/** Shows the newest that is known of the run, and nothing while nobody looks; the tab's title and icon go on. */
+/** Shows the newest state of the run. A hidden tab renders nothing but its title and icon. */
 function Forward({ run, reread }: { run: RunWholeFragment; reread: () => Promise<unknown> }): ReactNode {
   const [known, setKnown] = useState(() => initialRun(run));
   if (known.given !== run) setKnown(advanceRun(known, run));
@@ -213,7 +213,9 @@ function currentOf(run: RunWholeFragment): StepRowFragment | null {
   return currentStep(run) ?? run.steps.at(-1) ?? null;
 }
 
-/** What can be done, as the server lists it, best first. The first is primary unless the failure has a better remedy. */
+/**
+ * What can be done, as the server lists it, best first. The first is primary unless the failure has a better remedy.
+ */
 function Actions({
   run,
   primary,
@@ -308,7 +310,7 @@ function ReusedFrom({ step }: { step: StepRowFragment }): ReactNode {
   );
 }
 
-/** Tells screen readers of every step politely, and of a failure at once. */
+/** Announces each step to screen readers politely, and a failure at once. */
 function Announcer({ run }: { run: RunWholeFragment }): ReactNode {
   const failed = run.state === "FAILED";
   const step = currentStep(run);

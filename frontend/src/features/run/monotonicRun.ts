@@ -1,4 +1,4 @@
-// State that never goes back. A question asked before an event can be answered after it; what it says is old by then.
+// Keeps a run's state from going back: a query sent before an event can be answered after it, with an older state.
 
 interface Placed {
   eventCursor: string;
@@ -7,15 +7,15 @@ interface Placed {
 }
 
 export interface Known<Run extends Placed> {
-  /** What was given last, old or not. */
+  /** The last state received, old or not. */
   given: Run;
-  /** The newest that was given. */
+  /** The newest state received. */
   shown: Run;
-  /** Where the run stood before; cursors tell nothing but whether they are the same. */
+  /** Earlier cursors; a cursor can only be compared for equality. */
   passed: readonly string[];
 }
 
-/** An answer older than this many changes is not met. */
+/** Answers are never older than this many changes. */
 const REMEMBERED = 500;
 
 export function initialRun<Run extends Placed>(run: Run): Known<Run> {
@@ -28,7 +28,7 @@ export function advanceRun<Run extends Placed>(known: Known<Run>, run: Run): Kno
   return { given: run, shown: run, passed: [...known.passed, known.shown.eventCursor].slice(-REMEMBERED) };
 }
 
-/** Several changes at once pass over cursors that a late answer may still name; but a run that has ended goes on only when it is resumed. */
+/** A batch of changes skips cursors that a late answer may still name; but only a resume continues an ended run. */
 function isBefore(run: Placed, shown: Placed): boolean {
   if (run.resumeCount !== shown.resumeCount) return run.resumeCount < shown.resumeCount;
   return shown.endedAt !== null && run.endedAt === null;

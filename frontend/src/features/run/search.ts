@@ -1,7 +1,7 @@
 import { oneOf, textOf } from "../../lib/browser/search.ts";
 import { type Tab, TABS } from "./step/StepTabs.tsx";
 
-/** What is looked at: it stands in the address, so that a link shows the same. */
+/** The selection on the page; in the address, so that a link shows the same. */
 export interface RunSearch {
   step?: string | undefined;
   attempt?: number | undefined;

@@ -27,16 +27,16 @@ interface Props {
 interface Result {
   id: string;
   title: string;
-  /** Why not; null when it was done. */
+  /** Why it was refused; null when it succeeded. */
   refused: Problem | null;
-  /** The new run of running again. */
+  /** The new run of a re-run. */
   made: string | null;
 }
 
 /** Requests under way at a time. */
 const AT_ONCE = 4;
 
-/** Says what an act on many runs would do with each, does it, and tells how each went. */
+/** Previews a bulk action, runs it, and shows the result for each run. */
 export function BulkDialog({ act, ids, onClose, onDone }: Props): ReactNode {
   const client = useClient();
   const [runs, setRuns] = useState<readonly Planned[] | null>(null);
@@ -78,7 +78,7 @@ export function BulkDialog({ act, ids, onClose, onDone }: Props): ReactNode {
     const found = await mapConcurrently(dry.ready, AT_ONCE, (id) =>
       done(client, act, id, titles.get(id) ?? id, `${key}-${id}`),
     );
-    // Closed meanwhile: what is selected by now is another choice.
+    // If the dialog was closed, the selection may have changed.
     if (!open.current) return;
     setResults(found);
     setBusy(false);

@@ -37,7 +37,7 @@ const BulkDialog = lazy(async () => ({ default: (await loadBulk()).BulkDialog })
 
 /** Rows slide in only where nobody is reading further down. */
 const TOP_PX = 80;
-/** More runs are not acted on at once. */
+/** Maximum number of runs in a bulk action. */
 const MOST_PICKED = 200;
 const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, undefined])) as Filters;
 
@@ -47,7 +47,7 @@ export function RunsPage(): ReactNode {
   const router = useRouter();
   const views = useSavedViews();
   const own = views.find(({ name }) => name === given.view);
-  // A view of one's own brings its filters; those in the address count before them.
+  // A saved view adds its filters; those in the address take precedence.
   const search: RunsSearch = { ...given, ...own?.filters, ...filtersOf(given) };
   const [{ data, fetching, error, stale }, again] = useQuery({
     query: RunsDocument,
@@ -63,7 +63,7 @@ export function RunsPage(): ReactNode {
   useRunChanges(({ runs: changed, deletedIds, more }) => {
     const strangers = changed.filter((run) => !shown.has(run.id)).map((run) => run.id);
     const gone = deletedIds.some((id) => shown.has(id));
-    // Of the filters only the server knows whether a changed row still fits: it is asked.
+    // Only the server knows whether a changed row still matches the filters.
     const filtered = search.view !== undefined || search.status !== undefined;
     if (!more && strangers.length === 0 && !gone && !filtered) return;
     if (window.scrollY < TOP_PX) again({ requestPolicy: "network-only" });
@@ -75,7 +75,7 @@ export function RunsPage(): ReactNode {
   useEffect(() => rememberList({ ids: ids.split(" "), href }), [ids, href]);
   useListKeys();
 
-  // Filters that differ from those of a view of one's own are no longer that view.
+  // With other filters than its own, a saved view is no longer active.
   const set = (change: Partial<RunsSearch>) =>
     void navigate({
       to: "/runs",
@@ -237,7 +237,7 @@ function Filtering({ search, set }: { search: RunsSearch; set: (change: Partial<
   );
 }
 
-/** What can be done with the runs that are picked; two can be compared. */
+/** Bulk actions for the selected runs; two runs can be compared. */
 function Picked({
   picked,
   onAct,

@@ -14,7 +14,7 @@ interface Props {
 
 const TAB = "border-b-2 pb-1.5 font-medium whitespace-nowrap";
 
-/** Views as tabs: those that come with the page, and the reader's own. */
+/** Views as tabs: built-in ones and saved ones. */
 export function Views({ chosen, kept, filters }: Props): ReactNode {
   const [naming, setNaming] = useState(false);
   const own = kept.find(({ name }) => name === chosen);

@@ -1,4 +1,4 @@
-// What an act on many runs would do, from what the server says of each, in words.
+// Previews a bulk action in words, from the server's previews.
 
 import { count } from "../../lib/text/format.ts";
 import type { BulkPlanQuery } from "./runs.generated.ts";
@@ -15,11 +15,11 @@ export const BULK_ACTIONS: Record<BulkAction, { word: string; does: string; done
 export type Planned = NonNullable<BulkPlanQuery["run"]> & { again: number };
 
 export interface DryRun {
-  /** Ids of those it can be done with. */
+  /** Ids of the runs it applies to. */
   ready: string[];
-  /** Why not, by id. */
+  /** Why not for other runs, by id. */
   not: Record<string, string>;
-  /** The line that says all of it. */
+  /** The summary line. */
   line: string;
 }
 
@@ -67,7 +67,7 @@ const REASONS: Record<BulkAction, string> = {
   acknowledge: "It has no failure to acknowledge, or was already acknowledged.",
 };
 
-/** Does something with each, a few at a time, in order of their beginning. */
+/** Calls an async function for each item with limited concurrency; results keep the order of the items. */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   atOnce: number,

@@ -1,11 +1,11 @@
-// The filters of the runs list: what stands in the address, and what the server is asked for.
+// The filters of the runs list, in the address and as the query's argument.
 
 import { oneOf, textOf } from "../../lib/browser/search.ts";
 import { CAUSES, STATES } from "../../domain/runs/states.ts";
 import type { RunCause, RunsQueryVariables, RunState } from "./runs.generated.ts";
 
 export interface RunsSearch {
-  /** One of the views below, or the name of one of the reader's own. */
+  /** One of the built-in views, or the name of a saved one. */
   view?: string | undefined;
   status?: RunState | undefined;
   pipeline?: string | undefined;
@@ -17,7 +17,7 @@ export interface RunsSearch {
   before?: string | undefined;
 }
 
-/** What a view of one's own keeps. */
+/** Parameters stored in a saved view. */
 export const FILTERS = [
   "status",
   "pipeline",
@@ -67,14 +67,14 @@ export function runsSearch(given: Record<string, unknown>): RunsSearch {
   };
 }
 
-/** The filters of an address alone. */
+/** The filters of an address without its other parameters. */
 export function filtersOf(search: RunsSearch): Filters {
   return Object.fromEntries(FILTERS.flatMap((name) => (search[name] === undefined ? [] : [[name, search[name]]])));
 }
 
 type Filter = NonNullable<RunsQueryVariables["filter"]>;
 
-/** What the server is asked for; `now` to the minute, so that asking again asks the same. */
+/** The query's filter; `now` is rounded to the minute, so that the query stays the same. */
 export function filterOf(search: RunsSearch, now: number): Filter {
   const filter: Filter = {};
   if (search.view === "attention") filter.needsAttention = true;

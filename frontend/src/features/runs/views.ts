@@ -1,4 +1,4 @@
-// Views of one's own: filters under a name, kept in this browser.
+// Saved views: named filters, stored in this browser.
 
 import { useSyncExternalStore } from "react";
 
@@ -10,12 +10,12 @@ export interface View {
 }
 
 const KEY = "packline.runs.views";
-/** More would not fit beside each other. */
+/** More tabs would not fit. */
 export const MAX_VIEWS = 8;
 const listeners = new Set<() => void>();
 let read: { text: string | null; views: readonly View[] } = { text: null, views: [] };
 
-/** The views kept; what is kept and cannot be read counts as none. */
+/** The saved views; unreadable data counts as none. */
 export function savedViews(): readonly View[] {
   const text = localStorage.getItem(KEY);
   if (text !== read.text) read = { text, views: parsed(text) };
@@ -41,7 +41,7 @@ function keep(views: readonly View[]): void {
   for (const listener of listeners) listener();
 }
 
-/** Keeps a view; one of the same name is replaced. */
+/** Saves a view; it replaces one with the same name. */
 export function saveView(view: View): void {
   keep([...savedViews().filter(({ name }) => name !== view.name), view].slice(-MAX_VIEWS));
 }
@@ -50,7 +50,7 @@ export function deleteView(name: string): void {
   keep(savedViews().filter((view) => view.name !== name));
 }
 
-/** Whether a name can be given to a view: the ones that come with the page are taken. */
+/** Whether a view can have the name: built-in names are taken. */
 export function isFree(name: string): boolean {
   const wanted = name.trim().toLowerCase();
   return wanted !== "" && !VIEWS.some(({ view, word }) => view === wanted || word.toLowerCase() === wanted);

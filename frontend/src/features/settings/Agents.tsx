@@ -7,15 +7,15 @@ import { duration } from "../../lib/text/format.ts";
 import { ISOLATION } from "../../domain/runs/isolation.ts";
 import type { AgentsQuery } from "./settings.generated.ts";
 
-/** The program of profiles that stand in for an agent in tries and tests. */
+/** The program of mock profiles, for trials and tests. */
 const MOCK = "mock";
 
 type Profile = AgentsQuery["agentProfiles"][number];
 
-/** Which agent programs the server's settings declare, and which of them can work here. */
+/** The agent profiles of the server's settings, and whether each can be used. */
 export function Agents({ agentProfiles }: AgentsQuery): ReactNode {
   const place = useRef<HTMLDivElement>(null);
-  // The part is not there yet when its address is opened.
+  // The section is not rendered yet when its address is opened.
   useEffect(() => {
     if (location.hash === "#agents") place.current?.scrollIntoView();
   }, []);

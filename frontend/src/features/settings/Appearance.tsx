@@ -16,7 +16,7 @@ const THEMES: readonly (readonly [Theme, string])[] = [
 export function Appearance(): ReactNode {
   const [look, setLook] = useState<Theme>(theme);
   const [place, setPlace] = useState(zone);
-  // There are hundreds; they are listed once somebody reaches for them.
+  // There are hundreds; they are rendered when the select is used.
   const [listed, setListed] = useState(false);
   return (
     <div className="max-w-sm space-y-4">

@@ -8,7 +8,7 @@ import type { ModelPartsFragment, ModelsAndLimitsQuery } from "./settings.genera
 
 type Limits = ModelsAndLimitsQuery["server"]["runLimits"];
 
-/** Which models serve which part, which agents work beside them, and how much a run may take and leaves behind. */
+/** Models by role, agent profiles, limits and retention. */
 export function ModelsAndLimits({ data, agents }: { data: ModelsAndLimitsQuery; agents: ReactNode }): ReactNode {
   return (
     <>

@@ -45,7 +45,7 @@ export function SettingsPage(): ReactNode {
   );
 }
 
-/** What is known of the server, at once: parts that come one after the other would push each other down. */
+/** All about the server, rendered at once: late sections would push others down. */
 function Server(): ReactNode {
   const [limits] = useQuery({ query: ModelsAndLimitsDocument });
   const [agents] = useQuery({ query: AgentsDocument });

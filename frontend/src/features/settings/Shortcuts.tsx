@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 import { useShortcutsSetting } from "../../lib/browser/shortcutsSetting.ts";
 
-/** Whether single keys act: somebody who speaks to the computer, or rests a hand on the keys, wants them off. */
+/** The setting for single-key shortcuts; users of speech input, for example, switch them off. */
 export function Shortcuts(): ReactNode {
   const [on, setOn] = useShortcutsSetting();
   return (

@@ -17,7 +17,7 @@ import { tokenStatus } from "./expiry.ts";
 import { type Made, TokenForm } from "./TokenForm.tsx";
 import { RevokeTokenDocument, type TokenRowFragment, TokensDocument, type TokensQuery } from "./tokens.generated.ts";
 
-/** Callers on one page; each brings its tokens along. */
+/** Callers per page; each comes with its tokens. */
 const CALLERS = 20;
 
 export function TokensPage(): ReactNode {
@@ -83,7 +83,7 @@ export function TokensPage(): ReactNode {
   );
 }
 
-/** The text of a new token: it is nowhere else, and never shown again. */
+/** Shows a new token once; the server stores only its hash. */
 function Once({ made, onDone }: { made: Made; onDone: () => void }): ReactNode {
   return (
     <section aria-label="New token" className="mb-6 rounded border border-ok bg-ok-tint px-4 py-3">

@@ -14,7 +14,7 @@ export function expiryOf(days: string, now: number): string | null {
 
 export type TokenStatus = "works" | "expired" | "revoked";
 
-/** Whether a token still opens anything. */
+/** Whether a token still works. */
 export function tokenStatus(token: { expiresAt: string | null; revokedAt: string | null }, now: number): TokenStatus {
   if (token.revokedAt !== null) return "revoked";
   return token.expiresAt !== null && Date.parse(token.expiresAt) <= now ? "expired" : "works";

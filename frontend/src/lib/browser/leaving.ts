@@ -2,8 +2,8 @@ import { useRouter } from "@tanstack/react-router";
 import { useCallback } from "react";
 
 /**
- * Tells whether the page is on its way to another address. What is typed goes into the address a little later; done then,
- * it would call back whoever has pressed a link meanwhile and waits for the other page's script.
+ * Returns whether a navigation is in progress. Typed text goes into the address with a delay; during a navigation that
+ * would cancel it.
  */
 export function useLeaving(): () => boolean {
   const router = useRouter();

@@ -1,12 +1,12 @@
-// A notification of the browser when one of my runs fails while nobody looks. Asked for by a click, never by itself.
+// A browser notification when a run of the user fails while the tab is hidden. Enabled by a click only.
 
 const KEY = "packline.notify";
-/** Tabs hear of a failure within this time of each other; one of them tells. */
+/** All tabs learn of a failure within this time; one of them notifies. */
 const TOGETHER_MS = 5000;
 
 export type Permission = "on" | "off" | "denied" | "impossible";
 
-/** Whether failures are told; `denied` is the browser's own no, which only its settings take back. */
+/** Whether failures are notified; `denied` means blocked in the browser's settings. */
 export function permission(): Permission {
   // Browsers offer notifications over HTTPS and on this machine alone.
   if (!("Notification" in globalThis) || !globalThis.isSecureContext) return "impossible";
@@ -14,7 +14,7 @@ export function permission(): Permission {
   return Notification.permission === "granted" && localStorage.getItem(KEY) === "on" ? "on" : "off";
 }
 
-/** Asks the browser, which asks whoever sits before it. Only from a click. */
+/** Lets the browser ask the user for permission. Call it only from a click. */
 export async function switchOn(): Promise<Permission> {
   if (permission() === "impossible") return "impossible";
   if ((await Notification.requestPermission()) === "granted") localStorage.setItem(KEY, "on");
@@ -35,10 +35,10 @@ export interface Failed {
   failure: { message: string } | null;
 }
 
-/** When each run was last told of: a change of something else in a failed run is no failure. */
+/** End times already notified, by run: other changes of a failed run are not new failures. */
 const notified = new Map<string, string>();
 
-/** Tells of those runs that are mine and have failed just now, if nobody sees the page; `open` shows a run. */
+/** Notifies of the user's runs that just failed, if the tab is hidden; `open` shows a run. */
 export function notifyFailures(runs: readonly Failed[], me: string, now: number, open: (run: string) => void): void {
   for (const run of runs) {
     if (run.state !== "FAILED" || run.caller.id !== me || run.endedAt === null) continue;
@@ -58,7 +58,7 @@ function show(run: Failed, open: (run: string) => void): void {
   });
 }
 
-/** Does it in the first tab that comes; the others find the lock taken. */
+/** Runs the action in one tab only; the others find the lock taken. */
 async function inOneTab(name: string, action: () => void): Promise<void> {
   await navigator.locks.request(name, { ifAvailable: true }, async (lock) => {
     if (lock === null) return;

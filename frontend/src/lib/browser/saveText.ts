@@ -1,4 +1,4 @@
-/** Has the browser keep a text as a file. */
+/** Downloads a text as a file. */
 export function saveText(name: string, text: string, type: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");

@@ -1,5 +1,5 @@
-// What can be done on the page that shows, and the keys for it. Components say what they offer for as long as they are
-// shown; one listener acts on keys, the palette and the sheet of keys list the same.
+// Actions of the current page and their shortcuts. Components register actions while mounted; one listener handles
+// keys, and the palette and the shortcut sheet list the same actions.
 
 import { useEffect } from "react";
 
@@ -12,7 +12,7 @@ export interface Action {
   /** What it does, for the palette and the sheet. */
   says: string;
   act: () => void;
-  /** Moving about, which the sheet tells and the palette has no use for. */
+  /** Movement: listed in the sheet, not in the palette. */
   quiet?: boolean;
 }
 
@@ -26,7 +26,7 @@ export const SEQUENCE_MS = 1200;
 
 const groups = new Map<symbol, () => ActionGroup>();
 
-/** Offers actions while the component shows; of two with the same keys the one offered last counts. */
+/** Registers actions while the component is mounted; of two with the same keys the last one wins. */
 export function useActions(name: string, actions: readonly Action[]): void {
   const latest = useLatest({ name, actions });
   useEffect(() => {
@@ -38,7 +38,7 @@ export function useActions(name: string, actions: readonly Action[]): void {
   }, [name, latest]);
 }
 
-/** All that is offered now, what was offered last first; groups of one name as one. */
+/** All registered actions, last first; groups with the same name are merged. */
 export function offeredActions(): ActionGroup[] {
   const found = new Map<string, Action[]>();
   for (const { name, actions } of [...groups.values()].map((group) => group()).toReversed()) {
@@ -47,7 +47,7 @@ export function offeredActions(): ActionGroup[] {
   return [...found].map(([name, actions]) => ({ name, actions }));
 }
 
-/** Whether keys belong to what has the focus: somebody types there, or a dialog is open. */
+/** Whether the focused element takes the keys: a text field has the focus, or a dialog is open. */
 export function isBusy(target: EventTarget | null): boolean {
   if (document.querySelector("dialog[open]") !== null) return true;
   if (!(target instanceof HTMLElement)) return false;
@@ -57,14 +57,14 @@ export function isBusy(target: EventTarget | null): boolean {
   );
 }
 
-/** Acts on keys until the returned function is called. */
+/** Handles keys until the returned function is called. */
 export function listenForKeys(): () => void {
   let first: { key: string; at: number } | null = null;
 
   function pressed(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (!shortcutsOn() || isBusy(event.target)) return;
-    // Arrows scroll and move within what has the focus; they are the page's only where nothing has it.
+    // Arrows belong to the focused element; the page uses them only without one.
     if (event.key.startsWith("Arrow") && event.target !== document.body) return;
     const all = offeredActions().flatMap(({ actions }) => actions);
     const whole = first !== null && Date.now() - first.at < SEQUENCE_MS ? `${first.key} ${event.key}` : null;

@@ -1,4 +1,4 @@
-// Whether single keys act, kept in this browser (WCAG 2.1.4 wants a way to switch them off).
+// The setting for single-key shortcuts, stored in this browser (WCAG 2.1.4 requires a way to switch them off).
 
 import { useSyncExternalStore } from "react";
 

@@ -1,4 +1,4 @@
-// Light, dark, or as the system: kept in this browser. `public/theme.js` applies the choice before the first paint.
+// Light, dark or system theme, stored in this browser. `public/theme.js` applies the choice before the first paint.
 
 export type Theme = "light" | "dark" | "system";
 

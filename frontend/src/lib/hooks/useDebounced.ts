@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "react";
 
-/** A value of JSON once it has stood still for a while, and whether a newer one is waiting. */
+/** A JSON value once it has not changed for a while, and whether a newer one is waiting. */
 export function useDebounced<Value>(value: Value, milliseconds: number): { value: Value; waiting: boolean } {
   const text = JSON.stringify(value);
   const [settled, setSettled] = useState(text);

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** A value that changes at once, but then not again for a while: what passes by quicker cannot be read. */
+/** A value that changes at once, then not again for a while, so that each one can be read. */
 export function useThrottled<Value>(value: Value, milliseconds: number): Value {
   const [shown, setShown] = useState({ value, since: -Infinity });
   useEffect(() => {

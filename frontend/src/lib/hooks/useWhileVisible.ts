@@ -1,6 +1,6 @@
 import { useState, useSyncExternalStore } from "react";
 
-/** A value that stands still while the tab is hidden: nothing is drawn that nobody sees. */
+/** A value that does not change while the tab is hidden, so that nothing is rendered. */
 export function useWhileVisible<Value>(value: Value): Value {
   const hidden = useSyncExternalStore(
     (listener) => {

@@ -1,9 +1,9 @@
-// Where two JSON values differ, leaf by leaf.
+// The differences between two JSON values, leaf by leaf.
 
 import { own } from "./untrusted.ts";
 
 export interface Difference {
-  /** Dotted, as people write it; empty for the whole value. */
+  /** Dotted path; empty for the whole value. */
   path: string;
   /** Absent where only the other has it. */
   before?: unknown;

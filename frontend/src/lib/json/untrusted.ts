@@ -1,6 +1,6 @@
-// Reading what others wrote with what throws at it: each of these answers whatever it is given.
+// Reads untrusted values with functions that would throw on them; these never throw.
 
-/** What a record holds under a name that somebody chose, such as `constructor`: never what every object has. */
+/** The record's own property: an untrusted name such as `constructor` must not reach the prototype. */
 export function own<Value>(
   record: Readonly<Record<string, Value>> | null | undefined,
   name: string,
@@ -8,7 +8,7 @@ export function own<Value>(
   return record !== undefined && record !== null && Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** The value of a JSON text, in a box of its own since it may be null; null when it is none. */
+/** The parsed JSON, wrapped since it may be null; null for invalid JSON. */
 export function readJson(text: string): { json: unknown } | null {
   try {
     return { json: JSON.parse(text) as unknown };
@@ -26,7 +26,7 @@ export function jsonOf(value: unknown, indent = 2): string | null {
   }
 }
 
-/** A part of an address as text; as it is when it is not well encoded. */
+/** A decoded part of an address; unchanged when it is badly encoded. */
 export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -35,7 +35,7 @@ export function decoded(part: string): string {
   }
 }
 
-/** A text as a part of an address; halves of characters, which have no encoding, are replaced. */
+/** A text encoded for an address; lone surrogates, which have no encoding, are replaced. */
 export function encoded(text: string): string {
   return encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, "\uFFFD"));
 }

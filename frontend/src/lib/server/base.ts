@@ -1,4 +1,4 @@
-// Where the page lies on its server, and which version of the product it was built for.
+// The page's base path on its server, and the version it was built for.
 
 declare const PACKLINE_VERSION: string;
 
@@ -7,12 +7,12 @@ function basePath(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="packline-base"]')?.content ?? "";
 }
 
-/** The path everything lies below, such as `/tools/pipes`; empty at the root. */
+/** The base path, such as `/tools/pipes`; empty at the root. */
 export const BASE = basePath();
 
 export const VERSION = PACKLINE_VERSION;
 
-/** An address of this server by its path. */
+/** The path below the base path. */
 export function withBase(path: string): string {
   return BASE + path;
 }

@@ -14,7 +14,7 @@ import { readEvents } from "./sse.ts";
 
 const FORBIDDEN = 4403;
 
-/** Without an answer to a ping in this time the connection is gone, though nothing said so: a laptop slept. */
+/** Without a pong in this time the connection is dead, such as after a laptop slept. */
 const PONG_MS = 8000;
 
 function createSocket(): Socket {
@@ -24,7 +24,7 @@ function createSocket(): Socket {
   const socket = createClient({
     url: address.href,
     keepAlive: 15_000,
-    // Streams are taken up again by `follow`, after the last cursor seen; the library would ask for the first one again.
+    // `follow` resumes streams after the last cursor; the library would send the first cursor again.
     retryAttempts: 0,
     on: {
       ping: (received) => {
@@ -117,12 +117,12 @@ export function createGraphQL(): Client {
     fetchOptions: { headers: { ...HEADERS, accept: ACCEPT_ANSWER } },
     exchanges: [
       retryExchange,
-      // An answer that is refused as a whole has the data null, which the types know nothing of.
+      // A response refused as a whole has null data, which the types do not declare.
       mapExchange({
         onResult: (result) => ((result.data as unknown) === null ? { ...result, data: undefined } : result),
       }),
       cacheExchange({ schema: JSON.parse(SCHEMA_JSON) as never, keys }),
-      // Before anything is kept or shown, so that no line, label or title can be forgotten.
+      // Applied before the cache, so that every text shown is covered.
       mapExchange({
         onResult: (result) =>
           result.data === undefined ? result : { ...result, data: plainAnswer(result.data as unknown) },

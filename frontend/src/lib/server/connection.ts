@@ -1,4 +1,4 @@
-// What the page knows of its connection: signed in or not, and whether what it shows is live. One store for all.
+// The state of the connection: signed in or not, and whether the data is live. One store for the page.
 
 import { useSyncExternalStore } from "react";
 
@@ -9,7 +9,7 @@ export interface Connection {
   signedOut: boolean;
   /** The worst of all streams that are followed; null when none is. */
   live: LiveState | null;
-  /** When what is shown was last known to be true, in milliseconds. */
+  /** When the data was last known to be current, in milliseconds. */
   freshAt: number;
   /** Whether a part of the page waits for a server that cannot be reached. */
   partsMissing: boolean;
@@ -39,14 +39,14 @@ export async function isReachable(): Promise<boolean> {
   }
 }
 
-/** A part of the page waits for the server, or does no longer. */
+/** Records whether a part of the page waits for the server. */
 export function setPartMissing(part: symbol, waits: boolean): void {
   if (waits) missing.add(part);
   else missing.delete(part);
   if (current.partsMissing !== missing.size > 0) set({ partsMissing: missing.size > 0 });
 }
 
-/** One stream's account of itself; null when it is no longer followed. */
+/** Records the state of a stream; null removes it. */
 export function reportStream(stream: symbol, state: LiveState | null): void {
   if (state === null) states.delete(stream);
   else states.set(stream, state);
@@ -58,7 +58,7 @@ export function reportStream(stream: symbol, state: LiveState | null): void {
   set(lost ? { live: worst, freshAt: Date.now() } : { live: worst });
 }
 
-/** What is picked of it, a value that is compared; renders again when that changes, not whenever a stream opens. */
+/** A selected value of the connection; renders again only when that value changes. */
 export function useConnection<Value extends string | number | boolean | null>(
   pick: (connection: Connection) => Value,
 ): Value {

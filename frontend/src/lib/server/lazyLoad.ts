@@ -1,11 +1,11 @@
-// Parts of the page that are loaded when they are first wanted.
+// Parts of the page that are loaded on first use.
 
 import { setPartMissing, isReachable } from "./connection.ts";
 import { RETRY_MS } from "./retryExchange.ts";
 
 /**
- * Loads a part once, however often it is wanted. While the server cannot be reached, it goes on asking: a part that
- * failed to load would stay missing until the page is reloaded.
+ * Loads a part once. Retries while the server cannot be reached: a part that failed to load would stay missing until
+ * the page is reloaded.
  */
 export function lazyLoad<Part>(load: () => Promise<Part>): () => Promise<Part> {
   let part: Promise<Part> | null = null;
@@ -25,7 +25,7 @@ async function untilLoaded<Part>(load: () => Promise<Part>): Promise<Part> {
       try {
         return await load();
       } catch {
-        // A server that answers may just have come back: only what fails once more is a fault.
+        // The server may just have come back: only a second failure counts.
         if (await isReachable()) return await load();
       }
       setPartMissing(waiting, true);

@@ -1,14 +1,14 @@
-// Following a stream from a cursor: over a websocket, else server-sent events, else by asking again and again.
+// Follows a stream from a cursor: over a websocket, else server-sent events, else by polling.
 //
-// A stream that drops is subscribed to anew after the last cursor seen. Two attempts in a row that did not open move on
-// to the next way, unless the server cannot be reached at all: then no way is to blame. While polling, the socket is
-// tried again now and then.
+// A dropped stream is resubscribed after the last cursor. After two attempts in a row that did not open, it falls back
+// to the next transport, unless the server cannot be reached at all. While polling, it retries the socket from time to
+// time.
 
 export type Transport = "socket" | "stream" | "poll";
 export type LiveState = "connecting" | "live" | "reconnecting" | "polling";
 
 export interface Sink<T> {
-  /** The server listens: what happens from now on is told. */
+  /** The subscription is open: the server sends everything from now on. */
   opened: () => void;
   next: (message: T) => void;
   /** It ended, by itself or by a failure. */
@@ -18,7 +18,7 @@ export interface Sink<T> {
 export interface Follow<T> {
   /** Subscribes after a cursor; returns what stops it. */
   open: (way: "socket" | "stream", after: string | null, sink: Sink<T>) => () => void;
-  /** The position to go on after; null when the message has none. */
+  /** The cursor to continue after; null when the message has none. */
   cursorOf: (message: T) => string | null;
   /** Whether nothing comes after this message. */
   isEnd?: (message: T) => boolean;
@@ -32,7 +32,7 @@ export interface Follow<T> {
 export const FAILURES_BEFORE_FALLBACK = 2;
 export const POLL_MS = 3000;
 export const SOCKET_RETRY_MS = 20_000;
-/** A way that neither opens nor fails within this is one that failed: some proxies swallow what they do not know. */
+/** A transport that does not open in this time has failed: some proxies swallow unknown protocols. */
 export const OPENS_WITHIN_MS = 10_000;
 const FIRST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 3000;
@@ -47,7 +47,7 @@ export function follow<T>(what: Follow<T>): () => void {
   let close: (() => void) | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let socketTried = 0;
-  // The socket is tried while polling goes well: one failure goes back to that, and nobody is told.
+  // A socket attempt while polling works: on failure, polling continues and the state does not change.
   let trying = false;
 
   function later(milliseconds: number, action: () => void): void {

@@ -23,13 +23,13 @@ interface ProblemParts {
   missing?: readonly { message: string; hint: string | null }[];
 }
 
-/** A hint as sentences; which operation of the API helps is nothing a reader of the page can use. */
+/** A hint as text, without the API operation, which does not help users of the page. */
 function hintOf(parts: HintParts | null): string | null {
   const meant = parts?.closest ? `Did you mean \`${parts.closest}\`?` : "";
   return [meant, parts?.text ?? ""].filter((part) => part !== "").join(" ") || null;
 }
 
-/** What a refused command says; `known` are the inputs a form can show a message at. */
+/** The problem of a refused command; `known` are the fields a form can show messages at. */
 export function problemOf(problem: ProblemParts, known: readonly string[] = []): Problem {
   const fields = new Map<string, string>();
   const details: string[] = [];
@@ -37,7 +37,7 @@ export function problemOf(problem: ProblemParts, known: readonly string[] = []):
     const name = issue.path.findLast((part) => known.includes(part));
     const text = issue.hint === null ? issue.message : `${issue.message} ${issue.hint}`;
     if (name !== undefined) fields.set(name, fields.has(name) ? `${fields.get(name)} ${text}` : text);
-    else if (place > 0) details.push(text); // the message and the hint are those of the first
+    else if (place > 0) details.push(text); // the problem has the message and hint of the first issue
   }
   for (const missing of problem.missing ?? []) {
     details.push(missing.hint === null ? missing.message : `${missing.message} ${missing.hint}`);
@@ -50,7 +50,7 @@ export function problemOf(problem: ProblemParts, known: readonly string[] = []):
   };
 }
 
-/** What an answer that never came, or came broken, says. */
+/** The problem of a missing or failed response. */
 export function problemOfError(error: {
   graphQLErrors: readonly { message: string }[];
   networkError?: Error | undefined;
@@ -64,10 +64,10 @@ export function problemOfError(error: {
   };
 }
 
-/** What came of a command: what it succeeded with, or why it did not. */
+/** The result of a command: its success or its problem. */
 export type Outcome<Success> = { done: Success; refusal: null } | { done: null; refusal: Problem };
 
-/** Reads the answer to a command, whose success is of one type and whose refusals are problems. */
+/** Reads the response to a command with one success type; its other types are problems. */
 export function outcomeOf<Answer extends { __typename: string }, Name extends Answer["__typename"]>(
   error: CombinedError | undefined,
   result: Answer | undefined,
@@ -79,7 +79,7 @@ export function outcomeOf<Answer extends { __typename: string }, Name extends An
   return { done: null, refusal: problemOf(result ?? {}, fields) };
 }
 
-/** Whether a query was refused because the caller's scopes do not reach. */
+/** Whether a query was refused for a missing scope. */
 export function isForbidden(error: CombinedError | undefined): boolean {
   return error?.graphQLErrors.some((one) => one.extensions["code"] === "FORBIDDEN") ?? false;
 }

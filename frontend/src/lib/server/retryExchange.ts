@@ -1,11 +1,11 @@
-// Queries outlive a server that is away: what is shown stays, and what could not be read is asked for again for as long
-// as somebody wants it.
+// Keeps queries alive while the server cannot be reached: their last data stays, and failed ones are retried while they
+// are in use.
 
 import type { Exchange } from "@urql/core";
 import { map, pipe, tap } from "wonka";
 
 export const RETRY_MS = 3000;
-/** Answers that are kept, the latest: a query that is asked anew is given up first, so being wanted is no measure. */
+/** Number of latest results kept. They cannot be tied to active queries, since a retried query is torn down first. */
 const KEPT = 100;
 
 export const retryExchange: Exchange =

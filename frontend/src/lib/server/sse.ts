@@ -1,6 +1,9 @@
 // Server-sent events of a GraphQL subscription, as fetch delivers them: `EventSource` cannot POST.
 
-/** Hands every result on, once the stream is open; returns when the server completes, throws when it breaks off. */
+/**
+ * Passes on each result once the stream is open. Returns when the server completes; throws when the stream is
+ * interrupted.
+ */
 export async function readEvents(answer: Response, opened: () => void, next: (value: unknown) => void): Promise<void> {
   if (!answer.ok || answer.body === null) throw new Error(`The server answered ${answer.status}.`);
   opened();

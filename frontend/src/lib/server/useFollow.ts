@@ -10,7 +10,7 @@ import { useLatest } from "../hooks/useLatest.ts";
 interface Following<Data> {
   /** Nothing is followed while this is null. */
   key: string | null;
-  /** Asked whenever the stream is opened for another key. */
+  /** The cursor to start after, read when the key changes. */
   after: () => string | null;
   cursorOf: (data: Data) => string | null;
   isEnd?: (data: Data) => boolean;
@@ -19,9 +19,9 @@ interface Following<Data> {
 }
 
 /**
- * Follows a subscription for as long as the component shows and `key` stays; results land in the cache, too.
+ * Follows a subscription while the component is mounted; results also update the cache.
  *
- * Subscribed to anew when `key` changes, after the cursor it has then.
+ * Resubscribes when `key` changes.
  */
 export function useFollow<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,
@@ -45,7 +45,7 @@ export function useFollow<Data, Variables extends AnyVariables>(
           onEnd(() => sink.done(false)),
           subscribe((result) => {
             if (result.error !== undefined) sink.done(true);
-            // The last result is told once more when the stream completes.
+            // urql repeats the last result when the stream completes.
             else if (result.data !== undefined && result.hasNext) sink.next(result.data);
           }),
         );

@@ -46,11 +46,11 @@ const SHAPES: Record<Shape, Intl.DateTimeFormatOptions> = {
   dayOfYear: { day: "numeric", month: "short", year: "numeric" },
   exact: { dateStyle: "medium", timeStyle: "long" },
 };
-/** Kept, by shape and zone: making one takes a hundred times as long as using it. */
+/** Cached by shape and zone: creating one takes a hundred times as long as using it. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function shaped(moment: Date, shape: Shape): string {
-  // A formatter throws at what is no moment, and takes the page with it.
+  // A formatter throws on an invalid date.
   if (Number.isNaN(moment.getTime())) return "unknown";
   const name = `${shape} ${zone()}`;
   const known = formats.get(name);
@@ -99,7 +99,7 @@ export function tokens(value: number): string {
   return value < 1000 ? `${value} tokens` : `${(value / 1000).toFixed(1)}k tokens`;
 }
 
-/** `review_slides` → `Review slides`: what a key says to people. */
+/** A key as text: `review_slides` → `Review slides`. */
 export function humanise(key: string): string {
   const words = key.replaceAll(/[_-]+/g, " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);

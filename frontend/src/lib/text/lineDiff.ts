@@ -9,13 +9,13 @@ export interface Part {
 
 export interface Line {
   kind: "same" | "added" | "removed";
-  /** Line numbers in the old and the new text; null where the line does not stand there. */
+  /** Line numbers in the old and the new text; null where the line is missing. */
   old: number | null;
   now: number | null;
   parts: Part[];
 }
 
-/** Lines with at most a few unchanged ones around every change; a number stands for that many left out. */
+/** Lines with at most a few unchanged ones around every change; a number is the count of omitted lines. */
 export type Shown = Line | number;
 
 const AROUND = 3;
@@ -23,7 +23,7 @@ const AROUND = 3;
 const LONGEST_COMPARED = 1000;
 /** Nor are more lines than this; a page is read, not searched for what differs in thousands. */
 const MOST_COMPARED = 1000;
-/** Texts that differ in more lines than this are not lined up: the work grows with the square of it. */
+/** Texts that differ in more lines are not aligned: the cost is quadratic. */
 const MOST_EDITS = 4000;
 
 export function lineDiff(before: string, after: string): Line[] {
@@ -46,7 +46,7 @@ export function lineDiff(before: string, after: string): Line[] {
   return lines;
 }
 
-/** All of the one, then all of the other, when they have too little in common. */
+/** The fallback for texts with little in common: all old lines, then all new ones. */
 function linedUp(before: string[], after: string[]): { value: string[]; added: boolean; removed: boolean }[] {
   const parts = diffArrays(before, after, { maxEditLength: MOST_EDITS });
   return (
@@ -63,7 +63,7 @@ function linesOf(text: string): string[] {
   return lines;
 }
 
-/** Where as many lines went as came, they are read as the same lines, changed. */
+/** Equal numbers of removed and added lines are treated as changed lines. */
 function markWords(lines: Line[]): void {
   let left = MOST_COMPARED;
   for (let at = 0; at < lines.length;) {
@@ -109,10 +109,10 @@ export function folded(lines: readonly Line[]): Shown[] {
   return shown;
 }
 
-/** Old and new side by side: what went beside what came in its place. */
+/** Pairs old and new lines, removed ones next to their replacements. */
 export function sideBySide(lines: readonly Shown[]): (readonly [Line | null, Line | null] | number)[] {
   const rows: ([Line | null, Line | null] | number)[] = [];
-  // The first row since the last unchanged line beside which nothing stands yet.
+  // The first row since the last unchanged line without a new line.
   let open = 0;
   for (const line of lines) {
     if (typeof line === "number") rows.push(line);

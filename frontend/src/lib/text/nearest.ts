@@ -14,7 +14,7 @@ export function nearest(given: string, known: readonly string[]): string | null 
   return best;
 }
 
-/** How many letters are to be put in, taken out, changed, or swapped with the next, to make one of the other. */
+/** Edit distance with insertions, deletions, substitutions and transpositions. */
 function editsBetween(one: string, other: string): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, place) => place);

@@ -1,25 +1,25 @@
-// Texts that people, agents and services chose, made fit to stand in a line of ours. A sign that turns the direction of
-// writing makes a name read as another one, such as `invoiceexe.pdf`, and reaches into what stands after it.
+// Sanitises texts from users, agents and services for display. A bidirectional control character makes a name read as
+// another one, such as `invoiceexe.pdf`, and affects the text after it.
 
-/** Control characters but for line breaks and tabs, and what turns the direction of writing; as on the command line. */
+/** Control characters except line breaks and tabs, and bidirectional controls; the same as in the CLI. */
 // oxlint-disable-next-line no-control-regex
 const SIGNS = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g;
-/** What stays as it is: it is sent back, or a component of its own shows it. */
+/** Unchanged keys: their values are sent back, or shown by their own component. */
 const UNCHANGED: ReadonlySet<string> = new Set(["json", "yaml", "value", "plaintext"]);
 
-/** The text with a replacement character in place of every sign that would change how it is read. */
+/** The text with each such character replaced by U+FFFD. */
 export function plain(text: string): string {
   return text.replace(SIGNS, "\uFFFD");
 }
 
-/** The text with those signs written as JSON escapes them, for where every character of a value matters. */
+/** The text with such characters as JSON escapes, for values whose every character matters. */
 export function escaped(text: string): string {
   return text.replace(SIGNS, (sign) => String.raw`\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** What the server answered, its texts plain. Inputs, outputs and other JSON of the users' stay as they are. */
+/** The response with sanitised texts. Inputs, outputs and other JSON of users stay unchanged. */
 export function plainAnswer<Data>(data: Data): Data {
-  // Only what lies below the operation itself tells its type.
+  // The root of an operation has no `__typename`.
   return (data === null || typeof data !== "object" ? data : withPlain(data)) as Data;
 }
 
@@ -30,7 +30,7 @@ function changed(value: unknown): unknown {
 
 function withPlain(value: object): object {
   let found: Record<string, unknown> | null = null;
-  // Asked of every answer, so without a list of entries for each object.
+  // A hot path: no array of entries per object.
   for (const key in value) {
     const held = (value as Record<string, unknown>)[key];
     if (held === null || (typeof held !== "string" && typeof held !== "object") || UNCHANGED.has(key)) continue;

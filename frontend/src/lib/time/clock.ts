@@ -1,4 +1,4 @@
-// Now, by the server's clock, ticking only while somebody needs it to.
+// The current time by the server's clock; ticks only where needed.
 
 import { useEffect, useState } from "react";
 
@@ -6,7 +6,7 @@ import { useConnection } from "../server/connection.ts";
 
 let skew = 0;
 
-/** Takes over the server's clock. */
+/** Sets the offset to the server's clock. */
 export function setServerTime(now: string): void {
   skew = Date.parse(now) - Date.now();
 }
@@ -18,7 +18,7 @@ export function serverNow(): number {
 /**
  * Now; renders again each `everyMs` while `ticking` and the tab can be seen.
  *
- * While the connection is lost it stands still at the moment that what is shown was last known to be true.
+ * While the connection is lost, it stops at the time the data was last known to be current.
  */
 export function useNow(ticking: boolean, everyMs = 250): number {
   const [now, setNow] = useState(serverNow);

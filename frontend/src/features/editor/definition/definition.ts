@@ -1,5 +1,5 @@
-// A pipeline definition as one YAML text that a form and a text editor both change. The text is the truth; comments and
-// the way it is written stay wherever an edit does not touch them.
+// A pipeline definition as one YAML text that a form and a text editor both change. The text is the truth; an edit
+// keeps comments and formatting elsewhere.
 
 import {
   type Document,
@@ -21,10 +21,10 @@ import { preserveFormatting } from "./preserveFormatting.ts";
 export type Path = readonly (string | number)[];
 export type Json = Record<string, unknown>;
 
-/** Order in which keys are written; others keep their place behind them. */
+/** Order in which known keys are written; others follow. */
 const DEFINITION_KEYS = ["key", "name", "description", "inputs", "deadline_seconds", "steps", "metadata"];
 const STEP_KEYS = ["id", "pack", "version", "input", "retry", "timeout_seconds"];
-/** What a step of the one kind the form knows may hold; any other is shown as YAML. */
+/** Keys of a pack step, the one kind the form supports; other steps are shown as YAML. */
 const FORM_STEP_KEYS = new Set(STEP_KEYS);
 
 const READ = { version: "1.2", schema: "core", merge: false, prettyErrors: true } as const;
@@ -113,7 +113,7 @@ function parse(text: string): Document {
   try {
     return parseDocument(text, READ);
   } catch {
-    // Nothing but the depth of its recursion ends the parser: what is wrong with a text it tells.
+    // The parser reports errors as values and throws only on too deep recursion.
     const refused: Document = parseDocument("", READ);
     refused.errors.push(new YAMLParseError([0, 1], "RESOURCE_EXHAUSTION", "The definition is nested too deeply"));
     return refused;
@@ -137,7 +137,7 @@ function sameValue(one: string, other: string): boolean {
   return read.errors.length === 0 && JSON.stringify(read.toJS()) === JSON.stringify(parse(other).toJS());
 }
 
-/** Sets the value at a path, making what leads there; `undefined` takes it away. */
+/** Sets the value at a path, creating its parents; `undefined` removes it. */
 export function setAt(text: string, path: Path, value: unknown): string {
   if (value === undefined) return removeAt(text, path);
   return changed(text, (root, document) => {
@@ -160,7 +160,7 @@ export function setAt(text: string, path: Path, value: unknown): string {
 function removeAt(text: string, path: Path): string {
   return changed(text, (root, document) => {
     document.deleteIn(path);
-    // An object that is left empty says nothing, except for the input of a step, which is usual.
+    // Empty objects are removed, except for the input of a step.
     const holder = path.slice(0, -1);
     const left = document.getIn(holder);
     if (
@@ -193,7 +193,7 @@ function made(document: Document, value: unknown, before: unknown): unknown {
   return node;
 }
 
-/** References stand in quotes, as they must inside `[…]` and `{…}`. */
+/** References are quoted, as YAML requires inside `[…]` and `{…}`. */
 function quoteReferences(node: unknown): void {
   if (isScalar(node)) {
     const short = typeof node.value === "string" && !node.value.includes("\n");
@@ -207,7 +207,7 @@ function put(holder: YAMLMap | YAMLSeq, key: string | number, node: unknown, at:
     holder.set(key, node);
     return;
   }
-  // A list written as `{}` grows lines of its own.
+  // An empty flow collection becomes a block.
   if (holder.items.length === 0) holder.flow = false;
   if (holder.has(key)) {
     holder.set(key, node);
@@ -232,7 +232,7 @@ function changedSteps(text: string, change: (steps: YAMLSeq, document: Document)
     const list = isSeq(found) ? found : new YAMLSeq();
     if (!isSeq(found)) put(root, "steps", list, []);
     if (list.items.length === 0) list.flow = false;
-    // What is said above the first step is read as said of the list; it belongs to the step, and moves with it.
+    // The parser attaches a comment above the first step to the list; it belongs to the step and moves with it.
     const [first] = list.items;
     if (list.commentBefore != null && isNode(first)) {
       first.commentBefore = list.commentBefore;
@@ -242,7 +242,7 @@ function changedSteps(text: string, change: (steps: YAMLSeq, document: Document)
   });
 }
 
-/** Puts a step behind the one at `index`; at the end when there is none. */
+/** Adds a step after the one at `index`, or at the end. */
 export function addStep(text: string, index: number, step: Json): string {
   return changedSteps(text, (steps, document) => {
     const node = document.createNode(step);
@@ -265,7 +265,7 @@ export function moveStep(text: string, from: number, to: number): string {
   });
 }
 
-/** A copy behind the step itself, with an id of its own. */
+/** Adds a copy after the step, with a new id. */
 export function duplicateStep(text: string, index: number): string {
   const { steps } = readDefinition(text);
   const id = freeId(
@@ -281,7 +281,7 @@ export function duplicateStep(text: string, index: number): string {
   });
 }
 
-/** Another id for a step; what later steps take from it goes along. */
+/** Renames a step and the references of later steps to it. */
 export function renameStep(text: string, index: number, id: string): string {
   const { steps } = readDefinition(text);
   const old = steps[index]?.id ?? "";
@@ -301,7 +301,7 @@ function renameIn(node: unknown, root: "steps" | "inputs", old: string, name: st
   else if (isSeq(node)) for (const item of node.items) renameIn(item, root, old, name);
 }
 
-/** Another name for a declared input; the steps that read it go along. */
+/** Renames a declared input and the references to it. */
 export function renameInput(text: string, old: string, name: string): string {
   return changed(text, (root, document) => {
     const properties: unknown = document.getIn(["inputs", "properties"], true);
@@ -327,7 +327,7 @@ export function freeId(wanted: string, taken: readonly string[]): string {
   for (let number = 2; ; number += 1) if (!taken.includes(`${stem}_${number}`)) return `${stem}_${number}`;
 }
 
-/** Where the value at a path stands in the text, in characters; of what leads there, when it is not there itself. */
+/** The character range of the value at a path, or of its closest parent. */
 export function rangeOf(text: string, path: readonly (string | number)[]): [number, number] {
   let node: unknown = parse(text).contents;
   let found: [number, number] = [0, Math.min(text.length, Math.max(1, text.indexOf("\n")))];
@@ -359,7 +359,7 @@ export function stepAt(text: string, position: number): number {
   );
 }
 
-/** One step as YAML of its own, and back. */
+/** One step as YAML, and back. */
 export function stepText(text: string, index: number): string {
   const document = parse(text);
   const step = document.getIn(["steps", index], true);

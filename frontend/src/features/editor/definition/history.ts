@@ -1,10 +1,10 @@
-// The text of a definition and the way back. Changes of one field in a row are one step back.
+// The undo history of a definition's text. Consecutive changes of one field are one undo step.
 
 export interface History {
   text: string;
   past: readonly string[];
   future: readonly string[];
-  /** What the latest change was made at, for changes that belong together; null for one of its own. */
+  /** The field of the latest change, to group consecutive changes; null for a separate change. */
   at: string | null;
 }
 

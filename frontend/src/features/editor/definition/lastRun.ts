@@ -3,7 +3,7 @@ import type { Known } from "./templates.ts";
 
 type LastRun = NonNullable<EditorLastRunQuery["pipeline"]>["runs"]["nodes"][number];
 
-/** What a run was given and what its steps gave; outputs too long to send are left out. */
+/** The inputs of a run and the outputs of its steps; outputs too long to send are missing. */
 export function knownFrom(run: LastRun): Known {
   const outputs = run.steps.flatMap(({ key, output }) =>
     output === null || output.json === null ? [] : [[key, output.json] as const],

@@ -1,5 +1,5 @@
-// Keeps the way a text is written where an edit did not touch it. Writing a YAML document out again re-folds texts and
-// normalises spaces; a reader of the next diff should see the edit alone.
+// Keeps the formatting of a text where an edit did not touch it. Serialising a YAML document re-folds texts and
+// normalises spaces, but the next diff should show only the edit.
 
 import { diffArrays } from "diff";
 
@@ -13,8 +13,8 @@ interface Hunk {
 /**
  * The edit that leads from `base` to `edited`, applied to `original`.
  *
- * `base` is `original` written out again, unchanged. Where the edit touches lines that are written otherwise in
- * `original`, the edit's lines stand.
+ * `base` is `original`, parsed and serialised again. Where the edit touches lines formatted otherwise in `original`,
+ * the edit's lines win.
  */
 export function preserveFormatting(original: string, base: string, edited: string): string {
   if (original === base) return edited;

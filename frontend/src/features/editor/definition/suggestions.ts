@@ -1,5 +1,5 @@
-// What a step may take: the declared inputs and the outputs of the steps before it, with their type and what they were
-// in the last run.
+// Values a step may use: the declared inputs and the outputs of earlier steps, with their types and their values in the
+// last run.
 
 import { resolved as schemaOf, type Schema } from "../../../domain/start/schemaForm.ts";
 import { isObject, type StepEntry } from "./definition.ts";

@@ -1,12 +1,12 @@
-// References in texts, `${{ inputs.url }}` and `${{ steps.fetch.output.text }}`, as far as an editor has to know them:
-// where they stand, what they read, and what they would yield. The server's check has the last word.
+// References in texts, `${{ inputs.url }}` and `${{ steps.fetch.output.text }}`, as far as an editor needs them: their
+// positions, paths and values. The server's check decides.
 
 import { readJson } from "../../../lib/json/untrusted.ts";
 
 export type Segment = string | number;
 
 export interface Reference {
-  /** Where it stands, braces included. */
+  /** Its range, braces included. */
   start: number;
   end: number;
   /** `["inputs", "url"]` or `["steps", "fetch", "output", "text"]`. */
@@ -26,7 +26,7 @@ export interface Span {
 const OPEN = "${{";
 const CLOSE = "}}";
 
-/** Everything between `${{` and `}}` in a text, also what is no reference. `$${{` is no beginning. */
+/** Everything between `${{` and `}}` in a text, also invalid references. `$${{` is an escape. */
 export function spansOf(text: string): Span[] {
   const spans: Span[] = [];
   let at = 0;
@@ -71,7 +71,7 @@ function referenceOf(text: string, span: Span): Reference | null {
   for (let found = SEGMENT.exec(rest); found !== null; found = SEGMENT.exec(rest)) {
     const [whole, name, place, quoted] = found;
     const part = name ?? (place === undefined ? readJson(quoted ?? '""')?.json : Number(place));
-    // What only looks quoted, such as `["\q"]`, is no reference.
+    // A segment that only looks quoted, such as `["\q"]`, is not a reference.
     if (typeof part !== "string" && typeof part !== "number") return null;
     path.push(part);
     rest = rest.slice(whole.length);
@@ -126,16 +126,16 @@ export function mapReferences(text: string, change: (path: Segment[]) => Segment
   return result;
 }
 
-/** The reference somebody is typing at a place of a text: where it begins and what it says so far. */
+/** The reference being typed at a position: its start and its text so far. */
 export function typedAt(text: string, caret: number): { from: number; to: number; typed: string } | null {
   const span = spansOf(text).find(
     ({ start, end, closed }) => start + OPEN.length <= caret && (closed ? caret <= end - CLOSE.length : caret <= end),
   );
   if (span === undefined) return null;
   const typed = text.slice(span.start + OPEN.length, caret).trimStart();
-  // Behind a space stands no path any more: `?` or `| default(…)`.
+  // A space ends the path: `?` or `| default(…)` follows.
   if (/[\s|?]/.test(typed)) return null;
-  // What is not closed yet ends where the next word begins.
+  // An unclosed reference ends where the next word begins.
   const to = span.closed ? span.end : caret;
   return { from: span.start, to, typed };
 }
@@ -169,7 +169,7 @@ export function valueAt(path: readonly Segment[], known: Known): unknown {
   return value === ABSENT ? undefined : value;
 }
 
-/** A step's input with its references filled in from an earlier run; `missing` are those that led nowhere. */
+/** A step's input with its references resolved from an earlier run; `missing` lists the unresolved ones. */
 export function resolved(value: unknown, known: Known): { value: unknown; missing: string[] } {
   const missing: string[] = [];
   const filled = fill(value, known, missing);
@@ -191,7 +191,7 @@ function fillText(text: string, known: Known, missing: string[]): unknown {
     const value = look(reference.path, known);
     if (value !== ABSENT) return value;
     if (reference.fallback !== null) return reference.fallback.value;
-    // What an input of a run is may be left out; the server tells if not.
+    // An input of a run may be optional; the server decides.
     if (!reference.optional && reference.path[0] === "steps") missing.push(text.slice(reference.start, reference.end));
     return ABSENT;
   });

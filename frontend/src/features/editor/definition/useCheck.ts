@@ -6,11 +6,11 @@ import { EditorCheckDocument, type EditorCheckQuery, type IssuePartsFragment } f
 export type Issue = IssuePartsFragment;
 export type Check = EditorCheckQuery["checkPipeline"];
 
-/** While somebody types, the server is not asked at every key. */
+/** Delay before typed text is sent to the server. */
 const PAUSE_MS = 250;
 
 export interface Checked {
-  /** What the server said of the latest text it was asked about. */
+  /** The server's check of the latest text sent. */
   check: Check | null;
   /** Whether that is the text that shows. */
   fresh: boolean;
@@ -18,7 +18,7 @@ export interface Checked {
   problem: string | null;
 }
 
-/** Asks the server what is wrong with a text, a moment after it stops changing. What is only read may keep its key, whose ever it is. */
+/** Lets the server check a text once it stops changing. A read-only text may use a key that is taken. */
 export function useCheck(text: string, readOnly: boolean): Checked {
   const client = useClient();
   const [known, setKnown] = useState<{ text: string; check: Check | null; problem: string | null } | null>(null);

@@ -8,13 +8,13 @@ import { knownFrom } from "./lastRun.ts";
 import { type Suggestion, suggestionsFor } from "./suggestions.ts";
 import type { Pack } from "../form/StepForm.tsx";
 
-/** Examples are short; longer outputs are not worth the wait. */
+/** Examples are short, so longer outputs are not loaded. */
 const LONGEST_EXAMPLE = 65_536;
 
 export interface Edited {
   history: History;
   definition: Definition;
-  /** `at` names what is changed, so that typing in one field is one step back. */
+  /** `at` names the changed field, so that typing in one field is one undo step. */
   change: (text: string, at?: string | null) => void;
   undo: () => void;
   redo: () => void;
@@ -30,7 +30,7 @@ export function useDefinition(startText: string): Edited {
   return { history, definition, change, undo, redo };
 }
 
-/** The packs that the steps call, by name; those there are none of are missing. */
+/** The packs of the steps, by name; unknown ones are missing. */
 export function usePacks(definition: Definition): ReadonlyMap<string, Pack> {
   const names = [...new Set(definition.steps.map(({ pack }) => pack))].filter((name) => name !== "").sort();
   const [{ data }] = useQuery({ query: EditorPacksDocument, variables: { names }, pause: names.length === 0 });
@@ -45,7 +45,7 @@ export function usePacks(definition: Definition): ReadonlyMap<string, Pack> {
   );
 }
 
-/** What a step may take, with values of the last run as examples. */
+/** Values a step may use, with examples from the last run. */
 export function useSuggestions(
   definition: Definition,
   packs: ReadonlyMap<string, Pack>,

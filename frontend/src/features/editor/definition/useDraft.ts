@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 
 import { useLatest } from "../../../lib/hooks/useLatest.ts";
 
-/** What was typed and not saved, kept in this browser. */
+/** Unsaved text, stored in this browser. */
 export interface Draft {
   text: string;
   /** The version it was made from; null for a pipeline that is not saved yet. */
@@ -21,7 +21,7 @@ export function readDraft(name: string): Draft | null {
     const kept = JSON.parse(localStorage.getItem(place(name)) ?? "null") as Draft | null;
     return kept !== null && typeof kept.text === "string" && typeof kept.at === "string" ? kept : null;
   } catch {
-    // Nothing is kept here, or not by us.
+    // Nothing is stored, or it is not ours.
     return null;
   }
 }
@@ -30,7 +30,7 @@ function dropDraft(name: string): void {
   try {
     localStorage.removeItem(place(name));
   } catch {
-    // A browser that keeps nothing has nothing to drop.
+    // Without storage there is nothing to remove.
   }
 }
 
@@ -44,9 +44,9 @@ function keepDraft(name: string, draft: Draft): boolean {
 }
 
 /**
- * Keeps a text every second while it changes, and at once when the page is left; nothing while the text is null.
+ * Stores a text every second while it changes, and at once when the page is left; nothing while it is null.
  *
- * Returns whether the browser keeps it, null before the first time; and how to forget it for good.
+ * Returns whether the browser stored it (null before the first time) and a function that removes it.
  */
 export function useDraft(
   name: string,
@@ -55,7 +55,7 @@ export function useDraft(
 ): { kept: boolean | null; forget: () => void } {
   const [kept, setKept] = useState<boolean | null>(null);
   const latest = useLatest({ name, text, basedOn });
-  /** What is kept already, or was forgotten on purpose. */
+  /** The text already stored or discarded. */
   const settled = useRef<string | null>(null);
   const dirty = text !== null;
   useEffect(() => {
@@ -74,7 +74,7 @@ export function useDraft(
     };
   }, [dirty, latest]);
   useEffect(() => {
-    // Back at what is saved: there is nothing left to keep.
+    // The text is the saved one again.
     if (!dirty) dropDraft(name);
   }, [dirty, name]);
   function forget(): void {

@@ -11,7 +11,7 @@ import { EditorCatalogDocument, type EditorCatalogQuery } from "../editor.genera
 
 type Found = Extract<EditorCatalogQuery["catalog"]["nodes"][number], { version: string }>;
 
-/** The packs there are, searched by what they are for. */
+/** Searches the packs by purpose. */
 export function AddStepDialog({
   behind,
   onPick,

@@ -11,7 +11,7 @@ interface Props {
   /** The text of the version it is based on; null for a pipeline that is not saved yet. */
   before: { text: string; name: string } | null;
   text: string;
-  /** How many things the check has against it; saving is refused then, and says why. */
+  /** Number of errors; saving is disabled while there are any. */
   errors: number;
   onSave: (note: string) => Promise<Problem | null>;
   onClose: () => void;
@@ -80,7 +80,7 @@ interface ConflictProps {
   onClose: () => void;
 }
 
-/** Somebody saved in between: what differs, and whose text stands. */
+/** Another user saved in the meantime: shows the differences and asks which text to keep. */
 export function ConflictDialog({ mine, theirs, basedOn, onSaveOnTop, onReload, onClose }: ConflictProps): ReactNode {
   const [busy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Problem | null>(null);

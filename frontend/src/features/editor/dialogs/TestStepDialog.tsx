@@ -28,12 +28,12 @@ const LONGEST_VALUE = 1_048_576;
 interface Props {
   step: StepEntry;
   pack: Pack;
-  /** The pipeline whose last run lends its values; null when there is none yet. */
+  /** The pipeline whose last run supplies example values; null when it is not saved yet. */
   pipelineId: string | null;
   onClose: () => void;
 }
 
-/** Runs one step alone, on what the last run was given and gave. */
+/** Runs one step alone, with values of the last run. */
 export function TestStepDialog(props: Props): ReactNode {
   const { pipelineId, step, onClose } = props;
   const [{ data, fetching, error }] = useQuery({
@@ -134,7 +134,7 @@ function Trial({ step, pack, known, onClose }: Props & { known: Known }): ReactN
   );
 }
 
-/** While it runs and nobody tells of changes, the page asks. */
+/** Polls while the test runs. */
 const ASK_MS = 2000;
 
 function Outcome({ id }: { id: string }): ReactNode {

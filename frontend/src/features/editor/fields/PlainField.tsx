@@ -16,7 +16,7 @@ interface Props {
   mono?: boolean;
   number?: boolean;
   rows?: number;
-  /** Hands the text on when the field is left, not at every key. */
+  /** Reports the text when the field loses the focus, not at every key. */
   settle?: boolean;
 }
 

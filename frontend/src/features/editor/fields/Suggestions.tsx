@@ -7,13 +7,13 @@ interface Props {
   id: string;
   suggestions: readonly Suggestion[];
   active: number;
-  /** Whether there is anything to take at all. */
+  /** Whether there are any suggestions. */
   any: boolean;
   onPick: (suggestion: Suggestion) => void;
   onActive: (index: number) => void;
 }
 
-/** What a field may take, with its type and what it was in the last run. Its field keeps the focus and the keys. */
+/** The suggestions for a field, with types and last values. The field keeps the focus and handles the keys. */
 export function Suggestions({ id, suggestions, active, any, onPick, onActive }: Props): ReactNode {
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {

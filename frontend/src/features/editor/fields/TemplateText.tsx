@@ -22,7 +22,7 @@ interface Props {
   box: RefObject<HTMLTextAreaElement | null>;
 }
 
-/** Where a suggestion goes: what is replaced, and what was typed of it so far. */
+/** The range a suggestion replaces, and the text typed so far. */
 interface Open {
   from: number;
   to: number;
@@ -30,9 +30,9 @@ interface Open {
 }
 
 /**
- * A text that may hold references. `${{` opens the list of what there is to take; a bad reference is underlined.
+ * A text field for references. `${{` opens the suggestions; a bad reference is underlined.
  *
- * The text stands twice, one over the other: below, unseen, with the underlines; it also gives the box its height.
+ * The text is rendered twice: the hidden layer below holds the underlines and sets the height.
  */
 export function TemplateText({
   id,

@@ -10,7 +10,7 @@ import type { Issue } from "../definition/useCheck.ts";
 
 interface Props {
   field: Field;
-  /** The values of a choice, as they stand in the schema. */
+  /** The values of a choice, as in the schema. */
   choices: readonly unknown[];
   value: unknown;
   /** Undefined takes the value away. */
@@ -20,7 +20,7 @@ interface Props {
   readOnly: boolean;
 }
 
-/** One input of a step: a value of its own, or one taken from the run's inputs or an earlier step. */
+/** One input of a step: a value, or a reference to an input or an earlier step. */
 export function ValueField(props: Props): ReactNode {
   const { field, issues, value } = props;
   const id = useId();
@@ -78,7 +78,7 @@ const TEXTS = new Set<FieldKind>(["text", "long", "file"]);
 function Control(props: ControlProps): ReactNode {
   const { field, value, onChange, id, readOnly, describedBy, onUnread } = props;
   const taken = isTemplate(value);
-  // A choice has no place to type `${{`; asked for, it becomes a text until it is given up.
+  // A choice has no place to type `${{`: on request it becomes a text field.
   const [asked, setAsked] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
   const hint =
@@ -178,7 +178,7 @@ interface ReadProps extends ControlProps {
   onGiveUp: (() => void) | null;
 }
 
-/** A number, list or JSON as text: kept as it is typed, given on when it can be read. */
+/** A number, list or JSON as text; reported once it can be parsed. */
 function ReadText({
   field,
   value,
@@ -250,7 +250,7 @@ function textOf(value: unknown, kind: FieldKind): string {
   return asText(value, "json");
 }
 
-/** A text that is nothing but one reference is that reference, also where a list or an object is wanted. */
+/** A text with nothing but one reference is that reference, also for a list or an object. */
 export function valueOf(text: string, kind: FieldKind): { value: unknown; wrong: string | null } {
   const trimmed = text.trim();
   if (trimmed === "") return { value: undefined, wrong: null };

@@ -8,13 +8,13 @@ import type { Checked, Issue } from "../definition/useCheck.ts";
 
 interface Props {
   checked: Checked;
-  /** Nobody has begun to write: what is missing is told without alarm. */
+  /** The pipeline is new and untouched: errors are shown without alarm. */
   quiet: boolean;
   steps: readonly StepEntry[];
   onGo: (path: readonly string[]) => void;
 }
 
-/** Everything the server has against the definition as it stands; each leads to its place. */
+/** The issues of the current definition; each links to its place. */
 export function CheckPanel({ checked, quiet, steps, onGo }: Props): ReactNode {
   const { check, fresh, problem } = checked;
   const issues = check?.issues ?? [];

@@ -237,7 +237,7 @@ function Declared({
   );
 }
 
-/** A default as its kind has it; a text that cannot be read stays one, for the check to tell. */
+/** Parses a default by its kind; an unreadable text stays text, which the check reports. */
 export function defaultOf(text: string, kind: Kind | null): unknown {
   if (text === "") return undefined;
   if (kind === "text" || kind === "choice") return text;

@@ -9,7 +9,7 @@ import { issuesAt, type Issue } from "../definition/useCheck.ts";
 interface Props {
   definition: Definition;
   issues: readonly Issue[];
-  /** What a run would have to be given, declared or derived. */
+  /** The input schema, declared or derived. */
   inputSchema: unknown;
   isNew: boolean;
   readOnly: boolean;
@@ -26,7 +26,7 @@ const LISTS = [
   { name: "supersedes", label: "Replaces", about: "Packs to use through this pipeline instead." },
 ] as const;
 
-/** What the pipeline is called, what it is given, what it is for. */
+/** Name, inputs and metadata of the pipeline. */
 export function PipelineForm({
   definition,
   issues,

@@ -39,7 +39,7 @@ const RETRY = [
   { name: "jitter", label: "Jitter, 0 to 1", standard: "0.2" },
 ] as const;
 
-/** One step: what it is given, from its pack's schema, and how it is tried again. */
+/** The form of one step: inputs from its pack's schema, and retries. */
 export function StepForm(props: Props): ReactNode {
   const { index, step, pack, issues, readOnly, onChange, onRename } = props;
   const at = ["steps", index] as const;
@@ -144,7 +144,7 @@ export function StepForm(props: Props): ReactNode {
   );
 }
 
-/** What was typed as a number; as the text it is when it is none, for the check to tell. */
+/** The typed text as a number, or unchanged, for the check to report. */
 function numberOf(text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;
@@ -157,7 +157,7 @@ function Inputs({ index, step, pack, issues, suggestions, readOnly, onChange }: 
   const at = ["steps", index, "input"] as const;
   const root = (pack?.inputSchema ?? {}) as Schema;
   const fields = useMemo(() => (pack === null ? [] : fieldsOf(pack.inputSchema)), [pack]);
-  // What was shown stays shown while it is emptied.
+  // A field being emptied stays visible.
   const [first] = useState(() => new Set(Object.keys(given)));
   const known = new Set(fields.map(({ name }) => name));
   const others = Object.keys(given).filter((name) => !known.has(name));
@@ -223,7 +223,7 @@ function Inputs({ index, step, pack, issues, suggestions, readOnly, onChange }: 
   );
 }
 
-/** A kind of step that this form does not know: shown, never changed here. */
+/** A step the form does not support: shown, not edited here. */
 function OtherKind({ index, step, text, issues, onYaml }: Props): ReactNode {
   return (
     <section aria-label={`Step ${index + 1}`}>

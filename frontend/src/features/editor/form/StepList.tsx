@@ -23,7 +23,7 @@ interface Props {
 
 const ROW = "flex w-full items-center gap-2 rounded px-2 py-1.5 text-left hover:bg-hover pointer-coarse:min-h-11";
 
-/** The steps in order. Arrows walk them, Alt with an arrow moves one, Delete takes one away. */
+/** The steps in order. Arrows select, Alt with an arrow moves, Delete removes. */
 export function StepList({
   steps,
   at,
@@ -41,8 +41,8 @@ export function StepList({
   const [said, setSaid] = useState("");
   const follow = useRef(false);
 
-  // The focus goes along with a step that was moved, and to the one that takes the place of one removed.
-  // A passive effect of an earlier render could still be due when the key is pressed, and would use up the wish.
+  // The focus follows a moved step, or goes to the step that replaces a removed one. A layout effect, since a pending
+  // passive effect of an earlier render would consume the request.
   useLayoutEffect(() => {
     if (!follow.current || at === "pipeline") return;
     follow.current = false;

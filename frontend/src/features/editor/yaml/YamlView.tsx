@@ -28,7 +28,7 @@ interface Props {
   text: string;
   onChange: (text: string) => void;
   issues: readonly Issue[];
-  /** Whether the issues are of this very text; else their places may be off. */
+  /** Whether the issues belong to this text; otherwise their positions may be wrong. */
   fresh: boolean;
   suggestionsFor: (step: number) => readonly Suggestion[];
   /** Where to go; a new object each time. */
@@ -159,7 +159,8 @@ export default function YamlView({
     <div
       ref={host}
       className="overflow-hidden rounded border border-control"
-      // From outside, keys typed in here seem to come from a plain box; the page's single-key commands must not see them.
+      // From outside, keys typed in here seem to come from a plain box; the page's single-key commands must not see
+      // them.
       onKeyDown={(event) => {
         if (!event.ctrlKey && !event.metaKey) event.nativeEvent.stopImmediatePropagation();
       }}
@@ -192,7 +193,7 @@ function completions(context: CompletionContext, suggestionsAt: Props["suggestio
   const typed = typedAt(line.text, context.pos - line.from);
   if (typed === null) return null;
   const suggestions = fitting(suggestionsAt(stepAt(context.state.doc.toString(), context.pos)), typed.typed);
-  // Brackets close by themselves while they are typed; what stands behind the caret goes along.
+  // The editor closes brackets while typing; the completion replaces them.
   const behind = /^\s*\}{0,2}/.exec(line.text.slice(context.pos - line.from))?.[0].length ?? 0;
   return {
     from: line.from + typed.from,

@@ -1,4 +1,4 @@
-// Text typed over a selection. Left to itself, Chromium carries the look of what it replaces over in style attributes,
+// Text typed over a selection. Chromium copies the replaced text's look into style attributes,
 // which the page's content policy refuses, each with an error in the console.
 
 import { EditorView } from "@codemirror/view";
@@ -23,7 +23,7 @@ export const typeOver = EditorView.domEventHandlers({
         userEvent: "input.type",
         scrollIntoView: true,
       });
-    // What would be asked if the browser had put it in: brackets close here, too.
+    // Runs the input handlers the browser's insertion would run, such as closing brackets.
     const handled = view.state.facet(EditorView.inputHandler).some((handler) => handler(view, from, to, text, insert));
     if (!handled) view.dispatch(insert());
     event.preventDefault();

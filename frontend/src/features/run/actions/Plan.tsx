@@ -13,7 +13,7 @@ const SOURCES = {
   EARLIER_STEP_INPUT: "entered in an earlier resume",
 } as const;
 
-/** What would happen: what is kept, what runs, what it may do outside a second time. */
+/** The plan of a resume or re-run: reused steps, steps to run, external changes. */
 export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
   const kept = plan.steps.filter((step) => step.action === "REUSE");
   const running = plan.steps.filter((step) => step.action !== "REUSE");
@@ -22,7 +22,7 @@ export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
     (step) => step.inputSource !== null && (step === entry || step.inputSource !== "DEFINITION"),
   );
   const outside = running.filter((step) => step.effects === "EXTERNAL");
-  // Told once, by its steps together.
+  // Shown once for all its steps.
   const issues = plan.issues.filter(({ rule }) => rule !== "may_repeat_effects");
   const twice = plan.steps.filter((step) => step.mayRepeatEffects);
   return (
@@ -87,7 +87,7 @@ export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
   );
 }
 
-/** Something that stands against it, or that is worth knowing before. */
+/** An error or a warning of the plan. */
 function Note({ bad = false, children }: { bad?: boolean; children: ReactNode }): ReactNode {
   const Icon = bad ? CircleAlert : TriangleAlert;
   return (

@@ -1,5 +1,5 @@
-// What the buttons of a run ask before they act. Each says what it reuses, runs and changes outside, stays open when it
-// is refused, and its button names the act.
+// The confirmation dialogs of a run. Each shows what it reuses, runs and changes externally, stays open when refused,
+// and its button names the action.
 
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
@@ -35,10 +35,10 @@ interface Props {
   onClose: () => void;
 }
 
-/** While somebody types, what it would do is not asked for at every key. */
+/** Delay before a preview is requested after typing. */
 const SETTLE_MS = 250;
 
-/** Which of the dialogs, for whoever loads them only when one is asked for. */
+/** One of the dialogs, for lazy loading. */
 export type Asked = "resume" | "change" | "rerun" | "cancel";
 
 export function RunDialog({ asked, ...props }: Props & { asked: Asked }): ReactNode {
@@ -65,7 +65,7 @@ function ChangeDialog(props: Props): ReactNode {
     requestPolicy: "network-only",
   });
   const found = data?.run?.step;
-  // Half an answer would be sent back as if it were the whole input.
+  // A truncated value would be sent back as the whole input.
   if (found === undefined || found === null || error !== undefined || found.whole?.truncated === true) {
     return (
       <Dialog title={`Change the input of ${humanise(key)}`} onClose={props.onClose}>
@@ -326,7 +326,7 @@ function RerunDialog({ run, onClose }: Props): ReactNode {
   );
 }
 
-/** A newer definition may be taken; the run's own is what is taken otherwise. */
+/** The choice between the run's definition and the current one. */
 function Definition({
   run,
   chosen,
@@ -401,7 +401,7 @@ function Foot({
   );
 }
 
-/** What the server says of single fields below `root`. */
+/** The plan's errors by field below `root`. */
 function issuesOf(plan: PreviewPartsFragment | null, root: string): Record<string, string> {
   return Object.fromEntries(
     (plan?.issues ?? []).flatMap(({ path, severity, message }) =>

@@ -22,7 +22,7 @@ interface Props {
   attempt: number | undefined;
   onAttempt: (attempt: number | undefined) => void;
   onChange: () => void;
-  /** Actions that stand beside those of the failure. */
+  /** Actions next to those of the failure. */
   children: ReactNode;
 }
 
@@ -111,7 +111,7 @@ function AddCredential({ run, step }: { run: RunWholeFragment; step: StepRowFrag
   );
 }
 
-/** A session is made anew by running again what made it: said before somebody presses Resume. */
+/** A new session needs its first step to run again: said before the user presses Resume. */
 function NewSession({ run }: { run: RunWholeFragment }): ReactNode {
   const [{ data }] = useQuery({ query: ResumePlanDocument, variables: { id: run.id } });
   const steps = data?.run?.resumePreview?.steps ?? [];

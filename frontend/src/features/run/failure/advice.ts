@@ -1,4 +1,4 @@
-// What to do first about a run that has ended, from its failure's code and class.
+// The recommended action for a failed run, by its failure's code and class.
 
 import type { FailureCode } from "../../../domain/fragments.generated.ts";
 import type { RunWholeFragment } from "../run.generated.ts";

@@ -8,12 +8,12 @@ import type { StepRowFragment } from "../run.generated.ts";
 
 interface Props {
   step: StepRowFragment;
-  /** The number of the attempt that is looked at. */
+  /** The number of the selected attempt. */
   chosen: number | undefined;
   onChoose: (attempt: number | undefined) => void;
 }
 
-/** Every attempt of a step; pressing one shows what it got, gave and logged. */
+/** The attempts of a step; selecting one shows its input, output and log. */
 export function Attempts({ step, chosen, onChoose }: Props): ReactNode {
   if (step.attempts.length === 0) return null;
   return (

@@ -17,10 +17,10 @@ import {
 } from "../run.generated.ts";
 import { useRefetchContext } from "./useRefetchContext.ts";
 
-/** Fields that are drawn at once. */
+/** Fields rendered per batch. */
 const FIELDS = 100;
 
-/** What a step got: for each field what its author wrote, what became of it, and where that came from. */
+/** The input of a step: for each field the template, its value and its source. */
 export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFragment }): ReactNode {
   const [{ data, fetching, error, stale }] = useQuery({
     query: StepDetailDocument,
@@ -98,7 +98,7 @@ function namesOf(found: Found | null | undefined): string[] {
   return [...new Set([...Object.keys(written), ...Object.keys(fieldsOf(found?.input?.json))])];
 }
 
-/** What stands in the definition; a text that is one reference says no more than where it leads, which is told below. */
+/** The template of a field; a single reference is omitted, since its source is shown below. */
 function Written({ value }: { value: unknown }): ReactNode {
   return typeof value === "string" ? escaped(value) : <Value value={value} />;
 }

@@ -18,7 +18,7 @@ const INK: Record<string, string> = { ERROR: "text-fail", WARNING: "text-warn", 
 /** This far from the end still counts as being there. */
 const AT_END_PX = 24;
 
-/** What one of the step's attempts has logged; the last one unless another is looked at. */
+/** The log of an attempt; the last one unless another is selected. */
 export function LogView({ step, attempt: number }: { step: StepRowFragment; attempt: number | undefined }): ReactNode {
   const attempt = step.attempts.find((one) => one.number === number) ?? step.attempts.at(-1);
   if (attempt === undefined) return <p className="py-4 text-soft">It has not started.</p>;
@@ -162,7 +162,7 @@ function Lines({ log, cut, onEarlier }: { log: Log; cut: boolean; onEarlier: (()
   );
 }
 
-/** Characters of a line that show before somebody asks for all of it. */
+/** Characters of a line shown before the reader expands it. */
 const SHOWN_CHARACTERS = 10_000;
 
 function LineText({ text }: { text: string }): ReactNode {

@@ -13,9 +13,9 @@ import { useRefetchContext } from "./useRefetchContext.ts";
 /** The server sends no longer value; `WholeOutput` asks for as much. */
 const LONGEST_BYTES = 1_048_576;
 
-/** What a step gave: a tree of at most 64 kB, and the whole of it as a file. */
+/** The output of a step: a tree of at most 64 kB, and all of it as a file. */
 export function OutputTab({ runId, step }: { runId: string; step: StepRowFragment }): ReactNode {
-  // Read again whenever the step has moved on: what it gave may be new.
+  // Read again whenever the step progresses, since the output may be new.
   const [{ data, fetching, error, stale }] = useQuery({
     query: StepDetailDocument,
     variables: { id: runId, key: step.key },

@@ -102,7 +102,7 @@ export function StepTabs({ run, step, tab: asked, attempt, onTab }: Props): Reac
 function Panel({ run, step, tab, attempt }: Omit<Props, "onTab">): ReactNode {
   if (tab === "transcript") return <Transcript step={step} attempt={attempt} />;
   if (tab === "log") return <LogView step={step} attempt={attempt} />;
-  // The last attempt is the step's own; an earlier one is looked at by itself.
+  // The step has the data of the last attempt; an earlier one needs its own query.
   const earlier =
     attempt === undefined
       ? undefined

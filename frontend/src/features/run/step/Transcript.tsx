@@ -24,11 +24,11 @@ type Read = Extract<NonNullable<AttemptTranscriptQuery["node"]>, { transcript: u
 
 /** Lines of a prompt that show before it is unfolded. */
 const PROMPT_LINES = 6;
-/** Characters of any text that show before somebody asks for all of it. */
+/** Characters of a text shown before the reader expands it. */
 const SHOWN_CHARACTERS = 20_000;
 const NOTHING: readonly Entry[] = [];
 
-/** What the agent of one attempt read, said and did; of the last one unless another is looked at. */
+/** The transcript of an attempt; of the last one unless another is selected. */
 export function Transcript({
   step,
   attempt: number,
@@ -66,7 +66,7 @@ function Followed({ id, live, read, again }: { id: string; live: boolean; read: 
     isEnd: ({ attemptOutput }) => attemptOutput.__typename === "AttemptOutputEnd",
     onMessage: ({ attemptOutput }) => {
       if (attemptOutput.__typename === "AttemptOutputBatch") setMore((known) => merged(known, attemptOutput.entries));
-      // How far it was kept apart, and where it was taken from, is known at its end.
+      // Isolation and source are known at the end.
       else if (attemptOutput.__typename === "AttemptOutputEnd") again();
     },
     poll: async () => {
@@ -106,7 +106,7 @@ function Followed({ id, live, read, again }: { id: string; live: boolean; read: 
   );
 }
 
-/** How the agent was kept apart, where a replayed result came from, and the transcript as a file. */
+/** The agent's isolation, the source of a replayed result, and the transcript as a file. */
 function About({ read, empty, live }: { read: Read; empty: boolean; live: boolean }): ReactNode {
   const { isolation, cacheReceipt: receipt, transcriptUrl } = read;
   return (
@@ -283,7 +283,7 @@ function Text({ text }: { text: string }): ReactNode {
   );
 }
 
-/** A text whose masked secrets are black chips that say which credential stood there. */
+/** A text with masked secrets as chips that name the credential. */
 function Masked({ text }: { text: string }): ReactNode {
   return piecesOf(text).map((piece, index) =>
     "secret" in piece ? (

@@ -1,4 +1,4 @@
-// What a log is made of: read once, then followed. Lines are added in order and never twice.
+// The lines of a log: read once, then streamed. Lines are added in order and never twice.
 
 export interface Line {
   at: string;
@@ -11,7 +11,7 @@ export interface Log {
   cursor: string | null;
   /** Before the first line that is kept here; null when there is nothing before it. */
   before: string | null;
-  /** How many were ever added, let go or not. */
+  /** Number of lines ever added, including dropped ones. */
   total: number;
 }
 
@@ -24,7 +24,7 @@ export function appendLines(log: Log, lines: readonly Line[], cursor: string): L
   return { lines: all.slice(-MAX_LINES), cursor, before: log.before, total: log.total + lines.length };
 }
 
-/** Whether older lines were let go, so that `before` no longer fits the first line. */
+/** Whether older lines were dropped, so that `before` no longer matches the first line. */
 export function isCut(log: Log, lines: readonly Line[]): boolean {
   return log.lines.length + lines.length > MAX_LINES;
 }

@@ -1,4 +1,5 @@
-// What a transcript is made of: entries in order, each known by its number; shown as parts, of which a tool call is one.
+// What a transcript is made of: entries in order, each known by its number; shown as parts, of which a tool call is
+// one.
 
 import type { EntryPartsFragment } from "../run.generated.ts";
 
@@ -31,7 +32,7 @@ export const SPLIT_AT = 16_000;
 /** Longest title of a call, in characters. */
 const TITLE = 160;
 
-/** Entries read and entries told, each once, in order. */
+/** Merges loaded and streamed entries, each once, in order. */
 export function merged(known: readonly Entry[], more: readonly Entry[]): readonly Entry[] {
   const last = known.at(-1)?.sequence ?? 0;
   if (more.every(({ sequence }) => sequence > last)) return more.length === 0 ? known : [...known, ...more];
@@ -176,7 +177,7 @@ function answered(
   }
   asked.call.result += entry.text ?? "";
   if (asked.call.outcome !== "denied") asked.call.outcome = outcome;
-  // What is told of at once, call and result, took no time that anybody measured.
+  // A call reported together with its result has no measured duration.
   const took = asked.at === null || entry.at === null ? 0 : (Date.parse(entry.at) - Date.parse(asked.at)) / 1000;
   asked.call.seconds = took > 0 ? took : null;
 }
@@ -203,7 +204,7 @@ function titleOf(entry: Entry, data: Data): string {
 
 export type Piece = { text: string } | { secret: string };
 
-/** A text with its masks apart: each names what stood there. */
+/** Splits a text at its masks; each mask names its credential. */
 export function piecesOf(text: string): readonly Piece[] {
   const parts = text.split(/\[redacted:([^\]\n]{1,200})\]/);
   return parts.flatMap((part, index): Piece[] =>

@@ -40,7 +40,7 @@ interface Props {
 export const Timeline = memo(function Timeline({ run, selected, scale, onSelect, onScale }: Props): ReactNode {
   const moving = run.steps.some(goesOn) || run.state === "QUEUED";
   const tick = useNow(moving);
-  // Once nothing moves, rows stay as they are, whatever else is drawn: of 200, a key changes two.
+  // Once nothing moves, rows are memoised: of 200 rows, a key changes two.
   const latest = useMemo(() => latestOf(run.steps), [run.steps]);
   const now = moving ? Math.max(tick, latest) : Date.parse(run.endedAt ?? run.createdAt);
   const queuedAt = Date.parse(run.createdAt);
@@ -132,7 +132,7 @@ function goesOn(step: StepRowFragment): boolean {
   return step.wait !== null || step.attempts.some((attempt) => attempt.endedAt === null);
 }
 
-/** Whether a row would be drawn as it is: places are worked out anew at every change and mostly come out the same. */
+/** Whether a row looks the same: positions are recomputed at every change and mostly stay equal. */
 function sameLine(one: LineProps, other: LineProps): boolean {
   return (
     one.step === other.step &&

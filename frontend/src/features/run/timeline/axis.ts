@@ -1,4 +1,4 @@
-// Where the bars of a run's timeline stand, from times alone. Pure: the component only paints what comes out.
+// Positions of the bars of a run's timeline, computed from times only. Pure functions.
 
 import type { StepRowFragment } from "../run.generated.ts";
 
@@ -67,7 +67,7 @@ export function axisOf(
 ): Axis {
   const attempts = steps.flatMap((step) => ranOf(step).map((attempt) => stretch(attempt, now)));
   const begun = attempts.reduce((least, { from }) => Math.min(least, from), now);
-  // Queueing is a pause before the first attempt: a stretch without length to begin at.
+  // Queueing is a pause before the first attempt: a segment of length zero to begin at.
   const all = [...attempts];
   if (queuedAt !== undefined && queuedAt !== null) all.push(instant(Math.min(queuedAt, begun)));
   // What waits, waits until now.
@@ -101,14 +101,14 @@ export function axisOf(
   };
 }
 
-/** The axis of what goes on leads this share of the working time beyond now, at most. */
+/** The axis of an active run ends at most this share of the working time after now. */
 const AHEAD = 1 / 8;
 const AHEAD_MS = 1000;
 
 /**
- * The moment the axis of what goes on leads to: now or a little later, and the same for a while.
+ * The end of an active run's axis: now or slightly later, and constant for a while.
  *
- * Bars of what has ended stand still meanwhile, so that their rows need not be drawn anew for every change.
+ * Until then, finished bars do not move, so that their rows are not rendered for every change.
  */
 export function reachOf(origin: number, workMs: number, now: number): number {
   const stride = Math.max(AHEAD_MS, 2 ** Math.floor(Math.log2(Math.max(1, workMs))) * AHEAD);
@@ -151,7 +151,7 @@ function evenAxis(stretches: Stretch[]): Axis {
   return { at: (moment) => (interpolated(points, moment) / Math.max(place, 0.001)) * 100, breaks: [] };
 }
 
-/** Where the run stood in the queue before its first attempt; null when that cannot be seen. */
+/** The time in the queue before the first attempt; null when too short to show. */
 export function queueSegment(queuedAt: number, steps: readonly TimedStep[], axis: Axis, now: number): Segment | null {
   const begun = steps
     .flatMap(ranOf)
@@ -217,7 +217,7 @@ function interpolated(points: readonly { moment: number; place: number }[], mome
   return before.place + share * (point.place - before.place);
 }
 
-/** Seconds that attempts took; pauses and waits are no work. */
+/** Seconds that attempts took; pauses and waits do not count. */
 export function workSeconds(step: TimedStep, now: number): number {
   return ranOf(step).reduce((sum, attempt) => {
     const { from, to } = stretch(attempt, now);

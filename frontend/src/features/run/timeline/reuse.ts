@@ -1,10 +1,10 @@
-// Steps that were not run: a re-run took their outputs from another run.
+// Reused steps: a re-run took their outputs from another run.
 
 import type { StepRowFragment } from "../run.generated.ts";
 
 type Attempt = StepRowFragment["attempts"][number];
 
-/** Where the output that counts was taken from; null when the step ran, or runs, here. */
+/** The source of a reused output; null when the step ran, or runs, here. */
 export function reuseOf(step: StepRowFragment): Attempt["reuse"] {
   return step.attempts.at(-1)?.reuse ?? null;
 }

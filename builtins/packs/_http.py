@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from packline import WebAddress
 
-#: Told to every server, and the name robots.txt rules are looked up under.
+#: Sent to every server as `User-Agent`, and the name that robots.txt rules are matched against.
 AGENT_TOKEN = "Packline"
 USER_AGENT = f"{AGENT_TOKEN}/1.0 (self-hosted pipeline platform; one page at a time, on request)"
 

@@ -1,6 +1,6 @@
-"""Recognising one's own work at services that know no idempotency keys.
+"""Recognises a step's own objects at services without idempotency keys.
 
-Whatever is made there carries a mark, the digest of the step's idempotency key. Before making anything a pack looks
+Every object made there carries a mark, the digest of the step's idempotency key. Before making anything a pack looks
 for its mark, so that a step that runs again (after a crash, a lost answer, a resume) finds what it made before.
 """
 

@@ -19,7 +19,7 @@ PAGES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "tex
 TEXTS = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
 ACCEPT = "text/html, application/xhtml+xml, text/markdown;q=0.9, text/plain;q=0.8"
 
-#: Most characters of a text that may be ones nobody writes. Of random bytes they are 13%, in whatever 8-bit charset.
+#: Largest share of characters that written texts do not contain. Random bytes have 13% of them in any 8-bit charset.
 NOT_WRITTEN_SHARE = 0.05
 _DOCUMENTS = ("application/pdf", "application/msword", "application/vnd.")
 _DOCUMENT_HINT = "Use the pack `doc.parse` with this address as `source_url`."
@@ -90,7 +90,7 @@ def refuse_other_types(answer: Fetched) -> None:
 
 
 def text_in(body: bytes, charset: str | None, media_type: str, url: str) -> str:
-    """The text of a body, whatever its charset.
+    """The text of a body in any charset.
 
     Raises:
         PackError: `invalid_input` for what is no text, with the pack that reads it where there is one.

@@ -105,7 +105,7 @@ def page_of_hit(hit: Hit) -> Page:
 def passages_of(markdown: str) -> Iterator[str]:
     """The text of a page without inline markup, cut between lines and sentences.
 
-    Headings keep a `# `, list items a `- ` and table rows their `|`, each in a line of its own.
+    Headings keep a `# `, list items a `- ` and table rows their `|`, each on a separate line.
     """
     pending = ""
     for line in _lines(markdown[:PAGE_CHARS]):

@@ -15,7 +15,7 @@ _WORD = re.compile(r"\w+")
 def find_quote(quote: str, text: str) -> str | None:
     """The part of `text` that says the quotation, as the text has it; None when it does not.
 
-    The same words in the same order count, whatever stands between them: models change quotation marks, dashes, line
+    Only the words and their order count, not the characters between them: models change quotation marks, dashes, line
     breaks and capitals when they copy. Figures must be the same, signs of decimals included.
     """
     words = _WORD.findall(quote[:_LONGEST])

@@ -26,7 +26,7 @@ class Cue:
         start: Seconds from the beginning.
         end: Later than `start`.
         text: One or two lines.
-        speaker: Who says it; empty when it need not be told.
+        speaker: Who says it; empty when captions need not name the speaker.
     """
 
     start: float

@@ -88,7 +88,7 @@ async def speak_passages(
         voice: `provider:name`, or None for the gateway's choice.
         folder: Where the sound is kept.
         spoken: Added to.
-        progressed: Told how many characters have been spoken.
+        progressed: Called with the number of characters spoken.
 
     Raises:
         PackError: what the gateway raised.

@@ -51,7 +51,7 @@ class Sentence:
     """A sentence.
 
     Attributes:
-        shown: As it stands in captions and transcripts.
+        shown: The sentence as written in captions and transcripts.
         said: What a voice is given; empty when nothing of it can be spoken.
     """
 

@@ -173,9 +173,9 @@ def loudness(frames: Iterator[av.AudioFrame], rate: int, layout: str = "mono") -
     graph = _graph(rate, layout, [("ebur128", f"metadata=1{dual}")])
     found = SILENT_LUFS
     for frame in _through(graph, frames):
-        told = frame.metadata.get("lavfi.r128.I")
-        if told is not None:
-            found = float(told)
+        reading = frame.metadata.get("lavfi.r128.I")
+        if reading is not None:
+            found = float(reading)
     return found if math.isfinite(found) else SILENT_LUFS
 
 

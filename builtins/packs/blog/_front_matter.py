@@ -29,12 +29,12 @@ def markdown_post(post: Post, title: str, slug: str) -> str:
 
 
 def markdown_body(body: str, title: str) -> str:
-    """The text without front matter of its own and without a heading that repeats the title."""
+    """The text without its front matter and without a heading that repeats the title."""
     return _without_own_title(_without_front_matter(body), title)
 
 
 def _without_front_matter(body: str) -> str:
-    """The body without front matter of its own, which would end up as text."""
+    """The body without its front matter, which would end up as text."""
     text = body.replace("\r\n", "\n").removeprefix("\ufeff")
     match = re.match(r"\s*---[ \t]*\n((?:[A-Za-z_][\w-]*[ \t]*:.*\n|[ \t]+.*\n|-[ \t].*\n)+)---[ \t]*(?:\n|\Z)", text)
     return text[match.end() :] if match else text

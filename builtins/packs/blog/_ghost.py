@@ -240,12 +240,12 @@ class Ghost:
             raise_for_status(response)
         except PackError as error:
             failure = error.failure
-        told = _first_error(response)
-        reason = _one_line(told.get("context")) or _one_line(told.get("message"))
+        ghost_error = _first_error(response)
+        reason = _one_line(ghost_error.get("context")) or _one_line(ghost_error.get("message"))
         because = f": {reason.rstrip('.')}" if reason else ""
-        code, hint, named = str(failure.code), failure.hint, _FIELDS.get(str(told.get("property")))
+        code, hint, named = str(failure.code), failure.hint, _FIELDS.get(str(ghost_error.get("property")))
         match response.status_code:
-            case 403 if told.get("type") == "HostLimitError":
+            case 403 if ghost_error.get("type") == "HostLimitError":
                 code, hint = "quota_exceeded", "The plan of the blog allows no more; see its settings."
                 message = f"`{self.host}` has reached a limit of its plan"
             case 401 | 403:
@@ -268,7 +268,7 @@ class Ghost:
             field=named,
             hint=hint,
             retry_after_seconds=failure.retry_after_seconds,
-            detail={"status": response.status_code, "type": _one_line(told.get("type"))},
+            detail={"status": response.status_code, "type": _one_line(ghost_error.get("type"))},
         )
 
 

@@ -1,4 +1,4 @@
-"""The post itself, whatever it becomes."""
+"""The input fields of a post, shared by all targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A post as a page: cleaned of everything active, with a style of its own."""
+"""A post as a page: cleaned of active content, with its own style sheet."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def post_shape(source: str, title: str, minimum_words: int) -> type[Post]:
 
 
 def body_of(markdown: str, title: str) -> str:
-    """The body alone: no fence around it, no front matter, no title of its own, sections from level two."""
+    """The body alone: no fence around it, no front matter, no title, sections from level two."""
     text = _FRONT_MATTER.sub("", unwrapped(markdown)).lstrip("\n")
     first, _, rest = text.partition("\n")
     heading = _HEADING.fullmatch(first.rstrip())

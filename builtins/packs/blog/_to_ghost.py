@@ -158,7 +158,7 @@ async def _open_picture(ctx: PackContext, artifact_id: str) -> tuple[str, bytes,
 
 
 def _kind_of(content: bytes, file: ArtifactFile) -> tuple[str, str]:
-    """By its first bytes, whatever it is called."""
+    """The picture format by the first bytes, not by the name."""
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp", "webp"
     for start, media_type, ending in _IMAGES:

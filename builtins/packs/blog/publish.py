@@ -48,7 +48,7 @@ class Output(BaseModel):
     )
     url: str | None = Field(description="Public address, of a draft that of its preview; null for a file.")
     post_id: str | None = Field(description="Ghost's id of the post; null for a file.")
-    slug: str = Field(description="The title as it stands in an address.")
+    slug: str = Field(description="The title in the form used in addresses.")
     word_count: int = Field(ge=1, description="Words in the body; East Asian characters count one each.")
     created: bool = Field(description="False when an earlier attempt of this step had posted it.")
 

@@ -10,7 +10,7 @@ from packline import Metadata, PackContext, pack
 
 
 class Input(BaseModel):
-    """What is wanted, and what is at hand."""
+    """The request and the caller's context."""
 
     user_intent: str = Field(
         min_length=1,
@@ -20,7 +20,7 @@ class Input(BaseModel):
     )
     context: JsonValue = Field(
         default=None,
-        description="What is at hand: `inputs` by name, `files` and `artifacts` with name and media type, earlier "
+        description="What the caller has: `inputs` by name, `files` and `artifacts` with name and media type, earlier "
         "`runs`, or any text.",
     )
 

@@ -72,7 +72,7 @@ Every Both All One Two Three First Second Third Last Today Now Then Later Howeve
 Nearly About Around Only What How Why Who Where Which Our We You My Your
 """
 _SENTENCE_STARTERS = frozenset(_SENTENCE_STARTERS_TEXT.split())
-#: What stands under these is a list of works, not a statement.
+#: Headings of lists of works: what follows them is not a statement.
 _READING_LIST = re.compile(
     r"(?:further reading|references|bibliography|(?:related )?sources|see also|notes|links)\W*\Z", re.IGNORECASE
 )

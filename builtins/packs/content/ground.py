@@ -74,7 +74,7 @@ class Change(BaseModel):
     """A sentence that was corrected."""
 
     before: str = Field(description="As it stood in the text.")
-    after: str = Field(description="As it stands there now.")
+    after: str = Field(description="The sentence after the change.")
     number: int = Field(ge=1, description="The mark `[n]` of the source it was corrected by.")
 
 

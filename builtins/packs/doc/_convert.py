@@ -1,4 +1,4 @@
-"""One document file to Markdown, whatever its format. Runs in a process of its own: parsers block and may crash."""
+"""Converts one document file of any format to Markdown. Runs in a separate process: parsers block and may crash."""
 
 from __future__ import annotations
 

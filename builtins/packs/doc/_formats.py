@@ -62,7 +62,7 @@ def detect(path: Path, media_type: str, name: str) -> Format:
 
     Args:
         path: The file.
-        media_type: As declared by whoever sent it; may be wrong or empty.
+        media_type: As declared by the sender; may be wrong or empty.
         name: File name; may be wrong or empty.
 
     Raises:

@@ -1,7 +1,7 @@
-"""PDF to Markdown through pdf_oxide, with a check of its own work.
+"""Converts PDF to Markdown with pdf_oxide, and checks the result.
 
-pdf_oxide is young (measured: 7 of 60 damaged files make its Rust code panic), so each page stands alone and what it
-returns is compared with the plain text of the same page.
+pdf_oxide is young (measured: 7 of 60 damaged files make its Rust code panic), so each page is read separately
+and what it returns is compared with the plain text of the same page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-#: Below this share of the page's words in the Markdown, the reader is told.
+#: Below this share of the page's words in the Markdown, the step warns.
 RECALL_FLOOR = 0.95
 
 #: Pages of one document. Measured: 4 to 6 ms of processor time for a page of dense text.
@@ -107,7 +107,7 @@ def _guarded(call: Callable[[], _Result]) -> _Result:
     """What `call` returns; Rust panics derive from BaseException and are recognised by name.
 
     Raises:
-        _UnreadableError: whatever pdf_oxide raised.
+        _UnreadableError: any error of pdf_oxide.
     """
     try:
         return call()

@@ -193,7 +193,7 @@ def _plain_type(media_type: str) -> str:
 async def _converted(
     ctx: PackContext, field: str, source: str | bytes, media_type: str, charset: str | None, name: str
 ) -> Converted:
-    """The conversion in a process of its own, its refusals blamed on the input field."""
+    """Converts in a separate process; its refusals name the input field."""
     try:
         return await ctx.run_in_process(
             convert, source, media_type, charset, name, os.getpid(), timeout_seconds=PARSE_SECONDS

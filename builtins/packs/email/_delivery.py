@@ -1,6 +1,6 @@
 """Handing a message to a mail server (RFC 5321), one phase after another, so that it is known what a failure means.
 
-Up to the message itself nothing has been sent, whatever goes wrong. Once the server has the message and does not say
+Until the message itself, no failure can have sent anything. Once the server has the message and does not say
 what it did with it, nobody knows: that is `outcome_unknown`, never a reason to try again.
 """
 
@@ -133,7 +133,7 @@ async def deliver(
         await _sign_in(server, account)
         accepted, refused = await _envelope(server, account, sender, recipients, len(message), leave_out_refused)
         reply = await _message(server, account, message)
-        # The message has its answer: what comes of the farewell does not matter.
+        # The message has its answer: the outcome of QUIT does not matter.
         with contextlib.suppress(aiosmtplib.SMTPException, OSError):
             await server.quit(timeout=FAREWELL_SECONDS)
     finally:
@@ -316,7 +316,7 @@ def _sender_refused(account: Account, sender: MailAddress, error: aiosmtplib.SMT
 
 
 def _recipients_refused(account: Account, refused: Sequence[Refusal], *, could_leave_out: bool) -> PackError:
-    told = "; ".join(
+    refusals = "; ".join(
         excerpt(f"{refusal.address}: SMTP {refusal.code} {refusal.reason}", 200) for refusal in refused[:5]
     )
     more = f" and {len(refused) - 5} more" if len(refused) > 5 else ""
@@ -327,7 +327,7 @@ def _recipients_refused(account: Account, refused: Sequence[Refusal], *, could_l
     or_without = " or set `leave_out_refused` to send to the others" if could_leave_out else ""
     return PackError(
         "invalid_input" if is_lasting else "upstream_unavailable",
-        f"The mail server {account.where} does not take mail for {told}{more}. {_NOTHING}",
+        f"The mail server {account.where} does not take mail for {refusals}{more}. {_NOTHING}",
         field="to" if is_lasting else None,
         hint=f"Correct the address{or_without}." if is_lasting else f"Resume the run in a while{or_without}.",
         detail={"refused": [dict(entry) for entry in detail]},

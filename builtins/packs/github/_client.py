@@ -238,5 +238,5 @@ def _not_github(response: httpx2.Response, why: str) -> PackError:
     return PackError(
         "upstream_unavailable",
         f"`{response.request.url.host}` did not answer as GitHub's API does: {why}.",
-        hint="If this lasts, an operator should check PACKLINE_SERVICE_GITHUB_URL and what stands in between.",
+        hint="If this lasts, an operator should check PACKLINE_SERVICE_GITHUB_URL and any proxy in between.",
     )

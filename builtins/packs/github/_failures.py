@@ -34,7 +34,7 @@ def raise_for_answer(
         field: The input field that says what was asked for.
 
     Raises:
-        PackError: with the code the status stands for; limits are `rate_limited` although GitHub sends them as 403.
+        PackError: with the code for the status; limits are `rate_limited` although GitHub sends them as 403.
     """
     try:
         raise_for_status(response)
@@ -87,7 +87,7 @@ def raise_for_answer(
 
 
 def _is_limit(response: httpx2.Response) -> bool:
-    """A limit and not a lack of rights, told by headers and the section linked to, never by the text."""
+    """Whether it is a limit, not a lack of rights, judged by headers and the linked section, never by the text."""
     headers = response.headers
     if response.status_code == 429 or "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0":
         return True
@@ -105,7 +105,7 @@ def _wait_seconds(response: httpx2.Response, retry_after: float | None) -> float
 
 
 def _server_time(response: httpx2.Response) -> float:
-    """By the server's clock, which the reset is told in; ours may be off."""
+    """Now by the server's clock, which the reset time uses; ours may be off."""
     try:
         return parsedate_to_datetime(response.headers.get("date", "")).timestamp()
     except ValueError:

@@ -121,7 +121,7 @@ def read(model: type[_Model], data: object) -> _Model:
         raise PackError(
             "upstream_unavailable",
             f"GitHub's answer is not what its documentation says: `{place}`: {first['msg']}.",
-            hint="If this lasts, an operator should check PACKLINE_SERVICE_GITHUB_URL and what stands in between.",
+            hint="If this lasts, an operator should check PACKLINE_SERVICE_GITHUB_URL and any proxy in between.",
         ) from error
 
 

@@ -88,10 +88,10 @@ async def post_comment(ctx: PackContext, input: Input) -> Output:
     repo = parse_repo(ctx, input.repo)
     number = input.issue_number or repo.number
     if number is None or repo.number not in (None, number):
-        told = "is missing" if number is None else f"is {number}, and `repo` is the address of {repo.number}"
+        mismatch = "is missing" if number is None else f"is {number}, and `repo` is the address of {repo.number}"
         raise PackError(
             "invalid_input",
-            f"`issue_number` {told}.",
+            f"`issue_number` {mismatch}.",
             field="issue_number",
             hint="Give the number, or the address of the issue as `repo`.",
         )

@@ -85,7 +85,7 @@ def _is_that_picture(output: Output, files: Sequence[ArtifactFile]) -> str | Non
     timeout_seconds=360,
     models=[ModelNeed("image")],
     cost="one picture of the image model",
-    post_conditions=[PostCondition("the picture can be read and has the size told", _is_that_picture)],
+    post_conditions=[PostCondition("the picture can be read and has the reported size", _is_that_picture)],
     metadata=Metadata(
         accepts=["description", "brief", "text"],
         produces=["image"],

@@ -19,7 +19,7 @@ _HEADING = re.compile(r"(?m)^[ \t]{0,3}#{1,6}[ \t]+(.+?)[ \t#]*$")
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _TABLE_LINE = re.compile(r"(?m)^[ \t]*\|.*$")
 _FENCE = re.compile(r"(?ms)^[ \t]*(```|~~~).*?^[ \t]*\1[^\n]*$")
-#: Stands where code was; what leads up to it, and what goes on after it, would hang in the air.
+#: Replaces code, so that the text before and after it still makes sense.
 _LEFT_OUT = "\ufffc"
 #: Parts nobody wants to hear.
 _UNHEARD = frozenset(

@@ -1,4 +1,4 @@
-"""Who speaks with which voice, so that two speakers can be told apart."""
+"""Assigns voices to speakers so that listeners can distinguish them."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Input(BaseModel):
     title: str | None = Field(default=None, max_length=200, description="Title of the episode; else the text's own.")
     theme: Theme = Field(
         default="interview",
-        description="Form of the conversation. Without a model the speakers read the text in turn, whatever the form.",
+        description="Form of the conversation. Without a model, the speakers read the text in turn for every form.",
     )
     speakers: list[Speaker] = Field(
         default_factory=lambda: [Speaker(name="Host"), Speaker(name="Guest")],
@@ -220,7 +220,7 @@ def _speakers(input: Input) -> list[Speaker]:
     if any(not re.search(r"\w", name) for name in names) or len({name.casefold() for name in names}) < len(names):
         raise PackError(
             "invalid_input",
-            f"The speakers {', '.join(f'`{name}`' for name in names)} cannot be told apart.",
+            f"The speakers {', '.join(f'`{name}`' for name in names)} look the same.",
             field="speakers",
             hint="Give each speaker a name of their own.",
         )

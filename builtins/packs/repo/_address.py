@@ -1,6 +1,6 @@
 """Which repository addresses are accepted, and where they really lead.
 
-Git opens its own connections, outside the egress guard that `ctx.http` stands behind. So the first request of the
+Git opens its own connections, outside the egress guard of `ctx.http`. So the first request of the
 protocol is made here, through the guard, and Git is then held to what the guard allowed: the same scheme, host and
 port, at the very IP address that was checked (`Remote.resolve_entry`), without redirects.
 """
@@ -49,7 +49,7 @@ class Remote:
 
     @property
     def resolve_entry(self) -> str:
-        """Value for Git's `http.curloptResolve`: this host and port are at this address, whatever DNS says now.
+        """Value for Git's `http.curloptResolve`: this host and port are at this address, not where DNS points now.
 
         Without it a name could answer with a public address to the guard and with a private one to Git (DNS
         rebinding).

@@ -1,8 +1,8 @@
-"""What was changed in a clone, told by a repository of our own; blocks, so it runs in a worker.
+"""Finds what changed in a clone, by comparing in a fresh repository; blocks, so it runs in a worker.
 
-Whoever worked in the clone, an agent for one, could write anything into its `.git`: filters, hooks, other remotes,
+An agent that worked in the clone could write anything into its `.git`: filters, hooks, other remotes,
 programs that Git would start. So nothing of it is used. The commit it was cloned at is fetched again into a fresh
-repository, the files are put beside it without any `.git`, and Git compares the two.
+repository, the files are copied next to it without any `.git`, and Git compares the two.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 #: Longest patch, in bytes.
 MAX_PATCH_BYTES = 20 * 1024 * 1024
-#: Changed files that are told one by one.
-MAX_TOLD_FILES = 200
+#: Changed files that are listed one by one.
+MAX_LISTED_FILES = 200
 #: Who a commit is by; a person's name would claim that a person wrote it.
 AUTHOR_NAME, AUTHOR_EMAIL = "Packline", "packline@localhost"
 #: Names Git gives a meaning to, on some file system at least (CVE-2014-9390).
@@ -157,7 +157,7 @@ def push_changes(job: ChangeJob, push: PushJob) -> Changes:
 def _fresh_copy(
     job: ChangeJob, *, config: Mapping[str, str] | None = None, variables: Mapping[str, str] | None = None
 ) -> Iterator[tuple[Git, Path]]:
-    """A repository of our own at the commit, its index holding the files of the clone; and a folder beside it."""
+    """A fresh repository at the commit whose index holds the files of the clone, and a folder next to it."""
     source = inside(job.workspace, job.clone, field="clone_path")
     scratch = Path(tempfile.mkdtemp(prefix=".packline-", dir=job.workspace))
     try:
@@ -183,7 +183,7 @@ def _fresh_copy(
                 f"{job.remote.url} does not hand out the commit {job.commit} any more.",
                 complaint,
                 field="commit",
-                hint="Fetch the repository anew.",
+                hint="Fetch the repository again.",
             )
         git.run("read-tree", job.commit)
         _take_files(source, target)
@@ -235,8 +235,8 @@ def _compare(git: Git, job: ChangeJob, scratch: Path) -> Changes:
             f"The changes are {patch.stat().st_size:,} bytes as a patch; at most {MAX_PATCH_BYTES:,} are kept.",
             hint="Have built and downloaded files left out, by a `.gitignore` for one.",
         )
-    told = [entry for entry in counts.read_bytes().split(b"\0") if entry]
-    return Changes(patch.read_bytes(), [_changed_file(entry) for entry in told[:MAX_TOLD_FILES]], len(told))
+    entries = [entry for entry in counts.read_bytes().split(b"\0") if entry]
+    return Changes(patch.read_bytes(), [_changed_file(entry) for entry in entries[:MAX_LISTED_FILES]], len(entries))
 
 
 def _changed_file(entry: bytes) -> ChangedFile:

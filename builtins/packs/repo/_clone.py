@@ -132,7 +132,7 @@ def _find_ref(git: Git, job: CloneJob) -> tuple[str, str | None]:
 
 
 def _list_refs(git: Git, job: CloneJob, wanted: list[str]) -> dict[str, str]:
-    """The server's refs of these names: name to commit, and `ref: HEAD` to the branch that HEAD stands for."""
+    """The server's refs of these names: name to commit, and `ref: HEAD` to the branch that HEAD points to."""
     status, printed, complaint = git.try_run("ls-remote", "--symref", "--", job.remote.url, *wanted)
     if status != 0:
         git.fail("upstream_unavailable", f"{job.remote.url} stopped answering.", complaint)

@@ -1,6 +1,6 @@
 """The Git program, run on behalf of people who are not trusted, in a worker process.
 
-Everything here blocks. Git has an environment of its own: no configuration of this machine, no hooks, no filters, no
+Everything here blocks. Git has a separate environment: no configuration of this machine, no hooks, no filters, no
 submodules, no prompts, no proxies, no other protocol, no redirects (`git help config`, `git help git`). Its children
 stay in the worker's process group, so that they die with it.
 """
@@ -166,7 +166,7 @@ class Git:
             resource.prlimit(process.pid, resource.RLIMIT_AS, (_GIT_MEMORY_BYTES, _GIT_MEMORY_BYTES))
             resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (self._max_bytes, self._max_bytes))
         except (OSError, ValueError):
-            return  # already gone, or below limits of its own
+            return  # already gone, or below its own limits
 
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         pause = _WATCH_SECONDS

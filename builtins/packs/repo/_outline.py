@@ -159,7 +159,7 @@ def _symbol_lines(symbols: list[Symbol]) -> Iterable[str]:
 
 
 def _most_telling(symbols: list[Symbol]) -> list[Symbol]:
-    """What stands at the top of the file, then members while there is room; in the order of the file."""
+    """The symbols at the top of the file, then members while there is room; in the order of the file."""
     members: Counter[str] = Counter()
     seen: set[tuple[str | None, str]] = set()
     top: list[Symbol] = []

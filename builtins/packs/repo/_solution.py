@@ -82,7 +82,7 @@ async def change_job(ctx: PackContext, clone: Clone, session: PackSession | None
         remote=await discover(ctx, check_url(clone.url)),
         commit=clone.commit,
         workspace=session.path,
-        clone=clone.clone_path.split("/", 1)[0],  # the whole repository, whatever part of it was read
+        clone=clone.clone_path.split("/", 1)[0],  # the whole repository, also when only a part was read
         max_bytes=clone.max_size_mb * 1_000_000,
         time_limit_seconds=TIME_LIMIT_SECONDS,
     )
@@ -96,11 +96,11 @@ async def make_patch(ctx: PackContext, job: ChangeJob) -> Change:
     """
     ctx.progress(0.2, f"Comparing with {job.commit[:12]}")
     changes = await ctx.run_in_process(find_changes, job, timeout_seconds=TIME_LIMIT_SECONDS + 30)
-    return await told(ctx, changes)
+    return await save_change(ctx, changes)
 
 
-async def told(ctx: PackContext, changes: Changes) -> Change:
-    """Changes as an output, the patch kept."""
+async def save_change(ctx: PackContext, changes: Changes) -> Change:
+    """Save the patch as an artifact and return the changes."""
     artifact = None
     if changes.file_count:
         artifact = await ctx.save_artifact("changes.patch", changes.patch, "text/x-patch")

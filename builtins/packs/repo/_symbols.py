@@ -23,7 +23,7 @@ class Symbol:
             `table`.
         name: Its name.
         signature: The name with parameters or bases, as far as they were seen.
-        parent: Class, struct or module it stands in, or None.
+        parent: Class, struct or module that contains it, or None.
         summary: First sentence of its documentation, or empty.
     """
 

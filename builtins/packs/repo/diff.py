@@ -60,7 +60,7 @@ class Output(Change):
 async def diff(ctx: PackContext, input: Input) -> Output:
     """Compares a clone with the commit it was made at and keeps the difference as a patch for `git apply`.
 
-    Nothing of the clone's own `.git` is used: whoever changed the clone may have put anything there.
+    Nothing of the clone's own `.git` is used: a process that changed the clone may have put anything there.
     """
     change = await make_patch(ctx, await change_job(ctx, input, ctx.session))
     if input.must_differ and not change.file_count:

@@ -143,7 +143,7 @@ async def fetch_into_session(
     Args:
         ctx: Of a pack that preserves its session.
         input: What to fetch.
-        keep: Is told the session once it is there.
+        keep: Called with the session once it exists.
 
     Raises:
         PackError: as `repo.fetch` fails.

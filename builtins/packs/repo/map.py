@@ -56,7 +56,7 @@ class Definition(BaseModel):
     kind: str = Field(description="`class`, `function`, `method`, `struct`, `interface` and the like.")
     name: str = Field(description="Its name.")
     signature: str = Field(description="The name with its parameters or bases.")
-    parent: str | None = Field(description="Class or module it stands in; null at the top of a file.")
+    parent: str | None = Field(description="Class or module that contains it; null at the top of a file.")
     summary: str = Field(description="First sentence of its documentation; may be empty.")
 
 

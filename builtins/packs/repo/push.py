@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 from packline import CredentialNeed, Metadata, PackContext, pack, program
 
 from ..github._input import one_line
-from ._solution import Change, Clone, change_job, check_branch, commit_message, push_branch, sign_in, told
+from ._solution import Change, Clone, change_job, check_branch, commit_message, push_branch, save_change, sign_in
 
 
 class Input(Clone):
@@ -78,8 +78,8 @@ class Output(Change):
 async def push(ctx: PackContext, input: Input) -> Output:
     """Commits what differs from the commit a clone was made at, and pushes it as a new branch.
 
-    Nothing of the clone's own `.git` is used: whoever changed the clone may have put anything there. A step that runs
-    again makes the same commit and finds it pushed.
+    Nothing of the clone's own `.git` is used: a process that changed the clone may have put anything there. A step that
+    runs again makes the same commit and finds it pushed.
     """
     if input.branch is not None:
         check_branch(input.branch)
@@ -89,7 +89,7 @@ async def push(ctx: PackContext, input: Input) -> Output:
     branch, changes = await push_branch(ctx, job, branch=input.branch, message=message, authorization=authorization)
     ctx.progress(1.0, f"Pushed {changes.file_count} changed files as {branch}")
     return Output(
-        **dict(await told(ctx, changes)),
+        **dict(await save_change(ctx, changes)),
         branch=branch,
         commit=changes.commit or "",
         base_commit=job.commit,

@@ -28,7 +28,7 @@ def extracts(question: str, pages: Sequence[Page], per_source: int) -> dict[int,
 
     Pages without one are left out. A sentence that two pages have is taken from the first.
     """
-    told: list[tuple[int, int, str]] = []
+    candidates: list[tuple[int, int, str]] = []
     known: set[str] = set()
     for number, page in enumerate(pages, 1):
         for place, sentence in enumerate(s for passage in page.passages for s in sentences_of(passage)):
@@ -37,12 +37,12 @@ def extracts(question: str, pages: Sequence[Page], per_source: int) -> dict[int,
             is_fitting = len(text) <= LONGEST_SENTENCE and count_words(text) >= FEWEST_WORDS and not urls(text)
             if is_fitting and key not in known:
                 known.add(key)
-                told.append((number, place, text))
+                candidates.append((number, place, text))
     chosen: dict[int, list[tuple[int, str]]] = {}
-    order = ranked(question, [f"{pages[number - 1].title} {text}" for number, _, text in told])
-    standing = [index for _, index in order if not _POINTING.match(told[index][2])]
+    order = ranked(question, [f"{pages[number - 1].title} {text}" for number, _, text in candidates])
+    standing = [index for _, index in order if not _POINTING.match(candidates[index][2])]
     for index in standing:
-        number, place, text = told[index]
+        number, place, text = candidates[index]
         taken = chosen.setdefault(number, [])
         if len(taken) < per_source:
             taken.append((place, text))

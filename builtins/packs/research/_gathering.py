@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HITS_PER_SEARCH = 8
 READ_AT_ONCE = 4
-#: A result's description stands in for a page that cannot be read when it says at least this much.
+#: A result's description of at least this length replaces a page that cannot be read.
 SNIPPET_CHARS = 120
 #: Pages that share this much of their word sequences are one text printed twice (w-shingling, Broder 1997).
 SAME_TEXT = 0.6
@@ -120,7 +120,7 @@ async def read_all(ctx: PackContext, hits: Sequence[Hit], most: int) -> list[Pag
     """Pages of the best hits, at most `most`, in the order of the hits; a text that two sites print, once.
 
     Pages that cannot be read make room for the next hit; at most three times as many are tried. When there are too few
-    then, what the search said about the others stands in.
+    then, the search results replace the others.
     """
     waiting = list(enumerate(hits[: most * 3]))
     pages: dict[int, Page] = {}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: How much of the pages a model is given: of each, and of all together.
 PAGE_CHARS, ALL_CHARS = 7_000, 60_000
-#: What stands behind a sentence whose citations did not hold.
+#: Put after a sentence whose citations did not hold.
 UNSUPPORTED = "*(no source)*"
 SENTENCE_CHARS = 1_500
 #: Longest paragraph in sentences.

@@ -61,7 +61,7 @@ class Outline:
 
 
 def compose(text: str, request: Request) -> Outline | None:
-    """The outline of `text`, or None when it holds too little for a slide beside the title."""
+    """The outline of `text`, or None when it holds too little for a slide besides the title."""
     source = read_source(text)
     title = _title(source, request)
     main = [section for section in source.sections if section.level == 1]
@@ -134,7 +134,7 @@ def _unlinked(runs: Runs) -> list[Run]:
 
 
 def _image_prompts(drafts: list[Draft], first: int) -> tuple[tuple[int, str], ...]:
-    """For each slide of prose or bullets, what a picture beside it should show."""
+    """For each slide of prose or bullets, what a picture next to it should show."""
     shown = [" ".join(text for block in draft.blocks for text in block_texts(block)) for draft in drafts]
     ranking = Ranking(shown)
     prompts = []

@@ -113,7 +113,7 @@ class Slide:
     Attributes:
         layout: How it is arranged.
         title: Its heading; empty when it has none.
-        columns: Its blocks: one column, or two beside each other.
+        columns: Its blocks: one column, or two side by side.
         notes: What the speaker says, plain text, paragraphs separated by blank lines.
         part: Which part of a slide that was split this is, with their number; (1, 1) for a whole one.
         scale: Type size relative to the theme's, found by measuring.

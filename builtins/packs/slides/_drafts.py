@@ -45,11 +45,11 @@ class Draft:
     Attributes:
         title: Its heading.
         blocks: What it shows.
-        notes: What is said beside it.
+        notes: The speaker notes.
         kind: What it mostly is.
         section: Number of its section, counted over all sections.
         lead: The sentence of its section that introduces it best, for shared slides; may be empty.
-        point: The sentence of its section that says most, wherever it stands, for takeaways; may be empty.
+        point: The most telling sentence of its section, for takeaways; may be empty.
         weight: How much that one says.
     """
 

@@ -37,7 +37,7 @@ LINE_CHARACTERS = 78
 BODY_LINES = 12.5
 #: Most pages a deck may have.
 MAX_PAGES = 300
-#: Smallest type sizes relative to normal before a slide is split: 18 pt, and 16 pt beside tables and code.
+#: Smallest type sizes relative to normal before a slide is split: 18 pt, and 16 pt next to tables and code.
 SMALLEST_PROSE = 0.85
 SMALLEST = 0.78
 

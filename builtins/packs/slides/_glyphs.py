@@ -1,4 +1,4 @@
-"""Tells which scripts of a text no font at hand can show, by reading the fonts' own character maps."""
+"""Finds the scripts of a text that no available font can show, from the fonts' character maps."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def script_of(character: str) -> str:
 
 
 def _is_visible(character: str) -> bool:
-    if " " <= character <= "\u024f":  # Latin: every font at hand
+    if " " <= character <= "\u024f":  # Latin: every available font
         return False
     if "\ufe00" <= character <= "\ufe0f":  # variation selectors
         return False

@@ -171,7 +171,7 @@ def _is_side_list(block: Block) -> bool:
 
 
 def _is_side_piece(block: Block) -> bool:
-    """Whether a table or listing is narrow enough to stand beside a list."""
+    """Whether a table or listing is narrow enough to fit next to a list."""
     if isinstance(block, Code):
         lines = block.text.split("\n")
         return 3 <= len(lines) <= 14 and max(len(line) for line in lines) <= 44

@@ -223,7 +223,7 @@ class _Reader:
             yield Item(marked, tuple(children))
 
     def _flat(self, node: SyntaxTreeNode) -> Runs:
-        """Whatever stands in a list item besides lists, as text."""
+        """Everything in a list item except lists, as text."""
         if node.type in ("fence", "code_block"):
             return (Run(node.content.strip("\n").expandtabs(4), code=True),)
         if node.type in ("paragraph", "heading"):

@@ -66,7 +66,7 @@ class SlideDraft(BaseModel):
 class PicturedSlideDraft(SlideDraft):
     """One slide with a picture to be made for it."""
 
-    picture: str = Field(default="", description="What an illustration beside it shows; empty for none.")
+    picture: str = Field(default="", description="What an illustration next to it shows; empty for none.")
 
 
 class DeckDraft(BaseModel):

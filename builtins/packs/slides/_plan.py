@@ -29,7 +29,7 @@ class Plan:
     """The content slides of a deck.
 
     Attributes:
-        drafts: In order, parts of one section beside each other.
+        drafts: In order, parts of one section next to each other.
         agenda: Names of the main sections that have slides.
         takeaways: Three to five bullets, or none when there is too little to take away.
         lost: What could not be shown, in words.
@@ -88,7 +88,7 @@ class _Planner:
         return [drafts for i, s in enumerate(self._sections) if (drafts := self._drafter.drafts(i, s, compact=False))]
 
     def compact(self) -> list[list[Draft]]:
-        """The same with prose digested to one slide, and to a line beside lists and tables."""
+        """The same with prose digested to one slide, and to a line next to lists and tables."""
         return [drafts for i, s in enumerate(self._sections) if (drafts := self._drafter.drafts(i, s, compact=True))]
 
     def rolled_up(self, groups: list[list[Draft]], budget: int) -> list[list[Draft]]:
@@ -194,7 +194,7 @@ class _Planner:
         return [replace(best, title=title, blocks=blocks, notes=notes, kind="rollup", section=firsts[0].section)]
 
     def _shared_title(self, drafts: list[Draft]) -> Runs:
-        """The section they all lie in, unless that has a slide of its own; else the first and last name."""
+        """The section they all lie in, unless that has its own slide; else the first and last name."""
         sections = [self._sections[draft.section] for draft in drafts]
         if sections[0].level == 0:
             return (Run("Overview"),)

@@ -33,7 +33,7 @@ _SUMMARY_TITLES = re.compile(
 
 @dataclass(slots=True)
 class Section:
-    """A heading and what stands under it, up to the next heading.
+    """A heading and the text under it, up to the next heading.
 
     Attributes:
         title: Its heading.
@@ -78,10 +78,10 @@ class Source:
         title: Its own title, or its first sentence.
         subtitle: A short line under the title, or empty.
         author: From its front matter or byline, or empty.
-        intro: What stands before the first section; its title is empty.
+        intro: The text before the first section; its title is empty.
         sections: In order.
         left_out: Names of sections set aside.
-        headed: Whether the text had headings of its own.
+        headed: Whether the text has headings.
     """
 
     title: Runs
@@ -237,7 +237,7 @@ def _take_front(intro: Section) -> tuple[Runs, str]:
 
 
 def _attach_captions(section: Section) -> None:
-    """Takes "Table 1: …" lines beside tables out of the text and keeps them as the tables' names."""
+    """Removes "Table 1: …" lines next to tables from the text and keeps them as the tables' names."""
     kept: list[Block] = []
     waiting: Runs = ()
     for index, block in enumerate(section.blocks):

@@ -31,7 +31,7 @@ class RawSlide:
 
     Attributes:
         markdown: What is shown.
-        layout: Layout its author asked for, whatever it is; empty when none.
+        layout: Layout its author asked for, valid or not; empty when none.
         notes: Texts of its notes, in order.
     """
 
@@ -89,7 +89,7 @@ def _front_matter(lines: list[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _cut(lines: list[str], *, at_headings: bool) -> list[list[tuple[str, bool]]]:
-    """Lines of each slide, each marked with whether it stands inside fenced code."""
+    """Lines of each slide, each marked with whether it is inside fenced code."""
     chunks: list[list[tuple[str, bool]]] = [[]]
     fence = ""
     in_comment = False

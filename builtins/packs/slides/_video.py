@@ -138,8 +138,8 @@ def make_video(film: Film, track: Track, path: str) -> Facts:
     return read_facts(path)
 
 
-def _tell(path: str, frames: int) -> None:
-    """Leaves word of how many frames are done for `watched`; the server reads it now and then."""
+def _report_progress(path: str, frames: int) -> None:
+    """Write the number of finished frames to the file that `watched` reads."""
     with open(f"{path}.new", "w", encoding="ascii") as file:
         file.write(str(frames))
     os.replace(f"{path}.new", path)
@@ -180,7 +180,7 @@ def _stream_seconds(duration: int | None, time_base: Fraction | None) -> float:
     return float(duration * time_base) if duration and time_base else 0.0
 
 
-def _write(container: OutputContainer, film: Film, track: Track, told: str) -> None:
+def _write(container: OutputContainer, film: Film, track: Track, progress_file: str) -> None:
     container.metadata.update(
         {key: value for key, value in (("title", film.title), ("artist", film.author)) if value}
         | ({"comment": film.description} if film.description else {})
@@ -213,7 +213,7 @@ def _write(container: OutputContainer, film: Film, track: Track, told: str) -> N
         while texts is not None and cues and cues[0].start <= moment:
             container.mux(_caption(texts, cues.pop(0)))
         if number % _TOLD_FRAMES == 0:
-            _tell(told, number)
+            _report_progress(progress_file, number)
         frame.pts, frame.time_base = number, _FRAME
         container.mux(picture.encode(frame))
     if texts is not None:
@@ -225,7 +225,7 @@ def _write(container: OutputContainer, film: Film, track: Track, told: str) -> N
 
 
 def _sound_frames(track: Track) -> Iterator[av.AudioFrame]:
-    """The levelled sound, its times counted anew: filters leave gaps of a sample where they round."""
+    """The levelled sound, its times recounted: filters leave gaps of a sample where they round."""
     position = 0
     for frame in levelled(track, SOUND_RATE):
         frame.pts, frame.time_base = position, Fraction(1, SOUND_RATE)
@@ -234,7 +234,7 @@ def _sound_frames(track: Track) -> Iterator[av.AudioFrame]:
 
 
 def _picture_frames(film: Film) -> Iterator[av.VideoFrame]:
-    """Every frame: each shot dissolves from the one before, then stands."""
+    """Every frame: each shot dissolves from the one before, then stays."""
     before: NDArray[numpy.uint8] | None = None
     for shot in film.shots:
         still = _picture(shot.picture, film.width, film.height)

@@ -1,4 +1,4 @@
-"""Writes blocks back as Markdown, escaping whatever would otherwise be read as markup."""
+"""Writes blocks back as Markdown, escaping everything that would otherwise be read as markup."""
 
 from __future__ import annotations
 
@@ -107,5 +107,5 @@ def _run(run: Run) -> str:
 
 
 def _comment(text: str) -> str:
-    """Text that cannot end the comment it stands in, nor be taken for a slide break."""
+    """Text that cannot end the surrounding comment, nor be taken for a slide break."""
     return re.sub(r"(?m)^(\s*)-{3,}\s*$", "\\1\u2014", text.replace("-->", "\u2192").replace("<!--", "")).strip()

@@ -247,7 +247,7 @@ async def _by_model(ctx: PackContext, input: Input) -> tuple[Made, str]:
 def _too_little() -> PackError:
     return PackError(
         "invalid_input",
-        "`text` holds too little to make slides of: no sentence, list, table or code beside its title.",
+        "`text` holds too little to make slides of: no sentence, list, table or code besides its title.",
         field="text",
         hint="Give a few sentences at least; a paragraph for each slide is a good measure.",
     )

@@ -20,14 +20,14 @@ from ..repo._solution import (
     make_patch,
     nothing_changed,
     push_branch,
+    save_change,
     sign_in,
-    told,
 )
 
 if TYPE_CHECKING:
     from packline import PackSession
 
-#: The task stands between lines of dashes, so that other people's words in it are told from the order itself.
+#: The task is put between lines of dashes, to separate other people's words in it from the instruction.
 _PROMPT = """\
 The folder `repo` holds a clone of a Git repository. Do the task below by changing its files. Do not commit, do not \
 push, and change nothing outside of `repo`. Run the repository's own tests where you can. When you are done, answer \
@@ -72,7 +72,7 @@ class Input(BaseModel):
         examples=["claude"],
     )
     model: str | None = Field(
-        default=None, min_length=1, max_length=200, description="Model the agent is told to use; its profile's own."
+        default=None, min_length=1, max_length=200, description="Model for the agent to use; by default its profile's."
     )
     title: str = Field(
         default="Change made by an agent",
@@ -98,7 +98,7 @@ class Output(BaseModel):
     """What became of the task."""
 
     summary: str = Field(description="What the agent says it changed.")
-    agent: str = Field(description="The agent profile that did the work, and `@model` when it was told one.")
+    agent: str = Field(description="The agent profile that did the work, and `@model` when one was given.")
     changed_files: list[FileChange] = Field(description="What differs, at most 200 files.")
     file_count: int = Field(description="Number of files that differ.", ge=1)
     artifact: ArtifactRef = Field(description="The change as a patch, as `git apply` takes it.")
@@ -120,7 +120,7 @@ class Output(BaseModel):
     timeout_seconds=2_400,
     services=[program("git")],
     credentials=[CredentialNeed("github", "github", required=False)],
-    cost="what the agent spends on its model; told on the attempt when the agent tells it",
+    cost="what the agent spends on its model; recorded on the attempt if the agent reports it",
     metadata=Metadata(
         accepts=["repo_url", "description"],
         produces=["code_diff", "pr_url", "session_id", "repo_workspace"],
@@ -175,7 +175,7 @@ async def solve(ctx: PackContext, input: Input) -> Output:
     else:
         message = commit_message(input.title, summary)
         branch, changes = await push_branch(ctx, job, branch=input.branch, message=message, authorization=authorization)
-        change, commit = await told(ctx, changes), changes.commit
+        change, commit = await save_change(ctx, changes), changes.commit
     if change.artifact is None:
         raise nothing_changed()
     if branch is not None and input.mode == "pull_request":

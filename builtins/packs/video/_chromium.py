@@ -114,7 +114,7 @@ def find_chromium() -> str | None:
         if found is None:
             continue
         if _is_script(found):
-            # Debian's script adds flags, extensions and environment of its own.
+            # Debian's script adds its own flags, extensions and environment.
             direct = Path("/usr/lib") / name / name
             return str(direct) if os.access(direct, os.X_OK) else found
         return found

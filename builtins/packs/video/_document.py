@@ -58,7 +58,7 @@ class Film:
     """What goes into a document.
 
     Attributes:
-        title: Of the whole; stands small on each scene.
+        title: Of the whole video; small on each scene.
         scenes: In order, without gaps.
         theme: Look.
         aspect_ratio: `16:9`, `9:16` or `1:1`.

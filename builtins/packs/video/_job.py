@@ -30,7 +30,7 @@ PRELOAD = ("av",)
 MAX_SECONDS = 720.0
 #: Longest a render may take; less than the pack's own limit, so that the failure can say where it stood.
 RENDER_SECONDS = 1500.0
-_TELL_SECONDS = 0.5
+_REPORT_SECONDS = 0.5
 #: Calls the encoder may be behind; bounds the memory of pictures that wait.
 _FRAMES_AHEAD = 12
 
@@ -69,7 +69,7 @@ class Rendered:
         width: In pixels.
         height: In pixels.
         frames: Pictures in it.
-        drawn: How many of them were drawn anew.
+        drawn: How many of them were not reused.
         audio_seconds: Length of its sound, or None.
         poster: A JPEG of a telling moment.
         warnings: What is not quite right.
@@ -117,7 +117,7 @@ def render_composition(job: Job) -> Rendered:
         poster = b""
         drawn = 0
         shown: bytes | None = None
-        told = 0.0
+        reported = 0.0
         with Film(Path(job.target), width, height, job.fps, job.audio) as film, _beside() as do:
             for number in range(frames):
                 if stage.seek(number / job.fps) or shown is None:
@@ -130,8 +130,8 @@ def render_composition(job: Job) -> Rendered:
                 if number == poster_at:
                     poster = shown
                 now = time.monotonic()
-                if now - told >= _TELL_SECONDS:
-                    told = now
+                if now - reported >= _REPORT_SECONDS:
+                    reported = now
                     progress.tell(0.05 + 0.9 * number / frames, f"Frame {number + 1} of {frames}")
                 if now > until:
                     raise _too_long(number, frames)
@@ -192,7 +192,7 @@ def _length(stage: Stage, sound: float | None, warnings: list[str]) -> float:
         return sound or 0.0
     if sound is not None and sound > seconds + 0.05:
         warnings.append(
-            f"The sound is {sound - seconds:.1f} s longer than the composition; its last picture stands until then."
+            f"The sound is {sound - seconds:.1f} s longer than the composition; its last picture stays until then."
         )
         return sound
     return seconds

@@ -40,7 +40,7 @@ def heard_progress(folder: Path, listener: Callable[[float, str], None]) -> Iter
 
 
 class ToldProgress:
-    """The worker's end; a full pipe drops what is told rather than holding up the work."""
+    """The worker's end; a full pipe drops a report rather than holding up the work."""
 
     def __init__(self, path: str) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_NONBLOCK)

@@ -1,4 +1,4 @@
-"""Rules for compositions that need no browser: what stands in the document."""
+"""Rules for compositions that need no browser, only the document."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _timeline(tree: LexborHTMLParser) -> Iterator[Finding]:
 
 
 def _has_untimed_text(tree: LexborHTMLParser) -> bool:
-    """Whether something to read stands outside of all timed elements."""
+    """Whether there is text outside of all timed elements."""
     copy = LexborHTMLParser(tree.html or "")
     for node in copy.css("body [data-start], body [data-end], script, style"):
         node.decompose()

@@ -37,7 +37,7 @@ _FIGURE = re.compile(
 class Column(BaseModel):
     """One side of a comparison."""
 
-    title: str = Field(max_length=60, description="What stands on this side.")
+    title: str = Field(max_length=60, description="Title of this side.")
     points: list[str] = Field(default_factory=list, max_length=4, description="What is true of it, a few words each.")
 
 
@@ -56,7 +56,7 @@ class Scene(BaseModel):
     left: Column | None = Field(default=None, description="First side of a comparison.")
     right: Column | None = Field(default=None, description="Second side of a comparison.")
     duration_seconds: float | None = Field(
-        default=None, ge=1.5, le=720, description="Seconds it stands; else shared out by the length of the texts."
+        default=None, ge=1.5, le=720, description="Seconds it is shown; by default by the length of the texts."
     )
 
 

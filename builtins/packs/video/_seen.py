@@ -110,7 +110,7 @@ def _of_text(text: Mapping[str, Any], width: int, height: int, instant: float) -
 
 
 def least_contrast(colour: list[float] | None, grounds: list[list[float]] | None) -> float | None:
-    """The smallest contrast of a text to what it may stand on (WCAG 2.2); None where that cannot be told."""
+    """The smallest contrast of a text to its possible backgrounds (WCAG 2.2); None if unknown."""
     if not colour or not grounds:
         return None
     strength = colour[3]

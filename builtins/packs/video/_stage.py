@@ -83,7 +83,7 @@ class Stage:
         width: Of the stage, in CSS pixels.
         height: Likewise.
         blocked: Addresses outside that the page asked for, at most 50, in order.
-        is_isolated: Whether the browser runs in a namespace of its own.
+        is_isolated: Whether the browser runs in its own namespace.
         left_for: Where the page went instead of staying; None while it stays.
         has_crashed: Whether its process died.
     """
@@ -142,9 +142,9 @@ class Stage:
 
     def report(self) -> tuple[list[str], list[str]]:
         """Addresses the page asked for in vain, and what failed in its scripts, each once."""
-        told = self.evaluate("__packlineClock.report()")
-        refused = [str(address) for address in told["refused"] if ":" in str(address)]
-        return list(dict.fromkeys([*self.blocked, *refused])), [str(text) for text in told["failed"]]
+        report = self.evaluate("__packlineClock.report()")
+        refused = [str(address) for address in report["refused"] if ":" in str(address)]
+        return list(dict.fromkeys([*self.blocked, *refused])), [str(text) for text in report["failed"]]
 
     def look(self) -> dict[str, Any]:
         """What can be seen now, as `inspect.js` tells it."""
@@ -374,7 +374,7 @@ def _serve(stage: Stage, html: str, assets: Mapping[str, Asset]) -> None:
 
 
 def _with_fonts(html: str) -> str:
-    """The document with the fonts that come along declared before anything of its own."""
+    """The document with the bundled fonts declared before its own content."""
     faces = "".join(
         f"@font-face{{font-family:'{family}';font-weight:{weight};font-style:{style};src:url('{ORIGIN}/font/{file}')}}"
         for family, weight, style, file in _FACES

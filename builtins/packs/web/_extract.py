@@ -2,7 +2,7 @@
 
 Measured: on pages with semantic markup trafilatura leaves boilerplate out best; on pages made of `div`s it loses
 titles, headings and lists, which the rules keep. So its result is taken unless it lost too much of the structure or
-the text that the rules found. Runs in a process of its own.
+the text that the rules found. Runs in a separate process.
 """
 
 from __future__ import annotations

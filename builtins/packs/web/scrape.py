@@ -117,7 +117,7 @@ async def scrape(ctx: PackContext, input: Input) -> Output:
 
     Navigation, cookie banners, advertisements and footers are left out; headings, lists, tables, code and links stay,
     links made absolute. The site's robots.txt is respected. Two extractors are compared; which one won, and how far
-    they agree, is in the output. What is no text is refused, whatever the server calls it.
+    they agree, is in the output. What is not text is refused, whatever its declared type.
     """
     url = checked_url(input.url, field="url")
     if not input.respect_robots:

@@ -8,22 +8,35 @@ this process know. Imports the standard library only.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from runner.failures import JSONValue
-    from runner.secrets.redaction import Redactor
+
+
+class Masker(Protocol):
+    """Masks secrets; see `runner.secrets.redaction.Redactor`."""
+
+    def text(self, text: str) -> str:
+        """Mask a text."""
+
+    def beginning(self, text: str, enough: int) -> str:
+        """Mask a beginning of a text, longer than `enough` characters."""
+
+    def quoted(self, value: JSONValue) -> JSONValue:
+        """Mask a value."""
+
 
 #: Longest excerpt of what a service answered, in a failure's detail.
 BODY_CHARACTERS = 2000
-_in_force: list[Redactor] = []
+_in_force: list[Masker] = []
 _is_left_to_server = False
 
 
 @contextlib.contextmanager
-def in_force(redactor: Redactor) -> Iterator[None]:
+def in_force(redactor: Masker) -> Iterator[None]:
     """Mask what the process quotes and logs with this redactor until the block ends."""
     _in_force.append(redactor)
     try:

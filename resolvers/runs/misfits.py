@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from resolvers.context import Context
-    from resolvers.runs.proposals import Target
+    from resolvers.runs.target import Target
     from runner.definitions.compiled import CompiledPipeline, CompiledStep
     from runner.failures import JSONValue
     from runner.packs.pack import Pack

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from resolvers.pipelines.start_checks import found_issues, masked_issues, pack_c
 from resolvers.pipelines.versions import compiled
 from resolvers.problems import Invalid, NotFound
 from resolvers.runs.misfits import misfits_of_outputs, misfits_of_substitutes, misfits_of_target, pack_of, resolved
+from resolvers.runs.target import DefinitionChoice, Target, target_of
 from runner.agents.behaviour import Behaviour
 from runner.agents.profiles import Selection
 from runner.definitions.inputs import check_inputs, with_defaults
@@ -29,7 +29,6 @@ from runner.resuming.sessions import usable_sessions
 from runner.resuming.step_snapshots import StepSnapshot
 from runner.schemas.defaults import DefaultsError
 from runner.templates.templating import TemplateError
-from store.pipelines.reads import find_pipelines
 from store.runs.claim import Snapshot, snapshot
 from store.runs.transcripts import entries_after
 from store.states import StepState
@@ -38,39 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from resolvers.context import Context
-    from runner.definitions.compiled import CompiledPipeline
     from runner.failures import JSONValue
     from runner.packs.availability import Requirement
-
-
-class DefinitionChoice(StrEnum):
-    """Which definition to use."""
-
-    OF_RUN = "of_run"
-    CURRENT = "current"
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The definition to resume or re-run with.
-
-    Attributes:
-        document: The definition, as stored.
-        input_schema: JSON text of the run inputs' schema; None for a pack call.
-        schema: The parsed schema.
-        changed: Whether it differs from the run's own definition.
-        newer: Whether the pipeline has a newer version than the run's.
-        issues: Why the requested definition is not available, or a warning about it.
-    """
-
-    version_id: str | None
-    document: str
-    input_schema: str | None
-    compiled: CompiledPipeline
-    schema: Mapping[str, JSONValue] | None
-    changed: bool
-    newer: bool
-    issues: tuple[Issue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,47 +211,6 @@ async def get_snapshot(context: Context, run_id: str) -> Snapshot:
     if found is None:
         raise NotFound("run", run_id)
     return found
-
-
-async def target_of(context: Context, found: Snapshot, choice: DefinitionChoice) -> Target:
-    """Find the definition to use, and whether it differs from the run's."""
-    schema = orjson.loads(found.input_schema) if found.input_schema else None
-    own = Target(
-        version_id=found.version_id,
-        document=found.document,
-        input_schema=found.input_schema,
-        compiled=await compiled(context, found.document, found.input_schema),
-        schema=schema,
-        changed=False,
-        newer=False,
-    )
-    if found.pipeline_id is None:
-        return own
-    pipeline = (await find_pipelines(context.services.store, [found.pipeline_id])).get(found.pipeline_id)
-    if pipeline is None:
-        return own
-    if pipeline.deleted_at is not None:
-        gone = f"The {'starter' if pipeline.builtin else 'pipeline'} {pipeline.key} is deleted"
-        if choice is DefinitionChoice.OF_RUN:
-            message = f"{gone}; the run's own version is used."
-            return replace(own, issues=(warning(("definition",), "pipeline_deleted", message),))
-        hint = "Use the run's own definition."
-        message = f"{gone}; it has no current definition."
-        return replace(own, issues=(error(("definition",), "pipeline_deleted", message, hint),))
-    current = await context.services.versions.get(context, pipeline)
-    if current.record.id == found.version_id:
-        return own
-    if choice is DefinitionChoice.OF_RUN:
-        return replace(own, newer=True)
-    return Target(
-        version_id=current.record.id,
-        document=current.body.document,
-        input_schema=current.body.input_schema,
-        compiled=await current.compiled(context),
-        schema=current.input_schema,
-        changed=True,
-        newer=True,
-    )
 
 
 async def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:

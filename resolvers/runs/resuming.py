@@ -22,7 +22,6 @@ from resolvers.pipelines.start_checks import (
 from resolvers.problems import Invalid, WrongState
 from resolvers.runs.idempotency import request_digest
 from resolvers.runs.proposals import (
-    DefinitionChoice,
     Proposal,
     changed_inputs,
     get_snapshot,
@@ -33,9 +32,9 @@ from resolvers.runs.proposals import (
     merged,
     propose,
     rerun_plan,
-    target_of,
 )
 from resolvers.runs.starts import Labels, Started, find_replay, queue_full, start
+from resolvers.runs.target import DefinitionChoice, target_of
 from resolvers.tools import IDEMPOTENCY, RUN_ID, WAIT, Parameter, Tool
 from runner.agents.definition import AGENT
 from runner.definitions.preflight import preflight

@@ -12,7 +12,7 @@ import orjson
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.agents.streams import ParsedOutput
+    from runner.agents.parsed_output import ParsedOutput
     from runner.agents.transcript import Transcript
     from runner.failures import JSONValue
 

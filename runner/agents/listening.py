@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from runner.agents.streams import JsonReader, RawReader, Usage, reader_for
+from runner.agents.parsed_output import Usage
+from runner.agents.streams import JsonReader, RawReader, reader_for
 from runner.excerpts import plain_text
 from runner.failures import FailureCode, PackError
 from runner.gateway.uses import ModelUse

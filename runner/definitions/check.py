@@ -9,10 +9,10 @@ from runner.agents.advice import advice
 from runner.agents.definition import AGENT
 from runner.agents.pack import AgentPack
 from runner.definitions.data_flow import destination, mismatch, takes
-from runner.definitions.inputs import PackLookup, default_issues, derive_input_schema, inner_default_issues
+from runner.definitions.inputs import default_issues, derive_input_schema, inner_default_issues
 from runner.definitions.parsing import Definition, DefinitionLimits, StepDefinition, read_definition
 from runner.definitions.step_inputs import SESSION_FIELD, without_session
-from runner.definitions.step_packs import pack_of_step
+from runner.definitions.step_packs import PackLookup, pack_of_step
 from runner.issues import MAX_ISSUES, Hint, Issue, did_you_mean, error, has_errors, nearest, warning
 from runner.packs.registry import REPAIR
 from runner.packs.schemas import pack_schemas

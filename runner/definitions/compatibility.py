@@ -16,8 +16,8 @@ from runner.definitions.parsing import parse_stored
 from runner.issues import Hint
 
 if TYPE_CHECKING:
-    from runner.definitions.inputs import PackLookup
     from runner.definitions.models import Definition
+    from runner.definitions.step_packs import PackLookup
     from runner.failures import JSONValue
     from runner.issues import Issue
 

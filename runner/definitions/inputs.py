@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from runner.definitions.step_packs import pack_of_step
 from runner.excerpts import excerpt
@@ -24,29 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from runner.definitions.parsing import Definition
+    from runner.definitions.step_packs import PackLookup
     from runner.failures import JSONValue
     from runner.packs.pack import Pack
-    from runner.packs.registry import LoadError
     from runner.templates.references import Reference
     from runner.templates.templating import Template
 
 _PLACEHOLDER = re.compile(r"\s*\{\{\s*[A-Z][A-Z0-9_]*\s*\}\}\s*\Z")
-
-
-class PackLookup(Protocol):
-    """The part of the registry that checks use."""
-
-    def find(self, name: str, version: str | None) -> Pack | None:
-        """Find a pack by name and exact or major version; None means the newest."""
-
-    def names(self) -> Sequence[str]:
-        """List the names of all packs."""
-
-    def versions(self, name: str) -> Sequence[str]:
-        """List the installed versions of a pack, newest first."""
-
-    def unloaded(self, name: str) -> LoadError | None:
-        """Find the error of a pack that failed to load."""
 
 
 def derive_input_schema(

@@ -7,9 +7,27 @@ from typing import TYPE_CHECKING, Protocol
 from runner.agents.pack import agent_pack
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from runner.agents.definition import AgentStep
-    from runner.definitions.inputs import PackLookup
     from runner.packs.pack import Pack
+    from runner.packs.registry import LoadError
+
+
+class PackLookup(Protocol):
+    """The part of the registry that checks use."""
+
+    def find(self, name: str, version: str | None) -> Pack | None:
+        """Find a pack by name and exact or major version; None means the newest."""
+
+    def names(self) -> Sequence[str]:
+        """List the names of all packs."""
+
+    def versions(self, name: str) -> Sequence[str]:
+        """List the installed versions of a pack, newest first."""
+
+    def unloaded(self, name: str) -> LoadError | None:
+        """Find the error of a pack that failed to load."""
 
 
 class PackReference(Protocol):

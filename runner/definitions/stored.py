@@ -17,8 +17,8 @@ from store.pipelines.rows import Heading
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.definitions.inputs import PackLookup
     from runner.definitions.models import Definition
+    from runner.definitions.step_packs import PackLookup
     from runner.failures import JSONValue
     from runner.packs.metadata import Metadata
     from store.pipelines.aliases import Alias

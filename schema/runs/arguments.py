@@ -4,7 +4,7 @@ from typing import Annotated
 
 import strawberry
 
-from resolvers.runs.proposals import DefinitionChoice
+from resolvers.runs.target import DefinitionChoice
 from runner.resuming.plan import UNCHANGED, StepInputChange
 from schema.base.enums import described_enum
 from schema.base.learned import LearnedField

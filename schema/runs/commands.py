@@ -6,10 +6,10 @@ from typing import Annotated
 import strawberry
 
 from resolvers.permissions import readable_run
-from resolvers.runs.proposals import DefinitionChoice
 from resolvers.runs.resuming import rerun_run, resume_run
 from resolvers.runs.runs import acknowledge_run, cancel_run, delete_one_run
 from resolvers.runs.starts import Started, run_pack, run_pipeline
+from resolvers.runs.target import DefinitionChoice
 from schema.base.context import Info
 from schema.base.directives import Requires, published
 from schema.base.issues import Issue

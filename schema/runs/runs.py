@@ -9,9 +9,9 @@ import strawberry
 
 from resolvers.artifacts.artifacts import ArtifactQuery
 from resolvers.records import RunRecord
-from resolvers.runs.proposals import DefinitionChoice
 from resolvers.runs.resuming import preview_rerun, preview_resume
 from resolvers.runs.runs import RunAction, queue_message, run_actions
+from resolvers.runs.target import DefinitionChoice
 from schema.artifacts.lists import ArtifactConnection, artifact_page
 from schema.base.context import Info
 from schema.base.cursors import EVENTS

@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 import orjson
 
-from runner.agents.streams import ANSWER_CHARACTERS, JsonReader, RawReader, reader_for
+from runner.agents.parsed_output import ANSWER_CHARACTERS
+from runner.agents.streams import JsonReader, RawReader, reader_for
 from runner.agents.transcript import Transcript
 from runner.secrets.redaction import Redactor
 

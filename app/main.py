@@ -30,7 +30,8 @@ from resolvers.context import Services
 from resolvers.pipelines.versions import Versions
 from resolvers.usage import UsageCache
 from runner.definitions.starters import seed_starters
-from runner.egress.client import Egress, EgressPolicy
+from runner.egress.client import Egress
+from runner.egress.policy import EgressPolicy
 from runner.excerpts import in_force
 from runner.files.previews import Previews
 from runner.mounts.mounts import Mounts

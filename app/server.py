@@ -242,7 +242,7 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
 
     from app.http.login import link_url
     from app.main import create_app
-    from runner.egress.client import EgressPolicyError
+    from runner.egress.policy import EgressPolicyError
     from store.database.errors import DataFolderInUseError, StoreError
 
     try:

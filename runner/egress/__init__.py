@@ -1,4 +1,4 @@
 """Web addresses, and the HTTP client that reaches only allowed ones.
 
-Begin with `web_address` and `client`.
+Begin with `policy` and `client`; `web_address` reads addresses.
 """

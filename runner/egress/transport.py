@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import httpcore2
 import httpx2
 
-from runner.egress.client import (
+from runner.egress.policy import (
     CEILING_BYTES,
     CEILING_SECONDS,
     Address,
@@ -34,7 +34,7 @@ from runner.failures import PackError
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 
-    from runner.egress.client import Resolve
+    from runner.egress.policy import Resolve
 
 _CONNECT_SECONDS = 5.0
 _IDLE_SECONDS = 15.0

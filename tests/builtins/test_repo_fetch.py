@@ -10,7 +10,8 @@ import httpx2
 import pytest
 
 from packline import PackError
-from runner.egress.client import Egress, EgressPolicy
+from runner.egress.client import Egress
+from runner.egress.policy import EgressPolicy
 from tests.support.git_server import GitServer, git
 from tests.support.pack_harness import Harness, load_module, load_pack
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from packline import PackError
-from runner.egress.client import Egress, EgressPolicy
+from runner.egress.client import Egress
+from runner.egress.policy import EgressPolicy
 from tests.support.loopback_http import LoopbackHttp, Reply, loopback_http
 from tests.support.loopback_sites import html_reply, robots_reply
 from tests.support.office_files import docx, paragraph, scanned_pdf, xlsx, zipped

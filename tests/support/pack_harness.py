@@ -24,7 +24,8 @@ import httpx2
 from pydantic import ValidationError
 
 from packline import ArtifactFile, ArtifactRef, Pack, PackError, PackSession
-from runner.egress.client import Egress, EgressPolicy
+from runner.egress.client import Egress
+from runner.egress.policy import EgressPolicy
 from runner.failures import Failure
 
 if TYPE_CHECKING:

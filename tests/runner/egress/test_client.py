@@ -14,7 +14,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from runner.egress.client import AllowEntry, Egress, EgressPolicy, EgressPolicyError, is_public, raise_for_status
+from runner.egress.client import Egress, raise_for_status
+from runner.egress.policy import AllowEntry, EgressPolicy, EgressPolicyError, is_public
 from runner.failures import FailureCode, PackError
 from tests.support.loopback_http import Reply, gzipped, loopback_http, slow_drip
 from tests.support.waiting import pass_time

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from runner.egress.client import origin_of
+from runner.egress.policy import origin_of
 from runner.egress.web_address import OtherSchemeError, WebAddressError, is_web_address, read_web_address, read_web_host
 from runner.schemas.formats import is_of_format
 

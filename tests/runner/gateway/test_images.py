@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from packline import PackError
-from runner.egress.client import Egress, EgressPolicy
+from runner.egress.client import Egress
+from runner.egress.policy import EgressPolicy
 from runner.failures import FailureCode
 from runner.gateway.images import make_image, media_type_of, nearest_size
 from runner.gateway.providers import Provider

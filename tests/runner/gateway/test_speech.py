@@ -9,7 +9,8 @@ import httpx2
 import pytest
 
 from packline import PackError
-from runner.egress.client import Egress, EgressPolicy
+from runner.egress.client import Egress
+from runner.egress.policy import EgressPolicy
 from runner.failures import FailureCode
 from runner.gateway.providers import Provider
 from runner.gateway.speech import ELEVENLABS_VOICES, list_voices, other_voice, speak

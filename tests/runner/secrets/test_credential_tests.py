@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.egress.client import Egress, EgressPolicy
+from runner.egress.client import Egress
+from runner.egress.policy import EgressPolicy
 from runner.failures import PackError
 from runner.secrets import credential_tests
 from runner.secrets.credential_kinds import KINDS

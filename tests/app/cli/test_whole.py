@@ -225,7 +225,9 @@ def test_lists_tokens_and_definitions(machine):
     assert made["id"] not in [line["id"] for line in machine.lines("token", "list")]
 
 
-def test_every_command_says_the_same_of_a_run_it_does_not_find(machine, tmp_path):
+def test_every_command_says_the_same_of_a_run_it_does_not_find(machine, packline, monkeypatch):
+    """In this process: others here are the commands as processes, and these would be 23."""
+    monkeypatch.setenv("PACKLINE_DATA_DIR", machine.environment["PACKLINE_DATA_DIR"])
     run, file = "run_01J00000000000000000000000", "art_01J00000000000000000000000"
     asked = {
         run: [
@@ -237,22 +239,19 @@ def test_every_command_says_the_same_of_a_run_it_does_not_find(machine, tmp_path
     made = machine.lines("token", "create", "worker", "--scope", "read,run,write", "--subject", "wanda")[0]
     for token, seen in ((None, ""), (made["plaintext"], " that your token may see")):
         if token:
-            machine.environment["PACKLINE_TOKEN"] = token
-        try:
-            for command in asked[run]:
-                refused = machine.run(*command)
-                assert (refused.returncode, refused.stderr) == (
-                    2,
-                    f"packline: There is no run `{run}`{seen}. `packline runs` lists runs.\n",
-                ), command
-            for command in asked[file]:
-                if token and command[1] == "release":
-                    continue  # needs another scope
-                assert machine.run(*command).stderr == (
-                    f"packline: There is no artifact `{file}`{seen}. `packline artifact list` lists artifacts.\n"
-                ), command
-        finally:
-            machine.environment.pop("PACKLINE_TOKEN", None)
+            monkeypatch.setenv("PACKLINE_TOKEN", token)
+        for command in asked[run]:
+            refused = packline(*command)
+            assert (refused.status, refused.err) == (
+                2,
+                f"packline: There is no run `{run}`{seen}. `packline runs` lists runs.\n",
+            ), command
+        for command in asked[file]:
+            if token and command[1] == "release":
+                continue  # needs another scope
+            assert packline(*command).err == (
+                f"packline: There is no artifact `{file}`{seen}. `packline artifact list` lists artifacts.\n"
+            ), command
 
 
 def test_apply_export_and_check_speak_one_document(machine):

@@ -208,7 +208,8 @@ async def test_podcast_starters_leave_a_spoken_conversation(world: World, key: s
 # ----------------------------------------------------------------------------------------------------- videos
 
 
-TALK = "# Lights\n\nFresnel lenses bend light into a beam. They were lit at Cordouan in 1823.\n"
+#: Short: every second of film is thirty pictures that are drawn.
+TALK = "# Lights\n\nLenses bend light.\n"
 HTML = (
     """<html data-duration="1"><body style="margin:0;background:#123"><div style="color:#fff">Hi</div></body></html>"""
 )

@@ -1,5 +1,5 @@
-"""What files are and look like: names, media types, previews, pages.
+"""Names, media types, previews and pages of files.
 
-Begin with `previews`; everything that opens a file runs in a worker process. A new kind of file is drawn by
-`preview_worker` and recognised by `media_types`.
+Begin with `previews`; everything that opens a file runs in a worker process. For a new kind of file, extend
+`media_types`, which recognizes it, and `preview_worker`, which draws it.
 """

@@ -1,4 +1,4 @@
-"""Artifacts that cannot be read: erased, pruned, their content lost from where contents are kept, or in quarantine."""
+"""Finds artifacts that cannot be read: erased, pruned, missing from the blob store, or quarantined."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Contents looked for at once: each is a request where they are kept in a bucket.
+#: Contents checked at the same time: with a bucket, each check is a request.
 _AT_ONCE = 8
 
 
 class UnreadableArtifacts(NamedTuple):
-    """Which artifacts cannot be read.
+    """Artifacts that cannot be read.
 
     Attributes:
-        lost: Those that have no content any more, or never existed.
-        quarantined: Names of those that are there but not handed out, by id.
+        lost: Ids of those without content, or that never existed.
+        quarantined: Names of the quarantined ones, by id.
     """
 
     lost: frozenset[str]
@@ -36,16 +36,16 @@ class UnreadableArtifacts(NamedTuple):
 
 
 async def lost_artifacts(resources: Resources, ids: Collection[str]) -> frozenset[str]:
-    """Which of these have no content any more, or never existed; see `unreadable_artifacts`."""
+    """Return the artifacts without content, or that never existed; see `unreadable_artifacts`."""
     return (await unreadable_artifacts(resources, ids)).lost
 
 
 async def unreadable_artifacts(
     resources: Resources, ids: Collection[str], *, caller_id: str | None = None
 ) -> UnreadableArtifacts:
-    """Which of these cannot be read, and why; for a caller, those they may not see do not exist.
+    """Return the artifacts that cannot be read, and why; those that the caller may not see count as lost.
 
-    Where the place of contents does not answer, they count as there: nothing is remade on a guess.
+    When the blob store does not answer, contents count as present, so that nothing is remade needlessly.
     """
     if not ids:
         return UnreadableArtifacts(frozenset(), {})

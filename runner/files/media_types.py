@@ -1,14 +1,14 @@
-"""What a file is, judged by how it begins and not by what somebody says.
+"""Detects the media type of a file from its first bytes, not from what its sender claims.
 
-The name decides only among kinds of text, and the claim only where neither content nor name tells more. Signatures are
-those of the WHATWG MIME Sniffing Standard and of the formats' own specifications.
+The name decides only among kinds of text, and the claim only when neither content nor name is specific. Signatures are
+those of the WHATWG MIME Sniffing Standard and of the formats' specifications.
 """
 
 from __future__ import annotations
 
 import re
 
-#: Bytes of the beginning that `media_type_of` wants to see.
+#: First bytes of a file that `media_type_of` needs.
 HEAD_BYTES = 8192
 
 _BYTES = "application/octet-stream"
@@ -67,15 +67,15 @@ _SVG = re.compile(rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*(<!doctype svg[^>]*>\s
 
 
 def media_type_of(head: bytes, name: str = "", claimed: str | None = None) -> str:
-    """The media type of a file.
+    """Detect the media type of a file.
 
     Args:
         head: Its first `HEAD_BYTES` bytes, or all of it.
-        name: Its name; the ending tells kinds of text apart, and Office documents whose parts come late.
-        claimed: What its sender says; believed only of plain text, and only for another `text/` type.
+        name: Its name; the ending distinguishes kinds of text, and Office documents whose parts come late.
+        claimed: The type its sender claims; used only for plain text, and only if it is another `text/` type.
     """
     for signature, media_type in _SIGNATURES:
-        # Two or three letters may be how a text begins.
+        # A text may begin with these two or three letters.
         if head.startswith(signature) and (len(signature) > 3 or not is_text(head)):
             return media_type
     ending = "." + name.lower().rpartition(".")[2] if "." in name else ""
@@ -90,7 +90,7 @@ def media_type_of(head: bytes, name: str = "", claimed: str | None = None) -> st
 
 
 def is_text(head: bytes) -> bool:
-    """Whether a beginning is text in UTF-8; a character cut at its end does not matter."""
+    """Return whether the beginning of a file is UTF-8 text; its last character may be cut off."""
     if b"\0" in head or any(byte < 9 or 13 < byte < 27 for byte in head):
         return False
     try:
@@ -101,7 +101,7 @@ def is_text(head: bytes) -> bool:
 
 
 def is_text_type(media_type: str) -> bool:
-    """Whether files of a media type are read as text."""
+    """Return whether files of a media type are read as text."""
     plain = media_type.partition(";")[0].strip().lower()
     return plain.startswith("text/") or plain in TEXT_TYPES
 
@@ -120,7 +120,7 @@ def _zip_type(head: bytes, ending: str) -> str:
 
 
 def _container_type(head: bytes) -> str | None:
-    """Formats whose signature says what is inside."""
+    """Return the media type of container formats whose signature names the content."""
     if head[:4] == b"RIFF":
         return {b"WEBP": "image/webp", b"WAVE": "audio/wav", b"AVI ": "video/x-msvideo"}.get(head[8:12])
     if head[4:8] == b"ftyp":
@@ -134,7 +134,7 @@ def _container_type(head: bytes) -> str | None:
         return "video/quicktime" if brand == b"qt  " else "video/mp4"
     if head[:4] == b"OggS":
         return "video/ogg" if b"theora" in head[:512] else "audio/ogg"
-    # The beginning of an MPEG audio frame of layer II or III; UTF-16 begins much alike.
+    # The beginning of an MPEG audio frame of layer II or III; UTF-16 begins similarly.
     if len(head) > 3 and head[0] == 0xFF and head[1] & 0xE0 == 0xE0 and head[1] & 0x06 in (0x02, 0x04):
         return "audio/mpeg"
     return None
@@ -144,7 +144,7 @@ def _text_type(head: bytes, ending: str, claimed: str | None) -> str:
     if _SVG.match(head[:2048]):
         return "image/svg+xml"
     known = _TEXT_BY_NAME.get(ending)
-    # Markdown may begin with a tag; anything else that begins as a page is one, whatever it is called.
+    # Markdown may begin with a tag; any other text that begins like a page is HTML, whatever its name.
     if known != "text/markdown" and _HTML.match(head[:2048]):
         return "text/html"
     if known is not None:

@@ -1,7 +1,6 @@
-"""Every page of a document, small, one below the other in a single picture: the strip that people turn pages by.
+"""Draws all pages of a document as thumbnails, one below another in a single picture, for paging through it.
 
-It is drawn in a worker process, as previews are, when somebody first asks. It is kept in memory only: who asks
-after a restart has it drawn again.
+A strip is drawn in a worker process, as previews are, when it is first requested. It is cached in memory only.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
     from store.files.artifacts import ArtifactRecord
     from store.files.blob_port import Blobs
 
-#: Each page is drawn in a cell of this size in pixels, twice what the page shows, with nothing around it.
+#: Size of a page's cell in pixels, twice the size at which it is shown.
 CELL = (192, 144)
-#: A longer document shows the beginning.
+#: Most pages that are drawn.
 MOST_PAGES = 60
 DRAW_SECONDS = 30.0
 MEMORY_BYTES = 1 << 30
@@ -29,13 +28,13 @@ _QUALITY = 75
 
 
 def draw_strip(path: str) -> bytes:
-    """The strip of a PDF as WebP.
+    """Draw the strip of a PDF as WebP.
 
     Args:
-        path: Where it lies; only read.
+        path: The file.
 
     Raises:
-        PackError: `not_found` when a library is not installed; `invalid_output` when it cannot be read.
+        PackError: `not_found` when a library is not installed; `invalid_output` when the file cannot be read.
     """
     os.nice(5)  # below the workers of running steps
     try:
@@ -64,10 +63,10 @@ def draw_strip(path: str) -> bytes:
 
 
 class PageStrips:
-    """Draws strips and keeps the last few.
+    """Draws strips and caches the last few.
 
     Args:
-        blobs: Where contents are.
+        blobs: The contents.
     """
 
     def __init__(self, blobs: Blobs) -> None:
@@ -75,11 +74,11 @@ class PageStrips:
         self._strips = BoundedCache(self._drawn, _KEPT)
 
     async def of(self, artifact: ArtifactRecord) -> bytes:
-        """The strip of a document as WebP.
+        """Return the strip of a document as WebP.
 
         Raises:
-            PackError: it has none; the same again for the same content.
-            BlobError: its content cannot be had.
+            PackError: it cannot be drawn; cached, so the same again for the same content.
+            BlobError: its content is not available.
         """
         return await self._strips.of(artifact)
 

@@ -1,8 +1,8 @@
-"""PDF without what acts when it is shown: scripts, forms that send, programs to start.
+"""Removes active content from PDF: scripts, forms that submit, programs to launch.
 
-Browsers run a document's scripts in their own viewer, whatever the policy it comes with, so that it can speak with the
-page's voice: "Your session has ended. Password?". The copy that is shown keeps its text, its look and its links; who
-downloads the document gets it as it was made.
+Browsers run a document's scripts in their viewer, whatever the page's policy, so that a document can pretend to be the
+page: "Your session has ended. Password?". The copy that is shown keeps text, appearance and links; a download is the
+original.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CLEAN_SECONDS = 60.0
 MEMORY_BYTES = 2 << 30
 _KEPT = 1_000
 
-#: Types of action (ISO 32000-2, table 201) that do more than turn to a page; `/URI` asks the reader for a click.
+#: Types of action (ISO 32000-2, table 201) that do more than turn to a page; `/URI` needs a click.
 _ACTIONS = frozenset(
     {
         "/GoTo3DView",
@@ -44,20 +44,20 @@ _ACTIONS = frozenset(
         "/Trans",
     }
 )
-#: Entries that hold scripts, or actions that nobody has to click for.
+#: Entries with scripts, or with actions that need no click.
 _ENTRIES = ("/AA", "/JS", "/JavaScript", "/XFA")
 _LINKS = ("http:", "https:", "mailto:")
 
 
 def without_actions(path: str) -> bytes | None:
-    """The document without its actions; None when it has none.
+    """Return a document without its actions; None when it has none.
 
     Args:
-        path: Where it lies; only read.
+        path: The file.
 
     Raises:
-        PackError: `not_found` when a library is not installed; `invalid_output` when it cannot be read, such as for
-            want of a password.
+        PackError: `not_found` when a library is not installed; `invalid_output` when the file cannot be read, for
+            example because it needs a password.
     """
     os.nice(5)  # below the workers of running steps
     try:
@@ -74,12 +74,12 @@ def without_actions(path: str) -> bytes | None:
     except pikepdf.PasswordError as error:
         raise PackError(FailureCode.INVALID_OUTPUT, "It asks for a password.") from error
     except pikepdf.PdfError as error:
-        raise PackError(FailureCode.INVALID_OUTPUT, "It is damaged, or no PDF.") from error
+        raise PackError(FailureCode.INVALID_OUTPUT, "It is damaged, or not a PDF.") from error
     return cleaned.getvalue()
 
 
 def _clean(top: Any) -> int:  # noqa: ANN401 - any object of a document
-    """Take out what acts in an object and in those written inside it; how much there was."""
+    """Remove actions from an object and the objects inside it; return how many."""
     import pikepdf
 
     found = 0
@@ -119,22 +119,22 @@ def _is_action(value: Any) -> bool:  # noqa: ANN401 - as `_clean`
 def _is_link(address: Any) -> bool:  # noqa: ANN401 - as `_clean`
     import pikepdf
 
-    # `/URI` is also a dictionary with the base of all addresses.
+    # `/URI` is also the key of a dictionary with the base address.
     return isinstance(address, pikepdf.Dictionary) or str(address).strip().lower().startswith(_LINKS)
 
 
 def _is_inside(part: Any) -> bool:  # noqa: ANN401 - as `_clean`
-    """Whether it is written in place; what is only referred to is an object of the document by itself."""
+    """Return whether a part is a direct object; an indirect one is visited on its own."""
     import pikepdf
 
     return isinstance(part, pikepdf.Array | pikepdf.Dictionary) and not part.is_indirect
 
 
 class SafePdfs:
-    """Makes and remembers which content shows a document without running anything of it.
+    """Makes the safe copy of a document that is shown, and caches its digest.
 
     Args:
-        blobs: Where contents are. A cleaned copy is kept there until it is pruned, as what nothing refers to.
+        blobs: The contents. A copy is stored there until it is pruned, since nothing refers to it.
     """
 
     def __init__(self, blobs: Blobs) -> None:
@@ -142,11 +142,11 @@ class SafePdfs:
         self._shown = BoundedCache(self._cleaned, _KEPT)
 
     async def digest_of(self, artifact: ArtifactRecord) -> str:
-        """The content to show: the document's own, when it has nothing that acts.
+        """Return the digest of the content to show: the document's own when it has no actions.
 
         Raises:
-            PackError: it cannot be shown; the same again for the same content.
-            BlobError: its content cannot be had, or there is no room for the cleaned one.
+            PackError: it cannot be shown; cached, so the same again for the same content.
+            BlobError: its content is not available, or the copy cannot be stored.
             OSError: the disk is full.
         """
         return await self._shown.of(artifact, is_good=self._is_here)

@@ -1,25 +1,23 @@
-"""Format and size of a picture, read from its first bytes: no library is needed, and nothing is decoded."""
+"""Reads format and size of a picture from its first bytes, without a library and without decoding it."""
 
 from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
 
-#: Frame headers that carry the size (ITU-T T.81, table B.1); C4, C8 and CC are other segments.
+#: Frame headers with the size (ITU-T T.81, table B.1); C4, C8 and CC are other segments.
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 @dataclass(frozen=True, slots=True)
 class PictureSize:
-    """Format and size of a picture."""
-
     media_type: str
     width: int
     height: int
 
 
 def picture_size(head: bytes) -> PictureSize | None:
-    """Format and size, read from the beginning of the file; None when it is no PNG, JPEG or WebP."""
+    """Read format and size from the beginning of a file; None when it is not a PNG, JPEG or WebP."""
     try:
         if head.startswith(b"\x89PNG\r\n\x1a\n"):
             return PictureSize("image/png", *struct.unpack_from(">II", head, 16))
@@ -33,7 +31,7 @@ def picture_size(head: bytes) -> PictureSize | None:
 
 
 def _webp(head: bytes) -> PictureSize | None:
-    """RFC 9649: lossy, lossless and extended files keep the size in different places."""
+    """Read a WebP (RFC 9649): lossy, lossless and extended files have the size in different places."""
     if len(head) < 30:
         return None
     match head[12:16]:

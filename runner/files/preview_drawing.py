@@ -1,4 +1,4 @@
-"""A preview as worker processes hand it over, and the one way its picture is encoded."""
+"""A preview as workers return it, and the encoding of its picture."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _QUALITY = 82
 
 @dataclass(frozen=True, slots=True)
 class DrawnPreview:
-    """A preview as a worker hands it over; the fields are those of `store.files.previews.PreviewRecord`.
+    """A preview as a worker returns it; the fields are those of `store.files.previews.PreviewRecord`.
 
     Attributes:
-        image: The picture as WebP; None where there is none.
+        image: The picture as WebP, or None.
     """
 
     kind: str
@@ -36,7 +36,7 @@ class DrawnPreview:
 
 
 def webp(picture: Image.Image) -> bytes:
-    """A picture reduced to `SIDE` and encoded."""
+    """Scale a picture down to `SIDE` and encode it as WebP."""
     has_alpha = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
     small = picture.convert("RGBA" if has_alpha else "RGB")
     small.thumbnail((SIDE, SIDE))

@@ -1,4 +1,4 @@
-"""The poster frame of a video and the waveform of a sound, by PyAV.
+"""Draws the poster frame of a video and the waveform of a sound, with PyAV.
 
 Runs in a worker process, see `runner.files.preview_worker`.
 """
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from av.container import InputContainer
     from av.video.stream import VideoStream
 
-#: Stretches a sound is cut into, each with the peak of its samples.
+#: Number of peaks in a waveform, each of an equal part of the sound.
 PEAKS = 240
-#: Sounds longer than this are sampled: of each stretch a moment is heard, not all of it.
+#: Longer sounds are sampled: of each part only a moment is decoded.
 WHOLE_SECONDS = 900.0
 _MOMENT_SECONDS = 0.25
 _RATE = 8000
-#: Where the poster frame is looked for: past a fade from black, and no later than this.
+#: The poster frame is taken at this time, after a fade from black, or earlier in a short video.
 _POSTER_SECONDS = 3.0
 _FRAMES = 200
 
 
 def draw_media(path: str) -> DrawnPreview:
-    """A frame of a video, or the peaks of a sound, and how long it lasts."""
+    """Draw a frame of a video, or return the peaks of a sound, with the duration."""
     with av.open(path, metadata_errors="ignore") as container:
         seconds = _duration(container)
         pictures = [stream for stream in container.streams.video if not _is_cover(stream)]
@@ -46,7 +46,7 @@ def _duration(container: InputContainer) -> float | None:
 
 
 def _is_cover(stream: VideoStream) -> bool:
-    """Whether a stream is only the cover picture of a sound file."""
+    """Return whether a stream is only the cover picture of a sound file."""
     return bool(stream.disposition & av.stream.Disposition.attached_pic)
 
 
@@ -101,7 +101,7 @@ def _sampled(container: InputContainer, seconds: float) -> list[int]:
 
 
 def _samples(container: InputContainer, limit_seconds: float | None) -> array.array[int]:
-    """Samples of one channel at `_RATE` from where the container stands."""
+    """Decode samples of one channel at `_RATE` from the container's present position."""
     resampler = av.AudioResampler(format="s16", layout="mono", rate=_RATE)
     limit = round((WHOLE_SECONDS * 2 if limit_seconds is None else limit_seconds) * _RATE)
     samples = array.array("h")

@@ -1,4 +1,4 @@
-"""The beginning of an Office document as text: its parts are XML in a zip, read no further than needed.
+"""Reads the beginning of an Office document as text: its parts are XML in a ZIP archive.
 
 Runs in a worker process, see `runner.files.preview_worker`.
 """
@@ -15,9 +15,9 @@ from runner.files.preview_drawing import DrawnPreview
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Bytes read of one part once unpacked: a part of a few kilobytes can unpack to gigabytes.
+#: Unpacked bytes that are read of a part: a few kilobytes can unpack to gigabytes.
 PART_BYTES = 4 << 20
-#: Characters kept; what `Artifact.preview` hands out at most.
+#: Most characters, as `Artifact.preview` returns.
 CHARACTERS = 10_000
 _PARTS = 10_000
 
@@ -27,7 +27,7 @@ _TEXT = re.compile(r"<(?:a:t|w:t|t)(?:\s[^>]*)?>([^<]*)<")
 
 
 def draw_office(path: str, media_type: str) -> DrawnPreview:
-    """The text at the beginning of a Word document, spreadsheet or presentation, and how many slides that has."""
+    """Return the beginning of the text of a Word document, spreadsheet or presentation, and the number of slides."""
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         if len(names) > _PARTS:

@@ -1,7 +1,7 @@
-"""What a file looks like, found out in a worker process: files are hostile until shown otherwise.
+"""Draws the preview of a file in a worker process, because files may be hostile.
 
-`draw` runs under limits of memory and time (`runner.files.previews`). Whatever a library does to the process — panic,
-eat memory, never end — costs that process.
+`draw` runs with limits of memory and time (`runner.files.previews`). A library that crashes, hangs or uses up memory
+costs only that process.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from runner.files.preview_drawing import PIXELS, SIDE, DrawnPreview, webp
 _PAGE_SIDE = 1200
 #: Named one by one: some of Pillow's other readers start programs.
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "AVIF", "BMP", "TIFF")
-#: The EXIF tag that says how a camera was held, and its values for pictures that lie on their side.
+#: The EXIF orientation tag, and its values for pictures rotated by 90 degrees.
 _ORIENTATION = 0x0112
 _ON_THEIR_SIDE = frozenset({5, 6, 7, 8})
 
 
 def draw(path: str, name: str) -> DrawnPreview:
-    """What a file looks like.
+    """Draw the preview of a file.
 
     Args:
-        path: Where it lies; only read.
-        name: As people know it; helps to tell Office documents apart.
+        path: The file.
+        name: The artifact's name, by which Office documents are distinguished.
 
     Raises:
-        PackError: `not_found` when a library is not installed. Everything else that goes wrong with the file is a
-            drawing of kind `none` with its reason, or the end of the process.
+        PackError: `not_found` when a library is not installed. Any other problem with the file gives a drawing of kind
+            `none` with its reason, or ends the process.
     """
     os.nice(5)  # below the workers of running steps
     with Path(path).open("rb") as file:
@@ -67,7 +67,7 @@ def _draw(path: str, media_type: str) -> DrawnPreview:
 
 
 def _page(path: str) -> DrawnPreview:
-    # PDFium, which browsers draw with: the reader of `doc.parse` leaves out ligatures and transparency when it draws.
+    # PDFium, as browsers use: the library of `doc.parse` draws neither ligatures nor transparency.
     from pypdfium2 import PdfDocument  # type: ignore[import-untyped] # ships no types
 
     document = PdfDocument(path)
@@ -85,12 +85,12 @@ def _page(path: str) -> DrawnPreview:
 def _picture(path: str) -> DrawnPreview:
     from PIL import Image, ImageOps
 
-    Image.MAX_IMAGE_PIXELS = None  # our own limit answers with a sentence instead of a warning
+    Image.MAX_IMAGE_PIXELS = None  # our own limit gives a reason instead of a warning
     with Image.open(path, formats=_FORMATS) as picture:
         width, height = picture.size
         if width * height > PIXELS:
-            return DrawnPreview("none", reason=f"{width} x {height} pixels are more than are drawn")
-        picture.draft("RGB", (SIDE, SIDE))  # a JPEG is decoded no larger than is needed
+            return DrawnPreview("none", reason=f"{width} x {height} pixels exceed the limit")
+        picture.draft("RGB", (SIDE, SIDE))  # decodes a JPEG no larger than needed
         if picture.getexif().get(_ORIENTATION, 1) in _ON_THEIR_SIDE:
             width, height = height, width
         return DrawnPreview("picture", webp(ImageOps.exif_transpose(picture)), width=width, height=height)

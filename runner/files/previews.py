@@ -1,8 +1,8 @@
-"""Previews: made once for each content, when somebody first asks, in a worker process with limits.
+"""Makes previews, once for each content when first requested, in a worker process with limits.
 
-One is made at a time, so that runs keep the other cores; callers whose files wait take turns. What came of it is
-remembered, failures too: a file that kills its worker does so once. Only what says nothing about the file is forgotten
-again: a library that is missing, a full disk, a server that stops.
+One is made at a time, so that runs have the other cores; callers with waiting files take turns. Results are stored,
+failures too, so that a file kills its worker only once. Failures that say nothing about the file are not stored: a
+missing library, a full disk, a server that stops.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: What one preview may take.
+#: Limits of drawing one preview.
 DRAW_SECONDS = 30.0
 MEMORY_BYTES = 2 << 30
-#: Files larger than this are not looked at.
+#: Larger files have no preview.
 FILE_BYTES = 2 << 30
-#: Contents of one caller that may wait for their turn; for more it is said that they are not ready.
+#: Most waiting contents of one caller; further ones are reported as not ready.
 WAITING = 500
 _NOT_ABOUT_THE_FILE = frozenset({FailureCode.NOT_FOUND, FailureCode.POLICY_DENIED})
 
 
 class Previews:
-    """Makes previews and remembers them.
+    """Makes previews and stores them.
 
     Args:
-        store: Where they are recorded.
-        blobs: Where contents and pictures are.
-        draw_seconds: Longest time one may take.
+        store: Stores the previews.
+        blobs: The contents, and the pictures of previews.
+        draw_seconds: Timeout of drawing one.
     """
 
     def __init__(self, store: Store, blobs: Blobs, *, draw_seconds: float = DRAW_SECONDS) -> None:
@@ -59,10 +59,10 @@ class Previews:
         self._draw_seconds = draw_seconds
         self._turns = FairTurns(1)
         self._making: dict[str, asyncio.Task[PreviewRecord | None]] = {}
-        self._asked: Counter[str] = Counter()  # how many of them are of each caller's files
+        self._asked: Counter[str] = Counter()  # number of waiting contents by caller
 
     async def stop(self) -> None:
-        """End what is being made; a second call does nothing."""
+        """Cancel the previews that are being made; a second call does nothing."""
         tasks = list(self._making.values())
         for task in tasks:
             task.cancel()
@@ -72,14 +72,14 @@ class Previews:
         return await find_previews(self._store, digests)
 
     async def made(self, artifact: ArtifactRecord, *, wait_seconds: float) -> PreviewRecord | None:
-        """An artifact's preview, made now if need be; None when it is not ready in time, and goes on being made."""
+        """Return an artifact's preview, made now if necessary; None while it is not ready in time."""
         return (await self.all_made([artifact], wait_seconds=wait_seconds)).get(artifact.digest)
 
     async def all_made(
         self, artifacts: Sequence[ArtifactRecord], *, wait_seconds: float, make: bool = True
     ) -> Mapping[str, PreviewRecord]:
-        """Previews by digest, as many as are ready in time; the others go on being made, unless `make` is false."""
-        found = {artifact.digest: text for artifact in artifacts if (text := _told(artifact)) is not None}
+        """Return the previews that are ready in time, by digest; the others are still being made, if `make`."""
+        found = {artifact.digest: text for artifact in artifacts if (text := _without_drawing(artifact)) is not None}
         wanted = {artifact.digest: artifact for artifact in artifacts if artifact.digest not in found}
         if wanted:
             found |= await self._known(list(wanted))
@@ -91,7 +91,7 @@ class Previews:
             if digest not in found and (digest in self._making or self._asked[artifact.caller_id] < WAITING)
         }
         if tasks:
-            # Not cancelled when the time is over, nor when one who waits leaves: somebody will ask again.
+            # Not cancelled on timeout or when a waiting caller is cancelled: the preview will be requested again.
             await asyncio.wait(tasks.values(), timeout=wait_seconds)
         for digest, task in tasks.items():
             if task.done() and not task.cancelled() and (made := task.result()) is not None:
@@ -109,7 +109,7 @@ class Previews:
 
     def _made(self, artifact: ArtifactRecord) -> None:
         del self._making[artifact.digest]
-        self._asked -= Counter([artifact.caller_id])  # forgets callers of whose files none is left
+        self._asked -= Counter([artifact.caller_id])  # drops callers without waiting files
 
     async def _look(self, artifact: ArtifactRecord) -> PreviewRecord | None:
         async with self._turns.place(artifact.caller_id):
@@ -117,8 +117,8 @@ class Previews:
                 return await self._drawn(artifact)
             except (BlobError, StoreError, OSError) as error:
                 log.warning("a preview could not be made", artifact=artifact.id, error=str(error))
-            except Exception:  # nobody awaits this but those who ask for a picture
-                log.exception("a preview could not be made, by a defect", artifact=artifact.id)
+            except Exception:  # nothing else awaits this task
+                log.exception("making a preview failed", artifact=artifact.id)
             return None
 
     async def _drawn(self, artifact: ArtifactRecord) -> PreviewRecord | None:
@@ -149,7 +149,7 @@ class Previews:
 
     async def _draw(self, artifact: ArtifactRecord) -> DrawnPreview:
         if artifact.size_bytes > FILE_BYTES:
-            return DrawnPreview("none", reason=f"{artifact.size_bytes} bytes are more than are looked at")
+            return DrawnPreview("none", reason=f"{artifact.size_bytes} bytes exceed the limit")
         path = await self._blobs.local(artifact.digest)
         return await run_in_process(
             draw,
@@ -160,10 +160,10 @@ class Previews:
         )
 
 
-def _told(artifact: ArtifactRecord) -> PreviewRecord | None:
-    """What needs no looking at: text, which is shown as it is, and what is not handed out."""
+def _without_drawing(artifact: ArtifactRecord) -> PreviewRecord | None:
+    """Return the preview of files that need no drawing: text, and contents that may not be shown."""
     if artifact.erased_at is not None or artifact.status is ArtifactStatus.QUARANTINED:
-        return PreviewRecord(artifact.digest, PreviewKind.NONE, reason="its content is not handed out")
+        return PreviewRecord(artifact.digest, PreviewKind.NONE, reason="its content may not be shown")
     if is_text_type(artifact.media_type):
         return PreviewRecord(artifact.digest, PreviewKind.TEXT)
     return None
@@ -176,11 +176,11 @@ def _blame(error: PackError) -> str:
         case FailureCode.RESOURCE_EXHAUSTED:
             return "it needs too much memory to be drawn"
         case _:
-            return "it ended the process that was to draw it"
+            return "it crashed the process that drew it"
 
 
 def may_have_picture(media_type: str) -> bool:
-    """Whether files of a media type have a picture, as far as that is known without looking."""
+    """Return whether files of a media type can have a picture, as far as the type tells."""
     if media_type.startswith("image/"):
         return not is_text_type(media_type)
     return media_type.startswith("video/") or media_type.partition(";")[0] == "application/pdf"

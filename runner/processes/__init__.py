@@ -1,4 +1,4 @@
-"""Work that can be killed: worker processes, and programs in groups of their own.
+"""Work that can be killed: worker processes, and programs in separate process groups.
 
-Begin with `processes`. `worker` runs on the far side and imports nothing of the server.
+Begin with `processes`. `worker` runs in the worker processes and imports nothing of the server.
 """

@@ -1,4 +1,4 @@
-"""The server's ends of one running process: its socket, its outputs, and the promise that nothing of it is left."""
+"""The server's side of one running process: its socket and outputs, and the guarantee that nothing of it is left."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAX_RESULT_BYTES = 256 * 1024 * 1024
 
 
 class Output:
-    """The server's end of an output pipe: reads everything, keeps a part, calls a listener."""
+    """The reading end of an output pipe: reads everything, keeps a part, calls a listener."""
 
     def __init__(self, keep: int, keep_last: bool, listener: Callable[[bytes], None] | None) -> None:
         self.read_file, self.write_file = os.pipe()
@@ -42,7 +42,7 @@ class Output:
         return bytes(self._data)
 
     def _ready(self) -> bool:
-        """Read once; whether there may be more."""
+        """Read once; return whether there may be more."""
         try:
             part = os.read(self.read_file, 65536) if self._is_open else b""
         except BlockingIOError:
@@ -63,7 +63,7 @@ class Output:
         return True
 
     def drain(self) -> None:
-        """Read what is already there; its writer is dead, so this ends."""
+        """Read what is left; the writer is dead, so this ends."""
         while self._ready():
             pass
 
@@ -74,7 +74,7 @@ class Output:
 
 
 class Worker:
-    """A started process with the server's ends of its socket and outputs."""
+    """A started process with the server's side of its socket and outputs."""
 
     def __init__(self, child: Child, connection: socket.socket, stdout: Output, stderr: Output) -> None:
         self.child = child
@@ -97,7 +97,7 @@ class Worker:
         try:
             await _first(talk, self.child.exited)
             if not talk.done():
-                # Its leader is dead. With its descendants gone too, nobody holds the other end of the socket.
+                # Its leader is dead. Once its descendants are gone too, the other end of the socket is closed.
                 await self.child.end()
                 await asyncio.wait([talk], timeout=END_SECONDS)
             return talk.result() if talk.done() else None
@@ -127,7 +127,7 @@ class Worker:
 
 
 async def _first(*futures: asyncio.Future[Any]) -> None:
-    """Wait until one of them is done; leave the others alone."""
+    """Wait until one of the futures is done, without cancelling the others."""
     await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
 
 
@@ -141,7 +141,7 @@ async def started_worker(
     keep: int = 0,
     on_output: Callable[[OutputName, bytes], None] | None = None,
 ) -> AsyncIterator[Worker]:
-    """A process for the length of the block; nothing of it is left afterwards, however the block is left."""
+    """Run a process for the duration of the block; afterwards nothing of it is left, however the block ends."""
 
     def listener(name: OutputName) -> Callable[[bytes], None] | None:
         return None if on_output is None else lambda part: on_output(name, part)
@@ -171,7 +171,7 @@ async def started_worker(
 
 @contextlib.contextmanager
 def _standard_input(content: bytes | None) -> Iterator[IO[bytes]]:
-    """A file to read from: empty, or with the content, which then needs nobody to feed it."""
+    """Open a file for standard input: empty, or with the content, so that no task has to feed it."""
     if content is None:
         with open(os.devnull, "rb") as nothing:
             yield nothing

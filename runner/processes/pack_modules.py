@@ -1,10 +1,9 @@
-"""Names for the Python files of pack folders: `packline_packs.<source>.<area>.<verb>`.
+"""Makes the Python files of pack folders importable as `packline_packs.<source>.<area>.<verb>`.
 
-Pack folders are not on `sys.path`, and the one that ships is called `builtins` like a module of the standard library,
-so their files are never imported under a name of their own. Each folder is a *source*: a package made here whose
-`__path__` is the folder's `packs/`. Everything below it is found by the ordinary import system, so relative imports
-of siblings work, and a worker process that knows the same sources can unpickle what packs hand it. This module
-imports nothing heavy: worker processes start with it.
+Pack folders are not on `sys.path`, and the shipped one is called `builtins` like a module of the standard library. So
+each folder is a *source*: a package made here whose `__path__` is the folder's `packs/`. The ordinary import system
+finds everything below it, so that relative imports of siblings work, and a worker process with the same sources can
+unpickle what packs send it. This module imports nothing heavy, because worker processes import it at their start.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ _folders: dict[str, str] = {}
 
 
 def add_source(source: str, packs_folder: str) -> str:
-    """Make the files below a folder importable, and return the package they are in.
+    """Make the files below a folder importable, and return the name of their package.
 
-    Adding the same folder again changes nothing. Another folder under the same source replaces it; modules of the
-    former are forgotten.
+    Adding the same folder again changes nothing. Another folder for the same source replaces it and unloads the modules
+    of the former.
 
     Args:
         source: A Python identifier.
-        packs_folder: Absolute path of the folder that holds the areas.
+        packs_folder: Absolute path of the folder with the areas.
     """
     if ROOT not in sys.modules:
         sys.modules[ROOT] = _package(ROOT, [])
@@ -46,13 +45,13 @@ def add_source(source: str, packs_folder: str) -> str:
 
 
 def add_sources(sources: Iterable[tuple[str, str]]) -> None:
-    """Add what `sources` returned, in another process."""
+    """Add the sources that `sources` returned in another process."""
     for source, folder in sources:
         add_source(source, folder)
 
 
 def sources() -> list[tuple[str, str]]:
-    """All sources with their folders."""
+    """Return all sources with their folders."""
     return list(_folders.items())
 
 

@@ -1,8 +1,8 @@
-"""Work that can be killed: functions in worker processes of their own, and programs.
+"""Work that can be killed: functions in worker processes, and programs.
 
-Both run in a process group of their own, started by a spawner that is not the server (`runner.processes.worker`).
-Cancellation and time-outs kill the process with all its descendants, and so does the end of the server, even by
-`kill -9`. Nothing here waits for a pipe to close: a grandchild may hold it open.
+Each runs in a separate process group, started by a spawner process (`runner.processes.worker`). Cancellation and
+timeouts kill the process with all its descendants, and so does the end of the server, even by `kill -9`. Nothing here
+waits for a pipe to close: a grandchild may hold it open.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _Result = TypeVar("_Result")
-#: How much of a dead worker's standard error is kept, and how much of that a message quotes.
+#: How much of a worker's standard error is kept, and how much of that a message quotes.
 _STDERR_BYTES = 64 * 1024
 _STDERR_CHARACTERS = 4000
-#: How much a message quotes of what a function raised, and of where.
+#: How much a failure quotes of an exception's text and traceback.
 _WORDS_CHARACTERS = 2000
 _TRACE_CHARACTERS = 8000
 _MAX_OUTPUT_BYTES = 8 * 1024 * 1024
@@ -41,10 +41,10 @@ _MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """Limits of each process on its own, enforced by the kernel. Core dumps are always off.
+    """Limits of each single process, enforced by the kernel. Core dumps are always off.
 
     Attributes:
-        memory_bytes: Address space. Programs that reserve much more than they use (Node) do not start under it.
+        memory_bytes: Address space. Programs that reserve much more than they use (Node) do not start with it.
         file_bytes: Size of any file it writes.
     """
 
@@ -80,22 +80,22 @@ async def run_in_process(
     preload: Sequence[str] | None = None,
     limits: ProcessLimits = NO_LIMITS,
 ) -> _Result:
-    """Run a function in its own worker process.
+    """Run a function in a separate worker process.
 
-    A caller has at most one per core at a time. There is one more, so that no caller holds all; callers who wait take
-    turns.
+    A caller has at most one worker per core at a time. The server has one more, so that no caller holds all; waiting
+    callers take turns.
 
     Args:
-        function: Defined at the top level of a module; it may be one of a pack folder.
+        function: A function at the top level of a module, also of a pack folder.
         *args: Pickled, as is the result (at most 256 MiB).
         timeout_seconds: Counted from the start of the process, not while waiting for a turn.
-        preload: Libraries the worker finds already imported. By default those in the constant `PRELOAD` of the
-            function's module; only libraries that survive a fork belong there.
-        limits: For the process.
+        preload: Libraries that are imported before the worker is forked. By default those in the constant `PRELOAD` of
+            the function's module; only libraries that survive a fork may be in it.
+        limits: Limits of the process.
 
     Raises:
         PackError: what the function raised; `timeout`; `resource_exhausted` when memory ran out; `handler_failed`
-            when the process died, or the function raised what cannot be sent.
+            when the process died, or the function's exception cannot be pickled.
         Exception: what the function raised, with its traceback as a note.
     """
     request = _request(function, args)
@@ -128,17 +128,17 @@ async def run_command(
     on_output: Callable[[OutputName, bytes], None] | None = None,
     limits: ProcessLimits = NO_LIMITS,
 ) -> CommandResult:
-    """Run a program without a shell. When it ends, everything it left running is killed.
+    """Run a program without a shell. When it ends, all processes that it left running are killed.
 
     Args:
         argv: Program and arguments. A name without a slash is looked up on `env`'s PATH, else on the server's.
         cwd: Folder to start in; the server's own when None.
         env: The whole environment; empty when None.
         stdin: Its standard input; nothing when None.
-        timeout_seconds: From its start.
-        max_output_bytes: How much is kept of each of its outputs.
-        on_output: Called on the event loop with every part as it arrives, beyond the limit too.
-        limits: For the process and those it starts.
+        timeout_seconds: Counted from its start.
+        max_output_bytes: How much of each output is kept.
+        on_output: Called on the event loop with every chunk, also beyond the limit.
+        limits: Limits of each process.
 
     Raises:
         PackError: `not_found` when there is no such program, `policy_denied` when it may not be run, `timeout`,
@@ -146,7 +146,7 @@ async def run_command(
     """
     program = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=(env or {}).get("PATH"))
     if program is None:
-        raise PackError("not_found", f"The program `{argv[0]}` is not there.", hint=f"Install `{argv[0]}`.")
+        raise PackError("not_found", f"There is no program `{argv[0]}` here.", hint=f"Install `{argv[0]}`.")
     order = pickle.dumps(([program, *argv[1:]], dict(env or {}), None if cwd is None else str(cwd)))
     async with started_worker(
         "exec", asdict(limits), stdin=stdin, keep=max_output_bytes, on_output=on_output
@@ -161,7 +161,7 @@ async def run_command(
         if problem is not None:
             raise _refused(*pickle.loads(problem))
         if exit_code is None:
-            raise PackError("handler_failed", f"What became of `{argv[0]}` is not known: its starter died.")
+            raise PackError("handler_failed", f"The result of `{argv[0]}` is unknown: the spawner process died.")
         worker.drain()
         return CommandResult(
             exit_code, worker.stdout.kept(), worker.stderr.kept(), worker.stdout.is_cut or worker.stderr.is_cut
@@ -169,22 +169,22 @@ async def run_command(
 
 
 async def stop_processes() -> None:
-    """Kill all workers and commands, with what started them, and wait for it; harmless when there are none."""
+    """Kill all workers, commands and the spawner, and wait until they are gone; does nothing when there are none."""
     await asyncio.to_thread(close_spawner)
 
 
 def work_for(caller_id: str) -> None:
-    """Count the worker processes that the current task starts from now on among those of a caller."""
+    """Attribute the worker processes that the current task starts from now on to a caller."""
     _caller.set(caller_id)
 
 
-#: Whose work is under way; that of the server itself, such as pictures of documents, counts as one more caller's.
+#: The caller of the current task; the server's own work, such as previews, counts as that of one more caller.
 _caller: ContextVar[str] = ContextVar("caller", default="")
 _turns: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, FairTurns] = weakref.WeakKeyDictionary()
 
 
 def _workers() -> FairTurns:
-    """The places for workers, for each event loop: one per core for any caller, and one that is left for the others."""
+    """Return the event loop's places for workers: one per core for any caller, and one more for the others."""
     loop = asyncio.get_running_loop()
     if loop not in _turns:
         count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -200,7 +200,7 @@ def _request(function: Callable[..., object], args: tuple[object, ...]) -> bytes
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise PackError(
             "handler_failed",
-            f"`{function.__qualname__}` or its arguments cannot be handed to a worker process: {error}.",
+            f"`{function.__qualname__}` or its arguments cannot be sent to a worker process: {error}.",
             hint="Use a function at the top level of a module, and arguments that can be pickled.",
         ) from error
     if function.__module__ == "__main__":
@@ -242,11 +242,11 @@ def _pack_error(failure: Failure) -> PackError:
 
 
 def _death(name: str, worker: Worker) -> PackError:
-    """The failure of a worker that died without an answer."""
+    """Return the failure of a worker that died without an answer."""
     worker.drain()
     status = worker.child.exited.result() if worker.child.exited.done() else None
     said = worker.stderr.kept().decode("utf-8", "replace")
-    if worker.stderr.is_cut:  # in the middle of a line, and perhaps of a secret: the line is left out
+    if worker.stderr.is_cut:  # the cut may be in the middle of a secret, so the first line is left out
         said = said.partition("\n")[2]
     detail: dict[str, JSONValue] = {"stderr": excerpt(said, _STDERR_CHARACTERS, from_end=True)}
     hint = None
@@ -256,7 +256,7 @@ def _death(name: str, worker: Worker) -> PackError:
         if -status == signal.SIGXCPU:
             return PackError(
                 "resource_exhausted",
-                f"The worker process of `{name}` used up its processor time.",
+                f"The worker process of `{name}` used up its CPU time.",
                 hint="Try a smaller input.",
                 detail=detail,
             )
@@ -278,5 +278,5 @@ def _signal_name(number: int) -> str:
 def _refused(number: int, name: str) -> PackError:
     reason = os.strerror(number)
     if number in (2, 20):  # ENOENT, ENOTDIR
-        return PackError("not_found", f"`{name}` is not there: {reason}.")
+        return PackError("not_found", f"`{name}` does not exist: {reason}.")
     return PackError("policy_denied", f"`{name}` cannot be run: {reason}.")

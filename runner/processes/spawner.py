@@ -1,7 +1,7 @@
-"""The server's hold on worker processes: starts the spawner, asks it for workers, hears what became of them.
+"""The server's side of the spawner: starts it, requests workers, and receives their events.
 
-One spawner serves the whole process, whichever event loops come and go: a thread listens to it and passes each event
-on to the loop that asked.
+One spawner serves the whole process, for all its event loops: a thread listens to it and passes each event to the loop
+that requested the worker.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[2]); "
     "from runner.processes.worker import serve; serve(int(sys.argv[1]))"
 )
-#: How long to wait for processes that were killed already; only one stuck in the kernel needs more.
+#: How long to wait for killed processes; only one stuck in the kernel needs more.
 END_SECONDS = 5.0
 
 
 class Child:
-    """One worker as the server sees it. Used on the event loop that made it.
+    """A worker process, used on the event loop that made it.
 
     Attributes:
-        started: Done once the process exists; its result is the reason when it was refused.
+        started: Done once the process exists; the result is the reason when it could not be started.
         exited: Done when its leader is dead; the result is the exit code, negative for a signal, None when unknown.
         ended: Done when nothing of it is left.
     """
@@ -53,9 +53,9 @@ class Child:
         self.exited: asyncio.Future[int | None] = self._loop.create_future()
         self.ended: asyncio.Future[None] = self._loop.create_future()
 
-    def heard(self, message: Mapping[str, object]) -> None:
+    def on_event(self, message: Mapping[str, object]) -> None:
         """Take an event from the listening thread."""
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._take, message)
 
     def _take(self, message: Mapping[str, object]) -> None:
@@ -81,20 +81,20 @@ class Child:
                 _settle(self.ended, None)
 
     def kill(self) -> None:
-        """Kill the process with all its descendants, at once; harmless when it is dead already."""
+        """Kill the process with all its descendants; does nothing when it is dead."""
         if not self._is_ending:
             self._is_ending = True
             self._kill()
             self._spawner.ask({"do": "end", "call": self._call})
 
     def _kill(self) -> None:
-        # Safe: the process id is not reaped, so not reused, before the spawner has received "end".
+        # Safe: the process is not reaped, so its id is not reused, before the spawner has received "end".
         if self._pid is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._pid, signal.SIGKILL)
 
     async def end(self) -> None:
-        """Kill what is left and wait until it is gone."""
+        """Kill all processes that are left and wait until they are gone."""
         self.kill()
         await asyncio.wait([self.ended], timeout=END_SECONDS)
         self._spawner.forget(self._call)
@@ -106,7 +106,7 @@ def _settle(future: asyncio.Future[_T], value: _T) -> None:
 
 
 class Spawner:
-    """The spawner process. Made by `get_spawner`."""
+    """The spawner process; made by `get_spawner`."""
 
     def __init__(self) -> None:
         mine, its = socket.socketpair()
@@ -130,15 +130,14 @@ class Spawner:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self._process.pid
 
     def spawn(self, request: dict[str, object], files: Sequence[int]) -> Child:
-        """Ask for a worker.
+        """Start a worker.
 
         Args:
             request: `do` (`call` or `exec`), `limits`, and `preload` for a call.
-            files: Its socket, then standard input, output and error; the caller closes its own copies.
+            files: Its socket, then standard input, output and error; the caller closes its copies.
         """
         with self._lock:
             self._next_call += 1
@@ -148,7 +147,7 @@ class Spawner:
         return child
 
     def ask(self, message: dict[str, object], files: Sequence[int] = ()) -> None:
-        """Send a message; when the spawner is gone, its children hear that they are lost."""
+        """Send a message; when the spawner is gone, its children are reported as lost."""
         from runner.processes.worker import send_message
 
         try:
@@ -163,7 +162,7 @@ class Spawner:
             self._children.pop(call, None)
 
     def close(self) -> None:
-        """Kill everything and wait for it."""
+        """Kill the spawner and all workers, and wait for it."""
         self.is_lost = True
         with contextlib.suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
@@ -191,14 +190,14 @@ class Spawner:
             with self._lock:
                 child = self._children.get(call) if isinstance(call, int) else None
             if child is not None:
-                child.heard(message)
+                child.on_event(message)
 
     def _lose(self) -> None:
         self.is_lost = True
         with self._lock:
             children, self._children = list(self._children.values()), {}
         for child in children:
-            child.heard({"event": "lost"})
+            child.on_event({"event": "lost"})
 
 
 _spawner: Spawner | None = None
@@ -206,7 +205,7 @@ _making = threading.Lock()
 
 
 def get_spawner() -> Spawner:
-    """The spawner of this process, started when there is none or the last one died; 0.1 s.
+    """Return the spawner of this process; started if there is none or the last one died, which takes 0.1 s.
 
     Raises:
         PackError: `handler_failed` on systems without `fork`.
@@ -224,7 +223,7 @@ def get_spawner() -> Spawner:
 
 @atexit.register
 def close_spawner() -> None:
-    """Kill all workers and the spawner. Harmless when there is none; the next call starts another."""
+    """Kill all workers and the spawner, if there is one; the next call starts another."""
     global _spawner
     with _making:
         last, _spawner = _spawner, None

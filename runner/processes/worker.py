@@ -1,15 +1,15 @@
-"""The far side of worker processes: a small single-threaded process that forks them, and what they do then.
+"""The spawner, a small single-threaded process that forks workers, and what the workers run.
 
 The server starts one *spawner* (`serve`) and talks to it over a socket. The spawner forks a worker per call, so a
 worker starts in a millisecond or two with libraries already imported, and is never forked from the server, which has
-threads. It also keeps the promise that nothing is left behind:
+threads. It also guarantees that no process is left behind:
 
 - Each worker leads a process group. Its process id stays reserved, unreaped, until the server says `end`, so the
-  server may signal the group at any time without hitting a stranger.
+  server may signal the group at any time without hitting an unrelated process.
 - Workers are subreapers, and so is the spawner: descendants that left the group (`setsid`, double fork) come to the
   worker while it lives, then to the spawner, which kills every child it does not know.
-- When the server is gone, however it died, the socket ends: the spawner kills all groups and leaves. Workers also
-  watch a socket of their own and ask the kernel to be killed with the spawner (Linux).
+- When the server is gone, however it died, the socket ends: the spawner kills all groups and exits. Workers also
+  watch their own socket and ask the kernel to be killed with the spawner (Linux).
 
 Messages are a length (4 bytes, big-endian) and JSON; open files travel with the length. This module starts with every
 spawner, so it imports the standard library and modules of `runner` that do the same.
@@ -42,7 +42,7 @@ from runner import excerpts
 from runner.failures import PackError
 from runner.processes import pack_modules
 
-#: Workers yield to the server: on two cores, encoding a video held up its answers by up to 0.3 s without it.
+#: Workers have lower priority than the server: on two cores, encoding a video delayed its answers by up to 0.3 s.
 _NICE = 5
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -54,7 +54,7 @@ _libc = ctypes.CDLL(None, use_errno=True) if _ON_LINUX else None
 
 
 def receive_exactly(connection: socket.socket, size: int) -> bytes | None:
-    """That many bytes from a blocking socket, or None when it ends before."""
+    """Read exactly `size` bytes from a blocking socket; None when it ends before."""
     data = bytearray()
     while len(data) < size:
         part = connection.recv(min(size - len(data), 1 << 20))
@@ -65,7 +65,7 @@ def receive_exactly(connection: socket.socket, size: int) -> bytes | None:
 
 
 def receive_message(control: socket.socket) -> tuple[dict[str, object], list[int]] | None:
-    """The next message with the files that came along (not inheritable), or None at the end."""
+    """Read the next message with its files (not inheritable); None at the end."""
     files = array.array("i")
     space = socket.CMSG_SPACE(8 * files.itemsize)
     header, ancillary, _, _ = control.recvmsg(_LENGTH.size, space)
@@ -82,7 +82,7 @@ def receive_message(control: socket.socket) -> tuple[dict[str, object], list[int
 
 
 def send_message(control: socket.socket, message: dict[str, object], files: list[int] | None = None) -> None:
-    """Send one message, the files with its first bytes."""
+    """Send a message, with the files attached to its first bytes."""
     body = json.dumps(message).encode()
     header = _LENGTH.pack(len(body))
     sent = socket.send_fds(control, [header], files) if files else control.send(header)
@@ -100,10 +100,10 @@ class _Spawner:
         control.set_inheritable(False)
         self._control = control
         self._pids: dict[int, int] = {}  # worker by call
-        self._calls: dict[int, int] = {}  # the other way round
-        self._exited: set[int] = set()  # calls whose leader is dead and unreaped
-        self._ending: set[int] = set()  # calls that are to leave no trace
-        self._reaped: set[int] = set()  # of those, the leader is gone
+        self._calls: dict[int, int] = {}  # call by worker
+        self._exited: set[int] = set()  # calls whose leader is dead but not reaped
+        self._ending: set[int] = set()  # calls whose remaining processes are being killed
+        self._reaped: set[int] = set()  # ending calls whose leader is reaped
         self._preloaded: set[str] = set()
         self._wake_read, wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
@@ -116,7 +116,7 @@ class _Spawner:
         warnings.simplefilter("ignore")
 
     def run(self) -> None:
-        """Serve until the control socket ends, then kill what is left."""
+        """Serve until the control socket ends, then kill the remaining processes."""
         while True:
             ready, _, _ = select.select([self._control.fileno(), self._wake_read], [], [])
             if self._wake_read in ready:
@@ -152,7 +152,7 @@ class _Spawner:
         else:
             if pid == 0:
                 _become_worker(self._control, self._wake_read, message, files)
-            with contextlib.suppress(OSError):  # the worker does the same; whoever comes first
+            with contextlib.suppress(OSError):  # the worker does the same, whichever is first
                 os.setpgid(pid, pid)
             self._pids[call] = pid
             self._calls[pid] = call
@@ -165,13 +165,13 @@ class _Spawner:
         for name in names:
             if name not in self._preloaded:
                 self._preloaded.add(name)
-                with contextlib.suppress(BaseException):  # the worker meets the same and says so
+                with contextlib.suppress(BaseException):  # the worker gets the same error and reports it
                     importlib.import_module(name)
                 gc.collect()
                 gc.freeze()  # keeps the collector from copying pages shared with workers
 
     def _watch(self) -> None:
-        """Look for workers that died, and clear away what those to be ended have left."""
+        """Report dead workers, and kill the remaining processes of ending ones."""
         for call, pid in list(self._pids.items()):
             if call not in self._exited:
                 status = _exit_status(pid)
@@ -192,7 +192,7 @@ class _Spawner:
             self._reaped.clear()
 
     def _kill_orphans(self) -> bool:
-        """Kill the children that are no workers: they outlived theirs. Returns whether any are left.
+        """Kill the children that are not workers, which have outlived theirs; return whether any are left.
 
         Each that dies may hand over its own children, so the list is read again until it holds none, or only some
         whose death is still to come; it wakes the loop.
@@ -320,7 +320,7 @@ def _execute(connection: socket.socket) -> NoReturn:
 
 
 def _call(connection: socket.socket) -> NoReturn:
-    """Run one function and send back what came of it."""
+    """Run one function and send back the result."""
     excerpts.leave_to_server()
     request = _receive_frame(connection)
     threading.Thread(target=_die_with, args=(connection,), daemon=True).start()
@@ -336,7 +336,7 @@ def _die_with(connection: socket.socket) -> None:
 
 
 def _answer(request: bytes) -> bytes:
-    """A pickle of `(kind, value)`: result, failure (its JSON), exception (itself), or unusual (type, text, trace)."""
+    """Run a request and pickle `(kind, value)`: result, failure (JSON), exception, or unusual (type, text, trace)."""
     try:
         sources, module, file, call = pickle.loads(request)
         pack_modules.add_sources(sources)
@@ -365,7 +365,7 @@ def _pickled_result(result: object) -> bytes:
 
 
 def _import_by_path(module: str, file: str | None) -> None:
-    """Make a module that was loaded from a file, under any name, importable under that name."""
+    """Make a module that was loaded from a file under any name importable under that name."""
     try:
         importlib.import_module(module)
     except ModuleNotFoundError as error:

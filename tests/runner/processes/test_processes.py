@@ -124,7 +124,7 @@ async def test_what_cannot_come_back_is_told(kind, says):
 async def test_a_function_that_used_up_its_processor_time_is_told_so():
     failure = await failure_of(run_in_process(work.spin, 1))
     assert failure.code is FailureCode.RESOURCE_EXHAUSTED
-    assert failure.message == f"The worker process of `{work.__name__}.spin` used up its processor time."
+    assert failure.message == f"The worker process of `{work.__name__}.spin` used up its CPU time."
     assert not failure.retryable
 
 
@@ -132,7 +132,7 @@ async def test_what_cannot_be_pickled_is_told():
     for function, args in ((lambda: None, ()), (work.add, (1, threading.Lock()))):
         failure = await failure_of(run_in_process(function, *args))
         assert failure.code is FailureCode.HANDLER_FAILED
-        assert "cannot be handed to a worker" in failure.message
+        assert "cannot be sent to a worker" in failure.message
     assert "result cannot be pickled" in (await failure_of(run_in_process(work.unpicklable))).message
 
 

@@ -274,7 +274,7 @@ async def test_a_file_that_holds_a_secret_is_put_in_quarantine(it: Product, http
             "preview": None,
             "previewUrl": None,
             "previewKind": "NONE",
-            "previewProblem": "its content is not handed out",
+            "previewProblem": "its content may not be shown",
         }
     ]
     refused = await command(it, "runPack", pack="test.read", input={"artifact": made["id"]})

@@ -1,8 +1,8 @@
-"""Pipeline documents as YAML, read and written.
+"""Reads and writes pipeline documents as YAML.
 
-It is read from the parser's events by a constructor of our own, because no stock one keeps to the YAML 1.2 core schema
-and nothing more (timestamps stay text), no aliases, no tags, no duplicate keys, and bounds on size, depth and number of
-values that hold while parsing, so that a hostile document costs no more than an honest one.
+A constructor of our own reads the parser's events, because no library has one for the bare YAML 1.2 core schema
+(timestamps stay text) without aliases, tags and duplicate keys, and with limits of size, depth and number of values
+that apply while parsing, so that a hostile document costs no more than a valid one.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
 
 MAX_DOCUMENT_BYTES = 256 * 1024
-#: Values in one YAML text; the parser takes about 30 µs for each, so this bounds a hostile text to about a second.
+#: Most values in a YAML text; the parser takes about 30 µs for each, so a hostile text takes at most about a second.
 MAX_VALUES = 20_000
 
-#: What some editors put before a text; it is no part of it.
+#: Written by some editors before a text; not part of it.
 BYTE_ORDER_MARK = "\ufeff"
 
-#: Order of keys in a written document; keys not listed follow in the order they have.
+#: Order of keys in a written document; other keys follow in their order.
 DOCUMENT_KEYS = ("key", "name", "description", "inputs", "deadline_seconds", "steps", "metadata")
 
 
 def load_document(text: str) -> dict[str, JSONValue]:
-    """Read a text that holds exactly one YAML document, a mapping.
+    """Read a text with exactly one YAML document, a mapping.
 
     Raises:
-        DocumentError: when it is not that, or breaks a bound.
+        DocumentError: it is not that, or exceeds a limit.
     """
     documents = load_documents(text)
     if len(documents) != 1:
@@ -48,7 +48,7 @@ class YamlDocument(NamedTuple):
     """A document and the part of a text it was read from, comments included.
 
     Attributes:
-        text: None where it means nothing by itself: directives and end marks concern what stands around them.
+        text: None when it cannot be used alone, because directives or end marks in it affect other documents.
     """
 
     document: dict[str, JSONValue]
@@ -59,16 +59,16 @@ def load_documents(text: str) -> list[dict[str, JSONValue]]:
     """Read every YAML document of a text, each a mapping; empty ones are skipped.
 
     Raises:
-        DocumentError: with the place of the first thing that is wrong.
+        DocumentError: with the position of the first problem.
     """
     return [written.document for written in load_written(text)]
 
 
 def load_written(text: str) -> list[YamlDocument]:
-    """The same, each with the part of the text it was read from.
+    """Read every YAML document of a text with the part it was read from.
 
     Raises:
-        DocumentError: with the place of the first thing that is wrong.
+        DocumentError: with the position of the first problem.
     """
     text = text.removeprefix(BYTE_ORDER_MARK)
     try:
@@ -82,7 +82,7 @@ def load_written(text: str) -> list[YamlDocument]:
     ends = [*(marker.start for marker, _ in read[1:]), len(text)]
     apart = _CONCERNS_OTHERS.search(text) is None
     found: list[YamlDocument] = []
-    for (marker, document), end in zip(read, ends, strict=False):  # no end is needed of none
+    for (marker, document), end in zip(read, ends, strict=False):  # without documents no end is needed
         if document is None:
             continue
         before = "" if found or marker is not read[0][0] else text[: marker.start]  # comments above a first `---`
@@ -142,7 +142,7 @@ class _Constructor:
             raise DocumentError(f"The text is not YAML: {type(refused).__name__}.") from refused
 
     def _value(self, event: Any, stream: Iterator[Any]) -> JSONValue:  # noqa: ANN401 - ruamel's events are untyped
-        """The value an event begins. `stream` is left just behind its last event."""
+        """Build the value that an event begins; reads `stream` up to the value's last event."""
         from ruamel.yaml import events
 
         stack: list[tuple[dict[str, JSONValue] | list[JSONValue], str | None]] = []
@@ -200,11 +200,11 @@ class _Constructor:
         if key == "<<" and event.style is None:
             raise self._refusal("A merge key `<<` is refused; write the values out", event)
         if key in container:
-            raise self._refusal(f"The key `{excerpt(key, 60)}` stands twice in one mapping", event)
+            raise self._refusal(f"The key `{excerpt(key, 60)}` occurs twice in one mapping", event)
         return key
 
     def _scalar(self, event: Any) -> JSONValue:  # noqa: ANN401
-        """The value of a scalar by the YAML 1.2 core schema (section 10.3 of its specification)."""
+        """Return the value of a scalar by the YAML 1.2 core schema (section 10.3 of the specification)."""
         text: str = event.value
         if problem := text_problem(text):
             raise self._refusal(f"The text holds {problem}", event)
@@ -241,7 +241,7 @@ def dump_yaml(document: Mapping[str, JSONValue]) -> str:
     from ruamel.yaml.representer import SafeRepresenter
 
     class Representer(SafeRepresenter):
-        """Plain where every reader of YAML sees the same text, quoted or literal elsewhere."""
+        """Writes texts plain if every YAML reader reads them the same, otherwise quoted or literal."""
 
         def ignore_aliases(self, data: object) -> bool:
             return True
@@ -264,12 +264,12 @@ def dump_yaml(document: Mapping[str, JSONValue]) -> str:
 
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 _./()+-]*\Z")
-#: Words that readers of YAML 1.1 take for something other than text.
+#: Words that YAML 1.1 readers do not read as text.
 _AMBIGUOUS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
 
 def _text_style(text: str) -> str | None:
-    r"""The style of a text: plain, literal (`|`) or double quoted."""
+    r"""Choose the style of a text: plain, literal (`|`) or double quoted."""
     lines = text.split("\n")
     if len(lines) > 1 and text.strip("\n") and not text.startswith((" ", "\n", "\t")):
         printable = all(line.isprintable() and not line.endswith(" ") for line in lines)

@@ -1,4 +1,4 @@
-"""JSON Schema as authors write it: admitted, checked, worded, merged.
+"""JSON Schema: checks of schemas and of values, messages, defaults, merging and comparison.
 
 Begin with `validation`. Knows neither packs nor pipelines.
 """

@@ -1,4 +1,4 @@
-"""What is wrong with a schema that others wrote, before any value is checked by it."""
+"""Checks the schemas of users and servers, before any value is checked by them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
 
 MAX_SCHEMA_BYTES = 64 * 1024
-#: Different patterns of one schema, and how many refused ones are told: compiling one takes up to 0.3 s and 10 MB.
+#: Most patterns of a schema, and most refused ones that are reported: compiling one takes up to 0.3 s and 10 MB.
 MAX_PATTERNS = 100
 _REFUSED_PATTERNS = 5
 
 
 def check_schema(schema: JSONValue) -> list[Issue]:
-    """What is wrong with a foreign schema, with paths into it.
+    """Return the problems of a schema, with paths into it.
 
-    Errors: not a schema, over 64 KiB, a `$ref` that is remote or leads nowhere, a pattern the linear-time engine does
-    not take, `unevaluatedProperties` together with `patternProperties`. Warnings: a `format` nobody here checks.
+    Errors: not a schema, over 64 KiB, a `$ref` that is remote or leads nowhere, a pattern that the linear-time engine
+    refuses, `unevaluatedProperties` together with `patternProperties`. Warnings: a `format` that is not checked.
     """
     if not isinstance(schema, dict | bool):
-        return [error((), "invalid_schema", f"A schema is an object, not {shown(schema)}.")]
+        return [error((), "invalid_schema", f"A schema must be an object, not {shown(schema)}.")]
     if unsafe := forbidden_text(schema):
         return unsafe
     size = len(canonical_json(schema).encode())
@@ -128,7 +128,7 @@ _REF_HINT = "Put the definition under `$defs` and write `#/$defs/name`."
 
 
 def _patterns(key: str, value: JSONValue, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The patterns of a keyword, each with its place."""
+    """Yield the patterns of a keyword, each with its path."""
     if key == "pattern" and isinstance(value, str):
         yield value, path
     elif key == "patternProperties" and isinstance(value, dict):

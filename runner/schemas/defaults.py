@@ -1,12 +1,12 @@
 """Applies the defaults that a schema declares, at the top of a value and inside it.
 
-A default counts where its schema certainly applies: in `properties`, `items`, `prefixItems` and
-`additionalProperties`, behind a local `$ref`, in `allOf`, and in the one alternative of `anyOf` or `oneOf` that takes
-values of this type with these constants. Inside an object whose schema weighs properties against each other (an open
-`oneOf`, `not`, `if` and the like), a property that was left out stays so: it may be left out on purpose.
+A default applies where its schema certainly does: in `properties`, `items`, `prefixItems` and `additionalProperties`,
+behind a local `$ref`, in `allOf`, and in the only alternative of `anyOf` or `oneOf` that accepts values of this type
+with these constants. Inside an object whose schema makes properties depend on each other (an open `oneOf`, `not`, `if`
+and the like), an omitted property stays omitted, as it may be omitted on purpose.
 
-A default is filled like a value that was given. A schema whose defaults lead in circles or double at each level is
-stopped by two limits.
+Defaults are filled in inside defaults, too. Two limits stop a schema whose defaults are circular or double at each
+level.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 Path = tuple[str, ...]
 
 _ABSENT: Any = object()
-#: Most that all defaults put into one value may come to, in bytes of JSON: as much as a request may send.
+#: Limit of all defaults added to one value, in bytes of JSON: as much as a request may send.
 MAX_ADDED_BYTES = 1 << 20
-#: How many schemas are followed for one value: references may lead in circles.
+#: Most schemas that are followed for one value: references may be circular.
 _MAX_PARTS = 64
 _WEIGHING = frozenset({"not", "if", "dependentRequired", "dependentSchemas", "maxProperties"})
 _IN_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
@@ -36,10 +36,10 @@ _NESTING = frozenset({*_IN_LISTS, "properties", "items", "additionalProperties",
 
 
 class DefaultsError(Exception):
-    """The defaults of a schema have no end, or come to more than can be kept.
+    """The defaults of a schema are endless, or too large.
 
     Attributes:
-        issue: The same, with a path in the value.
+        issue: The problem, with a path in the value.
     """
 
     def __init__(self, name: str, limit: str) -> None:
@@ -54,7 +54,7 @@ class Default(NamedTuple):
     """A default, with the schema that declares it.
 
     Attributes:
-        path: Where it is put, in the value; or where it is declared, in the schema.
+        path: Where it is added, in the value; or where it is declared, in the schema.
     """
 
     path: Path
@@ -64,7 +64,7 @@ class Default(NamedTuple):
 def filled(
     schema: Mapping[str, JSONValue], value: Mapping[str, JSONValue]
 ) -> tuple[dict[str, JSONValue], list[Default]]:
-    """An object with the defaults of its schema where it leaves something out, and those that were put in.
+    """Fill in the defaults of an object's schema; return the object and the added defaults.
 
     Raises:
         DefaultsError: they are nested too deeply, or too large.
@@ -74,7 +74,7 @@ def filled(
 
 
 def declared_defaults(schema: Mapping[str, JSONValue]) -> Iterator[Default]:
-    """Every default that a schema declares, but for those of the properties at its top."""
+    """Yield every default that a schema declares, except those of its top-level properties."""
     pending: list[tuple[Path, Any]] = [((), schema)]
     while pending:
         path, node = pending.pop()
@@ -90,15 +90,15 @@ def declared_defaults(schema: Mapping[str, JSONValue]) -> Iterator[Default]:
 
 
 class _Shape(NamedTuple):
-    """What the schemas of a value say, as far as it is the same for all values of its kind.
+    """What the schemas of a value say for all values of its type.
 
     Attributes:
-        parts: All that certainly apply.
+        parts: All schemas that certainly apply.
         is_fixed: Whether they are the same for every value.
         declared: Schemas of each property.
         defaults: The schema that has a default, by property.
         others: Schemas of all other properties.
-        weighs: Whether what an object has says what else it may have.
+        weighs: Whether an object's properties restrict which others it may have.
     """
 
     parts: Sequence[Mapping[str, Any]]
@@ -110,10 +110,10 @@ class _Shape(NamedTuple):
 
 
 class _Filling:
-    """One value filled. Lists may have thousands of items: what is known of one counts for the next.
+    """Fills in one value. Shapes are cached, since lists may have thousands of similar items.
 
     Attributes:
-        used: The defaults put in so far.
+        used: The defaults added so far.
     """
 
     def __init__(self, root: Mapping[str, Any]) -> None:
@@ -123,7 +123,7 @@ class _Filling:
         self._added_bytes = 0
 
     def fill(self, value: Mapping[str, JSONValue], schemas: Sequence[Any], path: Path) -> dict[str, JSONValue]:
-        """An object with what its schemas have for what it leaves out."""
+        """Return an object with the defaults of its schemas for omitted properties."""
         shape = self._shape(schemas, value)
         made = dict(value)
         if not (shape.weighs and path):
@@ -188,7 +188,7 @@ class _Filling:
         )
 
     def _holder(self, schemas: Sequence[Any]) -> Mapping[str, Any] | None:
-        """The schema whose default a property has."""
+        """Return the schema that has a property's default."""
         for schema in schemas:
             if isinstance(schema, dict) and "default" in schema:
                 return schema
@@ -197,7 +197,7 @@ class _Filling:
         return next((part for part in self._parts(schemas, _ABSENT) if "default" in part), None)
 
     def _parts(self, schemas: Sequence[Any], value: object) -> list[Mapping[str, Any]]:
-        """Every schema that certainly applies to a value."""
+        """Return every schema that certainly applies to a value."""
         found: list[Mapping[str, Any]] = []
         pending = list(schemas)[::-1]
         while pending and len(found) < _MAX_PARTS:
@@ -215,11 +215,11 @@ class _Filling:
         return found
 
     def _taking(self, schema: Mapping[str, Any], keyword: str, value: object) -> list[Any]:
-        """The alternatives that a value may be one of."""
+        """Return the alternatives that may accept a value."""
         return [branch for branch in _listed(schema, keyword) if self._takes(branch, value)]
 
     def _takes(self, branch: object, value: object) -> bool:
-        """Whether a value may be one of an alternative, as far as its type and the constants in it say."""
+        """Return whether an alternative may accept a value, judging by its type and constants."""
         if value is _ABSENT or branch is False:
             return False
         parts = self._parts((branch,), _ABSENT)
@@ -227,12 +227,12 @@ class _Filling:
 
 
 def _schemas_at(parts: Sequence[Mapping[str, Any]], index: int) -> list[Any]:
-    """The schemas of a list's item at a position that some schema names."""
+    """Return the schemas of a list's item at a position."""
     return [first[index] if index < len(first := _listed(part, "prefixItems")) else part.get("items") for part in parts]
 
 
 def _has_constants(schema: Mapping[str, Any], value: object) -> bool:
-    """Whether an object has the constants of a schema where it has those properties."""
+    """Return whether an object's properties have the values that a schema fixes for them."""
     if not isinstance(value, dict):
         return True
     for name, field in _named(schema, "properties").items():

@@ -1,7 +1,7 @@
-"""The `format` keyword of JSON Schema, asserted, and patterns matched in linear time.
+"""Checks of the `format` keyword of JSON Schema, and patterns matched in linear time.
 
-Patterns run in Rust's regex engine, which ships inside pydantic-core and has no backtracking: what it cannot promise
-to match in linear time (look-around, back-references) it refuses to compile.
+Patterns run in Rust's regex engine, which is part of pydantic-core and has no backtracking: it refuses to compile what
+it cannot match in linear time (look-around, back-references).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class PatternError(Exception):
-    """A pattern the engine does not take; the message says why in one line."""
+    """A pattern that the engine refuses; the message says why in one line."""
 
 
-# One of them may take 10 MB: a pattern such as `a{1,60000}` takes 6.
+# A compiled pattern may take 10 MB: one such as `a{1,60000}` takes 6.
 @lru_cache(maxsize=64)
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
-    """A test whether a text contains a match of the pattern, in time linear in the text.
+    """Compile a pattern to a function that searches a text for a match, in time linear in the text.
 
     Raises:
         PatternError: the pattern is malformed, too large, or needs backtracking.
@@ -65,7 +65,7 @@ _POINTER = re.compile(r"(/([^~/]|~0|~1)*)*\Z")
 
 
 def _is_iri(text: str) -> bool:
-    """Whether a text is an address: of the web as people paste it, of anything else as RFC 3987 has it."""
+    """Return whether a text is an IRI (RFC 3987), or a web address as people paste it."""
     if is_web_address(text):
         return True
     scheme, colon, rest = text.partition(":")
@@ -121,7 +121,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-#: Each raises ValueError or answers False for a text that is not of the format.
+#: Each raises ValueError or returns False for a text that does not have the format.
 FORMATS: dict[str, Callable[[str], bool]] = {
     "uri": _is_uri,
     "iri": _is_iri,
@@ -143,7 +143,7 @@ FORMATS: dict[str, Callable[[str], bool]] = {
     "json-string": _is_json,
 }
 
-#: Known names that say something to a form but nothing to a check.
+#: Known formats that forms use but that are not checked.
 UNCHECKED_FORMATS = frozenset(
     {
         "password",
@@ -159,7 +159,7 @@ UNCHECKED_FORMATS = frozenset(
     }
 )
 
-#: How a format is called in a message.
+#: Names of formats in messages.
 FORMAT_NAMES = {
     "uri": "a URL such as https://example.org/page",
     "email": "an e-mail address",
@@ -171,7 +171,7 @@ FORMAT_NAMES = {
 
 
 def name_of_format(name: str, text: object) -> str:
-    """A format as messages call it, with what is wrong with a text where that is known."""
+    """Return a format's name for messages, with what is wrong with a text if that is known."""
     called = FORMAT_NAMES.get(name, f"of the format {name}")
     if name in ("uri", "iri") and isinstance(text, str) and text.strip().lower().startswith(("http://", "https://")):
         try:
@@ -182,7 +182,7 @@ def name_of_format(name: str, text: object) -> str:
 
 
 def is_of_format(text: str, name: str) -> bool:
-    """Whether a text is of a format; true for formats nobody here knows."""
+    """Return whether a text has a format; true for unknown formats."""
     check = FORMATS.get(name)
     if check is None:
         return True

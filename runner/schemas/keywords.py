@@ -1,6 +1,6 @@
-"""The draft 2020-12 validator with our patterns, formats, uniqueness and a budget against schemas built to explode.
+"""The draft 2020-12 validator with our patterns, formats, uniqueness, and a budget against exploding schemas.
 
-Imports `jsonschema`: not at start-up, but with the first schema that is compiled.
+Imports `jsonschema`, so it is imported only when the first schema is compiled.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from runner.failures import JSONValue
 
-#: Schema branches entered for one value before the schema is called too complex.
+#: Most schema branches that are entered for one value; beyond it the schema is too complex.
 MAX_BRANCHES = 100_000
-#: Keywords that say nothing of a value but its type.
+#: Keywords that constrain nothing but a value's type.
 _TYPE_ALONE = frozenset({"type", "title", "description", "default", "examples", "deprecated", "$comment"})
 
 
@@ -29,7 +29,7 @@ class _TooExpensiveError(Exception):
     """The budget of schema branches is used up."""
 
 
-#: Schema branches that may still be entered for the value being checked.
+#: Remaining budget of branches for the value being checked.
 _budget: ContextVar[list[int]] = ContextVar("schema_budget")
 
 
@@ -47,7 +47,7 @@ def _properties(validator: Any, value: Any, instance: Any, schema: Any) -> Itera
     for name, subschema in value.items() if isinstance(instance, dict) else ():
         if name not in instance:
             continue
-        # Most inputs: a validator made for the type alone would take ten times as long.
+        # The most common case: a validator for the type alone would take ten times as long.
         if isinstance(subschema, dict) and subschema.keys() <= _TYPE_ALONE:
             kind = subschema.get("type")
             if isinstance(kind, str) and validator.is_type(instance[name], kind):
@@ -105,7 +105,7 @@ def _counted(keyword: Any) -> Any:  # noqa: ANN401
 
 
 def _identity(value: Any) -> str:  # noqa: ANN401
-    """A text equal for equal JSON values, 1 and 1.0 among them."""
+    """Return a text that is equal for equal JSON values, also for 1 and 1.0."""
     try:
         return comparable_json(value)
     except DocumentError:
@@ -134,13 +134,13 @@ _Validator: Final[Any] = validators.create(
 
 
 class Checker:
-    """Finds what a value breaks in a schema."""
+    """Checks values by a schema."""
 
     def __init__(self, schema: JSONValue) -> None:
         self._validator = _Validator(schema)
 
     def problems(self, value: Any, most: int) -> list[ValidationError] | None:  # noqa: ANN401 - see `CompiledSchema`
-        """The first problems; None when the schema is too complex to tell."""
+        """Return the first problems of a value; None when the schema is too complex to check it."""
         spent = _budget.set([MAX_BRANCHES])
         try:
             return list(itertools.islice(self._validator.iter_errors(value), most))

@@ -26,9 +26,9 @@ _STRICTER: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def combined(schemas: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One schema whose values every one of the schemas takes; plain where it can be, `allOf` where not.
+    """Return a schema that accepts the values that all the schemas accept: a plain one if possible, otherwise `allOf`.
 
-    Titles, descriptions and examples are those of the first that has them; a default stays when all agree on it.
+    Titles, descriptions and examples are those of the first that has them; a default stays if all have the same.
     """
     result: dict[str, Any] | None = None
     for schema in schemas:
@@ -55,7 +55,7 @@ def _bare(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _split(schema: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The schema without its null alternative, and whether it had one; the empty schema takes null as well."""
+    """Return the schema without its null alternative, and whether it accepts null, as the empty schema does."""
     bare = _bare(schema)
     if not bare:
         return bare, True
@@ -66,7 +66,7 @@ def _split(schema: dict[str, Any]) -> tuple[dict[str, Any], bool]:
 
 
 def _merged_plain(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any] | None:
-    """Both schemas as one flat schema, or None when that cannot say it."""
+    """Return both schemas as one flat schema, or None if that cannot express them."""
     if not first or not second or first == second:
         return first or second
     result = dict(first)
@@ -82,13 +82,13 @@ def _merged_plain(first: dict[str, Any], second: dict[str, Any]) -> dict[str, An
         else:
             return None
     if "properties" in result or "items" in result:
-        # Sides that say more than the other about what is inside stay apart, or `additionalProperties` would mix.
+        # Schemas with different properties or items stay separate, or their `additionalProperties` would mix.
         return first if fits(first, second) == "yes" and set(second) <= set(first) else None
     return result
 
 
 def is_required(schema: object, name: str | int) -> bool:
-    """Whether an object must have a field, or a list needs a value at a position, as far as the schema says."""
+    """Return whether a schema requires a field of an object, or a value at a position of a list."""
     if isinstance(name, int) or not isinstance(schema, dict):
         return isinstance(name, int)
     if name in schema.get("required", ()):

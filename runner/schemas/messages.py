@@ -1,4 +1,4 @@
-"""Errors of JSON Schema in one sentence each, for people."""
+"""Words errors of JSON Schema for people, one sentence each."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ TYPE_NAMES = {
 }
 
 
-def telling(problem: Any, depth: int = 0) -> list[Any]:  # noqa: ANN401
-    """The errors worth telling of one: for alternatives, those of the only alternative the value's type fits."""
+def specific_errors(problem: Any, depth: int = 0) -> list[Any]:  # noqa: ANN401
+    """Return the errors to report for one: for alternatives, those of the only one that fits the value's type."""
     if problem.validator not in ("anyOf", "oneOf") or not problem.context or depth > 8:
         return [problem]
     fitting = _branches_of_its_type(problem)
     if len(fitting) != 1:
         return [problem]
-    return [told for inner in fitting[0] for told in telling(inner, depth + 1)]
+    return [found for inner in fitting[0] for found in specific_errors(inner, depth + 1)]
 
 
 def _branches_of_its_type(problem: Any) -> list[list[Any]]:  # noqa: ANN401
-    """The errors of each alternative that takes values of the type."""
+    """Return the errors of each alternative that accepts values of the type."""
     branches: dict[Any, list[Any]] = {}
     for inner in problem.context or ():
         branches.setdefault(inner.schema_path[0], []).append(inner)
@@ -45,7 +45,7 @@ def _branches_of_its_type(problem: Any) -> list[list[Any]]:  # noqa: ANN401
 
 
 def types_text(types: Any) -> str:  # noqa: ANN401
-    """The types a `type` keyword allows, as people put it: `text or null`."""
+    """Word the types that a `type` keyword allows: `text or null`."""
     several = [types] if isinstance(types, str) else dict.fromkeys(types)
     names = [TYPE_NAMES.get(name, str(name)) for name in several]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
@@ -57,7 +57,7 @@ def _branch_types(branches: list[Mapping[str, Any]]) -> str | None:
 
 
 def issues_of(problem: Any) -> Iterator[Issue]:  # noqa: ANN401
-    """One issue for an error of jsonschema; one for each field where it speaks of several."""
+    """Make the issue of an error of jsonschema; if the error is about several fields, one for each."""
     path = tuple(str(part) for part in problem.absolute_path)
     value, wanted, keyword = problem.instance, problem.validator_value, problem.validator
     name = f"`{'.'.join(path)}`" if path else "The value"
@@ -128,6 +128,6 @@ def _constraint(keyword: str, wanted: Any, value: Any) -> str:  # noqa: ANN401
         case "multipleOf":
             return f"is {shown(value)}; it must be a multiple of {wanted}"
         case "uniqueItems":
-            return "holds the same entry twice"
+            return "contains the same entry twice"
         case _:
             return f"breaks the rule `{keyword}` of its schema"

@@ -1,4 +1,4 @@
-"""What pydantic refuses, in the words in which the errors of JSON Schema are told."""
+"""Words errors of pydantic like those of JSON Schema."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
-#: By pydantic's kind of error, with the values of its context.
+#: Words by pydantic's type of error, with placeholders for the values of its context.
 NEEDED: Mapping[str, str] = {
     **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), "it must be a whole number"),
     **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "it must be a number"),
@@ -36,11 +36,11 @@ NEEDED: Mapping[str, str] = {
 
 
 def needed(found: ErrorDetails, words: Mapping[str, str] = NEEDED) -> str:
-    """What the value must be instead, as a clause without a full stop: `it must be at most 300`.
+    """Say what the value must be, as a clause without a full stop: `it must be at most 300`.
 
     Args:
-        found: With its context; what is not in `words` is told in pydantic's own.
-        words: By kind of error.
+        found: The error with its context; types that are not in `words` keep pydantic's words.
+        words: Words by type of error.
     """
     clause = words.get(found["type"])
     if clause is None:

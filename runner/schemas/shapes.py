@@ -1,7 +1,7 @@
-"""What a schema says about the shape of values: the schema of one field, and whether one schema fits another.
+"""Analyses schemas without values: the schema of a field, and whether one schema fits another.
 
-Decides only what can be decided by looking: a contradiction that is proved is an error to the caller,
-everything open or undecidable a warning. Value constraints (lengths, ranges, patterns) are left to the run.
+Only a proved contradiction is an error to the caller; everything open or undecidable is a warning. Constraints of
+values (lengths, ranges, patterns) are checked by the run.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ Fit = Literal["yes", "no", "unknown"]
 
 
 class Absence(Enum):
-    """What `field_schema` answers when it has no schema to give."""
+    """What `field_schema` returns when there is no schema."""
 
     ABSENT = "absent"
     OPEN = "open"
 
 
-#: The schema rules the field out.
+#: The schema excludes the field.
 ABSENT: Final = Absence.ABSENT
-#: The schema says nothing about the field: it may be there and may be anything.
+#: The schema does not mention the field: it may be present and have any value.
 OPEN: Final = Absence.OPEN
 
 _MAX_DEPTH = 64
 
 
 def resolve_pointer(root: object, reference: str) -> Schema | None:
-    """The schema a local `$ref` names (`#`, `#/$defs/Page`), or None when it leads nowhere."""
+    """Resolve a local `$ref` (`#`, `#/$defs/Page`); None when it leads nowhere."""
     node = root
     for part in reference.removeprefix("#").split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~").replace("%24", "$").replace("%25", "%")
@@ -50,10 +50,10 @@ def resolve_pointer(root: object, reference: str) -> Schema | None:
 
 
 def inlined(schema: Schema, root: Schema | None = None) -> Schema:
-    """The schema with every local `$ref` replaced by what it names, so that it stands alone.
+    """Replace every local `$ref` in a schema by its definition, so that the schema is self-contained.
 
-    Recursive parts become the schema that allows everything. So does what is left when 20,000 nodes have been
-    copied, since references to references can grow without bound.
+    Recursive parts become the schema that allows everything, and so does everything beyond 20,000 copied nodes, since
+    references to references can grow without bound.
     """
     budget = [20_000]
 
@@ -73,15 +73,15 @@ def inlined(schema: Schema, root: Schema | None = None) -> Schema:
             if target is None or reference in open_references:
                 return {}
             named = copy(target, open_references | {reference})
-            beside = rest(node, open_references)
-            if not beside or named is False:
+            siblings = rest(node, open_references)
+            if not siblings or named is False:
                 return named
             if named is True:
-                return beside
-            # Annotations of the place win over those of the definition; two constraints are both kept.
-            if all(key in _ANNOTATIONS or key not in named for key in beside):
-                return {**named, **beside}
-            return {"allOf": [named, beside]}
+                return siblings
+            # Annotations next to the `$ref` win over those of the definition; constraints of both are kept.
+            if all(key in _ANNOTATIONS or key not in named for key in siblings):
+                return {**named, **siblings}
+            return {"allOf": [named, siblings]}
         return rest(node, open_references)
 
     def rest(node: dict[str, Any], open_references: frozenset[str]) -> dict[str, Any]:
@@ -103,16 +103,16 @@ _LITERALS = frozenset({"const", "default", "enum", "examples", "required", "disc
 def field_schema(
     schema: Schema, path: Iterable[str | int], *, stands_alone: bool = False
 ) -> Schema | Literal[Absence.ABSENT, Absence.OPEN]:
-    """The schema of the value at a path inside the values a schema describes, standing alone.
+    """Return the self-contained schema of the value at a path inside the values that a schema describes.
 
     Args:
         schema: Any schema; local references are followed.
         path: Names and list positions, outermost first; empty for the whole.
-        stands_alone: Whether the schema is known to hold no references, as `inlined` leaves it. Then it is not copied:
-            a definition has thousands of references, and one schema may have thousands of fields.
+        stands_alone: Whether the schema has no references, like a result of `inlined`. Then it is not copied: a
+            definition may have thousands of references, and a schema thousands of fields.
 
     Returns:
-        The field's schema, ABSENT when the schema rules the field out, OPEN when it does not say.
+        The field's schema, ABSENT when the schema excludes the field, OPEN when it does not mention it.
     """
     current: Schema | Literal[Absence.ABSENT, Absence.OPEN] = schema if stands_alone else inlined(schema)
     for part in path:
@@ -148,7 +148,7 @@ def _step_into(schema: Schema, part: str | int, depth: int) -> Schema | Literal[
 
 
 def _own_field(schema: Mapping[str, Any], part: str | int) -> Schema | Literal[Absence.ABSENT, Absence.OPEN]:
-    """What the schema's own keywords say, alternatives aside."""
+    """Return the field's schema by the schema's own keywords, without its alternatives."""
     if isinstance(part, int):
         prefix = schema.get("prefixItems", ())
         if part < len(prefix):
@@ -169,7 +169,7 @@ def _own_field(schema: Mapping[str, Any], part: str | int) -> Schema | Literal[A
 
 
 def _types(schema: Mapping[str, Any]) -> frozenset[str] | None:
-    """The types its values can have, or None when it does not say; `number` includes `integer`."""
+    """Return the types that values can have, or None when the schema does not say; `number` includes `integer`."""
     if "const" in schema:
         return frozenset({_type_of(schema["const"])})
     if isinstance(schema.get("enum"), list):
@@ -182,7 +182,7 @@ def _types(schema: Mapping[str, Any]) -> frozenset[str] | None:
 
 
 def admits_type(schema: Mapping[str, Any], value: Any) -> bool:  # noqa: ANN401 - any JSON
-    """Whether a schema's own keywords allow values of this one's type; what they refer to is not looked at."""
+    """Return whether a schema's own keywords allow values of this value's type; references are not followed."""
     types = _types(schema)
     return types is None or _type_of(value) in types
 
@@ -206,16 +206,16 @@ def _type_of(value: JSONValue) -> str:
 
 
 def fits(producer: Schema, consumer: Schema, *, stand_alone: bool = False) -> Fit:
-    """Whether the values of one schema are of the types another takes.
+    """Return whether the values of one schema have types that another accepts.
 
     Args:
-        producer: Schema of the values that come.
-        consumer: Schema of the values that are taken.
-        stand_alone: Whether both are known to hold no references, as `field_schema` gives them; then neither is copied.
+        producer: Schema of the values.
+        consumer: Schema of the accepted values.
+        stand_alone: Whether neither has references, like results of `field_schema`; then they are not copied.
 
     Returns:
-        `yes` when every value fits, `no` when none can (a list or object whose parts contradict counts as none),
-        `unknown` when some may or the schemas do not say. Lengths, ranges and patterns are not looked at.
+        `yes` when every value fits, `no` when none can (also when parts of a list or object contradict), `unknown` when
+        some may fit or the schemas do not say. Lengths, ranges and patterns are ignored.
     """
     if not stand_alone:
         producer, consumer = inlined(producer), inlined(consumer)
@@ -304,11 +304,11 @@ class _Comparison:
 
 
 def _merged(schema: Mapping[str, Any], keyword: str, branch: Schema) -> Schema:
-    """One alternative together with what stands beside the alternatives."""
-    beside = {key: value for key, value in schema.items() if key != keyword and key not in _ANNOTATIONS}
-    if not beside or branch is False:
+    """Combine one alternative with the keywords next to the alternatives."""
+    siblings = {key: value for key, value in schema.items() if key != keyword and key not in _ANNOTATIONS}
+    if not siblings or branch is False:
         return branch
-    return beside if branch is True else {**beside, **branch}
+    return siblings if branch is True else {**siblings, **branch}
 
 
 def _without_all_of(schema: Mapping[str, Any]) -> Schema:
@@ -320,8 +320,8 @@ def _constrains(schema: Mapping[str, Any]) -> bool:
 
 
 def _all(answers: Iterable[Fit]) -> Fit:
-    told = set(answers)
-    return "no" if "no" in told else "unknown" if "unknown" in told else "yes"
+    found = set(answers)
+    return "no" if "no" in found else "unknown" if "unknown" in found else "yes"
 
 
 def _choices(schema: Mapping[str, Any]) -> list[Any] | None:
@@ -347,10 +347,10 @@ def _fits_format(producer: Mapping[str, Any], consumer: Mapping[str, Any]) -> Fi
 
 
 def closed(schema: Schema) -> Schema:
-    """The schema in which an object that lists its `properties`, silent on others, has no others.
+    """Add `additionalProperties: false` to every object that lists its `properties` and does not mention others.
 
-    What pydantic models mean although their schemas do not say it. Parts under `allOf` stay as they are, for there
-    the properties are listed in pieces.
+    That is what pydantic models mean although their schemas do not say it. Parts under `allOf` are left unchanged,
+    since each lists only some of the properties.
     """
 
     def close(node: Any, *, is_schema: bool) -> Any:  # noqa: ANN401

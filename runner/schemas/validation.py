@@ -1,8 +1,7 @@
-"""JSON Schema (draft 2020-12) for schemas that others wrote: values checked, with messages for people.
+"""Checks values by JSON Schemas (draft 2020-12), with messages for people.
 
-`runner.schemas.admission` says first whether a schema can be used; `runner.schemas.keywords` does the checking, and is
-imported with the first schema. What a field of a schema is, and whether one schema's values fit another, is in
-`runner.schemas.shapes`.
+`runner.schemas.admission` first checks whether a schema can be used; `runner.schemas.keywords` is the validator,
+imported with the first schema. `runner.schemas.shapes` compares schemas with each other.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import orjson
 
 from runner.issues import MAX_ISSUES, Issue, error
 from runner.json_values import canonical_json
-from runner.schemas.messages import issues_of, telling
+from runner.schemas.messages import issues_of, specific_errors
 
 if TYPE_CHECKING:
     from runner.failures import JSONValue
@@ -34,7 +33,7 @@ class CompiledSchema:
 
     @property
     def default_issues(self) -> tuple[Issue, ...]:
-        """What is wrong with the defaults of an object's properties, each beginning at the property's name."""
+        """The problems of the defaults of an object's properties, with paths that begin with the property's name."""
         if self._default_issues is None:
             defaults = property_defaults(self.schema)
             found = self.issues(defaults) if defaults else ()
@@ -42,25 +41,25 @@ class CompiledSchema:
         return self._default_issues
 
     def issues(self, value: Any) -> list[Issue]:  # noqa: ANN401 - JSON, or JSON with `runner.definitions.check`'s place-holders
-        """Everything wrong with a value, at most 50 issues, all errors, in the order of their paths."""
+        """Return the problems of a value, at most 50 issues, all errors, in the order of their paths."""
         return [issue for issue, _ in self.findings(value)]
 
     def findings(self, value: Any) -> list[tuple[Issue, Any]]:  # noqa: ANN401
-        """The same, each with the part of the value it speaks of and the keyword that failed."""
+        """Return the problems as `issues` does, each with the part of the value it is about and the failed keyword."""
         problems = self._checker.problems(value, MAX_ISSUES)
         if problems is None:
             return [(error((), "schema_too_complex", "The schema is too complex to check this value."), ("", value))]
         findings = [
             (issue, (part.validator, part.instance))
             for problem in problems
-            for part in telling(problem)
+            for part in specific_errors(problem)
             for issue in issues_of(part)
         ]
         return sorted(findings, key=lambda finding: finding[0].path)
 
 
 def property_defaults(schema: object) -> dict[str, JSONValue]:
-    """The values that a schema's properties have when an object leaves them out, by name."""
+    """Return the defaults of a schema's properties, by name."""
     declared = schema.get("properties") if isinstance(schema, dict) else None
     return {
         name: field["default"]

@@ -1,4 +1,4 @@
-"""The plan of a compiled template: what changes in it and how each place is filled."""
+"""The plan of a compiled template: which places change, and how each is filled."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.templates.references import Reference
 
-#: Tells whether an input may be absent: a set of input names, or a function of the path at which a value went
-#: missing, outermost first, for inputs declared optional deeper down (see
-#: `runner.definitions.inputs.declared_optional`).
+#: Which inputs may be absent: a set of names, or a function of the path of a missing value, outermost first, for
+#: inputs that are declared optional deeper down (see `runner.definitions.inputs.declared_optional`).
 DeclaredOptional: TypeAlias = "frozenset[str] | Callable[[tuple[str | int, ...]], bool]"
 
 
@@ -27,8 +26,8 @@ class TemplateError(Exception):
     Attributes:
         path: Where in the step's input, outermost first.
         expression: The reference as written; empty when the input as a whole is at fault.
-        reason: Why, one sentence.
-        hint: What to do, if something can be said.
+        reason: The reason, one sentence.
+        hint: What to do, if known.
     """
 
     def __init__(self, path: tuple[str, ...], expression: str, reason: str, hint: Hint | str | None = None) -> None:
@@ -41,35 +40,34 @@ class TemplateError(Exception):
 
     @property
     def failure(self) -> Failure:
-        """What the step fails with."""
         hint = None if self.hint is None else str(self.hint)
         return Failure(FailureCode.INVALID_INPUT, str(self), field=".".join(self.path) or None, hint=hint)
 
 
-#: Size of a resolved input in bytes of JSON, unless `resolve` is given another limit.
+#: Default limit of a resolved input, in bytes of JSON.
 MAX_RESOLVED_BYTES = 1024 * 1024
 
 
 def oversized(limit_bytes: int, size_bytes: int | None = None) -> TemplateError:
-    """The refusal of an input that is too large once resolved."""
+    """Return the error of an input that is too large once resolved."""
     size = "more" if size_bytes is None else f"{size_bytes:,} bytes"
-    reason = f"The resolved input has {size} of JSON where at most {limit_bytes:,} bytes are allowed."
+    reason = f"The resolved input has {size} of JSON; the limit is {limit_bytes:,} bytes."
     return TemplateError((), "", reason, "Pass an artifact instead of its content.")
 
 
 class Absent:
-    """The value of a reference that leads nowhere and may."""
+    """The value of a reference whose referent is missing, and may be."""
 
 
 ABSENT: Final = Absent()
 
 
 class Scope:
-    """What one resolution reads from, the size it may still take, and what it leaves out.
+    """The sources of one resolution, the size that is left, and the omitted places.
 
     Attributes:
-        omitted: Places that got no value, each in a few words.
-        counts_wholes: Whether whole values count while resolving. A few of them may be measured at the end, but
+        omitted: Places without a value, each in a few words.
+        counts_wholes: Whether whole values are measured while resolving. A few can be measured at the end, but
             thousands of references to one large output would first make gigabytes.
     """
 
@@ -103,20 +101,20 @@ class Scope:
         self.omitted: list[str] = []
 
     def spend(self, size: int) -> None:
-        """Count what a value adds to the result; characters will do, there are never fewer bytes.
+        """Subtract the size of a value in characters, of which bytes are never fewer.
 
         Raises:
-            TemplateError: it is more than is left.
+            TemplateError: the limit is exceeded.
         """
         self._left -= size
         if self._left < 0:
             raise oversized(self._limit_bytes)
 
     def spend_value(self, value: Any) -> None:  # noqa: ANN401
-        """Count a whole value; one that is referred to again is measured once.
+        """Subtract the size of a whole value, which is measured once.
 
         Raises:
-            TemplateError: it is more than is left.
+            TemplateError: the limit is exceeded.
         """
         if value.__class__ is str:
             self.spend(len(value))
@@ -131,7 +129,7 @@ class Scope:
             self.spend(size)
 
     def look_up(self, reference: Reference) -> Any:  # noqa: ANN401 - a JSON value or `ABSENT`
-        """The referent, the default, or `ABSENT` where absence is declared."""
+        """Return the referent, the default, or `ABSENT` where absence is declared."""
         value: Any
         if reference.source_step is None:
             value = self._inputs
@@ -183,7 +181,7 @@ class Scope:
 
 
 def _where(reference: Reference, depth: int) -> str:
-    """The place reached so far, as a person would write it."""
+    """Return the path up to a depth, as authors write it."""
     text = "inputs" if reference.source_step is None else f"steps.{reference.source_step}.output"
     for part in reference.source_path[:depth]:
         text += f".{part}" if isinstance(part, str) else f"[{part}]"
@@ -207,7 +205,7 @@ def _kind(value: object) -> str:
 
 
 class WholeReference:
-    """A text that is exactly one reference: takes the referent's own type."""
+    """A text that is exactly one reference, and keeps the referent's type."""
 
     __slots__ = ("reference",)
 
@@ -215,7 +213,7 @@ class WholeReference:
         self.reference = reference
 
     def resolve(self, scope: Scope) -> Any:  # noqa: ANN401
-        """The referent, or `ABSENT`."""
+        """Return the referent, or `ABSENT`."""
         value = scope.look_up(self.reference)
         if scope.counts_wholes and value is not ABSENT:
             scope.spend_value(value)
@@ -223,7 +221,7 @@ class WholeReference:
 
 
 class SplicedText:
-    """A text with references in it: they are spliced in as text."""
+    """A text with references, which are inserted as text."""
 
     __slots__ = ("parts",)
 
@@ -231,7 +229,7 @@ class SplicedText:
         self.parts = parts
 
     def resolve(self, scope: Scope) -> str:
-        """The text with every reference spliced in; absent ones as nothing."""
+        """Return the text with every reference replaced; absent ones by nothing."""
         pieces: list[str] = []
         for part in self.parts:
             if isinstance(part, str):
@@ -264,7 +262,7 @@ class ChangedObject:
         self.changing = changing
 
     def resolve(self, scope: Scope) -> dict[str, Any]:
-        """A new object; fields whose value is absent are left out."""
+        """Return a new object without the fields whose value is absent."""
         result = self.base.copy()
         for key, plan in self.changing:
             value = plan.resolve(scope)
@@ -286,13 +284,13 @@ class ChangedList:
         self.changing = changing
 
     def resolve(self, scope: Scope) -> list[Any]:
-        """A new list; null stands where a value is absent."""
+        """Return a new list, with null for absent values."""
         result = self.base.copy()
         for index, plan in self.changing:
             value = plan.resolve(scope)
             if value is ABSENT:
                 value = None
-                scope.omitted.append(f"{_place(_reference(plan))} (null stands there)")
+                scope.omitted.append(f"{_place(_reference(plan))} (null instead)")
             result[index] = value
         return result
 
@@ -301,12 +299,12 @@ Plan: TypeAlias = "WholeReference | SplicedText | ChangedObject | ChangedList"
 
 
 def _place(reference: Reference) -> str:
-    """Where in the step's input a reference stands."""
+    """Return where in the step's input a reference is."""
     return ".".join(reference.path) or "the whole input"
 
 
 def _reference(plan: Plan) -> Reference:
-    """The reference of the only kind of plan that can be absent."""
+    """Return the reference of a plan that can be absent, which only `WholeReference` can."""
     if not isinstance(plan, WholeReference):
         raise TypeError(f"A {type(plan).__name__} always has a value.")
     return plan.reference

@@ -5,7 +5,7 @@
     root      = "inputs" | "steps" "." step-id "." "output"
     path      = { "." name | '["' json-string '"]' | "[" digits "]" }
 
-Written by hand because `}}` may stand inside a default's JSON or a quoted name, where a regular expression over the
+Written by hand because `}}` may occur inside a default's JSON or a quoted name, where a regular expression over the
 whole text would stop.
 """
 
@@ -26,12 +26,12 @@ _SPACE = " \t\r\n"
 
 
 class ReferenceSyntaxError(Exception):
-    """A text that holds a malformed reference.
+    """A malformed reference in a text.
 
     Attributes:
-        reason: What is wrong, without the final stop.
+        reason: What is wrong, without a full stop.
         position: Where in the text, in characters from 0.
-        hint: What to write instead, if that can be said.
+        hint: What to write instead, if known.
     """
 
     def __init__(self, reason: str, position: int, hint: str | None = None) -> None:
@@ -51,8 +51,8 @@ class Reference:
         source_step: The step whose output it reads; None when it reads a run input.
         source_path: Names and list positions inside the run inputs or that output.
         optional: Whether it ends in `?`.
-        has_default: Whether it names a default.
-        default: That default; applies when the value is absent, never when it is null.
+        has_default: Whether it has a default.
+        default: The default; applies when the value is absent, not when it is null.
         whole: Whether the text is this reference and nothing else, so that it keeps the value's type.
     """
 
@@ -80,16 +80,16 @@ class Reference:
 
 
 def escape_text(text: str) -> str:
-    """The text with every `${{` escaped, so that a template yields it verbatim."""
+    """Escape every `${{` in a text, so that a template yields it verbatim."""
     return text.replace(_OPEN, _ESCAPED)
 
 
 def read_text(text: str, path: tuple[str, ...]) -> list[str | Reference]:
-    """Split a text into literal parts and references, escapes taken out; empty literals are left out.
+    """Split a text into literal parts, with escapes removed, and references; empty literals are left out.
 
     Args:
         text: Any text.
-        path: Where it stands in the step's input; handed on to the references.
+        path: Where it is in the step's input; passed on to the references.
 
     Raises:
         ReferenceSyntaxError: for the first malformed reference.
@@ -119,7 +119,7 @@ def _is_name(character: str) -> bool:
 
 
 class _Parser:
-    """Reads one reference, from its opening braces to its closing ones."""
+    """Parses one reference, from its opening to its closing braces."""
 
     def __init__(self, text: str, start: int, path: tuple[str, ...]) -> None:
         self._text = text
@@ -219,7 +219,9 @@ class _Parser:
                 self._skip_space()
                 if self._take(")"):
                     return value
-        return self._fail("After `|` stands `default(…)` with a JSON value inside", at, 'Write `| default("text")`.')
+        return self._fail(
+            "`|` must be followed by `default(…)` with a JSON value inside", at, 'Write `| default("text")`.'
+        )
 
     def _json(self) -> JSONValue:
         at = self._at
@@ -227,7 +229,7 @@ class _Parser:
             value, self._at = _DECODER.raw_decode(self._text, at)
         except (ValueError, RecursionError) as refused:
             said = refused.msg if isinstance(refused, json.JSONDecodeError) else "it cannot be read"
-            self._fail(f"Here stands no JSON value: {said}", at, "JSON texts stand in double quotes.")
+            self._fail(f"This is not a JSON value: {said}", at, "Put JSON texts in double quotes.")
         if issues := forbidden_text(value):
             self._fail(issues[0].message.rstrip("."), at)
         return value  # type: ignore[no-any-return]
@@ -267,7 +269,7 @@ def _refuse_constant(name: str) -> NoReturn:
 def _unique(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("a key occurs twice in one object")
     return result
 
 

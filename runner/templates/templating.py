@@ -1,7 +1,7 @@
 """Templates in step inputs: compiled once, resolved once per attempt.
 
-Compiling walks the input, reads every `${{ … }}` and keeps a plan of the places that change; resolving fills those
-places and hands everything else on as it is, unwalked and uncopied. What a reference yields is never read again.
+Compiling walks the input, parses every `${{ … }}` and makes a plan of the places that change; resolving fills those
+places and shares everything else, neither walked nor copied. The value of a reference is never parsed for references.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     from runner.failures import JSONValue
 
-#: With so few references, whole values are measured at the end, not one by one.
+#: Up to so many references, whole values are measured at the end instead of one by one.
 _UNCOUNTED_REFERENCES = 16
-#: Places without a value that the warning names.
+#: Most places without a value that the warning names.
 _NAMED = 12
 
 
@@ -42,9 +42,9 @@ class Resolved(NamedTuple):
     """A resolved input.
 
     Attributes:
-        value: Not to be changed in place: it shares its parts with the template and with other steps' outputs.
-        warning: What omitted optional values dropped or blanked, all in one sentence; None when nothing was.
-        text: The value as canonical JSON, where it was written already.
+        value: Must not be changed: it shares parts with the template and with other steps' outputs.
+        warning: The places without a value, in one sentence; None when there are none.
+        text: The value as canonical JSON, if it was serialized already.
     """
 
     value: JSONValue
@@ -56,8 +56,8 @@ class Template:
     """A compiled step input.
 
     Attributes:
-        references: Every reference in it, in the order they stand.
-        issues: What is wrong with it, all errors; a template with issues does not resolve.
+        references: Every reference in it, in order.
+        issues: Its problems, all errors; a template with issues does not resolve.
     """
 
     __slots__ = ("_literal", "_plan", "issues", "references")
@@ -84,10 +84,10 @@ class Template:
             inputs: The run's inputs.
             outputs: Output of each step that has one, by step id.
             declared_optional: Which inputs may be absent.
-            limit_bytes: How large the result may be, as JSON.
+            limit_bytes: Limit of the result, as JSON.
 
         Raises:
-            TemplateError: a reference leads nowhere although nothing says it may, or the result is too deep or large.
+            TemplateError: a required referent is missing, or the result is too deep or too large.
         """
         if self.issues:
             raise TemplateError(self.issues[0].path, "", self.issues[0].message, self.issues[0].hint)
@@ -108,7 +108,7 @@ class Template:
         return Resolved(value, _warning(scope.omitted) if scope.omitted else None, text)
 
     def skeleton(self, hole: object) -> Any:  # noqa: ANN401 - JSON with holes in it
-        """The input with `hole` in place of every text that holds references; for checks of the literal rest."""
+        """Return the input with `hole` for every text with references, to check the literal rest."""
         return self._literal if self._plan is None else _hollow(self._plan, hole)
 
 
@@ -123,11 +123,11 @@ def _hollow(plan: Plan, hole: object) -> Any:  # noqa: ANN401
 
 def _warning(omitted: list[str]) -> str:
     more = f" and {len(omitted) - _NAMED} more" if len(omitted) > _NAMED else ""
-    return f"Left out, having no value: {', '.join(omitted[:_NAMED])}{more}."
+    return f"Left out for lack of a value: {', '.join(omitted[:_NAMED])}{more}."
 
 
 def _refuse_oversized(value: Any, limit_bytes: int) -> bytes | None:  # noqa: ANN401
-    """Refuse what is larger as canonical JSON than is allowed, or is not JSON as we keep it; that JSON."""
+    """Refuse a value whose canonical JSON exceeds the limit, or that JSON cannot hold; return the JSON."""
     try:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:
@@ -135,7 +135,7 @@ def _refuse_oversized(value: Any, limit_bytes: int) -> bytes | None:  # noqa: AN
     if text is not None:
         if len(text) > limit_bytes:
             raise oversized(limit_bytes, len(text))
-        # Cheap and never wrong about what is fine; anything suspicious is looked at properly.
+        # A cheap test that never passes a bad value; anything suspicious is checked in full.
         if text.count(b"{") + text.count(b"[") <= MAX_DEPTH and b"\\u0000" not in text:
             return text
     if issues := forbidden_text(value):
@@ -146,7 +146,7 @@ def _refuse_oversized(value: Any, limit_bytes: int) -> bytes | None:  # noqa: AN
 
 
 def compile_template(value: JSONValue) -> Template:
-    """Compile a step's input; never raises: see `Template.issues`."""
+    """Compile a step's input; problems are in `Template.issues`."""
     compiler = _Compiler()
     plan = compiler.compile(value, ())
     literal = compiler.literal if plan is None else None
@@ -160,7 +160,7 @@ def compile_template(value: JSONValue) -> Template:
 
 
 class _Compiler:
-    """Makes a plan; after `compile` returned None, `literal` holds the value that never changes."""
+    """Makes a plan; when `compile` returns None, `literal` is the constant value."""
 
     def __init__(self) -> None:
         self.references: list[Reference] = []
@@ -183,7 +183,7 @@ class _Compiler:
             plan = self.compile(item, (*path, str(key)))
             if plan is not None:
                 changing.append((key, plan))
-            elif self.literal is not item:  # an escape was taken out somewhere inside
+            elif self.literal is not item:  # an escape inside was removed
                 if base is value:
                     base = value.copy()
                 base[key] = self.literal

@@ -111,7 +111,7 @@ class TestMessages:
             ({"maximum": 5}, 6, "The value is 6; it must be at most 5."),
             ({"exclusiveMinimum": 0}, 0, "The value is 0; it must be more than 0."),
             ({"multipleOf": 5}, 6, "The value is 6; it must be a multiple of 5."),
-            ({"uniqueItems": True}, [{"a": 1}, {"a": 1.0}], "The value holds the same entry twice."),
+            ({"uniqueItems": True}, [{"a": 1}, {"a": 1.0}], "The value contains the same entry twice."),
             ({"pattern": "^a+$"}, "b", 'The value is "b"; it must match the pattern "^a+$".'),
             ({"format": "uri"}, "x", 'The value is "x"; it must be a URL such as https://example.org/page.'),
             (

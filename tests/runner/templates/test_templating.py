@@ -99,12 +99,12 @@ class TestAbsence:
         ref = "${{ inputs.x" + suffix + " }}"
         result = resolve({"a": ref, "b": f"<{ref}>", "c": [1, ref], "d": {"e": [{"f": ref}]}}, {}, {}, optional)
         assert result.value == {"b": "<>", "c": [1, None], "d": {"e": [{}]}}
-        assert result.warning == f"Left out, having no value: a, {ref} in b, c.1 (null stands there), d.e.0.f."
+        assert result.warning == f"Left out for lack of a value: a, {ref} in b, c.1 (null instead), d.e.0.f."
 
     def test_how_large_the_result_may_be_is_for_whoever_resolves(self):
         template = compile_template({"a": "${{ inputs.x }}", "b": "<${{ inputs.x }}>"})
         inputs = {"x": "y" * 600_000}
-        with pytest.raises(TemplateError, match="at most 1,048,576 bytes"):
+        with pytest.raises(TemplateError, match="limit is 1,048,576 bytes"):
             template.resolve(inputs, {})
         assert template.resolve(inputs, {}, limit_bytes=2 << 20).value["b"].endswith("y>")
 
@@ -164,10 +164,10 @@ class TestSyntax:
             ("${{ inputs.x | default }}", "default(…)"),
             ("${{ inputs.x | upper }}", "default(…)"),
             ("${{ inputs.x | default(1 }}", "default(…)"),
-            ("${{ inputs.x | default('a') }}", "no JSON value"),
-            ("${{ inputs.x | default(NaN) }}", "no JSON value"),
-            ('${{ inputs.x | default({"a":1,"a":2}) }}', "no JSON value"),
-            ("${{ inputs.x | default(" + "[" * 50_000 + ") }}", "no JSON value"),
+            ("${{ inputs.x | default('a') }}", "not a JSON value"),
+            ("${{ inputs.x | default(NaN) }}", "not a JSON value"),
+            ('${{ inputs.x | default({"a":1,"a":2}) }}', "not a JSON value"),
+            ("${{ inputs.x | default(" + "[" * 50_000 + ") }}", "not a JSON value"),
             ("${{ inputs.x | default(99999999999999999999) }}", "64 bits"),
             ('${{ inputs.x | default("\\u0000") }}', "U+0000"),
             ("${{ inputs.x y }}", 'Unexpected "y"'),

@@ -10,11 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Literal
 
-from runner.egress.policy import (
-    EgressPolicy,
-    Resolve,
-    origin_of,
-)
+from runner.egress.policy import EgressPolicy, origin_of
 from runner.excerpts import BODY_CHARACTERS, excerpt
 from runner.failures import PackError, code_for_status
 
@@ -23,6 +19,7 @@ if TYPE_CHECKING:
 
     import httpx2
 
+    from runner.egress.policy import Resolve
     from runner.egress.transport import Connections
 
 

@@ -1,6 +1,7 @@
 """Executes pipelines.
 
-`definitions`, `templates` and `schemas` say what is to run, `packs` what can. `running` runs it, `resuming` goes on
-with it, `watching` reads what happened. `agents`, `gateway` and `mounts` call agent programs, models and MCP servers;
-`egress`, `processes` and `files` are the ways to the outside; `secrets` keeps secrets out of all of it.
+`definitions`, `templates` and `schemas` describe pipelines, `packs` what steps can call. `running` executes runs,
+`resuming` resumes them, `watching` reads their events. `agents`, `gateway` and `mounts` call agent programs, models and
+MCP servers; `egress`, `processes` and `files` reach the network, other processes and files; `secrets` opens the vault
+and masks secrets everywhere.
 """

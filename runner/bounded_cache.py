@@ -34,11 +34,11 @@ class BoundedCache(Generic[Made]):
         """Return the result for an artifact, made now or before.
 
         Args:
-            artifact: Which one.
-            is_good: Whether a cached result is still usable; otherwise it is made again.
+            artifact: The artifact.
+            is_good: Returns whether a cached result is still usable; otherwise it is made again.
 
         Raises:
-            PackError: it cannot be made; the same again for the same content.
+            PackError: it cannot be made; cached, so the same again for the same content.
         """
         async with self._turns.place(artifact.caller_id):
             found = self._kept.get(artifact.digest)

@@ -1,7 +1,7 @@
 """Excerpts of text from outside: secrets are masked before the text is cut.
 
-Half a secret is not recognised, so nothing else shortens such text; `tests/test_excerpts.py` finds code that does. Code
-that has a redactor calls its `excerpt`; all other code calls the one here, which masks the secrets that the servers of
+Half a secret is not recognized, so no other code shortens such text; `tests/test_excerpts.py` finds code that does.
+Code with a redactor calls its `excerpt`; all other code calls the one here, which masks the secrets that the servers of
 this process know. Imports the standard library only.
 """
 
@@ -29,7 +29,7 @@ class Masker(Protocol):
         """Mask a value."""
 
 
-#: Longest excerpt of what a service answered, in a failure's detail.
+#: Longest excerpt of a service's answer in a failure's detail.
 BODY_CHARACTERS = 2000
 _in_force: list[Masker] = []
 _is_left_to_server = False
@@ -37,7 +37,7 @@ _is_left_to_server = False
 
 @contextlib.contextmanager
 def in_force(redactor: Masker) -> Iterator[None]:
-    """Mask what the process quotes and logs with this redactor until the block ends."""
+    """Use this redactor for the process's excerpts and logs until the block ends."""
     _in_force.append(redactor)
     try:
         yield
@@ -52,20 +52,20 @@ def leave_to_server() -> None:
 
 
 def quoted(value: JSONValue) -> JSONValue:
-    """The value with secrets masked; see `Redactor.quoted`."""
+    """Return the value with secrets masked; see `Redactor.quoted`."""
     for redactor in tuple(_in_force):
         value = redactor.quoted(value)
     return value
 
 
 def excerpt(text: str, limit: int, *, ending: str = "…", from_end: bool = False) -> str:
-    """The beginning of a text from outside, with secrets masked before it is cut.
+    """Return the beginning of a text from outside, with secrets masked before it is cut.
 
-    In a function run by `PackContext.run_in_process` the text stays whole, because secrets are not known there: what
-    the function raises is masked and cut when it comes out.
+    In a function run by `PackContext.run_in_process` the text stays whole, because secrets are not known there: the
+    server masks and cuts the exceptions of the function.
 
     Args:
-        text: From outside, such as what a service answered.
+        text: Text from outside, such as a service's answer.
         limit: Longest excerpt, in characters.
         ending: Marks where text was left out; counts towards the limit.
         from_end: Return the end of the text instead.
@@ -78,7 +78,7 @@ def excerpt(text: str, limit: int, *, ending: str = "…", from_end: bool = Fals
 
 
 def cut(masked: str, limit: int, ending: str, *, from_end: bool) -> str:
-    """The beginning or end of a text that is masked already."""
+    """Return the beginning or end of a masked text."""
     if len(masked) <= limit:
         return masked
     kept = limit - len(ending)
@@ -86,5 +86,5 @@ def cut(masked: str, limit: int, ending: str, *, from_end: bool) -> str:
 
 
 def plain_text(text: object) -> str:
-    """Text without what a database refuses: U+0000 and lone surrogates are replaced."""
+    """Replace U+0000 and lone surrogates, which a database refuses."""
     return str(text).encode("utf-8", "replace").decode().replace("\0", "\ufffd")

@@ -1,4 +1,4 @@
-"""Places that callers share fairly: those who wait take turns, however many each has waiting."""
+"""Fair sharing of places between callers: waiting callers take turns, however many requests each has."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class FairTurns:
-    """Hands out places: to waiting callers in turn, and to each caller in the order of its requests.
+    """Gives places to waiting callers in turn, and to each caller in the order of its requests.
 
     Args:
-        places: How many are held at a time.
-        share: How many of them one caller may hold; all when None. With fewer, a place is left for the next caller
+        places: Number of places.
+        share: How many of them one caller may hold; all when None. With fewer, a place stays free for other callers,
             however long the work of the first takes.
     """
 
@@ -24,12 +24,12 @@ class FairTurns:
         self._free = places
         self._share = places if share is None else share
         self._held: Counter[str] = Counter()
-        #: Callers who wait, next one first. A caller moves to the end with each place it gets.
+        #: Waiting callers, the next one first. A caller moves to the end with each place it gets.
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
     @asynccontextmanager
     async def place(self, caller: str) -> AsyncIterator[None]:
-        """Hold a place for the length of the block; a caller cancelled while waiting leaves no turn behind."""
+        """Hold a place for the duration of the block; a caller that is cancelled while waiting loses its turn."""
         await self._take(caller)
         try:
             yield
@@ -45,7 +45,7 @@ class FairTurns:
         except asyncio.CancelledError:
             if turn.cancelled():
                 self._withdraw(caller, turn)
-            else:  # the place came at the same instant
+            else:  # the place was given at the same moment
                 self._give_back(caller)
             raise
 
@@ -57,7 +57,7 @@ class FairTurns:
             self._waiting.pop(caller, None)
 
     def _give_back(self, caller: str) -> None:
-        self._held -= Counter([caller])  # forgets callers who hold none
+        self._held -= Counter([caller])  # drops callers without a place
         self._free += 1
         self._hand_out()
 
@@ -70,7 +70,7 @@ class FairTurns:
             turn = queue.popleft()
             if queue:
                 self._waiting[caller] = queue
-            if not turn.done():  # cancelled an instant ago
+            if not turn.done():  # it may have just been cancelled
                 self._held[caller] += 1
                 self._free -= 1
                 turn.set_result(None)

@@ -1,4 +1,4 @@
-"""JSON values as the platform keeps them: what none may hold, and the one text of each with its digest."""
+"""JSON values: checks of what none may contain, the canonical text, and its digest."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
 
 MAX_DEPTH = 64
-#: Nesting of any value that is kept or sent: `orjson` writes 254 levels, and an answer puts some dozens around a value.
+#: Deepest nesting of stored or sent values: `orjson` writes 254 levels, and an answer adds some dozens around a value.
 MAX_KEPT_DEPTH = 200
-#: Integers kept exactly everywhere: what fits a signed or an unsigned 64-bit number.
+#: Integers that are exact everywhere: those that fit a signed or an unsigned 64-bit number.
 MIN_INTEGER, MAX_INTEGER = -(1 << 63), (1 << 64) - 1
-#: A number with a fraction or an exponent; seldom also a piece of a text that looks like one.
+#: A number with a fraction or an exponent; rarely also a part of a text that looks like one.
 _FRACTION = re.compile(r"(?:^|[\[:,])-?\d+[.e]")
 
 
@@ -42,16 +42,16 @@ class DocumentError(Exception):
 
 
 def canonical_json(value: JSONValue) -> str:
-    """The one JSON text of a value: keys sorted, no spaces, UTF-8. What digests and comparisons are made of.
+    """Return the canonical JSON text of a value, for digests and comparisons: keys sorted, no spaces, UTF-8.
 
     Raises:
-        DocumentError: for what JSON here cannot hold: lone surrogates, integers beyond 64 bits, nesting past 254.
+        DocumentError: it has lone surrogates, integers beyond 64 bits, or nesting deeper than 254.
     """
     return canonical_bytes(value).decode()
 
 
 def canonical_bytes(value: JSONValue) -> bytes:
-    """The same in UTF-8; see `canonical_json`."""
+    """Return the canonical JSON in UTF-8; see `canonical_json`."""
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError as refused:
@@ -59,9 +59,9 @@ def canonical_bytes(value: JSONValue) -> bytes:
 
 
 def comparable_json(value: JSONValue) -> str:
-    """The canonical JSON of a value in which equal numbers look alike: `1`, `1.0` and `1e0` are one, as are 0 and -0.
+    """Return the canonical JSON of a value, with one notation for equal numbers: `1`, `1.0` and `1e0`, or 0 and -0.
 
-    Used to compare requests. What is stored keeps the notation it was given in.
+    Used to compare requests; stored values keep their notation.
 
     Raises:
         DocumentError: as `canonical_json`.
@@ -71,7 +71,7 @@ def comparable_json(value: JSONValue) -> str:
 
 
 def _plain_numbers(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """The value with each float that is a whole number of at most 64 bits as that integer."""
+    """Replace each float that is a whole number of at most 64 bits by that integer."""
     match value:
         case dict():
             return {key: _plain_numbers(item) for key, item in value.items()}
@@ -84,15 +84,15 @@ def _plain_numbers(value: Any) -> Any:  # noqa: ANN401 - any JSON
 
 
 def digest(text: str) -> str:
-    """SHA-256 of the text's UTF-8 form, hexadecimal."""
+    """Return the SHA-256 of the text in UTF-8, hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def forbidden_text(value: JSONValue) -> list[Issue]:
-    """What a JSON value holds that is refused everywhere, each with its path.
+    """Return what a JSON value contains that is refused everywhere, each with its path.
 
-    U+0000 and lone surrogates in texts and keys, keys that are not text, integers beyond 64 bits, NaN and infinities,
-    nesting deeper than 64. An honest value costs one serialisation; of a hostile one at most 50 places are reported.
+    That is U+0000 and lone surrogates in texts and keys, keys that are not text, integers beyond 64 bits, NaN and
+    infinities, nesting deeper than 64. A valid value costs one serialization; at most 50 problems are reported.
     """
     try:
         text = orjson.dumps(value)
@@ -111,7 +111,7 @@ def forbidden_text(value: JSONValue) -> list[Issue]:
 
 
 def is_too_deep(value: object) -> bool:
-    """Whether a JSON value is nested deeper than anything that is kept or sent; found without recursion."""
+    """Return whether a JSON value is nested deeper than `MAX_KEPT_DEPTH`; checked without recursion."""
     level = [value]
     for _ in range(MAX_KEPT_DEPTH):
         level = [
@@ -126,7 +126,7 @@ def is_too_deep(value: object) -> bool:
 
 
 def _walk_forbidden(root: Any) -> Iterator[Issue]:  # noqa: ANN401 - the very question is what it is
-    """Visit every value without recursion; containers past the depth limit are reported and not entered."""
+    """Visit every value without recursion; containers beyond the depth limit are reported and not entered."""
     pending: list[tuple[Any, tuple[str, ...]]] = [(root, ())]
     while pending:
         value, path = pending.pop()
@@ -164,14 +164,14 @@ def _walk_forbidden(root: Any) -> Iterator[Issue]:  # noqa: ANN401 - the very qu
 
 
 def _is_plain(item: object) -> bool:
-    """Whether nothing can be wrong with a value: most are so, and a path for each would cost four times as much."""
+    """Return whether a value surely has no problem: most have none, and a path for each costs four times as much."""
     if isinstance(item, str):
         return item.isascii() and "\0" not in item
     return item is None or isinstance(item, bool) or (isinstance(item, int) and MIN_INTEGER <= item <= MAX_INTEGER)
 
 
 def text_problem(text: str) -> str | None:
-    """What a text holds that is refused everywhere, in words; None where there is nothing."""
+    """Word what a text contains that is refused everywhere; None when there is nothing."""
     if "\0" in text:
         return "the character U+0000"
     if text.isascii():

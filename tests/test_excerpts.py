@@ -84,7 +84,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "A library says what is wrong with a regular expression, in words of its own.": (
         "runner/schemas/formats.py::compile_pattern",
     ),
-    "A model is asked, which is told texts as they are, whole or not.": (
+    "A model is called, which gets texts as they are, whole or not.": (
         "catalog/routing/model.py::request_prompt",
         "catalog/routing/model.py::repair_prompt",
         "catalog/routing/model.py::_line",

@@ -59,38 +59,38 @@ class Content(Protocol):
         """How long it is."""
 
     def read(self, start: int, end: int) -> AsyncGenerator[bytes, None]:
-        """The bytes from `start` up to `end`, in pieces of at most 256 KiB.
+        """Yield the bytes from `start` up to `end`, in chunks of at most 256 KiB.
 
         Raises:
             BlobError: it cannot be read to the end.
         """
 
     async def close(self) -> None:
-        """Let go of it; to be called once it is no longer read."""
+        """Close it."""
 
 
 class Blobs(Protocol):
-    """Contents by digest. Digests are SHA-256 in lower-case hex; whatever else raises ValueError."""
+    """Stores contents by digest: SHA-256 in lower-case hexadecimal. A malformed digest raises ValueError."""
 
     async def put(self, content: bytes | Path) -> tuple[str, int]:
-        """Keep a content; its digest and size. What is here already is only made young again.
+        """Store a content; return its digest and size. The timestamp of a content that is already stored is renewed.
 
         Raises:
             QuotaExceededError: it does not fit.
-            BlobsUnavailableError, BlobsRefusedError: it could not be kept; nothing is left behind.
+            BlobsUnavailableError, BlobsRefusedError: it could not be stored; nothing is left behind.
             OSError: the file cannot be read, or the disk is full.
         """
 
     async def keep(self, digest: str) -> Path:
-        """Make a content that is here already young, as putting it again would; a file as `local` gives it.
+        """Renew the timestamp of a stored content, as storing it again would; return a file as `local` does.
 
-        Raises as `local`, and `QuotaExceededError` when it had to be put again.
+        Raises as `local`, and `QuotaExceededError` when it had to be stored again.
         """
 
     async def put_stream(self, chunks: AsyncIterable[bytes], *, limit_bytes: int) -> tuple[str, int]:
-        """Keep a content that arrives in pieces, such as an upload; memory holds one piece at a time.
+        """Store a content that arrives in chunks, such as an upload; one chunk is in memory at a time.
 
-        What the iterator raises comes back, and nothing is left behind. Raises as `put`, and:
+        Exceptions of the iterator are raised, and nothing is left behind. Raises as `put`, and:
 
         Raises:
             TooLargeError: it is longer than `limit_bytes`.
@@ -100,36 +100,36 @@ class Blobs(Protocol):
         """Open a content.
 
         Raises:
-            FileNotFoundError: it is not here.
-            BlobsUnavailableError, BlobsRefusedError: whether it is here cannot be told.
+            FileNotFoundError: it is not stored.
+            BlobsUnavailableError, BlobsRefusedError: it is unknown whether it is stored.
         """
 
     async def local(self, digest: str) -> Path:
-        """A file on this machine with the content, for libraries that read files; never to be written to.
+        """Return a read-only file on this machine with the content, for libraries that read files.
 
-        It stays for an hour after the last call at least.
+        The file stays for at least an hour after the last call.
 
         Raises:
-            FileNotFoundError: it is not here.
+            FileNotFoundError: the content is not stored.
             BlobsUnavailableError, BlobsRefusedError: it cannot be fetched.
             OSError: there is no room for it on this machine.
         """
 
     async def put_before(self, instant: float) -> list[str]:
-        """The digests of contents last put before an instant, in epoch seconds."""
+        """List the digests of contents last stored before an instant, in epoch seconds."""
 
     async def discard(self, digests: Sequence[str], *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
-        """Remove contents that no row refers to; how many and how many bytes.
+        """Remove contents that no row refers to; return how many, and their bytes.
 
-        What was put, or put again, within `grace_seconds` stays: its row may be on the way.
+        Those stored or renewed within `grace_seconds` stay: their row may not be committed yet.
         """
 
     async def tidy(self) -> None:
-        """Remove what writers that died left half written, and what is kept on this machine beyond its bound."""
+        """Remove partial files of dead writers, and cached contents beyond the cache's limit."""
 
     async def check(self) -> str:
-        """Look whether contents can be kept; a sentence that says where.
+        """Check that contents can be stored; return a sentence that says where.
 
         Raises:
-            BlobsUnavailableError, BlobsRefusedError: they cannot; what to do.
+            BlobsUnavailableError, BlobsRefusedError: they cannot; the message says what to do.
         """

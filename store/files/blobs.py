@@ -1,8 +1,8 @@
-"""Content-addressed files: each content is kept once, under its SHA-256, in `<data folder>/blobs/ab/cdef…`.
+"""Content-addressed files: each content is stored once, under its SHA-256, in `<data folder>/blobs/ab/cdef…`.
 
-A file appears under its digest whole and on disk or not at all: written beside, synced, renamed, folder synced. Names
-of users never become paths. `prune` removes what no row refers to; a lock file and the file's time keep it away from a
-content that is being put right now and has no row yet.
+A file appears under its digest complete and durable or not at all: it is written to a temporary file, synced, renamed,
+and the folder synced. Users' names never become paths. `remove` deletes contents that no row refers to; a lock file and
+the file's time protect contents that are being stored and have no row yet.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _File:
         self.size_bytes = os.fstat(file.fileno()).st_size
 
     async def read(self, start: int, end: int) -> AsyncGenerator[bytes, None]:
-        """The bytes from `start` up to `end`."""
+        """Yield the bytes from `start` up to `end`."""
         while start < end:
             # With its own offset, so that two readers do not disturb each other.
             piece = await asyncio.to_thread(os.pread, self._file.fileno(), min(_PIECE, end - start), start)
@@ -54,7 +54,6 @@ class _File:
             yield piece
 
     async def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 
@@ -62,12 +61,12 @@ class BlobStore:
     """The blob folder of a data folder; several processes may share it."""
 
     def __init__(self, data_dir: Path, quota_bytes: int | None = None) -> None:
-        """Names the folder; it is made at the first `put`.
+        """Set up the folder, which is made by the first `put`.
 
         Args:
             data_dir: The data folder.
-            quota_bytes: What all contents together may take; None for no limit. Several processes that share the
-                folder learn of each other's contents at each `prune`.
+            quota_bytes: Limit of all contents together; None for no limit. Processes that share the folder count each
+                other's contents whenever it is listed.
         """
         self.folder = data_dir / "blobs"
         self.quota_bytes = quota_bytes
@@ -75,7 +74,7 @@ class BlobStore:
         self._used: int | None = None
 
     async def put(self, content: bytes | Path) -> tuple[str, int]:
-        """Keep a content, in a thread; its digest and size.
+        """Store a content, in a thread; return its digest and size.
 
         Raises:
             QuotaExceededError: it does not fit the quota.
@@ -84,7 +83,7 @@ class BlobStore:
         return await asyncio.to_thread(self.put_now, content)
 
     def put_now(self, content: bytes | Path) -> tuple[str, int]:
-        """What `put` does, blocking."""
+        """Do what `put` does, blocking."""
         if isinstance(content, bytes):
             self._reserve(len(content))
             return self._keep([content])
@@ -93,17 +92,17 @@ class BlobStore:
             return self._keep(iter(lambda: file.read(_CHUNK), b""))
 
     async def keep(self, digest: str) -> Path:
-        """Make a content young, and is its own file; raises FileNotFoundError when it is not here."""
-        return await asyncio.to_thread(self._keep_young, digest)
+        """Renew a content's timestamp and return its file; raises FileNotFoundError when it is not stored."""
+        return await asyncio.to_thread(self._renew, digest)
 
-    def _keep_young(self, digest: str) -> Path:
+    def _renew(self, digest: str) -> Path:
         path = self.path(digest)
         with self._locked(exclusive=False):
             os.utime(path)
         return path
 
     async def put_stream(self, chunks: AsyncIterable[bytes], *, limit_bytes: int) -> tuple[str, int]:
-        """Keep a content that arrives in pieces, such as an upload; memory holds one piece at a time.
+        """Store a content that arrives in chunks, such as an upload; one chunk is in memory at a time.
 
         Raises:
             TooLargeError: it is longer than `limit_bytes`.
@@ -127,75 +126,75 @@ class BlobStore:
         return name, size
 
     async def content(self, digest: str) -> _File:
-        """Open a content; raises FileNotFoundError when it is not here."""
+        """Open a content; raises FileNotFoundError when it is not stored."""
         return _File(await asyncio.to_thread(self.open, digest))
 
     async def local(self, digest: str) -> Path:
-        """The content's own file; raises FileNotFoundError when it is not here."""
+        """Return the content's file; raises FileNotFoundError when it is not stored."""
         path = self.path(digest)
         if not await asyncio.to_thread(path.is_file):
             raise FileNotFoundError(path)
         return path
 
     async def put_before(self, instant: float) -> list[str]:
-        """`digests`, in a thread."""
+        """Run `digests` in a thread."""
         return await asyncio.to_thread(lambda: list(self.digests(older_than=instant)))
 
     async def discard(self, digests: Sequence[str], *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
-        """`remove`, in a thread."""
+        """Run `remove` in a thread."""
         return await asyncio.to_thread(self.remove, digests, grace_seconds=grace_seconds)
 
     async def tidy(self) -> None:
-        """`sweep_parts`, in a thread."""
+        """Run `sweep_parts` in a thread."""
         await asyncio.to_thread(self.sweep_parts)
 
     async def check(self) -> str:
-        """Say how much is kept in which folder."""
+        """Check that the folder is writable; say how much it contains."""
         try:
             part = await asyncio.to_thread(self._new_part)
             await asyncio.to_thread(part.touch)
             await asyncio.to_thread(part.unlink)
         except OSError as error:
             raise BlobsRefusedError(
-                f"Nothing can be written to {self.folder}: {error.strerror or error}. Mend the folder's permissions, "
+                f"Nothing can be written to {self.folder}: {error.strerror or error}. Fix the folder's permissions, "
                 "or choose another data folder with PACKLINE_DATA_DIR."
             ) from error
         used = await asyncio.to_thread(self.used_bytes)
-        return f"Contents are kept in {self.folder}; they take {used} bytes."
+        return f"Contents are stored in {self.folder}; they take {used} bytes."
 
     def path(self, digest: str) -> Path:
-        """Where a content lies, or would.
+        """Return the path of a content, stored or not.
 
         Raises:
-            ValueError: that is no SHA-256 in lower-case hex.
+            ValueError: the digest is not a SHA-256 in lower-case hexadecimal.
         """
         if not _DIGEST.fullmatch(digest):
             raise ValueError(f"{digest!r} is no SHA-256 in lower-case hex.")
         return self.folder / digest[:2] / digest[2:]
 
     def exists(self, digest: str) -> bool:
-        """Return whether a content is here."""
+        """Return whether a content is stored."""
         return self.path(digest).is_file()
 
     def open(self, digest: str) -> BinaryIO:
         """Open a content for reading.
 
         Raises:
-            FileNotFoundError: it is not here.
+            FileNotFoundError: it is not stored.
         """
         return self.path(digest).open("rb")
 
     def digests(self, *, older_than: float | None = None) -> Iterator[str]:
-        """The digests of what is here, in no order; only files last put before `older_than` (epoch seconds)."""
+        """Yield the digests of stored contents, in no order; only those from before `older_than` (epoch seconds)."""
         for entry in self._entries():
             with suppress(FileNotFoundError):
                 if older_than is None or entry.stat().st_mtime < older_than:
                     yield Path(entry.path).parent.name + entry.name
 
     def remove(self, digests: Iterable[str], *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
-        """Remove contents that no row refers to; how many and how many bytes.
+        """Remove contents that no row refers to; return how many, and their bytes.
 
-        What was put, or put again, within `grace_seconds` stays: its row may be on the way.
+        Those stored or renewed within `grace_seconds` stay: their row may not be committed yet.
         """
         removed = size = 0
         for digest in digests:
@@ -210,9 +209,9 @@ class BlobStore:
         return removed, size
 
     def shrink(self, limit_bytes: int, *, grace_seconds: float = GRACE_SECONDS) -> int:
-        """Remove the contents put or used longest ago until the rest fits; how many bytes are left.
+        """Remove the least recently used contents until the rest fits; return how many bytes are left.
 
-        For a folder whose contents are kept elsewhere too. What was used within `grace_seconds` stays all the same.
+        For a folder that is a cache. Contents used within `grace_seconds` stay in any case.
         """
         found = []
         for entry in self._entries():
@@ -228,7 +227,7 @@ class BlobStore:
         return left
 
     def sweep_parts(self, *, grace_seconds: float = 24 * GRACE_SECONDS) -> int:
-        """Remove what writers that died left half written; how many files."""
+        """Remove partial files of dead writers; return how many."""
         removed = 0
         if self._temporary.is_dir():
             for part in self._temporary.iterdir():
@@ -239,7 +238,7 @@ class BlobStore:
         return removed
 
     def used_bytes(self) -> int:
-        """What all contents together take."""
+        """Return the size of all contents together."""
         if self._used is None:
             used = 0
             for entry in self._entries():
@@ -279,7 +278,7 @@ class BlobStore:
         return self._temporary / secrets.token_hex(16)
 
     def _settle(self, part: Path, digest: str, size: int) -> None:
-        """Give a written file its name; a content that is here already is only made young again."""
+        """Rename a written file to its digest; if the content is already stored, only renew its timestamp."""
         target = self.path(digest)
         with self._locked(exclusive=False):
             try:

@@ -1,12 +1,12 @@
-"""Contents in a bucket that speaks S3, for servers that share artifacts without sharing a disk (extra `s3`).
+"""Contents in an S3 bucket, for servers that share artifacts without sharing a disk (extra `s3`).
 
-A content lies under `<prefix>/ab/cdef…`, as it does in `store.files.blobs`. It goes by way of a bounded folder of this
-machine: what is put is written and hashed there first, and libraries that read files find it there. A content appears
-in the bucket whole or not at all, which S3 promises for single and multipart uploads alike; parts of an upload that was
-cut off are the bucket's lifecycle rule's to remove.
+The key of a content is `<prefix>/ab/cdef…`, as in `store.files.blobs`. A bounded folder of this machine is the cache:
+contents are written and hashed there before they are uploaded, and libraries that read files find them there. A content
+appears in the bucket complete or not at all, as S3 guarantees for single and multipart uploads; a lifecycle rule of the
+bucket has to remove parts of interrupted uploads.
 
-S3 cannot lock. Within this process putting and removing one content never cross; between processes a content that
-nobody referred to for an hour could be removed in the instant in which another server puts the same content again.
+S3 has no locks. Within this process, storing and removing one content never overlap; but a content that has been unused
+for an hour could be removed at the very moment when another server stores it again.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     from obstore.store import S3Config, S3Store
 
-#: Read from the bucket at a time; a reader holds no more than this.
-_STRETCH = 4 << 20
+#: Bytes read from the bucket at a time, which is the most that a reader has in memory.
+_CHUNK = 4 << 20
 _PIECE = 256 * 1024
-#: Parts of one upload under way at a time, 8 MiB each.
+#: Parts of an upload that are sent at the same time, 8 MiB each.
 _PARTS_AT_ONCE = 3
 _PART = 8 << 20
 _LISTED_AT_ONCE = 1000
@@ -47,12 +47,12 @@ _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """Where the bucket is, and who we are to it.
+    """The address of a bucket, with credentials.
 
     Attributes:
-        prefix: Folder in the bucket, without slashes at its ends; may be empty.
+        prefix: Folder in the bucket, without leading and trailing slashes; may be empty.
         endpoint: Address of a service other than Amazon's, such as `https://minio.example:9000`.
-        key_id: With `secret`; None to use what the AWS_ variables or the machine's role say.
+        key_id: With `secret`; None to use the AWS_ variables or the machine's role.
     """
 
     name: str
@@ -64,34 +64,34 @@ class Bucket:
 
     @classmethod
     def parse(cls, address: str) -> Bucket:
-        """The bucket of an address such as `s3://bucket/folder`.
+        """Parse an address such as `s3://bucket/folder`.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is malformed.
         """
         parts = urlsplit(address)
         if parts.scheme != "s3" or not _BUCKET.fullmatch(parts.netloc) or parts.query or parts.fragment:
-            raise ValueError(f"`{address}` names no bucket: write it as s3://bucket or s3://bucket/folder")
+            raise ValueError(f"`{address}` is not a bucket: write it as s3://bucket or s3://bucket/folder")
         return cls(parts.netloc, parts.path.strip("/"))
 
     def __str__(self) -> str:
-        """As settings spell it, with the service."""
+        """Return the address as settings have it, with the service."""
         place = f"s3://{self.name}/{self.prefix}".rstrip("/")
         return f"{place} at {self.endpoint}" if self.endpoint else place
 
 
 class S3Blobs:
-    """A bucket as `store.files.blob_port.Blobs`."""
+    """Implements `store.files.blob_port.Blobs` with a bucket."""
 
     def __init__(self, bucket: Bucket, cache_dir: Path, *, quota_bytes: int | None, cache_bytes: int) -> None:
-        """Names the bucket; nothing is asked of it before the first use.
+        """Set up the bucket, without a request to it.
 
         Args:
-            bucket: Where contents are kept.
-            cache_dir: Folder for contents in use; made when needed, and may be removed while no server runs.
-            quota_bytes: What all contents together may take; None for no limit. What other servers put is learnt of at
-                each `tidy`.
-            cache_bytes: What the folder may take. What was used within the last hour stays beyond it.
+            bucket: The bucket.
+            cache_dir: The cache folder; made when needed, and may be removed while no server runs.
+            quota_bytes: Limit of all contents together; None for no limit. Contents of other servers are counted by
+                each `put_before`.
+            cache_bytes: Limit of the cache folder. Contents used within the last hour stay beyond it.
 
         Raises:
             BlobsRefusedError: the extra `s3` is not installed.
@@ -105,19 +105,19 @@ class S3Blobs:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def put(self, content: bytes | Path) -> tuple[str, int]:
-        """Keep a content, by way of this machine's folder."""
+        """Store a content in the cache, then in the bucket."""
         digest, size = await self._cache.put(content)
         await self._keep(digest, size)
         return digest, size
 
     async def keep(self, digest: str) -> Path:
-        """Make a content of the bucket young, and is its file in this machine's folder."""
+        """Renew the timestamp of a content in the bucket; return its file in the cache."""
         path = await self.local(digest)
         await self._keep(digest, (await asyncio.to_thread(path.stat)).st_size)
         return path
 
     async def put_stream(self, chunks: AsyncIterable[bytes], *, limit_bytes: int) -> tuple[str, int]:
-        """Keep a content that arrives in pieces, by way of this machine's folder."""
+        """Store a content that arrives in chunks in the cache, then in the bucket."""
         digest, size = await self._cache.put_stream(chunks, limit_bytes=limit_bytes)
         await self._keep(digest, size)
         return digest, size
@@ -132,7 +132,7 @@ class S3Blobs:
         return _Object(self, key, found[0])
 
     async def local(self, digest: str) -> Path:
-        """The content's file in this machine's folder, fetched if need be."""
+        """Return the content's file in the cache, fetched if necessary."""
         path = self._cache.path(digest)
         async with self._lock(digest):
             if not await asyncio.to_thread(_touched, path):
@@ -140,7 +140,7 @@ class S3Blobs:
         return path
 
     async def put_before(self, instant: float) -> list[str]:
-        """The digests of contents last put before an instant; learns how much all take."""
+        """List the digests of contents last stored before an instant, and update the used size."""
         old = []
         used = 0
         async for digest, size, put_at in self._listed():
@@ -151,7 +151,7 @@ class S3Blobs:
         return old
 
     async def discard(self, digests: Sequence[str], *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
-        """Remove contents that no row refers to, here and in the bucket."""
+        """Remove contents that no row refers to, from the cache and the bucket."""
         import obstore
 
         removed = size = 0
@@ -170,12 +170,12 @@ class S3Blobs:
         return removed, size
 
     async def tidy(self) -> None:
-        """Bring this machine's folder back within its bound."""
+        """Shrink the cache to its limit."""
         await asyncio.to_thread(self._cache.sweep_parts)
         await asyncio.to_thread(self._cache.shrink, self._cache_bytes)
 
     async def check(self) -> str:
-        """List, puts, reads and removes something."""
+        """List the bucket, and store, read and remove a test object."""
         import obstore
 
         probe = f"probe/{secrets.token_hex(8)}"
@@ -185,10 +185,10 @@ class S3Blobs:
             await obstore.get_range_async(self._store, probe, start=0, end=1)
             await obstore.delete_async(self._store, probe)
         used = await self._used_bytes()
-        return f"Contents are kept in {self.bucket}; they take {used} bytes."
+        return f"Contents are stored in {self.bucket}; they take {used} bytes."
 
     async def _keep(self, digest: str, size: int) -> None:
-        """Have the bucket hold what this machine's folder holds, young enough to outlast the next pruning."""
+        """Upload a content from the cache, or renew it, so that the next pruning does not remove it."""
         import obstore
 
         key = _key(digest)
@@ -211,7 +211,7 @@ class S3Blobs:
         got, _ = await self._cache.put_stream(content.read(0, content.size_bytes), limit_bytes=content.size_bytes)
         if got != digest:
             await asyncio.to_thread(self._cache.remove, [got], grace_seconds=-1.0)
-            raise BlobsRefusedError(f"What {self.bucket} keeps as {digest} is another content: somebody changed it.")
+            raise BlobsRefusedError(f"The content of {digest} in {self.bucket} was changed: its digest is another.")
         await self._bound()
 
     async def _bound(self) -> None:
@@ -224,7 +224,7 @@ class S3Blobs:
         return self._used
 
     async def _listed(self) -> AsyncIterator[tuple[str, int, float]]:
-        """Digest, size and time of each content, in epoch seconds."""
+        """Yield digest, size and time (epoch seconds) of each content."""
         import obstore
 
         async with self._asking("list what is in it"):
@@ -241,7 +241,7 @@ class S3Blobs:
 
     @asynccontextmanager
     async def _asking(self, what: str) -> AsyncIterator[None]:
-        """Have errors of the service tell what was wanted, of which bucket, and what to do."""
+        """Convert errors of the service to ours, with the operation, the bucket and what to do."""
         from obstore import exceptions
 
         try:
@@ -257,18 +257,18 @@ class S3Blobs:
 
     @contextmanager
     def _missing_bucket(self) -> Iterator[None]:
-        """Take "not found" for a missing bucket: where no object need exist, as for putting and removing one."""
+        """Read "not found" as a missing bucket, for operations that need no existing object."""
         try:
             yield
         except FileNotFoundError as error:
             raise BlobsRefusedError(
-                f"There is no bucket {self.bucket.name}, or not there: create it, or mend PACKLINE_ARTIFACT_STORE, "
+                f"There is no bucket {self.bucket.name} there: create it, or correct PACKLINE_ARTIFACT_STORE, "
                 f"PACKLINE_ARTIFACT_STORE_ENDPOINT and PACKLINE_ARTIFACT_STORE_REGION. ({_said(error)})"
             ) from error
 
 
 class _Object:
-    """An object of the bucket as `store.files.blob_port.Content`."""
+    """Implements `store.files.blob_port.Content` with an object of the bucket."""
 
     def __init__(self, blobs: S3Blobs, key: str, size_bytes: int) -> None:
         self.size_bytes = size_bytes
@@ -276,21 +276,21 @@ class _Object:
         self._key = key
 
     async def read(self, start: int, end: int) -> AsyncGenerator[bytes, None]:
-        """The bytes from `start` up to `end`, asked for some megabytes at a time."""
+        """Yield the bytes from `start` up to `end`, requested some megabytes at a time."""
         import obstore
 
         while start < end:
-            until = min(end, start + _STRETCH)
+            until = min(end, start + _CHUNK)
             async with self._blobs._asking("read a content of it"):
-                stretch = bytes(await obstore.get_range_async(self._blobs._store, self._key, start=start, end=until))
-            if len(stretch) != until - start:
+                chunk = bytes(await obstore.get_range_async(self._blobs._store, self._key, start=start, end=until))
+            if len(chunk) != until - start:
                 raise BlobsUnavailableError("The content became shorter while it was read.")
-            for place in range(0, len(stretch), _PIECE):
-                yield stretch[place : place + _PIECE]
+            for place in range(0, len(chunk), _PIECE):
+                yield chunk[place : place + _PIECE]
             start = until
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: nothing is open."""
 
 
 def _connect(bucket: Bucket) -> S3Store:
@@ -300,7 +300,7 @@ def _connect(bucket: Bucket) -> S3Store:
         raise BlobsRefusedError(
             "PACKLINE_ARTIFACT_STORE names a bucket, whose library is not installed: `pip install 'packline[s3]'`."
         ) from error
-    # One by one: services that are not Amazon's differ most in how they take lists of what to delete.
+    # One by one: S3-compatible services differ most in how they implement bulk deletes.
     config: dict[str, str] = {"region": bucket.region, "disable_bulk_delete": "true"}
     if bucket.endpoint:
         config["endpoint"] = bucket.endpoint
@@ -324,7 +324,7 @@ def _connect(bucket: Bucket) -> S3Store:
 
 
 async def _head(store: S3Store, key: str) -> tuple[int, float] | None:
-    """Size and time of an object, in epoch seconds; None when there is none."""
+    """Return size and time (epoch seconds) of an object; None when it does not exist."""
     import obstore
 
     try:
@@ -341,7 +341,7 @@ def _key(digest: str) -> str:
 
 
 def _touched(path: Path) -> bool:
-    """Make a file young; whether there is one."""
+    """Renew a file's timestamp; return whether the file exists."""
     try:
         os.utime(path)
     except FileNotFoundError:
@@ -350,5 +350,5 @@ def _touched(path: Path) -> bool:
 
 
 def _said(error: BaseException) -> str:
-    """The service's own words, in a line: the first paragraph, which the library's whole state follows."""
+    """Return the service's message in one line: the first paragraph, before the library's debug output."""
     return " ".join(str(error).partition("\n\n")[0].split()).rstrip(".")

@@ -195,7 +195,7 @@ async def list_runs(
     Args:
         store: Where to read.
         wanted: Which ones.
-        window: Which stretch.
+        window: The page to read.
         visible_to: Only this caller's; None for everybody's.
     """
     driver, values = _driver(wanted, visible_to)

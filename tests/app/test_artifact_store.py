@@ -132,5 +132,5 @@ async def test_the_doctor_tells_what_is_wrong_with_a_bucket(
 
 @pytest.mark.parametrize("value", ["s3://", "disc", "https://bucket"])
 def test_a_place_that_is_none_is_refused_at_start(tmp_path: Path, value: str) -> None:
-    with pytest.raises(SettingsError, match="names no bucket"):
+    with pytest.raises(SettingsError, match="is not a bucket"):
         Settings.load({"data_dir": tmp_path, "artifact_store": value})

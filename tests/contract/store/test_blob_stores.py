@@ -300,7 +300,7 @@ def test_addresses(address: str, bucket: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("address", ["s3://", "packs", "https://packs", "s3://UP", "s3://a", "s3://packs?x=1"])
 def test_addresses_that_are_none(address: str) -> None:
-    with pytest.raises(ValueError, match="names no bucket"):
+    with pytest.raises(ValueError, match="is not a bucket"):
         Bucket.parse(address)
 
 

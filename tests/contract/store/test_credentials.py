@@ -13,7 +13,7 @@ from runner.secrets import vault_sync as vault_keeper
 from runner.secrets.credential_kinds import KINDS
 from runner.secrets.redaction import Redactor
 from runner.secrets.vault import CredentialRequester
-from runner.secrets.vault_offline import give_up, read_credentials, rotate_key
+from runner.secrets.vault_offline import read_credentials, reset_vault, rotate_key
 from runner.secrets.vault_sync import VaultLockedError, VaultSync
 from store.access.audit import AuditFilter, list_audit
 from store.database.dialects import Sql
@@ -237,7 +237,7 @@ async def test_taking_all_out_and_giving_up_are_audited(store: Store, keys: KeyF
     (taken,) = await read_credentials(store, keys)
     assert (taken["fields"], taken["grants"]) == ({"secret": VALUE}, ["area.verb"])
     keys.path.unlink()
-    assert await give_up(store) == 1
+    assert await reset_vault(store) == 1
     fresh = await opened(store, keys)
     assert fresh.vault.locked is None
     await put(store, fresh, "one", "another value to keep")

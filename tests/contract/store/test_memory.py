@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.secrets.vault_offline import give_up, rotate_key
+from runner.secrets.vault_offline import reset_vault, rotate_key
 from store.database.dialects import Sql
 from store.database.paging import PageWindow
 from store.memory.entries import (
@@ -273,7 +273,7 @@ async def test_a_rotated_key_seals_memory_anew_and_a_lost_one_takes_it_away(stor
     assert found.sealed is not None
     assert (after.open(found.sealed, pinned), excluded.rule) == ("executive", "excluded")
 
-    await give_up(store)
+    await reset_vault(store)
     (row,) = await rows_of(store, ada.id)
     assert row.sealed is None
     assert [record.rule for record in await overrides_of(store, ada.id)] == ["excluded"]

@@ -92,7 +92,7 @@ class AttemptCredentials:
             raise PackError(
                 FailureCode.CREDENTIAL_INVALID,
                 f"The credential `{key}` is not granted to {self._pack.name} any more.",
-                hint="Whoever manages this server grants it with "
+                hint="A caller with the `manage` scope can grant it with "
                 f"`packline credential grant {key} {self._requester.grantees(self._pack.name)[0]}`.",
             )
         self._noted.add(credential_id)

@@ -51,7 +51,7 @@ class Dispatcher(Protocol):
         """Start delivering."""
 
     def has_lane(self, caller_id: str) -> bool:
-        """Whether a run that a caller is about to submit may begin here at once.
+        """Return whether a run that a caller is about to submit may begin here at once.
 
         It may not while others wait that came before it, for a lane or for a slot of the same caller. A dispatcher
         whose queue is elsewhere may always say no: the run is then stored, enqueued and delivered as any other.
@@ -116,7 +116,7 @@ class EmbeddedDispatcher:
         self._deliver()
 
     def has_lane(self, caller_id: str) -> bool:
-        """Whether a run that a caller is about to submit would be next."""
+        """Return whether a run that a caller is about to submit would be next."""
         return (
             self._handler is not None
             and not self._heap

@@ -203,7 +203,7 @@ class Attempt:
 
     async def _wait_for_cancelled(self, body: asyncio.Task[BaseModel]) -> None:
         """Wait briefly for a cancelled handler, then abandon it; its later output is dropped."""
-        done, _ = await asyncio.wait((body,), timeout=self.limits.let_go_seconds)
+        done, _ = await asyncio.wait((body,), timeout=self.limits.abandon_seconds)
         if not done:
             log.error("a handler ignores its cancellation and was abandoned", pack=self.pack.name)
             body.add_done_callback(_forget)

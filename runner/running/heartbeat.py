@@ -104,7 +104,7 @@ class Heartbeat:
                     await self.abandon(run_id, epoch)
 
 
-def _lose(stretches: Iterable[ClaimedRun]) -> None:
-    for run in stretches:
+def _lose(runs: Iterable[ClaimedRun]) -> None:
+    for run in runs:
         run.lost = True
         run.stop(_LOST)

@@ -105,7 +105,7 @@ def check_lost_attempt(run: ClaimedRun, resources: Resources) -> Failure | None:
         return Failure(
             FailureCode.HANDLER_FAILED,
             f"Step {step.key} was lost with its process {claimed.lost_in_row} times in a row: "
-            f"{step.pack} may be killing it, or ran beside what does.",
+            f"{step.pack} may be killing it, or may have run next to what does.",
             hint="Resume it; should it happen again with nothing else running, report it to the pack's author.",
             step_key=step.key,
         )

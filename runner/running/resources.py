@@ -38,7 +38,7 @@ class RunLimits:
         session_sweep_seconds: Interval of the sweeps of ended sessions and of workspaces of finished attempts.
         rescue_seconds: How often runs that nobody works on are looked for; a lost run is picked up at most a lease
             and this later.
-        let_go_seconds: How long a cancelled handler may take to return before it is abandoned.
+        abandon_seconds: How long a cancelled handler may take to return before it is abandoned.
     """
 
     deadline_seconds: float = 1800.0
@@ -56,7 +56,7 @@ class RunLimits:
     upload_bytes: int = 100 << 20
     lease_seconds: float = 30.0
     rescue_seconds: float = 5.0
-    let_go_seconds: float = 5.0
+    abandon_seconds: float = 5.0
     lanes: int = 64
 
 

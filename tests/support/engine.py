@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from store.runs.step_reads import AttemptRecord, StepRecord
 
 #: Limits under which tests see what happens without waiting for it.
-QUICK = RunLimits(rescue_seconds=0.1, let_go_seconds=0.2)
+QUICK = RunLimits(rescue_seconds=0.1, abandon_seconds=0.2)
 #: A retry that follows at once, for steps that are to be tried again.
 AT_ONCE = {"initial_seconds": 0, "jitter": 0}
 #: Longest any run of a test takes.

@@ -135,9 +135,9 @@ class _Constructor:
             raise DocumentError(f"The character U+{refused.character:04X} is refused.", line, column) from refused
         except MarkedYAMLError as refused:
             mark = refused.problem_mark or refused.context_mark
-            said = " ".join(str(part) for part in (refused.context, refused.problem) if part)
+            why = " ".join(str(part) for part in (refused.context, refused.problem) if part)
             place = (mark.line + 1, mark.column + 1) if mark else (None, None)
-            raise DocumentError(f"The text is not YAML: {said}.", *place) from refused
+            raise DocumentError(f"The text is not YAML: {why}.", *place) from refused
         except (YAMLError, ValueError, AssertionError, IndexError, RecursionError) as refused:
             raise DocumentError(f"The text is not YAML: {type(refused).__name__}.") from refused
 

@@ -88,14 +88,14 @@ class Memory:
 
     Args:
         store: The database.
-        keeper: Opens the vault, whose key seals learned values.
+        vault_sync: Opens the vault, whose key seals learned values.
         redactor: Detects secrets.
         keep_days: How long a row is kept.
     """
 
-    def __init__(self, store: Store, keeper: VaultSync, redactor: Redactor, *, keep_days: float) -> None:
+    def __init__(self, store: Store, vault_sync: VaultSync, redactor: Redactor, *, keep_days: float) -> None:
         self._store = store
-        self._keeper = keeper
+        self._vault_sync = vault_sync
         self._redactor = redactor
         self._keep_days = keep_days
         self._woken = asyncio.Event()
@@ -110,7 +110,7 @@ class Memory:
             self._task = asyncio.create_task(self._follow(), name="packline-memory")
 
     async def stop(self) -> None:
-        """Stop recording; harmless twice and before `start`. Runs still due are recorded after the next start."""
+        """Stop recording; a second call does nothing. Runs still due are recorded after the next start."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -119,16 +119,16 @@ class Memory:
     @property
     def locked(self) -> Missing | None:
         """Why learned values cannot be read, and what to do; None while they can."""
-        return self._keeper.vault.locked
+        return self._vault_sync.vault.locked
 
     @property
     def opening(self) -> object:
         """Identity of the current vault key: a different object after the key changes."""
-        return self._keeper.opened
+        return self._vault_sync.opened
 
     def open(self, sealed: str, place: str) -> str | None:
         """Decrypt a text that was sealed for a place; None when that fails."""
-        opened = self._keeper.opened
+        opened = self._vault_sync.opened
         if opened is None:
             return None
         try:
@@ -146,7 +146,7 @@ class Memory:
 
     async def keep_counts(self, caller_id: str, revision: int, text: str) -> None:
         """Store the sealed counts of a caller's rows up to a revision; on failure they are counted again later."""
-        opened = self._keeper.opened
+        opened = self._vault_sync.opened
         if opened is None:
             return
         sealed = opened.cipher.seal(text, counts_place(caller_id))
@@ -229,7 +229,7 @@ class Memory:
         opened: VaultCipher | None = None
         if any(values for _, _, found in learned for values in found.values()):
             try:
-                opened = await self._keeper.for_sealing()
+                opened = await self._vault_sync.for_sealing()
             except VaultLockedError as error:
                 log.debug("nothing is learned while the vault is locked", reason=str(error))
         return opened, [(run, _rows(run, steps, found, opened)) for run, steps, found in learned]

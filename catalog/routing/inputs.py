@@ -179,13 +179,13 @@ def _said(text: str, declared: Mapping[str, JSONValue]) -> Iterator[tuple[str, J
     folded = fold(text)
     for name, schema in declared.items():
         choices = schema.get("enum") if isinstance(schema, dict) else None
-        said = [
+        mentioned = [
             choice
             for choice in (choices if isinstance(choices, list) else ())
             if isinstance(choice, str) and len(choice) > 2 and _says(folded, choice)
         ]
-        if len(said) == 1 and isinstance(schema, dict) and said[0] != schema.get("default"):
-            yield name, said[0]
+        if len(mentioned) == 1 and isinstance(schema, dict) and mentioned[0] != schema.get("default"):
+            yield name, mentioned[0]
     for count, unit in _COUNTED.findall(text):
         for word, names in _COUNTS.items():
             if unit.lower().startswith(word):

@@ -333,8 +333,8 @@ class GuardedClient(httpx2.AsyncClient):
 
 def _asked_for(request: httpx2.Request, name: str, own: float, ceiling: float) -> float:
     """Return the limit from a request's extensions, up to the ceiling, or else the client's."""
-    asked = request.extensions.get(name)
-    return own if asked is None else min(asked, max(own, ceiling))
+    requested = request.extensions.get(name)
+    return own if requested is None else min(requested, max(own, ceiling))
 
 
 def _too_large(host: str, limit: int) -> PackError:

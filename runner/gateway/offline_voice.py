@@ -84,11 +84,11 @@ async def speak_all_offline(texts: Sequence[str], voice: str | None = None) -> l
     lacking = missing_offline()
     if lacking is not None:
         raise PackError(FailureCode.UPSTREAM_UNAVAILABLE, lacking.message, hint=lacking.hint)
-    asked = (voice or available[0]).removeprefix(f"{OFFLINE}:")
-    name = asked if asked in available else available[0]
-    said = [speakable(text) for text in texts]
+    requested = (voice or available[0]).removeprefix(f"{OFFLINE}:")
+    name = requested if requested in available else available[0]
+    cleaned = [speakable(text) for text in texts]
     try:
-        made = await (_by_espeak(said) if name == ESPEAK else _by_hibari(said, PITCHES[name]))
+        made = await (_by_espeak(cleaned) if name == ESPEAK else _by_hibari(cleaned, PITCHES[name]))
     except PackError as error:
         if (
             name == ESPEAK
@@ -97,9 +97,11 @@ async def speak_all_offline(texts: Sequence[str], voice: str | None = None) -> l
         ):
             raise _unavailable(name, error) from error
         name = ESPEAK
-        made = await _by_espeak(said)
+        made = await _by_espeak(cleaned)
     changed = (
-        None if name == asked else f"The voice `{OFFLINE}:{asked}` is not available here; `{OFFLINE}:{name}` spoke."
+        None
+        if name == requested
+        else f"The voice `{OFFLINE}:{requested}` is not available here; `{OFFLINE}:{name}` spoke."
     )
     answers = []
     for text, each in zip(texts, made, strict=True):

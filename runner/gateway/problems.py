@@ -137,10 +137,10 @@ def most_useful(role: str, errors: Sequence[PackError]) -> PackError:
     chosen = (transient or list(errors))[-1].failure
     waits = [error.failure.retry_after_seconds for error in transient]
     waits_given = [wait for wait in waits if wait is not None]
-    said = " ".join(error.failure.message for error in errors)
+    messages = " ".join(error.failure.message for error in errors)
     return PackError(
         chosen.code,
-        f"No model of the role `{role}` answered. {said}",
+        f"No model of the role `{role}` answered. {messages}",
         hint=chosen.hint,
         retry_after_seconds=min(waits_given) if waits_given and len(waits_given) == len(waits) else None,
         detail=chosen.detail,

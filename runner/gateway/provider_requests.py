@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: Largest answer: six minutes of speech, or a picture of 4,096 by 4,096 pixels, are smaller.
 MAX_BYTES = 40 * 1024 * 1024
 #: Longest excerpt of a provider's error message.
-_SAID_CHARACTERS = 300
+_MESSAGE_CHARACTERS = 300
 #: Failure codes by a provider's own error codes, where the HTTP status is misleading. ElevenLabs answers 401 when the
 #: month's characters are used up, and OpenAI 429 when the account has no credit: waiting would not help.
 _ERROR_CODES = {
@@ -91,11 +91,11 @@ def _refusal(response: httpx2.Response, provider: str, asked_for: str) -> PackEr
         raise_for_status(response)
     except PackError as error:
         failure = error.failure
-    said, word = _provider_error(response)
-    code = _ERROR_CODES.get(word, failure.code)
+    message, error_code = _provider_error(response)
+    code = _ERROR_CODES.get(error_code, failure.code)
     if code == FailureCode.NOT_FOUND:
         code = FailureCode.INVALID_INPUT  # the path is fixed, so the model or voice is missing
-    why = f": {said}" if said else "."
+    why = f": {message}" if message else "."
     return PackError(
         code,
         f"`{provider}` answered {response.status_code} when asked for `{asked_for}`{why}",
@@ -111,10 +111,12 @@ def _provider_error(response: httpx2.Response) -> tuple[str, str]:
         body = response.json()
     except ValueError:
         return "", ""
-    said = body.get("error") or body.get("detail") if isinstance(body, dict) else None
-    if isinstance(said, str):
-        return excerpt(said, _SAID_CHARACTERS), ""
-    if not isinstance(said, dict):
+    error = body.get("error") or body.get("detail") if isinstance(body, dict) else None
+    if isinstance(error, str):
+        return excerpt(error, _MESSAGE_CHARACTERS), ""
+    if not isinstance(error, dict):
         return "", ""
-    message, word = said.get("message"), said.get("code") or said.get("status") or said.get("type")
-    return excerpt(message, _SAID_CHARACTERS) if isinstance(message, str) else "", word if isinstance(word, str) else ""
+    message, code = error.get("message"), error.get("code") or error.get("status") or error.get("type")
+    return excerpt(message, _MESSAGE_CHARACTERS) if isinstance(message, str) else "", code if isinstance(
+        code, str
+    ) else ""

@@ -245,10 +245,10 @@ def _death(name: str, worker: Worker) -> PackError:
     """Return the failure of a worker that died without an answer."""
     worker.drain()
     status = worker.child.exited.result() if worker.child.exited.done() else None
-    said = worker.stderr.kept().decode("utf-8", "replace")
+    stderr = worker.stderr.kept().decode("utf-8", "replace")
     if worker.stderr.is_cut:  # the cut may be in the middle of a secret, so the first line is left out
-        said = said.partition("\n")[2]
-    detail: dict[str, JSONValue] = {"stderr": excerpt(said, _STDERR_CHARACTERS, from_end=True)}
+        stderr = stderr.partition("\n")[2]
+    detail: dict[str, JSONValue] = {"stderr": excerpt(stderr, _STDERR_CHARACTERS, from_end=True)}
     hint = None
     if status is not None and status < 0:
         how = f"was killed by {_signal_name(-status)}"

@@ -228,8 +228,8 @@ class _Parser:
         try:
             value, self._at = _DECODER.raw_decode(self._text, at)
         except (ValueError, RecursionError) as refused:
-            said = refused.msg if isinstance(refused, json.JSONDecodeError) else "it cannot be read"
-            self._fail(f"This is not a JSON value: {said}", at, "Put JSON texts in double quotes.")
+            why = refused.msg if isinstance(refused, json.JSONDecodeError) else "it cannot be read"
+            self._fail(f"This is not a JSON value: {why}", at, "Put JSON texts in double quotes.")
         if issues := forbidden_text(value):
             self._fail(issues[0].message.rstrip("."), at)
         return value  # type: ignore[no-any-return]

@@ -45,7 +45,7 @@ def fail_run(conn: Connection, fence: Fence, fail: Fail) -> Settled:
     ledger, state = run.ledger, run.state
     close_steps(conn, fence.run_id, ledger, StepState.FAILED)
     end_run(
-        conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=fail.failure, said=fail.message
+        conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=fail.failure, message=fail.message
     )
     ledger.write()
     return Settled(RunState.FAILED)

@@ -61,7 +61,7 @@ _END_RUN = Sql(
     UPDATE run SET state = :state, failure = :failure, ended_at = :now, owner = NULL, lease_until = NULL,
         flight = NULL, not_before = NULL, idle_since = NULL, priority = 0, memory_due = :yes,
         progress = CASE WHEN :state = 'succeeded' THEN 1.0 ELSE progress END,
-        search_text = search_text || :said
+        search_text = search_text || :message
     WHERE id = :id
     """
 )
@@ -108,7 +108,7 @@ def end_early(conn: Connection, fence: Fence, run: FencedRun, *, heeds_deadline:
             state,
             RunState.FAILED,
             failure=DEADLINE_FAILURE,
-            said=_DEADLINE_MESSAGE,
+            message=_DEADLINE_MESSAGE,
         )
         ledger.write()
         return Settled(RunState.FAILED)
@@ -149,7 +149,7 @@ def end_run(
     after: RunState,
     *,
     failure: str | None = None,
-    said: str = "",
+    message: str = "",
     reason: str | None = None,
 ) -> None:
     """End a run: set its state, failure and last event; release its lease, flight, wait and slot."""
@@ -162,10 +162,10 @@ def end_run(
             "failure": failure,
             "now": ledger.stamp,
             "yes": True,
-            "said": "\n" + said.lower() if said else "",
+            "message": "\n" + message.lower() if message else "",
         },
     )
-    ledger.run(before, after, reason or said or None)
+    ledger.run(before, after, reason or message or None)
     conn.wake(Topic.SLOT_FREE, caller_id)
     conn.wake(Topic.RUN_ENDED, run_id)
 

@@ -180,11 +180,15 @@ def settle(
         case Succeed():
             outcome = _succeed(conn, ledger, fence, state, artifact_days)
         case Fail(failure, message):
-            end_run(conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=failure, said=message)
+            end_run(
+                conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=failure, message=message
+            )
             outcome = Settled(RunState.FAILED)
         case FailNext(start, before, failure, message):
             _fail_at_once(conn, ledger, fence, start, before, failure)
-            end_run(conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=failure, said=message)
+            end_run(
+                conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=failure, message=message
+            )
             outcome = Settled(RunState.FAILED)
     ledger.write()
     return outcome
@@ -216,7 +220,7 @@ def fail_step(conn: Connection, fence: Fence, start: AttemptStart, before: StepS
     ledger, state = run.ledger, run.state
     _fail_at_once(conn, ledger, fence, start, before, fail.failure)
     end_run(
-        conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=fail.failure, said=fail.message
+        conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=fail.failure, message=fail.message
     )
     ledger.write()
     return Settled(RunState.FAILED)

@@ -46,15 +46,15 @@ class RunEvent:
 
 @strawberry.type(description="The state of the run changed.")
 class RunStateChanged(RunEvent):
-    previous_run_state: RunState | None = strawberry.field(description="The state before. Null for the first event.")
-    run_state: RunState = strawberry.field(description="The state after.")
+    previous_run_state: RunState | None = strawberry.field(description="The previous state. Null for the first event.")
+    run_state: RunState = strawberry.field(description="The new state.")
     reason: str | None = strawberry.field(description="Why the state changed, for display.")
 
 
 @strawberry.type(description="The state of a step changed.")
 class StepStateChanged(RunEvent):
-    previous_step_state: StepState = strawberry.field(description="The state before.")
-    step_state: StepState = strawberry.field(description="The state after.")
+    previous_step_state: StepState = strawberry.field(description="The previous state.")
+    step_state: StepState = strawberry.field(description="The new state.")
     reason: str | None = strawberry.field(description="Why the state changed, for display.")
 
     @strawberry.field(description="The step in its current state.")
@@ -64,7 +64,7 @@ class StepStateChanged(RunEvent):
 
 @strawberry.type(description="An attempt started or ended.")
 class AttemptStateChanged(RunEvent):
-    attempt_state: AttemptState = strawberry.field(description="The state after.")
+    attempt_state: AttemptState = strawberry.field(description="The new state.")
 
     @strawberry.field(description="The attempt in its current state.")
     async def attempt(self, info: Info) -> Attempt:
@@ -87,7 +87,7 @@ class StepProgressed(RunEvent):
 
 @strawberry.type(description="An artifact was stored, verified or quarantined.")
 class ArtifactChanged(RunEvent):
-    artifact_status: ArtifactStatus = strawberry.field(description="The status after.")
+    artifact_status: ArtifactStatus = strawberry.field(description="The new status.")
 
     @strawberry.field(description="The artifact in its current state.")
     async def artifact(self, info: Info) -> Artifact:

@@ -39,7 +39,7 @@ described_enum(
         "CALLER_FIXABLE": "Change the input, credential or settings, then resume.",
         "TRANSIENT": "Resume without changes, now or later.",
         "STATE_CHANGED": "The source has changed: review it, then resume.",
-        "PACK_BUG": "Report it to the pack's author, and resume once it is fixed.",
+        "PACK_BUG": "A bug: report it, and resume once it is fixed.",
         "CANCELLED": "Nothing failed; the run was cancelled.",
     },
 )
@@ -55,7 +55,7 @@ class Failure:
     hint: str | None = strawberry.field(description="What to do next, for display.")
     retryable: bool = strawberry.field(description="Whether another attempt may succeed.")
     retry_after_seconds: float | None = strawberry.field(
-        description="Minimum wait before another attempt, in seconds. Null if the service named none."
+        description="Minimum wait before another attempt, in seconds. Null if unknown."
     )
     safe_to_repeat: bool = strawberry.field(
         description="Whether repeating the step cannot cause a second change in an external system."

@@ -20,7 +20,7 @@ export type FailureClass =
   | 'CALLER_FIXABLE'
   /** Nothing failed; the run was cancelled. */
   | 'CANCELLED'
-  /** Report it to the pack's author, and resume once it is fixed. */
+  /** A bug: report it, and resume once it is fixed. */
   | 'PACK_BUG'
   /** The source has changed: review it, then resume. */
   | 'STATE_CHANGED'

@@ -90,5 +90,5 @@ class NodeQueries:
         ids: Annotated[list[strawberry.ID], strawberry.argument(description="Ids of the objects, at most 100.")],
     ) -> list[Node | None]:
         if len(ids) > MAX_PAGE_SIZE:
-            raise PublicError(f"{len(ids)} ids are too many; ask for at most {MAX_PAGE_SIZE} at a time.", "INVALID")
+            raise PublicError(f"{len(ids)} ids are too many. Pass at most {MAX_PAGE_SIZE}.", "INVALID")
         return list(await asyncio.gather(*(load_node(info, id) for id in ids)))

@@ -146,7 +146,7 @@ class Subscription:
         ] = None,
     ) -> AsyncGenerator[RunEventsMessage, None]:
         position = event_position(after, id) or 0
-        stream = await _refusable(watch_run(info.context.context, id=id, after=position))
+        stream = await _open_stream(watch_run(info.context.context, id=id, after=position))
         async with aclosing(stream) as messages:
             async for message in messages:
                 cursor = EVENTS.encode((id, message.position))
@@ -174,7 +174,7 @@ class Subscription:
             strawberry.argument(description="Only runs that match the filter before or after the change."),
         ] = None,
     ) -> AsyncGenerator[RunChanges, None]:
-        stream = await _refusable(watch_runs(info.context.context, query=(filter or RunFilter()).query()))
+        stream = await _open_stream(watch_runs(info.context.context, query=(filter or RunFilter()).query()))
         async with aclosing(stream) as messages:
             async for message in messages:
                 yield RunChanges(
@@ -197,10 +197,10 @@ class Subscription:
         ] = None,
     ) -> AsyncGenerator[AttemptOutputMessage, None]:
         position = output_position(after, id)
-        asked = _fields_asked(info.selected_fields)
-        stream = await _refusable(
+        selected = _selected_fields(info.selected_fields)
+        stream = await _open_stream(
             watch_attempt(
-                info.context.context, id=id, after=position, lines="lines" in asked, entries="entries" in asked
+                info.context.context, id=id, after=position, lines="lines" in selected, entries="entries" in selected
             )
         )
         async with aclosing(stream) as messages:
@@ -220,7 +220,7 @@ class Subscription:
                         yield AttemptOutputEnd(attempt=Attempt.of(message.attempt), cursor=cursor)
 
 
-def _fields_asked(selections: Iterable[Selection]) -> set[str]:
+def _selected_fields(selections: Iterable[Selection]) -> set[str]:
     """Names of the fields selected on a subscription's messages; the others are not read."""
     found: set[str] = set()
     for root in selections:
@@ -234,9 +234,9 @@ def _fields_asked(selections: Iterable[Selection]) -> set[str]:
     return found
 
 
-async def _refusable(opening: Any) -> Any:  # noqa: ANN401 - passes on the use case's stream
+async def _open_stream(stream: Any) -> Any:  # noqa: ANN401 - passes on the use case's stream
     """Open a stream; a refusal becomes an error of the subscription."""
     try:
-        return await opening
+        return await stream
     except Refusal as refusal:
         raise PublicError(refusal.message, refusal.code) from refusal

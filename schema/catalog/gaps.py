@@ -66,7 +66,7 @@ class GapProposal(Node):
 
         found = await load_caller(info, self.record.caller_id)
         if found is None:
-            raise LookupError(f"The caller {self.record.caller_id} of a kept gap is gone.")
+            raise LookupError(f"The caller {self.record.caller_id} of a gap proposal is gone.")
         return found
 
 

@@ -165,8 +165,8 @@ class PipelineMutations:
         return await _saved(info, saved)
 
     @strawberry.mutation(
-        description="Deletes a pipeline, so that no new runs can be started. Runs in progress finish; its "
-        "runs and versions are kept and can be resumed and re-run.",
+        description="Deletes a pipeline, so that no new runs can be started. Runs in progress finish. Its "
+        "versions and runs are kept, and its runs can still be resumed and re-run.",
         directives=[Requires(scope=Scope.WRITE), published(delete)],
     )
     @refusable

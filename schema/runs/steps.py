@@ -60,7 +60,8 @@ class Milestone:
 
 @strawberry.type(
     description=(
-        "Resources that a step leaves for later steps, such as a workspace. Ends with its run or after 15 idle minutes."
+        "Resources that a step leaves for later steps, such as a workspace. Ends with its run, or by default "
+        "after 15 minutes without use."
     )
 )
 class Session:

@@ -223,7 +223,7 @@ async def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
                 pipeline.step(row.key),
                 pack_of(context, pipeline, found, row),
                 other=registry.find(row.pack),
-            ).fared(row, row.state),
+            ).with_state(row, row.state),
             mentioned_artifacts=mentioned(row.output),
         )
         for row in found.steps

@@ -1,4 +1,4 @@
-"""What a resume or a re-run would do with each step, as one plan for preview and execution.
+"""Plans resumes and re-runs: one plan of each step for preview and execution.
 
-Begin with `plan`. Decisions are pure; `step_snapshots` is what they are made from.
+Begin with `plan`. Decisions are pure functions over `step_snapshots`.
 """

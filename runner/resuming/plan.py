@@ -1,12 +1,12 @@
-"""What a resume or a re-run would do with each step: one plan for preview and deed.
+"""Plans a resume or re-run: what it does with each step, for preview and execution.
 
-Pure: the caller says how the steps fared, which sessions live and which artifacts are gone. The plan starts with the
-steps that have not succeeded, then pulls succeeded ones back in for two reasons only, until nothing changes: a session
-that steps yet to run would be given is gone, or an artifact that they would read is. A step that was pulled back in may
-fail, so steps that have succeeded may follow one that has not; they are kept, too.
+Pure functions: the caller passes the states of the steps, the live sessions and the erased artifacts. The plan begins
+with the steps that have not succeeded. Then it adds succeeded steps, until nothing changes, for two reasons only: a
+later step to run needs their session, which has ended, or their artifact, which was erased. An added step may fail, so
+succeeded steps may follow a failed one; they are kept, too.
 
-An input that a resume gave for a step stays with it until a later resume replaces what it replaced: it gives another,
-drops it with null, changes a run input the step reads, or goes on with a definition in which the step is another.
+A changed input of a step stays until a later resume changes it again, drops it with null, changes a run input that the
+step reads, or uses a definition in which the step differs.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 class Unchanged(Enum):
-    """The value of a step input that was left out, since null is a choice."""
+    """The value of an absent step input, since null has a meaning."""
 
     UNCHANGED = "unchanged"
 
 
 UNCHANGED: Final = Unchanged.UNCHANGED
-#: What a resume says of the failed step's input: nothing, null to take back what an earlier resume gave, or a value.
+#: A resume's change of the failed step's input: none, null to drop the input of an earlier resume, or a value.
 StepInputChange: TypeAlias = "JSONValue | Unchanged"
 
 Action = Literal["reuse", "run_again", "run"]
@@ -42,15 +42,15 @@ Action = Literal["reuse", "run_again", "run"]
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """What would be done with one step.
+    """The plan of one step.
 
     Attributes:
         key: The step.
-        action: `reuse` its output untouched, `run_again` although it succeeded, or `run`.
+        action: `reuse` its output, `run_again` although it succeeded, or `run`.
         reason: Why, for people.
-        effects: What it changes outside.
-        may_repeat_effects: Whether an outside effect may happen a second time.
-        input_source: Where its input comes from; None when it does not run.
+        effects: Its external changes.
+        may_repeat_effects: Whether an external change may happen a second time.
+        input_source: Where its input comes from; None if it does not run.
     """
 
     key: str
@@ -63,14 +63,14 @@ class PlannedStep:
 
 @dataclass(frozen=True, slots=True)
 class ResumePlan:
-    """What a resume or re-run would do.
+    """The plan of a resume or re-run.
 
     Attributes:
         allowed: Whether it would be accepted: no issue is an error.
-        issues: Everything that blocks it, and warnings.
+        issues: Errors and warnings.
         steps: Every step, in order; `run_again` and `run` steps are executed in this order.
-        entry: The first step of the run that has not succeeded, which a step input is for; None when all have or it is
-            not in the definition to go on with.
+        entry: The first step of the run that has not succeeded, which gets a changed step input; None if all have, or
+            if the chosen definition does not have it.
     """
 
     allowed: bool
@@ -90,23 +90,23 @@ def plan_resume(
     step_input: StepInputChange = UNCHANGED,
     new_steps: Sequence[StepSnapshot] | None = None,
 ) -> ResumePlan:
-    """Plan going on with a failed or cancelled run.
+    """Plan a resume of a failed or cancelled run.
 
     Args:
         steps: Every step of the run, in order.
         run_state: State of the run.
-        live_sessions: Sessions that can still be used on the machine that would run.
+        live_sessions: Sessions that are usable on the machine that would run.
         gone_artifacts: Artifacts that are erased or unreadable.
-        given_artifacts: Artifacts the run was given: no step makes them again.
-        changed_inputs: Run inputs to be replaced by another value.
-        step_input: The input to give the first step that has not succeeded; null drops all that earlier resumes gave.
-        new_steps: The steps of the definition to go on with when another than the run's, all pending.
+        given_artifacts: Artifacts from outside, which no step produces again.
+        changed_inputs: Names of run inputs with new values.
+        step_input: New input of the first step that has not succeeded; null drops the inputs of all earlier resumes.
+        new_steps: The steps of another chosen definition, all pending.
     """
     issues: list[Issue] = []
     if run_state not in (RunState.FAILED, RunState.CANCELLED):
         message = f"The run is {run_state}; only failed and cancelled runs can be resumed."
         issues.append(error((), "wrong_state", message, _STATE_HINTS.get(run_state)))
-    ahead = _switched(steps, _fixed(steps), new_steps, issues)
+    ahead = _switch_definition(steps, _fixed_count(steps), new_steps, issues)
     entry = next((step.key for step in steps if step.state is not StepState.SUCCEEDED), None)
     if entry not in {step.key for step in ahead}:
         if step_input is not UNCHANGED and step_input is not None:
@@ -116,7 +116,9 @@ def plan_resume(
     settled = [
         step
         if index in kept
-        else _with_choice(step, changed_inputs, step_input if step.key == entry or step_input is None else UNCHANGED)
+        else _with_input_change(
+            step, changed_inputs, step_input if step.key == entry or step_input is None else UNCHANGED
+        )
         for index, step in enumerate(ahead)
     ]
     dropped = frozenset(
@@ -135,11 +137,11 @@ def plan_rerun(
     changed_inputs: frozenset[str] = frozenset(),
     new_steps: Sequence[StepSnapshot] | None = None,
 ) -> ResumePlan:
-    """Plan a new run out of a recorded one. They share no session: the recorded run may still be resumed.
+    """Plan a new run from a recorded one. They share no session, since the recorded run may still be resumed.
 
     Args:
         steps: Every step of the recorded run, in order.
-        from_step: The first step to run; the outputs of those before it are reused. None runs all.
+        from_step: The first step to run; outputs of earlier steps are reused. None runs all steps.
         gone_artifacts: As in `plan_resume`.
         given_artifacts: As in `plan_resume`.
         changed_inputs: Run inputs that differ from the recorded run's.
@@ -160,7 +162,7 @@ def plan_rerun(
             hint = Hint(f"Start from `{blocking.key}` or earlier.")
             issues.append(argument_error("from_step", "step_not_succeeded", message, hint))
             kept = succeeded
-    ahead = _switched(steps, kept, new_steps, issues)
+    ahead = _switch_definition(steps, kept, new_steps, issues)
     ahead = [*ahead[:kept], *(replace(step, earlier_input=None) for step in ahead[kept:])]
     plan = _Plan(ahead, frozenset(range(kept)), given_artifacts, new_run=True)
     return plan.finish(issues, frozenset(), gone_artifacts, changed_inputs)
@@ -168,36 +170,36 @@ def plan_rerun(
 
 _STATE_HINTS = {
     RunState.SUCCEEDED: "Re-run it instead.",
-    RunState.QUEUED: "It goes on by itself.",
-    RunState.RUNNING: "It goes on by itself; cancel it first to change something.",
-    RunState.WAITING: "It goes on by itself; cancel it first to change something.",
+    RunState.QUEUED: "It will start without a resume.",
+    RunState.RUNNING: "It needs no resume. To change something, cancel it first.",
+    RunState.WAITING: "It needs no resume. To change something, cancel it first.",
     RunState.CANCELLING: "Wait until it is cancelled.",
 }
 
 
 def _succeeded(steps: Sequence[StepSnapshot]) -> int:
-    """How many steps succeeded before the first that did not."""
+    """Count the steps before the first that has not succeeded."""
     return next((index for index, step in enumerate(steps) if step.state is not StepState.SUCCEEDED), len(steps))
 
 
-def _fixed(steps: Sequence[StepSnapshot]) -> int:
-    """How many steps there are up to the last that succeeded: another definition has to have them as they are."""
+def _fixed_count(steps: Sequence[StepSnapshot]) -> int:
+    """Count the steps up to the last that succeeded, which another definition must have unchanged."""
     return max((index for index, step in enumerate(steps, 1) if step.state is StepState.SUCCEEDED), default=0)
 
 
-def _switched(
+def _switch_definition(
     steps: Sequence[StepSnapshot], fixed: int, new_steps: Sequence[StepSnapshot] | None, issues: list[Issue]
 ) -> list[StepSnapshot]:
-    """The steps of the definition to go on with, as far as they were tried as they fared."""
+    """Return the steps of the chosen definition, with the states of those that were tried."""
     if new_steps is None:
         return list(steps)
     for index, step in enumerate(steps[:fixed]):
         other = new_steps[index] if index < len(new_steps) else None
         if other is None or other.key != step.key:
-            there = "is gone" if step.key not in {new.key for new in new_steps} else "stands elsewhere"
-            message = f"The step `{step.key}` has succeeded but {there} in the chosen definition."
+            where = "is missing" if step.key not in {new.key for new in new_steps} else "is in another place"
+            message = f"The step `{step.key}` has succeeded but {where} in the chosen definition."
         elif other.definition_digest != step.definition_digest:
-            message = f"The step `{step.key}` has succeeded but is another in the chosen definition."
+            message = f"The step `{step.key}` has succeeded but differs in the chosen definition."
         else:
             continue
         issues.append(
@@ -205,7 +207,7 @@ def _switched(
                 ("definition",),
                 "definition_changed",
                 message,
-                "Go on with the run's own definition, or start a new run.",
+                "Use the run's own definition, or start a new run.",
             )
         )
         return list(steps)
@@ -217,7 +219,7 @@ def _switched(
 
 
 def _as_tried(step: StepSnapshot, before: StepSnapshot) -> StepSnapshot:
-    """A step of another definition, with its state in the run, which tried it as its own definition had it."""
+    """Return a step of another definition with its state in the run."""
     same = step.definition_digest == before.definition_digest
     return replace(
         step,
@@ -227,13 +229,13 @@ def _as_tried(step: StepSnapshot, before: StepSnapshot) -> StepSnapshot:
     )
 
 
-def _with_choice(step: StepSnapshot, changed: frozenset[str], given: StepInputChange) -> StepSnapshot:
-    """A step that is to run, with the input a resume gives it or takes from it; changed run inputs take it, too."""
+def _with_input_change(step: StepSnapshot, changed: frozenset[str], given: StepInputChange) -> StepSnapshot:
+    """Apply a resume's change of the input to a step to run; changed run inputs drop an earlier changed input."""
     if given is not UNCHANGED and given is not None and given == step.earlier_input:
         return step
     if given is not UNCHANGED and given is not None:
         # Another input has another idempotency key.
-        return replace(step.taking(given, "given"), earlier_input=None, takes_idempotency_key=False)
+        return replace(step.with_input(given, "given"), earlier_input=None, takes_idempotency_key=False)
     if (given is None and step.earlier_input is not None) or step.reads_any(changed):
         return replace(step, earlier_input=None, takes_idempotency_key=False)
     return step
@@ -242,24 +244,25 @@ def _with_choice(step: StepSnapshot, changed: frozenset[str], given: StepInputCh
 def _no_entry(key: str | None) -> Issue:
     if key is None:
         return argument_error(
-            "step_input", "nothing_to_change", "Every step has succeeded; no step's input is left to change."
+            "step_input", "nothing_to_change", "Every step has succeeded; there is no step input to change."
         )
     return argument_error(
         "step_input",
         "unknown_step",
-        f"The step `{key}`, whose input is to be replaced, is not in the chosen definition.",
-        "Change no step's input, or go on with the run's own definition.",
+        f"The step `{key}`, whose input would change, is not in the chosen definition.",
+        "Leave the step input out, or use the run's own definition.",
     )
 
 
 class _Plan:
-    """Works out which steps run."""
+    """Determines which steps run."""
 
     def __init__(
         self, steps: list[StepSnapshot], kept: frozenset[int], given: frozenset[str], *, new_run: bool
     ) -> None:
         self.steps = [
-            step if step.earlier_input is None else step.taking(step.earlier_input, "given_earlier") for step in steps
+            step if step.earlier_input is None else step.with_input(step.earlier_input, "given_earlier")
+            for step in steps
         ]
         self._kept = kept
         self._given = given
@@ -285,7 +288,7 @@ class _Plan:
             warning(
                 ("steps", step.key),
                 "may_repeat_effects",
-                f"The step `{step.key}` may have its outside effect a second time.",
+                f"The external change of the step `{step.key}` may happen a second time.",
             )
             for step in planned
             if step.may_repeat_effects
@@ -296,7 +299,7 @@ class _Plan:
         return index not in self._kept or index in self._again
 
     def _pull_back_one(self, live_sessions: frozenset[str], gone_artifacts: frozenset[str]) -> bool:
-        """Mark one more succeeded step to run again, if some step that runs needs it."""
+        """Mark one more succeeded step to run again, if a step that runs needs it."""
         for index in range(len(self.steps)):
             if self._runs(index) and (
                 self._needs_session(index, live_sessions)
@@ -307,7 +310,7 @@ class _Plan:
         return any(not self._runs(index) and self._lost_its_session(index) for index in sorted(self._kept))
 
     def _needs_session(self, index: int, live_sessions: frozenset[str]) -> bool:
-        """Whether a session that a step would be given or names is gone, so that its producer was marked."""
+        """Mark the producer of a session that a step needs and that has ended; returns whether one was marked."""
         self._refuse_given_session(index, live_sessions)
         for producer in self._session_producers(index):
             left = self.steps[producer].produced_session
@@ -316,13 +319,13 @@ class _Plan:
         return False
 
     def _makes_session_again(self, producer: int) -> bool:
-        """Whether a step whose session is gone was marked; False where it runs anyway or cannot be repeated."""
+        """Mark a step whose session has ended; returns False if it runs anyway or cannot be repeated."""
         step = self.steps[producer]
         if self._runs(producer):
             return False
         if step.repeatable:
             self._again[producer] = (
-                "A later step needs its session, which a new run makes for itself."
+                "A later step needs its session, which a new run must create again."
                 if self._new_run
                 else "Its session has ended and a later step needs it."
             )
@@ -336,7 +339,7 @@ class _Plan:
         return "is not shared with a new run" if self._new_run else "has ended"
 
     def _needs_passed_on(self, index: int, live_sessions: frozenset[str]) -> bool:
-        """Whether a session is gone that a step names by an output which holds its id, so that a step was marked."""
+        """Mark a step because a session has ended whose id a step gets from an output; returns whether one was."""
         step = self.steps[index]
         sources = step.reads_steps if index in self._pass_on else step.session_sources
         for place in range(index):
@@ -350,37 +353,37 @@ class _Plan:
                 if source.produced_session == session:
                     if self._makes_session_again(place):
                         return True
-                elif self._repeats_with_session(place, "It passes on a session that is made again.", session):
+                elif self._repeats_with_session(place, "It passes on a session that is created again.", session):
                     self._pass_on.add(place)
                     return True
         return False
 
     def _repeats_with_session(self, index: int, reason: str, session: str) -> bool:
-        """Whether a succeeded step that had used a session which is made again was marked."""
+        """Mark a succeeded step that used a session which is created again; returns whether it was marked."""
         step = self.steps[index]
         if step.repeatable and step.effects == "none":
             self._again[index] = reason
             return True
-        why = "cannot be repeated" if not step.repeatable else "has outside effects"
+        why = "cannot be repeated" if not step.repeatable else "has external changes"
         source = next((f"of `{each.key}`" for each in self.steps if each.produced_session == session), session)
         message = f"The step `{step.key}` used the session {source}, which {self._lost}, and {why}."
         self._refuse(index, "session_unavailable", message)
         return False
 
     def _session_producers(self, index: int) -> list[int]:
-        """Earlier steps whose session a step names or would be given: of the latter only the last to leave one."""
+        """Return earlier steps whose session a step names, and the last one whose session it would get."""
         step, earlier = self.steps[index], range(index)
         producers = [each for each in earlier if self.steps[each].key in step.names_sessions]
         if step.uses_session and not step.chooses_session:
-            producers += [each for each in earlier if self._leaves_session(each)][-1:]
+            producers += [each for each in earlier if self._provides_session(each)][-1:]
         return producers
 
-    def _leaves_session(self, index: int) -> bool:
+    def _provides_session(self, index: int) -> bool:
         step = self.steps[index]
         return step.preserves_session if self._runs(index) else step.produced_session is not None
 
     def _refuse_given_session(self, index: int, live_sessions: frozenset[str]) -> None:
-        """Refuse a given input that names a session which is gone: a recreated one has another id."""
+        """Refuse a changed input that names an ended session: a recreated one has another id."""
         step = self.steps[index]
         if step.given_session is None or not step.uses_session:
             return
@@ -389,9 +392,9 @@ class _Plan:
             issue = error(
                 ("_session_id",) if step.input_source == "given" else ("steps", step.key),
                 "session_unavailable",
-                f"The input given for the step `{step.key}` names the session {excerpt(step.given_session, 80)}, "
+                f"The changed input of the step `{step.key}` names the session {excerpt(step.given_session, 80)}, "
                 "which is not one of this run or has ended.",
-                "Leave `_session_id` out: the step is then given the session that its definition gives it."
+                "Leave `_session_id` out; the step then gets the session of its definition."
                 if step.input_source == "given"
                 else "Give the step another input, or null to drop this one.",
             )
@@ -401,20 +404,20 @@ class _Plan:
                 self._issues.append(issue)
 
     def _lost_its_session(self, index: int) -> bool:
-        """Whether a succeeded step had used a session that is recreated, so that it was marked as well."""
+        """Mark a succeeded step that used a recreated session; returns whether it was marked."""
         step = self.steps[index]
         for producer in list(self._again):
             source = self.steps[producer]
             used = source.produced_session in step.used_sessions or source.key in step.names_sessions
             if producer >= index or source.produced_session is None or not used:
                 continue
-            reason = f"It used the session of `{source.key}`, which is made again."
+            reason = f"It used the session of `{source.key}`, which is created again."
             if self._repeats_with_session(index, reason, source.produced_session):
                 return True
         return False
 
     def _needs_artifact(self, index: int, gone: frozenset[str]) -> bool:
-        """Whether an artifact named in an output that a step reads is gone, so that step was marked."""
+        """Mark the step whose output mentions an erased artifact and is read by a step; returns whether one was."""
         for source in range(index):
             step = self.steps[source]
             if self._runs(source) or step.key not in self.steps[index].reads_steps:
@@ -424,14 +427,16 @@ class _Plan:
             if not (missing := step.mentioned_artifacts & gone - self._given):
                 continue
             if step.repeatable:
-                self._again[source] = f"Its artifact {min(missing)} is gone and a later step needs it."
+                self._again[source] = f"Its artifact {min(missing)} was erased and a later step needs it."
                 return True
-            message = f"The artifact {min(missing)} of the step `{step.key}` is gone, and its pack cannot be repeated."
+            message = (
+                f"The artifact {min(missing)} of the step `{step.key}` was erased, and its pack cannot be repeated."
+            )
             self._refuse(source, "artifact_gone", message)
         return False
 
     def _warn_of_given(self, step: StepSnapshot, artifact: str) -> None:
-        message = f"The artifact {artifact}, which the run was given and `{step.key}` passes on, is gone."
+        message = f"The artifact {artifact}, an input of the run that `{step.key}` passes on, was erased."
         issue = warning(("steps", step.key), "artifact_gone", message, "If a later step needs it, start a new run.")
         if issue not in self._issues:
             self._issues.append(issue)
@@ -456,9 +461,9 @@ class _Plan:
         return issues
 
     def _outdated(self, changed: frozenset[str], dropped: frozenset[str]) -> list[Issue]:
-        """Refusals of another input for a step from whose earlier output a reused step was made.
+        """Refuse a new input of a step if a reused step has read the step's earlier output.
 
-        `dropped` names the steps that lost the input an earlier resume gave.
+        `dropped` are the steps that lost the input of an earlier resume.
         """
         issues: list[Issue] = []
         sources: dict[str, str] = {}
@@ -471,8 +476,8 @@ class _Plan:
                     sources[step.key] = source
             elif source is not None:
                 message = (
-                    f"The step `{step.key}`, whose output is reused, was made from the output of `{source}`; the input "
-                    f"of `{source}` cannot change."
+                    f"The step `{step.key}`, whose output is reused, has read the output of `{source}`; the input of "
+                    f"`{source}` cannot change."
                 )
                 hint = f"Re-run from `{source}` or from the start."
                 issues.append(error(("steps", source), "output_already_read", message, hint))
@@ -490,7 +495,7 @@ class _Plan:
         return PlannedStep(step.key, "run", self._reason(index), step.effects, repeats, step.input_source)
 
     def _keeps_key(self, index: int) -> bool:
-        """Whether a provider would recognise the repeat: same run and same input, in which a session does not count."""
+        """Whether a provider would recognise the repeat: same run and same input, apart from the session."""
         step = self.steps[index]
         reads_again = any(self.steps[each].key in step.reads_steps for each in range(index) if self._runs(each))
         return step.takes_idempotency_key and not self._new_run and not reads_again
@@ -500,10 +505,10 @@ class _Plan:
             case _ if self._new_run:
                 return "It runs in the new run."
             case StepState.FAILED:
-                return "It failed and runs anew."
+                return "It failed and runs again."
             case StepState.CANCELLED:
-                return "It was cancelled and runs anew."
+                return "It was cancelled and runs again."
             case StepState.PENDING:
                 return "It has not run yet."
             case _:
-                return "It did not finish and runs anew."
+                return "It did not finish and runs again."

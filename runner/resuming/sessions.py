@@ -1,6 +1,6 @@
-"""Sessions of a run that goes on: those still alive, and what must run again where one is gone (guarantee S2).
+"""Sessions of a resumed run: finds live ones, and runs steps again to recreate ended ones (guarantee S2).
 
-What runs again is decided by `runner.resuming.plan`, so that the preview of a resume and the deed cannot differ.
+`runner.resuming.plan` decides which steps run again, so that preview and execution cannot differ.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 
 async def usable_sessions(resources: Resources, run_id: str) -> frozenset[str]:
-    """Ids of a run's sessions that this machine can still use: not ended, their folders there."""
+    """Return the ids of a run's sessions that are usable on this machine: not ended, and with a folder."""
     known = await live_sessions(resources.store, run_id, resources.store.machine)
     return frozenset(session for session in known if (resources.sessions_folder / session).is_dir())
 
 
 class Sessions:
-    """Recreates lost sessions by running their steps again, where that is allowed."""
+    """Recreates ended sessions by running their steps again, if their packs allow it."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
 
-    async def mend(self, run: ClaimedRun) -> Failure | None:
-        """Put the steps back whose sessions are gone and needed; the failure when one of them must not run again.
+    async def recreate(self, run: ClaimedRun) -> Failure | None:
+        """Reset the steps whose ended sessions are needed; returns the failure if one must not run again.
 
         Raises:
-            LostLeaseError: somebody else owns the run.
+            LostLeaseError: Another worker owns the run.
         """
         if not run.sessions:
             return None
@@ -58,12 +58,12 @@ class Sessions:
                 )
         if again:
             ids = [step.id for step in run.claim.steps if step.key in again]
-            await store.write(rewind, run.fence, ids, "its session is gone: it runs again")
+            await store.write(rewind, run.fence, ids, "its session has ended: it runs again")
         for key in again:
             run.states[key] = StepState.PENDING
             run.outputs.pop(key, None)
             run.sessions.pop(key, None)
-        # Those of the run whose outputs this one reuses are not for it, even if a step names one.
+        # Sessions of the run whose outputs are reused are excluded, even if a step names one.
         run.sessions = {key: session for key, session in run.sessions.items() if session in live}
         for session in set(run.sessions.values()):
             await store.write(touch_session, session)
@@ -72,7 +72,7 @@ class Sessions:
     def _snapshots(self, run: ClaimedRun) -> list[StepSnapshot]:
         pipeline, registry, steps = run.pipeline, self._resources.registry, run.claim.steps
         return [
-            StepSnapshot.pending(pipeline.step(step.key), find_pack(registry, pipeline, steps, step)).fared(
+            StepSnapshot.pending(pipeline.step(step.key), find_pack(registry, pipeline, steps, step)).with_state(
                 step, run.states[step.key]
             )
             for step in steps

@@ -1,4 +1,4 @@
-"""Snapshot of a step of a run and its pack: the input of a resume plan."""
+"""Snapshots of a run's steps and their packs: the input of a resume plan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SESSION_ID = re.compile(r"sess_[0-9A-HJKMNP-TV-Z]{26}")
 
-#: Where a step's input comes from: its template, the step input given with this resume, or one an earlier resume gave.
+#: Where a step's input comes from: its template, the step input of this resume, or that of an earlier one.
 InputSource = Literal["definition", "given", "given_earlier"]
 
 
@@ -30,27 +30,27 @@ class StepSnapshot:
     Attributes:
         key: Its id in the definition.
         position: Its place in the order, from 1.
-        state: How it fared.
+        state: Its state.
         definition_digest: `runner.definitions.parsing.step_digest` of the step as it ran or would run.
-        effects: Of its pack.
-        installed: Whether a version of its pack that may run it is here; what cannot run repeats nothing.
-        repeatable: Whether its pack gives an equivalent result when run again.
-        preserves_session: Whether its pack leaves a session.
-        takes_idempotency_key: Whether repeats with one key have one effect.
-        uses_session: Whether its pack works in the session an earlier step left.
-        chooses_session: Whether its input has a `_session_id`; else it is given the session left last before it.
+        effects: External changes of its pack.
+        installed: Whether a version of its pack that may run it is installed; otherwise it cannot repeat anything.
+        repeatable: Whether its pack gives an equivalent result if run again.
+        preserves_session: Whether its pack provides a session.
+        takes_idempotency_key: Whether repeats with one key cause one external change.
+        uses_session: Whether its pack works in the session of an earlier step.
+        chooses_session: Whether its input has a `_session_id`; if not, it gets the last session provided before it.
         names_sessions: Steps whose session its template names.
-        session_sources: Steps whose output its template names a session by, those of `names_sessions` included.
-        given_session: The session that an input given at a resume names.
-        produced_session: The session it left.
-        used_sessions: Sessions it was given.
-        mentioned_sessions: Ids of the sessions its output names, of any step.
-        mentioned_artifacts: Ids of the artifacts its output names, whichever run made them.
-        reads_inputs: Run inputs its input template reads.
+        session_sources: All steps whose output is part of its `_session_id`, including `names_sessions`.
+        given_session: The session that a changed input names.
+        produced_session: The session it provided.
+        used_sessions: The sessions it got.
+        mentioned_sessions: Ids of all sessions in its output.
+        mentioned_artifacts: Ids of all artifacts in its output, of any run.
+        reads_inputs: Run inputs that its input template reads.
         reads_steps: Steps whose output its input template reads.
         takes_inputs: Whether the run's inputs are its input, as in a single pack call.
-        input_source: Where its input comes from; a given input reads nothing.
-        earlier_input: The input that an earlier resume gave for it.
+        input_source: Where its input comes from; a changed input reads nothing.
+        earlier_input: The input that an earlier resume set.
     """
 
     key: str
@@ -79,13 +79,13 @@ class StepSnapshot:
 
     @classmethod
     def pending(cls, step: CompiledStep, pack: Pack | None, *, other: Pack | None = None) -> StepSnapshot:
-        """A step that has not run.
+        """Make the snapshot of a step that has not run.
 
         Args:
             step: The step.
-            pack: What runs it; None when that is not installed.
-            other: A version of the pack that is installed but may not run it: its effects count then. Without one
-                the worst is assumed.
+            pack: The pack that runs it; None if it is not installed.
+            other: An installed version of the pack that may not run it, whose effects are used then. Without one, the
+                worst is assumed.
         """
         known = pack or other
         return cls(
@@ -107,8 +107,8 @@ class StepSnapshot:
             takes_inputs=step.template is None,
         )
 
-    def fared(self, row: ClaimedStep, state: StepState) -> StepSnapshot:
-        """Take the snapshot of a step in a run, with the sessions and the input it was given."""
+    def with_state(self, row: ClaimedStep, state: StepState) -> StepSnapshot:
+        """Return the snapshot with the step's state, sessions and changed input in a run."""
         return replace(
             self,
             position=row.position,
@@ -119,19 +119,19 @@ class StepSnapshot:
             earlier_input=None if row.input_override is None else orjson.loads(row.input_override),
         )
 
-    def taking(self, value: JSONValue, source: InputSource) -> StepSnapshot:
-        """The step with an input in place of the one its template would make: it reads nothing else.
+    def with_input(self, value: JSONValue, source: InputSource) -> StepSnapshot:
+        """Return the step with a changed input instead of its template's, so that it reads nothing else.
 
         It works in the session that its template names, unless the input names one.
         """
-        taken = replace(
+        changed = replace(
             self, input_source=source, reads_inputs=frozenset(), reads_steps=frozenset(), takes_inputs=False
         )
         if not isinstance(value, dict) or SESSION_FIELD not in value:
-            return taken
+            return changed
         session = value[SESSION_FIELD]
         return replace(
-            taken,
+            changed,
             chooses_session=True,
             given_session=None if session is None else str(session),
             names_sessions=frozenset(),
@@ -139,5 +139,5 @@ class StepSnapshot:
         )
 
     def reads_any(self, inputs: frozenset[str]) -> bool:
-        """Whether its own input is made from any of these run inputs."""
+        """Whether its input is made from any of these run inputs."""
         return bool(inputs) and (self.takes_inputs or not self.reads_inputs.isdisjoint(inputs))

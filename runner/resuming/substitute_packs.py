@@ -1,7 +1,7 @@
-"""Which pack runs a step of a recorded run here: the version resolved at start, or a substitute.
+"""Finds the pack that runs a step of a recorded run: the version resolved at start, or a substitute.
 
-Another version of the same major does when the definition leaves that open and nothing later steps take from its output
-is proved to be missing or of another type.
+Another version of the same major is a substitute if the definition does not fix the version and no later step provably
+reads a field that its output lacks or has with another type.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def find_pack(
     step: ClaimedStep,
     agents: Agents | None = None,
 ) -> Pack | None:
-    """The pack that runs a step here; what an agent step amounts to, with the profile and model selected at start.
+    """Find the pack that runs a step; for an agent step, with the profile and model selected at start.
 
     Args:
-        registry: What is installed.
+        registry: The installed packs.
         pipeline: The run's definition.
-        steps: The run's steps, with the versions they were resolved to.
+        steps: The run's steps, with their resolved versions.
         step: One of them.
-        agents: The profiles there are.
+        agents: The declared profiles.
     """
     agent = pipeline.step(step.key).agent
     if agent is not None:
@@ -57,7 +57,7 @@ def find_pack(
 def misfit(
     registry: Registry, pipeline: CompiledPipeline, steps: Sequence[ClaimedStep], step: ClaimedStep
 ) -> str | None:
-    """Return why a step's substitute version does not fit; None when it fits or there is none."""
+    """Return why a step's substitute version does not fit; None if it fits or there is none."""
     other = _same_major(registry, pipeline, step)
     if other is None:
         return None
@@ -67,8 +67,8 @@ def misfit(
             if reference.source_step != step.key or reference.source_path == (SESSION_FIELD,):
                 continue
             row = rows.get(later.key)
-            taker = None if row is None else _taker(registry, later, row)
-            if (reason := _wrong(reference, other, later, taker)) is not None:
+            consumer = None if row is None else _consumer(registry, later, row)
+            if (reason := _reference_misfit(reference, other, later, consumer)) is not None:
                 return (
                     f"{other.name} {other.version} is installed in place of {step.pack_version}, "
                     f"but its output does not fit the step `{later.key}`: {reason}"
@@ -77,12 +77,12 @@ def misfit(
 
 
 class SubstitutePacks:
-    """Packs for a check of a recorded run's definition: each step's is the one that would run it here.
+    """Packs for a check of a recorded run's definition: for each step the one that would run it.
 
     Args:
-        registry: What is installed.
+        registry: The installed packs.
         pipeline: The run's definition.
-        steps: The run's steps, with the versions they were resolved to.
+        steps: The run's steps, with their resolved versions.
     """
 
     def __init__(self, registry: Registry, pipeline: CompiledPipeline, steps: Sequence[ClaimedStep]) -> None:
@@ -90,52 +90,52 @@ class SubstitutePacks:
         self._packs = {(row.pack, pipeline.step(row.key).version): _recorded(registry, row) for row in steps}
 
     def find(self, name: str, version: str | None) -> Pack | None:
-        """The pack that runs the steps that ask for this."""
+        """Find the pack for steps with this name and version."""
         return self._packs.get((name, version))
 
     def names(self) -> Sequence[str]:
-        """Names of all packs."""
+        """List the names of all packs."""
         return self._registry.names()
 
     def versions(self, name: str) -> Sequence[str]:
-        """Installed versions of a pack, newest first."""
+        """List the installed versions of a pack, newest first."""
         return self._registry.versions(name)
 
     def unloaded(self, name: str) -> LoadError | None:
-        """The error that kept a pack from being loaded; None when there was none."""
+        """Find the error of a pack that failed to load."""
         return self._registry.unloaded(name)
 
 
 def _same_major(registry: Registry, pipeline: CompiledPipeline, step: ClaimedStep) -> Pack | None:
-    """The newest installed version of a step's major; None where the definition names the version exactly."""
+    """Find the newest installed version of a step's major; None if the definition fixes the version."""
     compiled = pipeline.step(step.key)
     if compiled.template is not None and compiled.version is not None and not compiled.version.isdecimal():
         return None
     return registry.find(step.pack, step.pack_version.split(".", 1)[0])
 
 
-def _taker(registry: Registry, step: CompiledStep, row: ClaimedStep) -> Pack | None:
-    """The pack that takes what an earlier step gives, whether it fits in its own turn or not."""
+def _consumer(registry: Registry, step: CompiledStep, row: ClaimedStep) -> Pack | None:
+    """Find the pack of a step that reads an earlier output, even if it does not fit itself."""
     if step.agent is not None:
         return agent_pack(step.agent)
     return _recorded(registry, row)
 
 
 def _recorded(registry: Registry, row: ClaimedStep) -> Pack | None:
-    """The version a step was resolved to, or the newest of its major."""
+    """Find the version a step was resolved to, or the newest of its major."""
     return registry.find(row.pack, row.pack_version) or registry.find(row.pack, row.pack_version.split(".", 1)[0])
 
 
-def _wrong(reference: Reference, producer: Pack, step: CompiledStep, taker: Pack | None) -> str | None:
-    """What is proved wrong with what a reference yields, as a sentence."""
+def _reference_misfit(reference: Reference, producer: Pack, step: CompiledStep, consumer: Pack | None) -> str | None:
+    """Return why the value of a reference does not fit its destination, as a sentence."""
     field = field_schema(pack_schemas(producer).output, reference.source_path, stands_alone=True)
     if field is ABSENT:
         if reference.optional or reference.has_default:
             return None
         return f"{reference.expression}: it has no field `{reference.source_text}`."
-    if field is OPEN or taker is None or not reference.whole or step.template is None:
+    if field is OPEN or consumer is None or not reference.whole or step.template is None:
         return None
-    to = destination(reference, step.template.skeleton(None), taker)
+    to = destination(reference, step.template.skeleton(None), consumer)
     if to is None or fits(field, to.schema, stand_alone=True) != "no":
         return None
     return mismatch(reference, field, to)

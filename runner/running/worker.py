@@ -249,7 +249,7 @@ class Worker:
             return await self._fail_run(run.fence, lost)
         if self._stopping:
             return await self._release(run.fence, None)
-        if (broken := await self._sessions.mend(run)) is not None:
+        if (broken := await self._sessions.recreate(run)) is not None:
             return await self._fail_run(run.fence, broken)
         current = self._preparer.next(run)
         if current is None:

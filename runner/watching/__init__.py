@@ -1,1 +1,1 @@
-"""A run's events from any position, and the flags that wake their readers."""
+"""Streams a run's events from any position, and wakes their readers by flags."""

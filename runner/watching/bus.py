@@ -1,4 +1,4 @@
-"""Flags that wake-ups set, for who watches runs and their output."""
+"""The bus: flags that wake-ups set, for watchers of runs and their output."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from store.database.engine import Store
     from store.database.wakes import Wake
 
-#: Runs a collector keeps apart before it only says that more changed.
+#: Runs a collector lists before it only reports that more changed.
 COLLECTED = 1000
 
 
 class Flag(asyncio.Event):
-    """What a watcher waits on.
+    """The event a watcher waits for.
 
     Attributes:
-        by_name: What it watches was woken, not just everything.
+        by_name: Whether a watched id was woken, not only everything.
     """
 
     by_name = False
@@ -32,10 +32,10 @@ class Flag(asyncio.Event):
 
 @dataclass(eq=False, slots=True)
 class Collector:
-    """Runs that were woken since `take` was last called, bounded; `flag` is set while there are any.
+    """Runs woken since the last `take`, bounded; `flag` is set while there are any.
 
     Attributes:
-        more: More changed than is kept, or wake-ups may have been missed.
+        more: Whether more changed than is listed, or wake-ups may have been lost.
     """
 
     flag: asyncio.Event = field(default_factory=asyncio.Event)
@@ -44,7 +44,7 @@ class Collector:
     more: bool = False
 
     def add(self, topic: Topic, id: str) -> None:
-        """Take note of what was woken."""
+        """Add a woken run."""
         if id == EVERYTHING:
             self.more = True
         elif topic is Topic.RUN:
@@ -60,7 +60,7 @@ class Collector:
             self.more = True
 
     def take(self) -> tuple[set[str], set[str], bool]:
-        """Changed runs, deleted runs, and whether more changed than these; empties the collector."""
+        """Return changed runs, deleted runs, and whether more changed; empties the collector."""
         taken = (self.changed, self.gone, self.more)
         self.changed, self.gone, self.more = set(), set(), False
         self.flag.clear()
@@ -68,7 +68,7 @@ class Collector:
 
 
 class Bus:
-    """Flags by what they watch; any number of them cost one subscription to a topic."""
+    """Flags by topic and id; all of them share one subscription per topic."""
 
     def __init__(self, store: Store) -> None:
         self._flags: dict[Wake, set[Flag]] = {}
@@ -78,7 +78,7 @@ class Bus:
 
     @contextmanager
     def watch(self, *wanted: Wake) -> Iterator[Flag]:
-        """A flag that is set whenever one of the wanted is woken. Clear it before reading, never after."""
+        """Yield a flag that is set at every wake-up of the given ids. Clear it before reading, never after."""
         flag = Flag()
         for wake in wanted:
             self._flags.setdefault(wake, set()).add(flag)
@@ -93,7 +93,7 @@ class Bus:
 
     @contextmanager
     def collect(self) -> Iterator[Collector]:
-        """Gather which runs were woken, for lists of runs."""
+        """Yield a collector of woken runs, for lists of runs."""
         collector = Collector()
         self._collectors.add(collector)
         try:
@@ -119,7 +119,7 @@ class Bus:
 
 
 async def wait_flag(flag: asyncio.Event, seconds: float) -> bool:
-    """Wait for a flag, at most some seconds; whether it was set."""
+    """Wait for a flag, at most some seconds; returns whether it was set."""
     if flag.is_set():
         return True
     try:

@@ -1,8 +1,8 @@
-"""A run's events from any position: what is stored, then what happens, without a gap and without a repeat.
+"""Streams a run's events from any position: stored events, then new ones, without gaps and repeats.
 
-One feed per run and process reads each event once for all its subscribers, into a ring; whoever falls behind the ring
-reads for itself, page by page, so a slow subscriber costs a page of memory and holds nobody up. A feed clears its flag
-before it reads and looks again after a second at the latest: every wake-up may be lost.
+One feed per run and process reads each event once for all its subscribers, into a ring. A subscriber that falls behind
+the ring reads page by page for itself, so it costs a page of memory and delays nobody. A feed clears its flag before it
+reads and reads again after a second at the latest, since any wake-up may be lost.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ log = structlog.get_logger(__name__)
 RING = 1000
 #: Events in one batch.
 PAGE = 100
-#: A feed reads this often even when no wake-up comes, in seconds.
+#: Longest interval between two reads of a feed, in seconds.
 POLL_SECONDS = 1.0
-#: And at most this often until the run ends: each of a run of ten quick steps is another batch to everybody otherwise.
-#: Less than a frame of a screen; twice as often costs a subscriber's run a tenth more CPU.
+#: Shortest interval until the run ends: without it, each of ten quick steps is a batch of its own for every subscriber.
+#: Less than a frame of a screen; half of it costs a subscriber's run a tenth more CPU.
 PACE_SECONDS = 0.01
 
 _FINAL = frozenset(state.value for state in FINAL_RUN_STATES)
@@ -46,7 +46,7 @@ class Batch:
     """Events in order.
 
     Attributes:
-        live: Whether everything stored when it was read has now been delivered.
+        live: Whether all events stored at the time of the read are delivered.
     """
 
     events: tuple[EventRecord, ...]
@@ -54,13 +54,13 @@ class Batch:
 
     @property
     def position(self) -> int:
-        """Sequence to go on after."""
+        """Sequence to continue after."""
         return self.events[-1].sequence
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Events that are no longer stored were left out: go on after `position`."""
+    """Events are missing because they are no longer stored: continue after `position`."""
 
     position: int
     missed: int
@@ -68,17 +68,17 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The run has ended and every event was delivered; a resume adds events after `position`."""
+    """The run has ended and all events are delivered; a resume adds events after `position`."""
 
     position: int
 
 
 class _Feed:
-    """Reads one run's events for everybody who watches it in this process.
+    """Reads one run's events for all its watchers in this process.
 
     Attributes:
-        gone: The run does not exist, or not any more.
-        closed: The store is closed: nothing more will come.
+        gone: The run does not exist or was deleted.
+        closed: The store is closed; there will be no more events.
     """
 
     def __init__(self, store: Store, bus: Bus, run_id: str) -> None:
@@ -93,12 +93,12 @@ class _Feed:
 
     @property
     def idle(self) -> bool:
-        """Whether nobody watches."""
+        """Whether it has no watchers."""
         return not self._watchers
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[asyncio.Event]:
-        """A flag set whenever the feed has read on; the feed runs while anybody holds one."""
+        """Yield a flag that is set after every read; the feed runs while it has watchers."""
         flag = asyncio.Event()
         self._watchers.add(flag)
         if self._task is None or self._task.done():
@@ -112,7 +112,7 @@ class _Feed:
                 self._task = None
 
     def after(self, position: int) -> tuple[EventRecord, ...] | None:
-        """Up to a page of events after a position, from the ring; None when the ring does not reach back to it."""
+        """Return up to a page of events after a position from the ring; None if the ring no longer has them."""
         if self._read_to >= 0 and position >= self._read_to:
             return ()
         if not self._ring or self._ring[0].sequence > position + 1:
@@ -136,7 +136,7 @@ class _Feed:
                     for watcher in self._watchers:
                         watcher.set()
                     return
-                except Exception as error:  # watchers must not wait in vain after any error
+                except Exception as error:  # watchers must not wait forever after an error
                     log.warning("events could not be read; trying again", run=self._run_id, error=str(error))
                     await wait_flag(flag, POLL_SECONDS)
                     continue
@@ -154,7 +154,7 @@ class _Feed:
                         ended.clear()
 
     async def _newest(self) -> list[EventRecord]:
-        """What is stored after what was read; when that is nothing, takes note of a run that is gone."""
+        """Read the events after the last read; if there are none, check whether the run still exists."""
         after = None if self._read_to < 0 else self._read_to
         newest = await events_after(self._store, self._run_id, after, limit=PAGE, few=after is not None)
         if not newest:
@@ -173,11 +173,10 @@ class Tails:
     async def follow(self, run_id: str, after: int = 0) -> AsyncIterator[Batch | Gap | End]:
         """Yield a run's events after a position (0 for all), until the run has ended; exactly one `End` comes last.
 
-        A run that is deleted meanwhile, or that does not exist, ends as well. Close the iterator when done with it
-        early.
+        A run that is deleted meanwhile, or that does not exist, ends as well. Close the iterator to stop early.
 
         Raises:
-            StoreClosedError: the server is shutting down.
+            StoreClosedError: The server is shutting down.
         """
         feed = self._feeds.setdefault(run_id, _Feed(self._store, self._bus, run_id))
         position, last = after, None
@@ -207,7 +206,7 @@ class Tails:
                 del self._feeds[run_id]
 
     async def _read(self, run_id: str, after: int | None) -> tuple[EventRecord, ...]:
-        """A page of events after a position, or the newest one; nothing while the store cannot be read."""
+        """Read a page of events after a position, or the newest one; nothing while the store cannot be read."""
         try:
             return tuple(await events_after(self._store, run_id, after, limit=1 if after is None else PAGE))
         except StoreClosedError:

@@ -39,7 +39,7 @@ class TestEntry:
         assert actions(plan) == {"a": "reuse", "b": "run", "c": "run"}
         assert [planned.reason for planned in plan.steps] == [
             "It succeeded; its output is reused.",
-            "It failed and runs anew.",
+            "It failed and runs again.",
             "It has not run yet.",
         ]
 
@@ -75,10 +75,10 @@ class TestChanges:
     @pytest.mark.parametrize(
         ("new", "said"),
         [
-            ((step("a", "pending", definition_digest="x"), step("b", "pending")), "another"),
-            ((step("b", "pending"), step("a", "pending")), "stands elsewhere"),
-            ((step("b", "pending"),), "is gone"),
-            ((), "is gone"),
+            ((step("a", "pending", definition_digest="x"), step("b", "pending")), "differs"),
+            ((step("b", "pending"), step("a", "pending")), "is in another place"),
+            ((step("b", "pending"),), "is missing"),
+            ((), "is missing"),
         ],
     )
     def test_a_definition_that_changed_them_is_refused(self, new, said):
@@ -331,7 +331,7 @@ class TestRerun:
         steps = (step("a", produced_session="s1", preserves_session=True), step("b"))
         plan = plan_rerun(steps, from_step="b")
         assert actions(plan) == {"a": "run_again", "b": "run"}
-        assert plan.steps[0].reason == "A later step needs its session, which a new run makes for itself."
+        assert plan.steps[0].reason == "A later step needs its session, which a new run must create again."
         assert errors(plan_rerun((replace(steps[0], repeatable=False), steps[1]), from_step="b")) == [
             (("steps", "a"), "session_unavailable")
         ]
@@ -422,5 +422,5 @@ def test_a_re_run_does_not_say_that_a_session_which_lives_has_ended():
     mailed = step("b", effects="external", used_sessions={"s1"})
     plan = plan_rerun((left, mailed, step("c", "failed")), from_step="c")
     assert [issue.message for issue in plan.issues] == [
-        "The step `b` used the session of `a`, which is not shared with a new run, and has outside effects."
+        "The step `b` used the session of `a`, which is not shared with a new run, and has external changes."
     ]

@@ -37,7 +37,7 @@ LACKS = [
     ("offline", {}, "ISOLATION", "sandbox_offline", "this server offers `process`"),
     ("plain", {"isolation": "sandbox"}, "ISOLATION", "sandbox", "this server offers `process`"),
     ("plain", {"model": "m-1"}, "AGENT_PROFILE", "plain", "accepts no model"),
-    ({"env": "NOT_SET_HERE", "map": {"a": "plain"}}, {}, "AGENT_PROFILE", "plain", "NOT_SET_HERE is not set"),
+    ({"env": "NOT_SET_HERE", "map": {"a": "plain"}}, {}, "AGENT_PROFILE", "plain", "NOT_SET_HERE names none"),
 ]
 
 

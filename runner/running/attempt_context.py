@@ -1,4 +1,4 @@
-"""What a handler is given: the `PackContext` of one attempt."""
+"""Implements the `PackContext` of one attempt."""
 
 from __future__ import annotations
 
@@ -112,12 +112,12 @@ class AttemptContext:
 
     @property
     def memory(self) -> CallerMemory:
-        """What Packline remembers of the caller."""
+        """Audit memory of the caller."""
         return CallerMemory(self._resources.memory, self.caller_id, self.run_id)
 
     @property
     def catalog(self) -> CallerCatalog:
-        """The catalog as the caller sees it."""
+        """The catalog for the caller."""
         return CallerCatalog(self._resources.router, self.caller_id, self.models)
 
     @property
@@ -183,7 +183,7 @@ class AttemptContext:
         if not _MEDIA_TYPE.match(media_type) or self._resources.redactor.message(media_type) != media_type:
             raise PackError(
                 FailureCode.INVALID_OUTPUT,
-                f"The media type {excerpt(media_type, 80)!r} of {name} is not one.",
+                f"The media type {excerpt(media_type, 80)!r} of {name} is not valid.",
                 hint="Use something like `application/pdf`.",
             )
         try:
@@ -192,7 +192,7 @@ class AttemptContext:
         except QuotaExceededError as error:
             raise PackError(FailureCode.RESOURCE_EXHAUSTED, str(error)) from error
         except BlobError as error:
-            raise _not_had(f"The artifact {name} could not be kept", error) from error
+            raise _content_failure(f"The artifact {name} could not be stored", error) from error
         except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
             raise PackError(
                 FailureCode.ARTIFACT_FAILED, f"The file that was to become the artifact {name} cannot be read: {error}."
@@ -209,14 +209,14 @@ class AttemptContext:
         """Make stored content an artifact of this attempt, too, without reading or writing it.
 
         Raises:
-            FileNotFoundError: the content is gone.
+            FileNotFoundError: The content was erased.
         """
         try:
             path = await self._resources.blobs.keep(file.digest)
         except (BlobError, OSError) as error:
             if isinstance(error, FileNotFoundError):
                 raise
-            raise _not_had(f"The artifact {file.name} could not be kept", error) from error
+            raise _content_failure(f"The artifact {file.name} could not be stored", error) from error
         return await self._made(file.name, file.media_type, file.size_bytes, file.digest, path, status)
 
     async def _made(
@@ -252,13 +252,13 @@ class AttemptContext:
             raise PackError(
                 FailureCode.ARTIFACT_FAILED,
                 f"The artifact {found.name} ({artifact_id}) is in quarantine, because it holds a secret.",
-                hint="Have somebody who may manage look at it and release it, then resume.",
+                hint="Ask somebody with the `manage` scope to release it, then resume.",
             )
         if found.erased_at is not None:
             raise PackError(
                 FailureCode.ARTIFACT_FAILED,
                 f"The artifact {found.name} ({artifact_id}) has been erased.",
-                hint="Run the step that made it again.",
+                hint="Run the step that produced it again.",
             )
         try:
             path = await self._resources.blobs.local(found.digest)
@@ -266,10 +266,10 @@ class AttemptContext:
             raise PackError(
                 FailureCode.ARTIFACT_FAILED,
                 f"The content of {found.name} ({artifact_id}) {NOT_HERE}",
-                hint="Have the servers share a data folder, or run the step that made it again.",
+                hint="Have the servers share a data folder, or run the step that produced it again.",
             ) from None
         except (BlobError, OSError) as error:
-            raise _not_had(f"The content of {found.name} ({artifact_id}) cannot be read", error) from error
+            raise _content_failure(f"The content of {found.name} ({artifact_id}) cannot be read", error) from error
         if found.run_id is None:
             await self._resources.store.write(use_upload, found.id, keep_days=self._resources.limits.artifact_days)
         self.opened.append(found.id)
@@ -316,7 +316,7 @@ class AttemptContext:
         return await ask(self, prompt, agent=agent, model=model, may_spawn=may_spawn)
 
     async def cached(self, key: str, ttl_seconds: float, make: Callable[[], Awaitable[JSONValue]]) -> JSONValue:
-        """Return the caller's cached value for this pack and key; make it when absent or stale, or when forced."""
+        """Return the caller's cached value for this pack and key; make it if absent, stale or forced."""
         if not self.force:
             text = await get_cached(self._resources.store, self.caller_id, self._pack.name, key)
             if text is not None:
@@ -362,7 +362,7 @@ class AttemptContext:
             await self._http.aclose()
 
 
-def _not_had(what: str, error: BlobError | OSError) -> PackError:
+def _content_failure(what: str, error: BlobError | OSError) -> PackError:
     """Return the failure of content that could not be stored or read, retryable if the blob store is away."""
     if isinstance(error, BlobsUnavailableError):
         return PackError(FailureCode.UPSTREAM_UNAVAILABLE, f"{what}: {error}")

@@ -91,8 +91,8 @@ class AttemptCredentials:
         if not is_granted:
             raise PackError(
                 FailureCode.CREDENTIAL_INVALID,
-                f"The credential `{key}` is not granted to {self._pack.name} any more.",
-                hint="A caller with the `manage` scope can grant it with "
+                f"The credential `{key}` is no longer granted to {self._pack.name}.",
+                hint="An administrator can grant it with "
                 f"`packline credential grant {key} {self._requester.grantees(self._pack.name)[0]}`.",
             )
         self._noted.add(credential_id)

@@ -189,7 +189,7 @@ class Attempt:
     def _defect(self, error: BaseException) -> PackError:
         try:
             stack = "".join(traceback.format_exception(error))
-        except Exception:  # an exception whose text cannot be had
+        except Exception:  # an exception without a readable text
             stack = ""
         return PackError(
             FailureCode.HANDLER_FAILED,
@@ -244,14 +244,14 @@ class Attempt:
             place, number = lost
             raise PackError(
                 FailureCode.INVALID_OUTPUT,
-                f"The output of {self.pack.name} is wrong at {place}: the number is {number}, which JSON cannot hold.",
+                f"The output of {self.pack.name} is wrong at {place}: JSON does not support the number {number}.",
                 hint="Report it to the pack's author.",
             )
         limit = self.limits.step_output_bytes
         if len(text) > limit:
             raise PackError(
                 FailureCode.RESOURCE_EXHAUSTED,
-                f"The output of {self.pack.name} has {len(text)} bytes; at most {limit} are kept.",
+                f"The output of {self.pack.name} has {len(text)} bytes; the limit is {limit}.",
                 hint="Return large results as an artifact.",
             )
         self._check_post_conditions(result)
@@ -263,9 +263,10 @@ class Attempt:
     def _refuse_forbidden(self, value: JSONValue) -> None:
         """Raise for characters and numbers that are refused everywhere, naming the place."""
         for issue in forbidden_text(value):
+            where = ".".join(issue.path) or "the top level"
             raise PackError(
                 FailureCode.INVALID_OUTPUT,
-                f"The output of {self.pack.name} is wrong at {'.'.join(issue.path) or 'its top'}: {issue.message}",
+                f"The output of {self.pack.name} is wrong at {where}: {issue.message}",
                 hint="Report it to the pack's author.",
             )
 
@@ -281,7 +282,7 @@ class Attempt:
                 log.debug("an output could not be looked at again", pack=self.pack.name, error=self._said(failed))
         return PackError(
             FailureCode.INVALID_OUTPUT,
-            f"{what} holds a value that cannot be written as JSON the way its field declares.",
+            f"{what} has a value that does not fit its field and cannot be written as JSON.",
             hint="Report it to the pack's author: fields set by `model_construct`, `model_copy` or an assignment are "
             "not converted.",
             detail={"error": self._said(error)},
@@ -302,8 +303,8 @@ class Attempt:
             if wrong is not None:
                 raise PackError(
                     FailureCode.INVALID_OUTPUT,
-                    f"{self.pack.name} does not keep its promise, {condition.description}: {wrong}",
-                    hint="This is a defect of the pack or of what it was given; look at its artifacts.",
+                    f"{self.pack.name} failed its post-condition, {condition.description}: {wrong}",
+                    hint="The pack or its input has a defect; look at its artifacts.",
                 )
 
 
@@ -366,7 +367,7 @@ def _invalid(
     given = redactor.excerpt(repr(first.get("input")), GIVEN_CHARACTERS)
     return PackError(
         code,
-        f"{what} is wrong at {field or 'its top'}: {needed(first)} (given: {given}){more}.",
+        f"{what} is wrong at {field or 'the top level'}: {needed(first)} (given: {given}){more}.",
         field=field if code is FailureCode.INVALID_INPUT else None,
         hint="Change the input and resume." if code is FailureCode.INVALID_INPUT else "Report it to the pack's author.",
         detail=[

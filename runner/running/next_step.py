@@ -67,7 +67,7 @@ class StepPreparer:
         except TemplateError as error:
             return self._refused(run, step, error.failure)
         if not isinstance(value, dict):
-            message = f"The input of step {step.key} is not an object but {excerpt(repr(value), 80)}."
+            message = f"The input of step {step.key} is {excerpt(repr(value), 80)}; it must be an object."
             return self._refused(run, step, Failure(FailureCode.INVALID_INPUT, message))
         session = self._session_for(run, step, value) if pack.uses_session else None
         if session is None and pack.uses_session and value.get(SESSION_FIELD) is not None:
@@ -82,10 +82,10 @@ class StepPreparer:
             if shown is not value:
                 text = orjson.dumps(shown, option=orjson.OPT_SORT_KEYS)
         except (DocumentError, TypeError) as error:
-            message = f"The input of step {step.key} cannot be kept as JSON: {error}"
+            message = f"The input of step {step.key} cannot be stored as JSON: {error}"
             return self._refused(run, step, Failure(FailureCode.INVALID_INPUT, message))
         if len(text) > limit:
-            message = f"The input of step {step.key} has {len(text)} bytes; at most {limit} are taken."
+            message = f"The input of step {step.key} has {len(text)} bytes; the limit is {limit}."
             hint = "Pass large content as an artifact."
             return self._refused(run, step, Failure(FailureCode.INVALID_INPUT, message, hint=hint))
         start = AttemptStart(
@@ -120,8 +120,8 @@ class StepPreparer:
         return Failure(
             FailureCode.SCHEMA_MISMATCH,
             why
-            or f"The pack {step.pack} {step.pack_version} is not installed here, nor another version that may stand in "
-            f"for it (installed: {installed}).",
+            or f"Neither the pack {step.pack} {step.pack_version} nor a substitute version is installed (installed: "
+            f"{installed}).",
             hint="Install it again, or resume with the current definition.",
         )
 

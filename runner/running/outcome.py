@@ -65,7 +65,7 @@ def _not_tried_again(failure: Failure, late: TooLate) -> Failure:
     wait = f"{round(late.wait_seconds, 1):g} s"
     return replace(
         failure,
-        message=f"{said} It was not tried again: the wait of {wait} would have passed the run's deadline.",
+        message=f"{said} It was not retried: the wait of {wait} would have passed the run's deadline.",
         hint=" ".join(filter(None, (failure.hint, "Resume it, or give it a longer deadline."))),
     )
 
@@ -105,8 +105,8 @@ def check_lost_attempt(run: ClaimedRun, resources: Resources) -> Failure | None:
         return Failure(
             FailureCode.HANDLER_FAILED,
             f"Step {step.key} was lost with its process {claimed.lost_in_row} times in a row: "
-            f"{step.pack} may be killing it, or may have run next to what does.",
-            hint="Resume it; should it happen again with nothing else running, report it to the pack's author.",
+            f"{step.pack} may be killing it, or another process on the server.",
+            hint="Resume it. If it fails again while nothing else runs, report it to the pack's author.",
             step_key=step.key,
         )
     return None
@@ -117,7 +117,7 @@ def unknown_outcome(key: str, pack: str, what: str) -> Failure:
     return Failure(
         FailureCode.OUTCOME_UNKNOWN,
         f"Step {key} {what} before its result was known: it may or may not have happened.",
-        hint=f"Look whether {pack} took effect before you resume; resuming runs it again.",
+        hint=f"Check whether {pack} took effect before you resume: a resume runs it again.",
         safe_to_repeat=False,
         step_key=key,
     )

@@ -1,4 +1,4 @@
-"""When a failed step is tried again by itself (guarantees R1, R2 and R3): a pure function over values and a clock."""
+"""Decides when a failed step is retried (guarantees R1, R2 and R3), as a pure function over values and a clock."""
 
 from __future__ import annotations
 
@@ -32,17 +32,16 @@ def next_attempt_in(
     seconds_left: float,
     random: float,
 ) -> float | TooLate | None:
-    """The seconds to wait for the next attempt, or why there is none.
+    """Return the seconds to wait for the next attempt, or why there is none.
 
-    None when the failure is not retryable, the attempts are used up, or the pack has outside effects that could happen
-    twice.
+    None if the failure is not retryable, the attempts are used up, or external changes of the pack could happen twice.
 
     Args:
-        policy: The step's.
-        attempts_since_resume: Attempts made since the run was started or last resumed, the failed one included.
-        failure: Why that one failed; its `retry_after_seconds` is the least wait.
-        effects: Of the pack.
-        takes_idempotency_key: Whether repeats with one key have one effect.
+        policy: The step's policy.
+        attempts_since_resume: Attempts since the run was started or last resumed, including the failed one.
+        failure: The failure; its `retry_after_seconds` is the shortest wait.
+        effects: External changes of the pack.
+        takes_idempotency_key: Whether repeats with one key cause one external change.
         seconds_left: Until the deadline of this run of the run.
         random: From [0, 1); how much of the share left to chance is waited.
     """

@@ -162,8 +162,8 @@ class Worker:
             log.exception("a run failed here by a defect", run=fence.run_id)
             failure = Failure(
                 FailureCode.INTERNAL,
-                f"Packline failed while it worked on this run. Its log says more about {fence.run_id}.",
-                hint="Report it; resuming tries once more.",
+                f"Packline failed by a defect while it executed this run. Its log has the details of {fence.run_id}.",
+                hint="Report it. A resume tries again.",
             )
             try:
                 await self._fail_run(fence, failure)

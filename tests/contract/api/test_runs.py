@@ -180,7 +180,7 @@ async def test_a_retry_that_would_pass_the_deadline_is_not_waited_for(api: Api) 
     await api.save(step("a", "test.fail", code="rate_limited", message="Slow down", retry_after_seconds=40))
     run = (await api.me.call("run_pipeline", pipeline=api.key, deadlineSeconds=30, waitSeconds=20))["run"]
     assert (run["state"], run["failure"]["code"]) == ("FAILED", "RATE_LIMITED")
-    told = "Slow down. It was not tried again: the wait of 40 s would have passed the run's deadline."
+    told = "Slow down. It was not retried: the wait of 40 s would have passed the run's deadline."
     assert run["failure"]["message"] == told
     assert len(run["steps"][0]["attempts"]) == 1
 

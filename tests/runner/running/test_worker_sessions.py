@@ -247,13 +247,13 @@ async def test_a_crash_between_putting_back_and_running_again_changes_nothing(la
     await lab.resume(run_id)
     engine = await lab.restart(start=False)
 
-    async def interrupted(stretch: object) -> None:
-        failure = await mend(stretch)  # type: ignore[arg-type]
+    async def interrupted(run: object) -> None:
+        failure = await recreate(run)  # type: ignore[arg-type]
         assert failure is None
         raise asyncio.CancelledError
 
-    mend = engine.worker._sessions.mend
-    engine.worker._sessions.mend = interrupted  # type: ignore[method-assign, assignment]
+    recreate = engine.worker._sessions.recreate
+    engine.worker._sessions.recreate = interrupted  # type: ignore[method-assign, assignment]
     await engine.start()
     await lab.reached(run_id, lambda found: found.step("make").state is StepState.PENDING)
     await lab.crash()

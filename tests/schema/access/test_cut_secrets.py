@@ -293,7 +293,7 @@ async def test_names_and_media_types_of_files_are_masked(it: Product, logged: Ca
     assert data["run"]["state"] == "SUCCEEDED"
     assert [file["name"] for file in data["run"]["artifacts"]["nodes"]] == ["[redacted:key.secret].txt"] * 3
     shown = await shown_of(it, "parameter", 0)
-    assert "The media type 'text/plain; key=[redacted:key.secret]' of a.txt is not one." in shown
+    assert "The media type 'text/plain; key=[redacted:key.secret]' of a.txt is not valid." in shown
     for way in ("whole", "piece"):
         name = f"{SECRET if way == 'whole' else SECRET[9:29]}.txt"
         headers = {"authorization": f"Bearer {ADMIN_TOKEN}", "content-type": f"text/{SECRET}"}

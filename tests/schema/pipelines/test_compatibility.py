@@ -227,12 +227,12 @@ async def test_a_re_run_from_a_step_holds_reused_results_to_the_new_pack(tmp_pat
 
 def test_what_does_not_fit_is_noted_in_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large versions are looked at in threads, while the event loop looks at small ones."""
-    monkeypatch.setattr(versions, "_MISFITS_KEPT", 2)
+    monkeypatch.setattr(versions, "_MISFITS_CACHE_SIZE", 2)
     kept = versions.Versions()
 
     def note(worker: int) -> None:
         for number in range(100_000):
-            kept._noted(f"{worker}-{number}", 1, ())
+            kept._cache_misfits(f"{worker}-{number}", 1, ())
 
     often = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

@@ -48,6 +48,6 @@ async def test_a_number_that_json_cannot_hold_is_no_output(tmp_path: Path, field
         if field:
             assert run["state"] == "FAILED"
             assert run["failure"]["code"] == "INVALID_OUTPUT"
-            assert f"wrong at {field}: the number is" in run["failure"]["message"]
+            assert f"wrong at {field}: JSON does not support the number" in run["failure"]["message"]
         else:
             assert run["output"]["json"]["told"] == "it is nan"

@@ -62,7 +62,7 @@ def test_hints_and_kinds_against_a_real_server(tmp_path):
             (("memory", "defaults", "--caller", "nope"), "Try `packline token list`."),
             (("run", "slides_outline", "--input", "text=x"), "There is no pipeline"),
             (("run", "text.broken"), why),
-            (("run", "builtin.grounded-blog", "--dry-run", "-i", "markdown=x"), "leads to `brief-rewrite-blog` now"),
+            (("run", "builtin.grounded-blog", "--dry-run", "-i", "markdown=x"), "is now `brief-rewrite-blog`"),
             (("export", "text.broken"), why),
             (("export", "slides.outline"), "`slides.outline` is a pack. Try `packline run`."),
             (("packs", "--accepts", "markdwon"), "There is no kind `markdwon`. Did you mean `markdown`?"),

@@ -11,7 +11,7 @@ from mcp.server.stdio import stdio_server
 from app.main import create_app
 from app.mcp.session import Selection, Session
 from app.mcp.tools.toolbox import Toolbox
-from app.mcp.transport.finishing import Heard, Said
+from app.mcp.transport.finishing import DrainingReceiver, TrackingSender
 from app.mcp.transport.server import build_server
 from resolvers.context import Context
 from store.states import RunCause
@@ -51,8 +51,9 @@ async def serve_embedded(settings: Settings, selection: Selection) -> None:
         # `stdio_server` redirects all other writes to stdout to stderr.
         try:
             async with stdio_server() as (incoming, outgoing):
-                said = Said(outgoing)
-                await server.run(Heard(incoming, said, ending), said, server.create_initialization_options())
+                sender = TrackingSender(outgoing)
+                receiver = DrainingReceiver(incoming, sender, ending)
+                await server.run(receiver, sender, server.create_initialization_options())
         except* BrokenPipeError:
             pass  # the client has closed stdout, which ends the session as the end of stdin does
     finally:

@@ -41,8 +41,8 @@ GARBAGE = (10_000, 20, 50)
 #: Exit status of a start that failed for a reason the user can mend.
 EXIT_CANNOT_START = 1
 _CUT_OFF = (
-    "The server is stopping and did not wait for this any longer. A command may have been carried out; look before "
-    "repeating it."
+    "The server is stopping and did not wait for this any longer. A mutation may have been executed; check before you "
+    "repeat it."
 )
 
 

@@ -1,6 +1,7 @@
-"""Packline for agents: MCP tools made of GraphQL fields and the operations they call.
+"""Packline for agents: MCP tools that run GraphQL fields and the operations behind them.
 
-`tools` decides what a caller is shown and answers calls; `documents/` holds what each tool asks of the schema.
-`resources` are what agents read by address, and the files that teach them. `transport` speaks the protocol; nothing
-outside it imports `mcp` before a server is ready. `session` is one request: who sent it, and how documents are run.
+`tools` selects the tools of a caller and answers calls; `documents/` has each tool's GraphQL document. `resources` are
+read by address, and include files that explain the server to agents. `transport` speaks the protocol; nothing outside
+it imports `mcp` before a server is ready. `session` is one request: its caller, its selection, and how it runs
+documents.
 """

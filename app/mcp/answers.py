@@ -1,8 +1,8 @@
-"""What a call comes to: one compact JSON object, or one error an agent can act on.
+"""The answer to a call: one compact JSON object, or one error an agent can act on.
 
-Hosts differ in which part of a result their model sees: the structured content, the text, or both (reference: tried
-with five agents). So both hold the same object. Errors are text alone, since clients check structured content against
-the output schema even of errors.
+Hosts differ in which part of a result their model sees: the structured content, the text, or both (tried with five
+agents). So both hold the same object. Errors are only text, because clients validate structured content against the
+output schema even for errors.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 
     from runner.issues import Issue
 
-#: Longest answer, in bytes of JSON; what is cut says how to get the rest.
+#: Longest answer, in bytes of JSON; a longer one is cut and says how to get the rest.
 ANSWER_BYTES: Final = 25_000
-#: Links beside one answer.
+#: Most links in one answer.
 LINKS_MAX: Final = 20
-#: Field errors told of one call.
+#: Most field errors in one answer.
 FIELD_ERRORS_MAX: Final = 20
-#: Longest texts and lists that are tried, until an answer is short enough.
+#: Limits of texts and lists, tried in order until an answer is short enough.
 _CUTS: Final = ((8_000, 100), (3_000, 50), (1_000, 25), (300, 10), (100, 5), (40, 2))
-#: An object with more members than any of ours is somebody's data, and cut as one.
+#: An object with more members than any of ours is a caller's data, and is cut as a whole.
 _OWN_MEMBERS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call came to.
+    """The answer to a call.
 
     Attributes:
         text: The object as compact JSON.
         data: The object; None for an error.
-        artifacts: Artifacts in it, for links: id, name, media_type, size_bytes, uri.
-        pictures: Shown beside it, as the protocol's image content.
+        artifacts: Its artifacts, for links: id, name, media_type, size_bytes, uri.
+        pictures: Its pictures, as the protocol's image content.
     """
 
     text: str
@@ -49,29 +49,28 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A sentence of the hint of an error.
+    """A sentence of an error's hint.
 
     Attributes:
-        text: The sentence.
-        tools: Tools it leads to; a caller who has none of them does not get it. `{tools}` in the text stands for
-            those that the caller has.
+        text: The sentence; `{tools}` in it is replaced by those of `tools` that the caller has.
+        tools: Tools it recommends; a caller who has none of them does not get it.
     """
 
     text: str
     tools: tuple[str, ...] = ()
 
-    def said(self, shown: Set[str]) -> str:
-        """The sentence for a caller who has these tools; empty when it does not help them."""
-        theirs = [tool for tool in self.tools if tool in shown]
-        return self.text.replace("{tools}", ", ".join(theirs)) if theirs or not self.tools else ""
+    def text_for(self, shown: Set[str]) -> str:
+        """The sentence for a caller who has these tools; empty if it does not help them."""
+        available = [tool for tool in self.tools if tool in shown]
+        return self.text.replace("{tools}", ", ".join(available)) if available or not self.tools else ""
 
 
 class CallError(Exception):
-    """A call is refused, in words an agent can act on.
+    """The refusal of a call, which an agent can act on.
 
     Attributes:
-        body: `code`, `message`, `retryable`, `field_errors`, `request_id`, as far as there is something to say.
-        advice: What its hint says, to a caller who has every tool.
+        body: `code`, `message`, `retryable`, `request_id` and, if there are any, `field_errors` and others.
+        advice: The sentences of its hint.
     """
 
     def __init__(
@@ -95,27 +94,27 @@ class CallError(Exception):
 
     def answer(self, shown: Set[str]) -> Answer:
         """The error as an answer to a caller who has these tools."""
-        hint = " ".join(said for one in self.advice if (said := one.said(shown)))
+        hint = " ".join(text for one in self.advice if (text := one.text_for(shown)))
         error = {**self.body, "hint": hint} if hint else self.body
-        text = dumped({"error": error})
-        if len(text) > ANSWER_BYTES:
-            text = dumped({"error": _cut(error, *_CUTS[2])})
-        return Answer(text.decode(), None)
+        encoded = orjson.dumps({"error": error})
+        if len(encoded) > ANSWER_BYTES:
+            encoded = orjson.dumps({"error": _cut(error, *_CUTS[2])})
+        return Answer(encoded.decode(), None)
 
 
 def answer_of(data: dict[str, Any], artifacts: list[dict[str, Any]], rest: str) -> Answer:
-    """An answer, cut when it is too long.
+    """An answer, cut if it is too long.
 
     Args:
         data: The object.
-        artifacts: Those in it.
-        rest: How to get what was left out, should something be.
+        artifacts: Its artifacts.
+        rest: How to get the rest if it is cut.
     """
-    text = dumped(data)
+    text = orjson.dumps(data)
     if len(text) > ANSWER_BYTES:
         for texts, items in _CUTS:
             cut = {**_cut(data, texts, items), "truncated": True, "rest": rest}
-            text = dumped(cut)
+            text = orjson.dumps(cut)
             if len(text) <= ANSWER_BYTES:
                 break
         data = cut
@@ -123,9 +122,9 @@ def answer_of(data: dict[str, Any], artifacts: list[dict[str, Any]], rest: str) 
 
 
 def wire_answer(answer: Answer) -> dict[str, Any]:
-    """An answer in the members of the protocol's `CallToolResult`.
+    """An answer as the JSON of the protocol's `CallToolResult`.
 
-    Without the SDK's models, which would validate and copy what was made here.
+    The SDK's models would validate and copy it needlessly.
     """
     content: list[dict[str, Any]] = [{"type": "text", "text": answer.text}]
     if answer.data is None:
@@ -144,11 +143,11 @@ def _link(artifact: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def field_error(issue: Issue, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """An issue as agents read it: where, what, and what would be right.
+    """An issue as agents see it: where, what, and what is allowed.
 
     Args:
-        issue: What is wrong.
-        schema: Of the arguments; the words that a parameter takes are read from it.
+        issue: The issue.
+        schema: Schema of the arguments, which has the values that a parameter allows.
     """
     found: dict[str, Any] = {"path": ".".join(issue.path), "rule": issue.rule, "problem": issue.message}
     place = (schema or {}).get("properties", {}).get(issue.path[0] if issue.path else "", {})
@@ -159,18 +158,13 @@ def field_error(issue: Issue, schema: Mapping[str, Any] | None = None) -> dict[s
 
 
 def hinted(parts: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What to do about an issue: the name that was meant as `closest`, anything else as `hint`.
+    """The hint of an issue: the nearest name as `closest`, other text as `hint`.
 
     Args:
         parts: The parts of its hint, as `runner.issues.Hint` names them.
     """
     found = {"closest": parts.get("closest"), "hint": parts.get("text")} if parts else {}
     return {name: value for name, value in found.items() if value}
-
-
-def dumped(value: Any) -> bytes:  # noqa: ANN401 - JSON
-    """Compact JSON."""
-    return orjson.dumps(value)
 
 
 def _cut(value: Any, texts: int, items: int) -> Any:  # noqa: ANN401
@@ -180,7 +174,7 @@ def _cut(value: Any, texts: int, items: int) -> Any:  # noqa: ANN401
         case list():
             return [_cut(item, texts, items) for item in value[:items]]
         case dict() if len(value) > _OWN_MEMBERS:
-            return {"truncated": True, "excerpt": dumped(value).decode()[:texts]}
+            return {"truncated": True, "excerpt": orjson.dumps(value).decode()[:texts]}
         case dict():
             return {name: _cut(item, texts, items) for name, item in value.items()}
         case _:

@@ -1,8 +1,8 @@
-"""One MCP request: who sent it, what they chose to be shown, and how their documents are run.
+"""One MCP request: its caller, its selection of tools, and how it runs documents.
 
-Every handler of the server starts with `session_of(request_context)`, whatever the transport: over HTTP the mount has
-signed the caller in, over stdio there is one caller for the whole process. The caller of a session is the only identity
-there is, for tools, resources and tasks alike.
+Every handler of the server starts with `session_of(request_context)`, on every transport: over HTTP the mount has
+authenticated the caller, over stdio the process has one caller. Tools, resources and tasks all act as the session's
+caller.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ if TYPE_CHECKING:
     from resolvers.context import Caller, Context
     from schema.guard.guarded_schema import GuardedSchema
 
-#: Tool sets there are, besides packs by name.
+#: All tool sets.
 TOOLSETS: Final = ("default", "author")
-#: What an address may say.
+#: Parameters of an address.
 _WORDS: Final = frozenset({"toolsets", "packs", "readonly"})
-#: What the headers that say the same begin with.
+#: Prefix of the headers with the same meaning.
 _HEADER: Final = "x-mcp-"
-#: Packs one address may ask for as tools of their own.
+#: Most packs an address may name.
 PACKS_MAX: Final = 40
 
 
 class SelectionError(Exception):
-    """An address or header asks for tools there cannot be; the message says what to write instead."""
+    """An address or header selects tools that do not exist; the message says what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a client chose to be shown, by `/mcp?toolsets=author&packs=doc.parse&readonly=1` or by headers.
+    """The tools a client selects, by `/mcp?toolsets=author&packs=doc.parse&readonly=1` or by headers.
 
     Attributes:
-        toolsets: Sets of tools; the default set is among them, except where packs alone are asked for.
-        packs: Packs that are tools of their own, by name.
-        readonly: Only tools that change nothing.
+        toolsets: Tool sets; the default set is always among them, unless the client selects only packs.
+        packs: Names of packs to offer as separate tools.
+        readonly: Whether to offer only tools that change nothing.
     """
 
     toolsets: frozenset[str] = frozenset({"default"})
@@ -61,25 +61,24 @@ class Selection:
 
     @classmethod
     def parse(cls, query: str, headers: Mapping[str, str]) -> Selection:
-        """Reads an address's query and the headers `X-MCP-Toolsets`, `X-MCP-Packs`, `X-MCP-Readonly`.
+        """Parse an address's query and the headers `X-MCP-Toolsets`, `X-MCP-Packs`, `X-MCP-Readonly`.
 
-        The address wins where both say something. Said several times, tools and packs add up, and one `readonly` that
-        is on keeps all tools out that change something.
+        The address overrides the headers. Repeated tool sets and packs add up; one `readonly` that is on suffices.
 
         Raises:
-            SelectionError: a tool set is unknown, a word is not taken, or there are too many packs.
+            SelectionError: a tool set or parameter is unknown, or there are too many packs.
         """
         for name in headers:
-            # Programs and proxies have headers of their own; one that is nearly ours is a mistake.
-            if name.startswith(_HEADER) and (near := _meant(name.removeprefix(_HEADER))):
+            # Programs and proxies send other headers; one that is nearly ours is a mistake.
+            if name.startswith(_HEADER) and (near := _nearest(name.removeprefix(_HEADER))):
                 raise SelectionError(f"There is no header `{excerpt(name, 60)}`. Did you mean `{_HEADER}{near}`?")
         if not query and "x-mcp-toolsets" not in headers and "x-mcp-packs" not in headers:
             return _READONLY if _is_on(headers.get("x-mcp-readonly", "0")) else DEFAULT
         given = parse_qs(query, keep_blank_values=True)
         for name in given.keys() - _WORDS:
-            # Passed over, a misspelt `readonly` would show more tools than were asked for.
-            told = f"Did you mean `{near}`?" if (near := _meant(name)) else f"There are: {', '.join(sorted(_WORDS))}."
-            raise SelectionError(f"There is no `{excerpt(name, 60)}` in the address of /mcp. {told}")
+            # Ignoring a misspelt `readonly` would offer tools that change something.
+            hint = f"Did you mean `{near}`?" if (near := _nearest(name)) else f"There are: {', '.join(sorted(_WORDS))}."
+            raise SelectionError(f"The address of /mcp has no parameter `{excerpt(name, 60)}`. {hint}")
 
         def words(name: str) -> list[str]:
             text = ",".join(given[name]) if name in given else headers.get(f"x-mcp-{name}", "")
@@ -90,14 +89,14 @@ class Selection:
             if name not in TOOLSETS:
                 raise SelectionError(f"There is no tool set `{excerpt(name, 60)}`. There are: {', '.join(TOOLSETS)}.")
         if len(packs) > PACKS_MAX:
-            raise SelectionError(f"{len(packs)} packs are asked for as tools; at most {PACKS_MAX} are shown.")
+            raise SelectionError(f"The address names {len(packs)} packs; the limit is {PACKS_MAX}.")
         readonly = [_is_on(text) for text in given.get("readonly") or (headers.get("x-mcp-readonly", "0"),)]
         chosen = frozenset({*toolsets, "default"}) if toolsets or not packs else frozenset[str]()
         return cls(chosen, tuple(dict.fromkeys(packs)), any(readonly))
 
 
-def _meant(name: str) -> str | None:
-    """The word that a name nearly is; None where it is one, or like none."""
+def _nearest(name: str) -> str | None:
+    """The parameter a misspelt name resembles; None for a parameter, or for a name that resembles none."""
     return None if name in _WORDS else nearest(name, _WORDS)
 
 
@@ -107,8 +106,8 @@ def _is_on(text: str) -> bool:
         return True
     if word in ("0", "false", "no", "off"):
         return False
-    # Read as "off", it would let an agent change things that its owner meant to keep from it.
-    raise SelectionError(f"`readonly` is 1 or 0, not `{excerpt(text, 60)}`.")
+    # Reading it as "off" could let an agent change what its owner wanted to protect.
+    raise SelectionError(f"`readonly` must be 1 or 0, not `{excerpt(text, 60)}`.")
 
 
 DEFAULT: Final = Selection()
@@ -116,10 +115,10 @@ _READONLY: Final = Selection(readonly=True)
 
 
 class Unanswered(Exception):
-    """A document was answered with errors.
+    """The answer to a document has errors.
 
     Attributes:
-        errors: As GraphQL tells them: `message` and `extensions`.
+        errors: The errors as mappings, with `message` and `extensions`.
     """
 
     def __init__(self, errors: list[dict[str, Any]]) -> None:
@@ -132,11 +131,11 @@ class Session:
     """One request of one caller.
 
     Attributes:
-        schema: What documents are run on; its limits, scopes and masking hold for agents, too.
-        context: The caller, and what use cases work with; its cause is `agent`.
-        selection: What the client chose to be shown.
-        watch: Returns once a caller's token has expired, been revoked or lost a scope; None where that cannot happen.
-        ending: Set once the program that asks has ended its input: waits end early then. None where that is not told.
+        schema: The schema; its limits, scopes and masking also apply to agents.
+        context: The context of use cases, with the caller; its cause is `agent`.
+        selection: The selected tools.
+        watch: Returns once a caller's token has expired, been revoked or lost a scope; None if that cannot happen.
+        ending: Set once the program has ended its input, which ends waits early; None if that is not known.
     """
 
     schema: GuardedSchema
@@ -147,16 +146,13 @@ class Session:
 
     @property
     def caller(self) -> Caller:
-        """Who calls."""
         return self.context.caller
 
     def refuse_unknown_packs(self) -> None:
-        """Looks at the packs that are asked for as tools.
-
-        The tools of a mounted MCP server may come later, when it is reached.
+        """Check the names of the selected packs, except those of mounted MCP servers, which may connect later.
 
         Raises:
-            SelectionError: there is no such pack; the nearest is told.
+            SelectionError: there is no such pack; the message names the nearest.
         """
         if not self.selection.packs:
             return
@@ -166,18 +162,18 @@ class Session:
             if services.registry.find(name) is None and not name.startswith(mounted):
                 if (broken := services.registry.unloaded(name)) is not None:
                     raise SelectionError(broken.message_for(name))
-                near = did_you_mean(name, services.registry.names()) or "`packline packs` lists those there are."
+                near = did_you_mean(name, services.registry.names()) or "`packline packs` lists all packs."
                 raise SelectionError(f"There is no pack `{excerpt(name, 100)}`. {near}")
 
     async def ended(self) -> None:
-        """Returns once the caller may no longer be answered, within 5 seconds of it; for streams that stay open."""
+        """Return within 5 seconds of the end of the caller's token; for open streams."""
         if self.watch is None:
             await asyncio.Event().wait()
         else:
             await self.watch(self.caller)
 
     async def while_allowed(self, answering: Coroutine[Any, Any, Answer]) -> Answer:
-        """What a call comes to, unless the caller loses the right to it while it waits.
+        """Await the answer to a call, unless the caller's token ends first.
 
         Raises:
             CallError: the token has expired, been revoked or lost a scope.
@@ -189,20 +185,20 @@ class Session:
         except NoLongerAllowedError:
             raise CallError(
                 "FORBIDDEN",
-                "The token of this call expired, was revoked or lost a scope while the call waited. What it started "
-                "goes on.",
+                "The token of this call expired, was revoked or lost a scope while the call waited. A run it started "
+                "continues.",
                 advice=[Advice("Ask an administrator of this server for another token.")],
             ) from None
 
     async def execute(self, document: str, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """The data of a document of ours.
+        """The data of one of our documents.
 
         Args:
-            document: Parsed and checked once; say the same text again rather than another for each call.
+            document: The text; it is parsed and validated once, so use the same text for each call.
             variables: Its variables.
 
         Raises:
-            Unanswered: there are errors, or it names something there is not; what was not made for callers is masked.
+            Unanswered: there are errors, or it names something that does not exist; unexpected errors are masked.
         """
         data, errors, misses = await self._run(document, variables, None)
         if errors := errors or misses:
@@ -212,16 +208,16 @@ class Session:
     async def read(
         self, document: str, variables: Mapping[str, Any]
     ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
-        """Data and errors of a document of the caller's, which may only read.
+        """The data and errors of a caller's document, which may only read.
 
         Raises:
-            Unanswered: it is no query, or there is no data at all.
+            Unanswered: it is not a query, or there is no data.
         """
         try:
             data, errors, misses = await self._run(document, variables, _QUERY)
         except InvalidOperationTypeError:
-            told = "Only queries are taken here, no mutations or subscriptions."
-            raise Unanswered([_refusal(told, "INVALID", "NO_QUERY")]) from None
+            message = "`query` must be a query, not a mutation or subscription."
+            raise Unanswered([_refusal(message, "INVALID", "NO_QUERY")]) from None
         if data is None:
             raise Unanswered(errors)
         return data, errors + misses
@@ -229,7 +225,7 @@ class Session:
     async def _run(
         self, document: str, variables: Mapping[str, Any], kinds: Iterable[OperationType] | None
     ) -> tuple[dict[str, Any] | None, list[dict[str, Any]], list[dict[str, Any]]]:
-        """Data, errors, and what was looked for in vain."""
+        """The data, the errors, and the names that were not found."""
         result = await self.schema.execute(
             document,
             variable_values=dict(variables),
@@ -237,27 +233,27 @@ class Session:
             allowed_operation_types=kinds,
         )
         misses = (result.extensions or {}).get("notFound", ())
-        return result.data, [_told(error) for error in result.errors or ()], [_missed(miss) for miss in misses]
+        return result.data, [_error(error) for error in result.errors or ()], [_missed(miss) for miss in misses]
 
 
 _QUERY: Final = frozenset({OperationType.QUERY})
 
 
-def _refusal(message: str, code: str, about: str) -> dict[str, Any]:
-    """A document that is refused whole; `about` says what is wrong with it, for the choice of what helps."""
-    return {"message": message, "extensions": {"code": code}, "path": None, "variable": None, "document": about}
+def _refusal(message: str, code: str, reason: str) -> dict[str, Any]:
+    """The refusal of a whole document; `refusals` chooses its advice by the reason."""
+    return {"message": message, "extensions": {"code": code}, "path": None, "variable": None, "document": reason}
 
 
 def _missed(miss: Mapping[str, Any]) -> dict[str, Any]:
     return {"message": miss["message"], "extensions": miss, "path": None, "variable": None}
 
 
-def _told(error: GraphQLError) -> dict[str, Any]:
-    """An error as a mapping; where a variable's value does not fit, also which, and why without naming it."""
+def _error(error: GraphQLError) -> dict[str, Any]:
+    """An error as a mapping; for a wrong variable also its name, and the reason without it."""
     if isinstance(error, NoOperationError):
         return _refusal(error.message, "BAD_REQUEST", "EMPTY")
     if isinstance(error, SeveralOperationsError):
-        return _refusal("The document holds several operations; `query` takes one.", "INVALID", "SEVERAL_OPERATIONS")
+        return _refusal("The document has several operations; `query` takes one.", "INVALID", "SEVERAL_OPERATIONS")
     about, cause = error.nodes[0] if error.nodes else None, error.original_error
     return {
         "message": error.message,

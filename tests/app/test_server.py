@@ -118,7 +118,7 @@ async def test_a_request_that_takes_longer_than_the_grace_is_told_so(tmp_path, c
         probe.stop.set()
         answer = await slow
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
-    assert "look before repeating it" in answer.text
+    assert "check before you repeat it" in answer.text
     assert [record for record in caplog.records if record.exc_info] == []
 
 

@@ -1,1 +1,1 @@
-"""What agents read by address, and the files that teach them."""
+"""Resources that agents read by address, and the files that explain the server to them."""

@@ -1,4 +1,4 @@
-"""Files for agents, made when they are asked for: `/skill.md` for whoever is signed in, `/llms.txt` for anybody."""
+"""Files for agents, rendered per request: `/skill.md`, which needs a token, and `/llms.txt`, which is public."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from app.auth.identity import bearer_token
 from app.mcp.resources.skill import PIPELINES, PIPELINES_MAX, llms_text, skill
 from app.mcp.session import Selection, SelectionError, Session
 from app.mcp.tools.toolbox import Toolbox
+from runner.issues import lacking_scope
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -34,13 +35,13 @@ def agent_file_routes(
     make_context: Callable[[Caller, Request], Context],
     public_url: str | None,
 ) -> list[BaseRoute]:
-    """The two routes.
+    """The routes of `/skill.md` and `/llms.txt`.
 
     Args:
-        authenticator: Who may read the skill.
-        schema: What tools are made of and the catalog is read from.
-        make_context: What use cases are given, for a caller and a request.
-        public_url: The server's address, when it differs from that of the request.
+        authenticator: Finds the caller.
+        schema: The schema behind the tools and the catalog.
+        make_context: Makes the context of use cases for a caller and a request.
+        public_url: The server's address, if it differs from the request's.
     """
 
     @cache
@@ -55,7 +56,7 @@ def agent_file_routes(
                 "Send `Authorization: Bearer …`; `packline token create` makes a token.\n", 401, headers
             )
         if not caller.may(Scope.READ):
-            return PlainTextResponse("The skill needs a token with the scope `read`.\n", 403, _HEADERS)
+            return PlainTextResponse(f"{lacking_scope('The skill', '`read`')}\n", 403, _HEADERS)
         try:
             selection = Selection.parse(request.url.query, request.headers)
             session = Session(schema, make_context(caller, request), selection)

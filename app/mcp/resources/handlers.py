@@ -1,4 +1,4 @@
-"""Resources in the words of the protocol, and word of runs that change. Imports `mcp`."""
+"""The protocol's requests for resources, and subscriptions to runs. Imports `mcp`."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from app.mcp.tools.toolbox import Toolbox
     from app.mcp.transport.parts import RequestContext, SessionOf
 
-#: Streams of word about changes at once, those of one caller, and runs one of them may ask for.
+#: Most open subscriptions, those of one caller, and runs in one of them.
 STREAMS_MAX: Final = 256
 STREAMS_OF_CALLER_MAX: Final = 64
 RUNS_MAX: Final = 50
-#: Least time between two words about the same run, in seconds.
+#: Shortest interval between two notifications about a run, in seconds.
 PAUSE_SECONDS: Final = 0.2
 _JSON: Final = "application/json"
 _CATALOG: Final = CacheHint(ttl_ms=CATALOG_TTL_MS, scope="private")
 
 
 def add_to(server: Server[Any], session_of: SessionOf, toolbox: Toolbox) -> None:
-    """Serves resources, templates and, to clients of 2026, word of runs that change."""
+    """Serve resources, templates and, to clients of 2026, subscriptions to runs."""
 
     async def list_resources(ctx: RequestContext, _: types.PaginatedRequestParams) -> types.ListResourcesResult:
         found = [
@@ -76,11 +76,11 @@ def add_to(server: Server[Any], session_of: SessionOf, toolbox: Toolbox) -> None
 
 
 class _Listening:
-    """One call is one stream: which runs change is told until the client leaves or its token ends.
+    """One call is one stream: it notifies of changed runs until the client leaves or its token ends.
 
-    Word comes by the run's events, from this process and others, and says only that there is something to read again.
-    Lists of tools and resources are the same for the life of a server, so asking for word of those costs nothing. A run
-    that has ended is told of once more and then let go; listen again after a resume.
+    A run's events, of this process and others, cause notifications, which only say that there is something new to read.
+    The lists of tools and resources never change while a server runs, so subscribing to those costs nothing. An ended
+    run gets a last notification; subscribe again after a resume.
     """
 
     def __init__(self, session_of: SessionOf) -> None:
@@ -94,7 +94,7 @@ class _Listening:
         session = self._session_of(ctx)
         caller_id = session.caller.id
         if self._streams[caller_id] >= STREAMS_OF_CALLER_MAX or self._streams.total() >= STREAMS_MAX:
-            raise MCPError(types.INTERNAL_ERROR, "Too many streams are open. Close some, or ask with wait_run.")
+            raise MCPError(types.INTERNAL_ERROR, "Too many streams are open. Close some, or use wait_run.")
         self._streams[caller_id] += 1
         try:
             return await self._listen(ctx, session, params.notifications)
@@ -127,7 +127,7 @@ class _Listening:
             )
             ended = group.create_task(session.ended())
             try:
-                await _tell(ctx, meta, changed, flag, ended)
+                await _notify(ctx, meta, changed, flag, ended)
             finally:
                 for task in (*followers, ended):
                     task.cancel()
@@ -135,7 +135,7 @@ class _Listening:
 
 
 async def _visible_runs(session: Session, uris: Any) -> dict[str, tuple[str, int]]:  # noqa: ANN401 - a list or nothing
-    """The runs among these addresses that the caller may see: id and newest event, by address."""
+    """The runs among the addresses that the caller may see: id and latest event, by address."""
     found: dict[str, tuple[str, int]] = {}
     if session.caller.tools is not None and "get_run" not in session.caller.tools:
         return found
@@ -155,20 +155,20 @@ async def _follow(session: Session, run_id: str, after: int, uri: str, changed: 
                 flag.set()
 
 
-async def _tell(
+async def _notify(
     ctx: RequestContext, meta: dict[str, Any], changed: set[str], flag: asyncio.Event, ended: asyncio.Task[None]
 ) -> None:
-    """Sends word of each change until the caller's token has ended."""
+    """Send a notification of each change until the caller's token ends."""
     while not ended.done():
         waiting = asyncio.ensure_future(flag.wait())
         try:
             await asyncio.wait({waiting, ended}, return_when=asyncio.FIRST_COMPLETED)
-        finally:  # a client that leaves cancels the stream just here
+        finally:  # a client that leaves cancels the stream here
             waiting.cancel()
         flag.clear()
-        told = sorted(changed)
+        uris = sorted(changed)
         changed.clear()
-        for uri in told:
+        for uri in uris:
             params = types.ResourceUpdatedNotificationParams(uri=uri, _meta=meta)
             await ctx.session.send_notification(
                 types.ResourceUpdatedNotification(params=params), related_request_id=ctx.request_id

@@ -1,4 +1,4 @@
-"""Tools: which there are, what they take, ask of the schema and answer.
+"""The tools: their list, parameters, GraphQL documents and answers.
 
-Begin with `toolbox` and `operation_tools`. `documents` are the GraphQL documents behind them.
+Begin with `toolbox` and `operation_tools`. `documents` reads the GraphQL documents behind them.
 """

@@ -1,8 +1,8 @@
-"""What each tool asks of the schema: the GraphQL documents in `documents/`.
+"""The GraphQL documents of tools, in `documents/`.
 
-`documents/<tool>.graphql` holds one operation that asks for one field, under the alias `answer`. A member of that field
-with the same alias is the answer itself, and its neighbours are added to it. Fragments that several documents share are
-in `documents/fragments.graphql`.
+`documents/<tool>.graphql` has one operation that selects one field, under the alias `answer`. If a member of that field
+has the same alias, it is the answer, and its siblings are added to it. Fragments that several documents share are in
+`documents/fragments.graphql`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from graphql import FragmentSpreadNode, SelectionSetNode
 
 FOLDER: Final = Path(__file__).parent.parent / "documents"
-#: The alias of what a document asks for.
+#: The alias of the field a document selects.
 ANSWER: Final = "answer"
 
 
@@ -39,8 +39,8 @@ class ToolDocument:
     Attributes:
         text: The operation with the fragments it uses.
         variables: Names of the variables it declares.
-        field: The field of the schema that it asks for.
-        selection: What it selects of that field, with each fragment inline.
+        field: The field of the schema that it selects.
+        selection: Its selection of that field, with fragments inlined.
     """
 
     text: str
@@ -75,7 +75,7 @@ def _fragments() -> Mapping[str, FragmentDefinitionNode]:
 
 
 class _Inline(Visitor):
-    """Puts fragments in the places where they are spread; `used` gathers them."""
+    """Inline fragments where they are spread; `used` collects them."""
 
     def __init__(self, fragments: Mapping[str, FragmentDefinitionNode]) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""A field's arguments as a tool's parameters: the JSON Schema, and the variables a call's arguments become.
+"""A field's arguments as a tool's parameters: their JSON Schema, and the mapping of arguments to variables.
 
-Flat: fields of a filter object stand for themselves, and the four arguments of a page become `limit` and `cursor`. An
-input of which exactly one field is given is one parameter when the fields' JSON types tell them apart; where they tell
-only some of its fields apart, those that are given one name are one parameter.
+Parameters are flat: each field of a filter object is one, and the four arguments of a page become `limit` and `cursor`.
+A one-of input is one parameter if the JSON types tell its fields apart; else the fields declared with the same name are
+one parameter.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _PLAIN: Final = Parameter()
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Where a parameter's value goes.
+    """The variable a parameter sets.
 
     Attributes:
-        path: The variable, and the field within it where it is an object.
-        by_type: For an input of which one field is given: the field by the JSON type of the value.
+        path: The variable and, if that is an object, the field in it.
+        by_type: For a one-of input: the field by the JSON type of the value.
     """
 
     path: tuple[str, ...]
@@ -66,9 +66,9 @@ class Inputs:
 
     Attributes:
         schema: JSON Schema of the arguments.
-        bindings: Where each parameter goes, by its name.
-        defaults: Of parameters whose default differs from the argument's.
-        wait_seconds: How long a call waits that does not say; 0 for a tool that does not wait.
+        bindings: The variable of each parameter, by its name.
+        defaults: Defaults of parameters that differ from the argument's.
+        wait_seconds: Default of how long a call waits; 0 for a tool that does not wait.
     """
 
     schema: dict[str, Any]
@@ -77,12 +77,12 @@ class Inputs:
     wait_seconds: int
 
     def renamed(self) -> dict[str, str]:
-        """The parameters of which use cases speak by another name, by that name."""
+        """Parameters that have another name in use cases, by that name."""
         of_path = {to_snake_case(binding.path[-1]): name for name, binding in self.bindings.items()}
-        return {told: name for told, name in of_path.items() if told not in self.bindings}
+        return {other: name for other, name in of_path.items() if other not in self.bindings}
 
     def variables(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The document's variables for arguments that fit the schema."""
+        """The document's variables for valid arguments."""
         found: dict[str, Any] = {}
         for name, value in (*self.defaults.items(), *arguments.items()):
             binding = self.bindings[name]
@@ -108,19 +108,19 @@ def inputs_of(field: GraphQLField, tool: Tool, *, has_detail: bool) -> Inputs:
         tool: The tool's declaration.
         has_detail: Whether the tool takes `detail: concise | full`; its document then declares `$full`.
     """
-    made = _Maker(tool)
+    builder = _Builder(tool)
     page = field.args.keys() >= _PAGE
     for name, argument in field.args.items():
         if not (page and name in _PAGE):
-            made.argument(name, argument)
+            builder.argument(name, argument)
     if page:
-        made.page()
+        builder.page()
     if has_detail:
-        made.detail()
-    return made.done()
+        builder.detail()
+    return builder.done()
 
 
-class _Maker:
+class _Builder:
     def __init__(self, tool: Tool) -> None:
         self._tool = tool
         self._properties: dict[str, dict[str, Any]] = {}
@@ -186,12 +186,12 @@ class _Maker:
         )
 
     def _by_name(self, kind: GraphQLInputObjectType) -> dict[str, dict[str, GraphQLInputField]]:
-        """The fields that are shown, by the name of their parameter."""
+        """The visible fields, by the name of their parameter."""
         found: dict[str, dict[str, GraphQLInputField]] = {}
         for part, each in kind.fields.items():
             if not self._declared(part).hidden:
-                called = (self._declared(part).name if _takes_one(kind) else None) or part
-                found.setdefault(called, {})[part] = each
+                parameter = (self._declared(part).name if _takes_one(kind) else None) or part
+                found.setdefault(parameter, {})[part] = each
         return found
 
     def _one_of(
@@ -232,11 +232,11 @@ class _Maker:
             default = argument.default_value
             written["default"] = default.name if isinstance(default, Enum) else default
         if declared.nullable:
-            # No list of types: not every client takes one.
+            # No list of types: not every client supports one.
             written = {"anyOf": [written, {"type": "null"}]}
         written["description"] = declared.description or argument.description or called
         if called in self._properties:
-            raise ValueError(f"Two parameters of the tool {self._tool.title} are called {called}.")
+            raise ValueError(f"Two parameters of the tool {self._tool.title} are named {called}.")
         self._properties[called] = written
         self._bindings[called] = binding
         if required and "default" not in written:
@@ -244,12 +244,12 @@ class _Maker:
 
 
 def _takes_one(kind: GraphQLInputObjectType) -> bool:
-    """Whether exactly one field is given; Strawberry marks its own definition alone."""
+    """Whether it is a one-of input; Strawberry marks only its own definition."""
     return kind.is_one_of or bool(getattr(kind.extensions.get("strawberry-definition"), "is_one_of", False))
 
 
 def _by_type(fields: Mapping[str, GraphQLInputField]) -> dict[type, str] | None:
-    """Which field takes which JSON type; None when that does not tell them apart."""
+    """The field by its JSON type; None if the types do not tell the fields apart."""
     found: dict[type, str] = {}
     for name, field in fields.items():
         python = {"string": str, "object": dict, "array": list}.get(str(_schema_of(field.type).get("type")))
@@ -270,4 +270,4 @@ def _schema_of(kind: Any) -> dict[str, Any]:  # noqa: ANN401 - any input type of
         case GraphQLScalarType():
             return dict(_SCALARS.get(kind.name, {"type": "string"}))
         case _:
-            raise TypeError(f"{kind} has no place in a flat tool.")
+            raise TypeError(f"A tool with flat parameters cannot take {kind}.")

@@ -1,8 +1,8 @@
 """Use cases as tools.
 
-A tool is a published field of the schema: its declaration is the operation's, its parameters are the field's arguments,
-its answer is what `documents/<tool>.graphql` selects. It runs as that document on the same schema, parsed once, with
-the same scopes, limits and refusals as anybody else's.
+A tool is a published field of the schema: the operation declares it, its parameters are the field's arguments, and its
+answer is what `documents/<tool>.graphql` selects. It runs as that document on the same schema, parsed once, with the
+scopes, limits and refusals of every other document.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.mcp.tools.inputs import Inputs, inputs_of
 from app.mcp.tools.outputs import Outputs, outputs_of
 from app.mcp.tools.refusals import failed, missing, refused
 from app.mcp.tools.tool import Call, ToolText
-from app.mcp.tools.waiting import FIRST_SECONDS, hurried, next_of, next_of_route, possible, waited
+from app.mcp.tools.waiting import FIRST_SECONDS, next_of, next_of_route, possible, wait_for_run, wait_or_end
 from resolvers.artifacts.artifacts import small_picture
 from resolvers.operations import OPERATIONS
 from schema.base.directives import Mcp, find_directive
@@ -32,15 +32,14 @@ if TYPE_CHECKING:
     from resolvers.operations import Operation
     from store.states import Scope
 
-#: What a start tells besides the run.
+#: Members of a start's answer besides the run.
 _OF_START: Final = ("coalesced", "replayed", "warnings")
-_REST_OF_PAGE: Final = "Ask for fewer with `limit`, and go on with `next_cursor` of that answer."
-_REST_OF_TEXT: Final = "Ask for a shorter stretch with `limit_bytes`, and go on with `next_offset` of that answer."
-#: The tool that shows a picture beside what it tells of it.
+_REST_OF_PAGE: Final = "Request fewer entries with `limit`, and continue with `next_cursor` of that answer."
+_REST_OF_TEXT: Final = "Request less text with `limit_bytes`, and continue with `next_offset` of that answer."
+#: The tool whose answers include the picture itself.
 _SHOWS_PICTURES: Final = "get_artifact"
 _REST: Final = (
-    "graphql_query reads any part by itself, a long `output` by its `stretch`; "
-    "get_artifact reads artifacts in stretches."
+    "graphql_query reads any part separately, a long `output` by its `stretch`; get_artifact reads artifacts in parts."
 )
 
 
@@ -49,11 +48,11 @@ class OperationTool:
     """A use case as a tool.
 
     Attributes:
-        text: What is told of it.
-        scope: What its caller must hold; None where anybody signed in may ask.
-        toolset: The set it is shown in.
-        document: What is run, its answer under `answer`.
-        rest: How to get what is left out of an answer that is too long.
+        text: Its description for clients.
+        scope: The scope its caller needs; None if every caller may call it.
+        toolset: The tool set it belongs to.
+        document: The document it runs, with the answer under `answer`.
+        rest: How to get the rest of an answer that was cut.
     """
 
     text: ToolText
@@ -65,16 +64,16 @@ class OperationTool:
     rest: str
 
     async def answer(self, call: Call) -> Answer:
-        """Runs the use case, and waits for the run it leads to if asked to; see `app.mcp.tools.tool.Tool`."""
+        """Run the use case, and wait for its run if asked to."""
         given = call.checked(self.text)
         found: list[dict[str, Any]] = []
-        if not self.outputs.tells_run:
-            told = await self.run(call.session, given, found)
-            if self.outputs.tells_route and (following := next_of_route(told)) and following["tool"] in call.shown:
-                told["next"] = following
+        if not self.outputs.is_run:
+            data = await self.run(call.session, given, found)
+            if self.outputs.is_route and (following := next_of_route(data)) and following["tool"] in call.shown:
+                data["next"] = following
             if not found or self.text.name != _SHOWS_PICTURES:
-                return answer_of(told, found, self.rest)
-            return replace(answer_of(told, found, self.rest), pictures=await _pictures(call.session, told, given))
+                return answer_of(data, found, self.rest)
+            return replace(answer_of(data, found, self.rest), pictures=await _pictures(call.session, data, given))
         seconds = given.get("wait_seconds", self.inputs.wait_seconds)
         ending, waiter = call.session.ending, call.shown.get("wait_run")
         if given.get("until_change"):
@@ -83,7 +82,7 @@ class OperationTool:
                 found.clear()
                 return await self.run(call.session, {**given, "wait_seconds": slice_seconds}, found)
 
-            run = await hurried(once, seconds, ending)
+            run = await wait_or_end(once, seconds, ending)
         elif (
             seconds <= FIRST_SECONDS
             or (call.progress is None and ending is None)
@@ -93,15 +92,15 @@ class OperationTool:
         else:
             run = await self.run(call.session, {**given, "wait_seconds": FIRST_SECONDS}, found)
             if "run_id" in run:
-                told = {name: run[name] for name in _OF_START if name in run}
-                run = told | await waiter.wait_on(call.session, run, seconds - FIRST_SECONDS, call.progress, found)
+                started = {name: run[name] for name in _OF_START if name in run}
+                run = started | await waiter.wait_on(call.session, run, seconds - FIRST_SECONDS, call.progress, found)
         return answer_of(with_next(run, call.shown), found, self.rest)
 
     async def run(self, session: Session, given: Mapping[str, Any], found: list[dict[str, Any]]) -> dict[str, Any]:
-        """The answer to arguments that fit; artifacts in it are gathered in `found`.
+        """The answer to valid arguments; its artifacts are collected in `found`.
 
         Raises:
-            CallError: it is refused.
+            CallError: the call is refused.
         """
         try:
             data = await session.execute(self.document, self.inputs.variables(given))
@@ -123,25 +122,25 @@ class OperationTool:
         progress: Progress | None,
         found: list[dict[str, Any]],
     ) -> dict[str, Any]:
-        """Waits with this tool, `wait_run`, for a run: as it is once it has ended or time is up.
+        """Wait with this tool, `wait_run`, until a run has ended or time is up.
 
         Raises:
-            CallError: it is gone, or may not be seen any more.
+            CallError: the run was deleted, or the caller may no longer see it.
         """
 
         async def once(slice_seconds: int) -> dict[str, Any]:
             found.clear()
             return await self.run(session, {"run_id": run["run_id"], "wait_seconds": slice_seconds}, found)
 
-        ended = await waited(run, seconds, once, progress, session.ending)
+        ended = await wait_for_run(run, seconds, once, progress, session.ending)
         if "timed_out" in run:
             return ended
-        # Another tool's answer: what the wait tells of itself is no part of it.
+        # The answer of another tool has no members about the wait.
         return {name: value for name, value in ended.items() if name not in ("timed_out", "cursor")}
 
 
 def with_next(run: dict[str, Any], shown: Mapping[str, object]) -> dict[str, Any]:
-    """A run with the call that goes on with it, and what else can be done with it, as far as there are tools shown."""
+    """A run with the next call, and with the actions for which the caller has tools."""
     if "actions" in run:
         run["actions"] = possible(run["actions"], shown)
     following = next_of(run)
@@ -151,7 +150,7 @@ def with_next(run: dict[str, Any], shown: Mapping[str, object]) -> dict[str, Any
 
 
 async def _pictures(session: Session, artifact: Mapping[str, Any], given: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The picture an artifact is, for models that see, with its first stretch; nothing where it is none or large."""
+    """An artifact's picture, for models that see, with its first part; nothing if it is not a picture or is large."""
     if given.get("offset"):
         return []
     content = await small_picture(session.context, id=artifact["id"])
@@ -164,7 +163,7 @@ def build_tools(schema: GraphQLSchema) -> dict[str, OperationTool]:
     """The tools of all published fields, by name.
 
     Raises:
-        ValueError: a field is published that no operation declares, or a declaration does not fit its field.
+        ValueError: no operation declares a published field, or a declaration does not fit its field.
     """
     declared = {operation.tool_name: operation for operation in OPERATIONS.values()}
     found: dict[str, OperationTool] = {}
@@ -184,10 +183,10 @@ def build_tools(schema: GraphQLSchema) -> dict[str, OperationTool]:
 def _build(schema: GraphQLSchema, name: str, field: GraphQLField, operation: Operation[..., Any]) -> OperationTool:
     tool, called = operation.tool, operation.tool_name
     assert tool is not None, "only operations with a tool are built"
-    assert called is not None, "it has a tool"
+    assert called is not None, "an operation with a tool has its name"
     document = document_of(called)
     if document.field != name:
-        raise ValueError(f"The document of {called} asks for {document.field}; the tool is made of {name}.")
+        raise ValueError(f"The document of {called} selects {document.field}, but the tool belongs to {name}.")
     inputs = inputs_of(field, tool, has_detail="full" in document.variables)
     outputs = outputs_of(schema, field, document.selection, tool)
     text = ToolText(

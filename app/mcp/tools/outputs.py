@@ -1,7 +1,7 @@
-"""The answer of a tool: how it is made of what its document selects, and the JSON Schema of that.
+"""A tool's answer: shaped from the selection of its document, and described by a JSON Schema.
 
-Both come from one walk over the selection, so they cannot disagree. An answer is terse: keys in snake_case, nulls left
-out, a page as its items, a `Payload` as its value, and an object of which one leaf is selected as that leaf.
+Both come from one walk over the selection, so they cannot disagree. Answers are terse: keys in snake_case, no nulls, a
+page as its items, a `Payload` as its value, and an object with one selected leaf as that leaf.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from resolvers.tools import Tool
 
-#: Shapes a value as the schema gives it; the list gathers the artifacts met on the way.
+#: Shapes a value of the schema; the list collects its artifacts.
 Shaper = Callable[[Any, list[dict[str, Any]]], Any]
 
 _SCALARS: Final[dict[str, dict[str, Any]]] = {
@@ -46,17 +46,17 @@ _SCALARS: Final[dict[str, dict[str, Any]]] = {
     "JSON": {},
     "JSONSchema": {},
 }
-#: What clients are told of a run in an output schema; answers hold more.
+#: Members of a run in output schemas; answers have more.
 _OF_RUN: Final = frozenset({"run_id", "state", "failure", "output", "artifacts", "steps", "next", "timed_out"})
-#: How to read on in a value that was cut.
+#: How to read the rest of a value that was cut.
 _REST_OF_PAYLOAD: Final = (
-    'graphql_query reads on: {{ run(id: "…") {{ output {{ stretch(offset: {offset}) }} }} }}; of a step, '
+    'graphql_query reads the rest: {{ run(id: "…") {{ output {{ stretch(offset: {offset}) }} }} }}; of a step, '
     'step(key: "…") {{ output {{ stretch(offset: {offset}) }} }}.'
 )
 
 
 class _Part(NamedTuple):
-    """What one selected field leads to: its JSON Schema, its shaper."""
+    """The JSON Schema and the shaper of one selected field."""
 
     schema: dict[str, Any]
     shape: Shaper | None
@@ -64,33 +64,32 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What a tool answers.
+    """A tool's answer.
 
     Attributes:
-        whole: JSON Schema of the answer, to its depth.
-        schema: The same as clients are told it, objects within it left open: a list of tools has to stay short.
-        shape: The answer, from the field's value; never called with null.
-        tells_run: Whether the answer is a run, at its top.
-        tells_route: Whether the answer says what to run for a request.
+        whole: JSON Schema of the answer.
+        shape: Makes the answer from the field's value, which is never null.
+        is_run: Whether the answer is a run.
+        is_route: Whether the answer recommends what to run for a request.
     """
 
     whole: dict[str, Any]
     shape: Shaper
-    tells_run: bool = False
-    tells_route: bool = False
+    is_run: bool = False
+    is_route: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
-        """What clients are told: the members at the top, and of a run only those that matter most."""
+        """The schema for clients, without nested members, because a list of tools has to stay short."""
         properties = self.whole["properties"]
-        if self.tells_run:
-            # Every tool that leads to a run would say the same twelve things again.
+        if self.is_run:
+            # Else every tool that answers with a run would repeat the same twelve members.
             properties = {name: part for name, part in properties.items() if name in _OF_RUN}
         return {"type": "object", "properties": {name: _open(part) for name, part in properties.items()}}
 
 
 def _open(schema: dict[str, Any]) -> dict[str, Any]:
-    """A member's schema with what is in it left open."""
+    """A member's schema without its nested members."""
     match schema.get("type"):
         case "object":
             return {"type": "object"}
@@ -101,13 +100,13 @@ def _open(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def outputs_of(schema: GraphQLSchema, field: GraphQLField, selection: SelectionSetNode, tool: Tool) -> Outputs:
-    """What a tool answers.
+    """The answer of a tool.
 
     Args:
-        schema: The schema.
-        field: The field the tool is made of.
-        selection: What its document selects of the field.
-        tool: Its declaration.
+        schema: The GraphQL schema.
+        field: The tool's field.
+        selection: The document's selection of the field.
+        tool: The tool's declaration.
     """
     walk = _Walk(schema)
     kind: Any = get_nullable_type(field.type)
@@ -130,10 +129,10 @@ def outputs_of(schema: GraphQLSchema, field: GraphQLField, selection: SelectionS
     if (inner_kind := walk.answer_in(kind, selection)) is not None:
         kind = inner_kind
         answer, shape = _lifted(answer, shape)
-    tells_run, tells_route = kind.name == "Run", kind.name == "RouteResult"
-    if tells_run or tells_route:
+    is_run, is_route = kind.name == "Run", kind.name == "RouteResult"
+    if is_run or is_route:
         answer = {**answer, "properties": {**answer["properties"], "next": {"type": "object"}}}
-    return Outputs(answer, shape, tells_run, tells_route)
+    return Outputs(answer, shape, is_run, is_route)
 
 
 def _page(inner: _Part, when_empty: str | None) -> Outputs:
@@ -155,7 +154,7 @@ def _page(inner: _Part, when_empty: str | None) -> Outputs:
 
 
 def _lifted(answer: dict[str, Any], shape: Shaper) -> tuple[dict[str, Any], Shaper]:
-    """An answer with the content of its member `answer` at the top."""
+    """An answer with the members of its member `answer` moved to the top."""
     inner = answer["properties"][ANSWER]
     properties = {**inner["properties"], **answer["properties"]}
     del properties[ANSWER]
@@ -178,12 +177,12 @@ class _Walk:
         self._schema = schema
 
     def object(self, kind: Any, selection: SelectionSetNode, *, lone: bool = True) -> _Part:  # noqa: ANN401
-        """What selecting some of an object leads to.
+        """The part for a selection of an object.
 
         Args:
-            kind: Its type.
-            selection: What is selected.
-            lone: Whether a single leaf stands for the object.
+            kind: The object's type.
+            selection: The selection.
+            lone: Whether to replace an object with a single leaf by that leaf.
         """
         properties: dict[str, dict[str, Any]] = {}
         required: list[str] = []
@@ -211,20 +210,20 @@ class _Walk:
         return _Part(schema, _object_shaper(members, is_artifact=is_artifact))
 
     def answer_in(self, kind: Any, selection: SelectionSetNode) -> Any | None:  # noqa: ANN401
-        """The type of the member that is the answer itself; None when the whole object is."""
+        """The type of the member aliased `answer`; None if there is none, because the whole object is the answer."""
         for node, holder in self._fields(kind, selection):
             if node.alias is not None and node.alias.value == ANSWER:
                 return get_named_type(holder.fields[node.name.value].type)
         return None
 
     def nodes(self, kind: Any, selection: SelectionSetNode, *, lone: bool = True) -> _Part:  # noqa: ANN401
-        """What selecting some of the nodes of a page leads to, for one of them."""
+        """The part for one node of a page."""
         node = next(node for node, _ in self._fields(kind, selection) if node.name.value == "nodes")
         assert node.selection_set is not None, "nodes are objects"
         return self.object(get_named_type(kind.fields["nodes"].type), node.selection_set, lone=lone)
 
     def _fields(self, kind: Any, selection: SelectionSetNode) -> Iterator[tuple[FieldNode, Any]]:  # noqa: ANN401
-        """The fields selected, each with the type that has it."""
+        """The selected fields, each with its type."""
         for node in selection.selections:
             if isinstance(node, FieldNode):
                 yield node, kind
@@ -233,7 +232,7 @@ class _Walk:
                 yield from self._fields(self._schema.type_map[named], node.selection_set)
 
     def _field(self, kind: Any, node: FieldNode) -> tuple[_Part, bool]:  # noqa: ANN401
-        """What a selected field leads to, and whether it is never null."""
+        """The part for a selected field, and whether it is never null."""
         if node.name.value == "__typename":
             return _Part({"type": "string"}, None), True
         field = kind.fields[node.name.value]
@@ -265,7 +264,7 @@ class _Walk:
 
 
 def _of_type(name: str, selection: SelectionSetNode) -> SelectionSetNode:
-    """What is selected of one member of a union."""
+    """The selection of one member of a union."""
     return next(
         node.selection_set
         for node in selection.selections
@@ -300,7 +299,7 @@ def _each(inner: Shaper | None) -> Shaper:
 
 
 def _payload(value: Any, _found: list[dict[str, Any]]) -> Any:  # noqa: ANN401
-    """A payload's value; of one that is too long its beginning, how long it is, and how to read on."""
+    """A payload's value; for one that is too long its beginning, its size, and how to read the rest."""
     if value["truncated"]:
         excerpt = value["excerpt"] or ""
         rest = _REST_OF_PAYLOAD.format(offset=len(excerpt))

@@ -1,7 +1,7 @@
-"""Packs as tools of their own, when an address asks for them by name: `/mcp?packs=doc.parse,web.scrape`.
+"""Packs as separate tools, for connections that name them: `/mcp?packs=doc.parse,web.scrape`.
 
-Such a tool takes what the pack takes, and answers with the run that was recorded for it, its output where the pack's
-output schema says.
+Such a tool takes the pack's input and answers with the run that records the call, whose `output` follows the pack's
+output schema.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 #: Longest tool name; some clients refuse longer ones together with the server's name.
 NAME_CHARACTERS: Final = 48
-_INPUT_SCHEMA: Final = Advice("Its input schema says what it takes.")
-_REST: Final = "get_run shows the output; get_artifact reads artifacts in stretches."
+_INPUT_SCHEMA: Final = Advice("See the tool's input schema.")
+_REST: Final = "get_run shows the output; get_artifact reads artifacts in parts."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class PackTool:
     """One version of a pack as a tool.
 
     Attributes:
-        pack: Its name.
+        pack: The pack's name.
         runner: The tool that calls packs.
         waiter: The tool that waits for runs.
     """
@@ -46,13 +46,13 @@ class PackTool:
     scope: Scope | None = Scope.RUN
 
     async def answer(self, call: Call) -> Answer:
-        """Calls the pack and waits for it some seconds; see `app.mcp.tools.tool.Tool`."""
+        """Call the pack, and wait some seconds for the result."""
         given = {name: value for name, value in (call.arguments or {}).items() if value is not None}
         found: list[dict[str, Any]] = []
         usual = WAIT.default if isinstance(WAIT.default, int) else FIRST_SECONDS
         seconds = usual if call.wait_seconds is None else call.wait_seconds
         patient = (call.progress is not None or call.session.ending is not None) and seconds > FIRST_SECONDS
-        patient = patient and self.waiter.text.name in call.shown  # it needs a scope of its own
+        patient = patient and self.waiter.text.name in call.shown  # `wait_run` needs another scope
         first = FIRST_SECONDS if patient else seconds
         try:
             run = await self.runner.run(call.session, {"pack": self.pack, "input": given, "wait_seconds": first}, found)
@@ -68,23 +68,23 @@ def pack_tool(pack: Pack, tools: Mapping[str, OperationTool]) -> PackTool:
 
     Args:
         pack: The pack.
-        tools: Those it works through.
+        tools: All tools; the pack's tool uses `run_pack` and `wait_run`.
     """
     runner = tools["run_pack"]
     name = pack.name.replace(".", "_").replace("-", "_")[-NAME_CHARACTERS:]
     output = dict(pack.output_schema)
     definitions = output.pop("$defs", None)
     output.pop("$schema", None)
-    told = dict(runner.text.output_schema)
-    told["properties"] = {**told["properties"], "output": output}
+    output_schema = dict(runner.text.output_schema)
+    output_schema["properties"] = {**output_schema["properties"], "output": output}
     if definitions is not None:
-        told["$defs"] = definitions
+        output_schema["$defs"] = definitions
     text = ToolText(
         name=name if name not in tools else f"pack_{name}",
         title=pack.name,
         description=excerpt((pack.metadata.typical_use or pack.description or pack.name).strip(), 400),
         input_schema={"type": "object", **pack.input_schema},
-        output_schema=told,
+        output_schema=output_schema,
         read_only=False,
         idempotent=pack.repeatable,
         open_world=pack.effects != "none",
@@ -93,8 +93,8 @@ def pack_tool(pack: Pack, tools: Mapping[str, OperationTool]) -> PackTool:
 
 
 def _of_arguments(error: CallError) -> CallError:
-    """The refusal with paths as they are in this tool, whose arguments are the pack's input."""
-    for told in error.body.get("field_errors", ()):
-        told["path"] = told["path"].removeprefix("input.")
+    """The refusal with this tool's paths, whose arguments are the pack's input."""
+    for field_error in error.body.get("field_errors", ()):
+        field_error["path"] = field_error["path"].removeprefix("input.")
     error.advice = tuple(_INPUT_SCHEMA if one == PACK_INPUT else one for one in error.advice)
     return error

@@ -37,38 +37,35 @@ _TEXT: Final = ToolText(
     read_only=True,
 )
 _REST: Final = (
-    "Select fewer fields, page with `first` and `after`, lower `limitBytes` of payloads, or read one by its "
-    "`stretch(offset, limit)`."
+    "Select fewer fields, page with `first` and `after`, lower the `limitBytes` of payloads, or read a payload in "
+    "parts with `stretch(offset, limit)`."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTool:
-    """See the module."""
-
     text: ToolText = field(default=_TEXT)
     scope: Scope | None = field(default=Scope.READ)
     toolset: str = field(default="default")
 
     async def answer(self, call: Call) -> Answer:
-        """Runs the query; see `app.mcp.tools.tool.Tool`."""
         given = call.checked(self.text)
         try:
             data, errors = await call.session.read(given["query"], given.get("variables", {}))
         except Unanswered as error:
             raise failed(error, given) from error
-        told: dict[str, object] = {"data": data}
+        answer: dict[str, object] = {"data": data}
         if errors:
-            told["errors"] = [_told(error) for error in errors]
-        return answer_of(told, [], _REST)
+            answer["errors"] = [_terse(error) for error in errors]
+        return answer_of(answer, [], _REST)
 
 
-def _told(error: Mapping[str, Any]) -> dict[str, object]:
+def _terse(error: Mapping[str, Any]) -> dict[str, object]:
     more = error["extensions"]
-    told = {
+    members = {
         "message": error["message"],
         "path": error["path"],
         "code": more.get("code"),
         "closest": more.get("suggestion"),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in members.items() if value is not None}

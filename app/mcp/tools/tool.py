@@ -1,4 +1,4 @@
-"""What every tool offers, whatever it is made of, and what a call of it is given."""
+"""The interface of all tools, and a call of one."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ToolText:
-    """What is told of a tool, in the words of the protocol.
+    """A tool's description for clients, in the protocol's terms.
 
     Attributes:
-        read_only: Whether it changes nothing; then `destructive` and `idempotent` mean nothing.
+        read_only: Whether it changes nothing; `destructive` and `idempotent` then do not apply.
         nullable: Parameters for which null differs from leaving them out.
     """
 
@@ -46,28 +46,26 @@ class ToolText:
 
 @lru_cache(maxsize=512)
 def _compiled(text: ToolText) -> CompiledSchema:
-    """A tool's input schema, ready to check arguments; by identity, since telling schemas apart costs more."""
+    """A tool's compiled input schema, cached by identity, because comparing schemas costs more."""
     return compile_schema(text.input_schema)
 
 
 class Tool(Protocol):
-    """A tool; `app.mcp.tools.toolbox` has asked who may call it."""
+    """A tool; `app.mcp.tools.toolbox` has checked that the caller may call it."""
 
     @property
-    def text(self) -> ToolText:
-        """What is told of it."""
-        ...
+    def text(self) -> ToolText: ...
 
     @property
     def scope(self) -> Scope | None:
-        """What its caller must hold; None where anybody signed in may ask."""
+        """The scope its caller needs; None if every caller may call it."""
         ...
 
     async def answer(self, call: Call) -> Answer:
-        """What a call comes to.
+        """Answer a call.
 
         Raises:
-            CallError: it is refused.
+            CallError: the call is refused.
         """
         ...
 
@@ -77,11 +75,11 @@ class Call:
     """One call.
 
     Attributes:
-        session: Who calls.
-        arguments: As the client gave them.
-        progress: Told while the call waits; None when the client does not want to know.
+        session: The caller's session.
+        arguments: The client's arguments, unchecked.
+        progress: Reports progress while the call waits; None if the client did not ask for it.
         shown: The tools this caller has, by name.
-        wait_seconds: How long to wait for a run, of a tool that does not take it as an argument.
+        wait_seconds: How long to wait for a run, if the tool has no such argument.
     """
 
     session: Session
@@ -91,21 +89,21 @@ class Call:
     wait_seconds: int | None = None
 
     def checked(self, text: ToolText) -> dict[str, Any]:
-        """The arguments as they fit a tool's input schema; null means left out, but for the nullable.
+        """The arguments, checked against a tool's input schema; null means left out, except for nullable parameters.
 
         Raises:
-            CallError: they do not fit; every fault is told with what would be right.
+            CallError: they are invalid; the error lists every fault with its correction.
         """
         given = {key: value for key, value in (self.arguments or {}).items() if value is not None}
         if issues := _compiled(text).issues(given):
             raise bad_arguments(text.name, [field_error(issue, text.input_schema) for issue in issues])
-        if unkept := [told for name, value in given.items() if (told := _unkept(name, value)) is not None]:
-            raise bad_arguments(text.name, unkept)
+        if faults := [fault for name, value in given.items() if (fault := _text_fault(name, value)) is not None]:
+            raise bad_arguments(text.name, faults)
         return given | dict.fromkeys(text.nullable & (self.arguments or {}).keys() - given.keys())
 
 
-def _unkept(name: str, value: object) -> dict[str, str] | None:
-    """What is wrong with an argument that holds a text no store can keep; the page's API refuses such bodies whole."""
+def _text_fault(name: str, value: object) -> dict[str, str] | None:
+    """What is wrong with an argument that contains text the store cannot keep; None if nothing is."""
     pending = [value]
     while pending:
         match pending.pop():

@@ -1,4 +1,4 @@
-"""Which tools a caller is shown, and who answers a call."""
+"""The tools each session has, and the dispatch of calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.mcp.tools.query_tool import QueryTool
 from app.mcp.tools.tool import Call, Tool, ToolText
 from app.mcp.tools.waiting import possible
 from runner.excerpts import excerpt
-from runner.issues import nearest
+from runner.issues import lacking_scope, nearest
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from app.mcp.tools.waiting import Progress
     from schema.guard.guarded_schema import GuardedSchema
 
-#: What a selection and a set of scopes show is remembered, so many of them.
-_REMEMBERED: Final = 256
-#: What goes on with a pack's run, shown beside packs even where no tool set is.
-_BESIDE_PACKS: Final = frozenset({"wait_run", "get_run", "get_artifact", "cancel_run"})
+#: Limit of the caches of tools by selection and scopes, and of packs' tools.
+_CACHED_MAX: Final = 256
+#: Tools for a pack's run, which sessions with packs get even without a tool set.
+_WITH_PACKS: Final = frozenset({"wait_run", "get_run", "get_artifact", "cancel_run"})
 
 
 class UnknownToolError(Exception):
-    """There is no tool of that name for anybody; the message names the nearest."""
+    """No caller has a tool of that name; the message names the nearest."""
 
 
 class Toolbox:
     """Every tool of a server.
 
     Args:
-        schema: What the tools are made of.
+        schema: The schema behind the tools.
     """
 
     def __init__(self, schema: GuardedSchema) -> None:
@@ -47,7 +47,7 @@ class Toolbox:
         query = QueryTool()
         tools: dict[str, OperationTool | QueryTool] = {**self._operations, query.text.name: query}
         self._tools = dict(sorted(tools.items()))
-        #: A query of the caller's own may wait, too.
+        #: A caller's query may also wait.
         self._waiting = {query.text.name} | {
             name for name, tool in tools.items() if "wait_seconds" in tool.text.input_schema["properties"]
         }
@@ -55,17 +55,17 @@ class Toolbox:
         self._packs: dict[tuple[str, str], PackTool] = {}
 
     def may_wait(self, name: str) -> bool:
-        """Whether a call of a tool may wait for a run; a pack's always may."""
+        """Whether a call of a tool may wait for a run; a pack's tool always may."""
         return name in self._waiting or name not in self._tools
 
     def shown(self, session: Session) -> dict[str, Tool]:
-        """The tools a session is shown, by name, in the order of their names."""
+        """A session's tools by name, sorted."""
         selection = session.selection
         key = (selection, session.caller.scopes, session.caller.tools)
         found = self._shown.get(key)
         if found is None:
             found = {name: tool for name, tool in self._tools.items() if self._hides(session, tool) is None}
-            if len(self._shown) >= _REMEMBERED:
+            if len(self._shown) >= _CACHED_MAX:
                 self._shown.clear()
             self._shown[key] = found
         if (
@@ -79,11 +79,11 @@ class Toolbox:
         return found
 
     def texts(self, session: Session) -> list[ToolText]:
-        """What a session is told of its tools, in the order of their names."""
+        """The descriptions of a session's tools, sorted by name."""
         return [tool.text for tool in self.shown(session).values()]
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
-        """The input schema of a tool that is no pack's, whoever asks; None when there is no such tool."""
+        """The input schema of a tool, hidden ones included; None for packs' tools and unknown names."""
         tool = self._tools.get(name)
         return None if tool is None else tool.text.input_schema
 
@@ -95,10 +95,10 @@ class Toolbox:
         progress: Progress | None = None,
         wait_seconds: int | None = None,
     ) -> Answer:
-        """What a call comes to; refusals are answers, too.
+        """Answer a call; a refusal is also an answer.
 
         Raises:
-            UnknownToolError: nobody has a tool of that name.
+            UnknownToolError: no caller has a tool of that name.
         """
         shown = self.shown(session)
         tool = shown.get(name)
@@ -115,7 +115,7 @@ class Toolbox:
             return error.answer(shown.keys())
 
     def _pack_tools(self, session: Session) -> list[PackTool]:
-        """The packs a session asks for, as far as they are installed now."""
+        """The tools of the session's packs that are installed now."""
         found = []
         for name in session.selection.packs:
             pack = session.context.services.registry.find(name)
@@ -124,59 +124,59 @@ class Toolbox:
             key = (pack.name, pack.version)
             tool = self._packs.get(key)
             if tool is None:
-                if len(self._packs) >= _REMEMBERED:
+                if len(self._packs) >= _CACHED_MAX:
                     self._packs.clear()
                 tool = self._packs[key] = pack_tool(pack, self._operations)
             found.append(tool)
         return found
 
     def _refusal(self, session: Session, name: str, shown: Mapping[str, Tool]) -> CallError:
-        """Why a session has no tool of a name that there is."""
+        """Why a session does not have a tool that exists."""
         tool = self._tools.get(name)
         hidden = None if tool is None else self._hides(session, tool)
         if hidden is None:
-            raise UnknownToolError(f"There is no tool `{excerpt(name, 100)}`. {self._meant(session, name, shown)}")
+            raise UnknownToolError(f"There is no tool `{excerpt(name, 100)}`. {self._suggest(session, name, shown)}")
         return hidden
 
-    def _meant(self, session: Session, name: str, shown: Mapping[str, Tool]) -> str:
-        """What to do about the name of a tool that there is not: the nearest of all tools, and how to be shown it."""
+    def _suggest(self, session: Session, name: str, shown: Mapping[str, Tool]) -> str:
+        """What to do about an unknown tool name: the nearest of all tools, and how to get it if it is hidden."""
         near = nearest(to_snake_case(excerpt(name, NAME_CHARACTERS)), {**self._tools, **shown})
         if near is None:
             return "Call tools/list to see the tools."
-        meant = f"Did you mean `{near}`?"
+        suggestion = f"Did you mean `{near}`?"
         hidden = None if near in shown else self._hides(session, self._tools[near])
         if hidden is None:
-            return meant
-        return " ".join([meant, hidden.body["message"], *(advice.text for advice in hidden.advice)])
+            return suggestion
+        return " ".join([suggestion, hidden.body["message"], *(advice.text for advice in hidden.advice)])
 
     @staticmethod
     def _hides(session: Session, tool: OperationTool | QueryTool) -> CallError | None:
-        """Why a tool is not for a session; None when it is."""
+        """Why a session does not have a tool; None if it has it."""
         name, selection = tool.text.name, session.selection
         if session.caller.tools is not None and name not in session.caller.tools:
             return CallError(
                 "FORBIDDEN",
                 f"`{name}` is not among the `tools` this agent step declares.",
-                advice=[Advice("Go on without it; the author of the pipeline decides which tools a step may call.")],
+                advice=[Advice("Continue without it; the pipeline's author decides which tools a step may call.")],
             )
         if tool.scope is not None and not session.caller.may(tool.scope):
             return CallError(
                 "FORBIDDEN",
-                f"`{name}` needs the scope {tool.scope.name}, which this token does not carry.",
+                lacking_scope(f"`{name}`", f"`{tool.scope}`"),
                 advice=[Advice("Ask an administrator of this server for a token with that scope.")],
                 requires=tool.scope.name,
             )
         if selection.readonly and not tool.text.read_only:
             return CallError(
                 "FORBIDDEN",
-                f"`{name}` changes something, and this connection only reads.",
-                advice=[Advice("To change things, connect without `readonly` in the address.")],
+                f"`{name}` changes something, and this connection is read-only.",
+                advice=[Advice("To change something, connect without `readonly` in the address.")],
             )
         is_shown = tool.toolset in selection.toolsets or session.caller.tools is not None
-        if not is_shown and not (selection.packs and name in _BESIDE_PACKS):
+        if not is_shown and not (selection.packs and name in _WITH_PACKS):
             return CallError(
                 "FORBIDDEN",
-                f"`{name}` belongs to the tool set `{tool.toolset}`, which this connection does not show.",
+                f"`{name}` belongs to the tool set `{tool.toolset}`, which this connection does not include.",
                 advice=[Advice(f"To use it, connect with `?toolsets={tool.toolset}` in the address.")],
             )
         return None

@@ -1,8 +1,8 @@
-"""Waiting for a run within one call, telling how far it is.
+"""Waiting for a run within one call, with reports of progress.
 
-A call never waits longer than 50 s, since clients cut one that is silent for 60 s; while it waits, whoever asked for
-progress is told at least every 10 s, which makes the patient ones wait longer. Nothing here touches the run: a call
-that is cancelled, or whose connection breaks, ends its wait and no more.
+A call waits at most 50 s, because clients give up on one that is silent for 60 s. Clients that ask for progress get it
+at least every 10 s, which makes some of them wait longer. Nothing here touches the run: a call that is cancelled, or
+whose connection breaks, only ends its wait.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from runner.excerpts import excerpt
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
-#: Seconds between two words about progress; at least every 10.
-TELL_SECONDS: Final = 5.0
-#: The first wait is short, so that something is told early.
+#: Interval of progress reports; at most 10.
+PROGRESS_SECONDS: Final = 5.0
+#: The first wait is short, so that progress is reported early.
 FIRST_SECONDS: Final = 2
-#: The tool that does what can be done with a run.
+#: The tool for each action of a run.
 ACTION_TOOLS: Final = {
     "RESUME": "resume_run",
     "RERUN": "rerun_run",
     "CANCEL": "cancel_run",
     "PROMOTE": "promote_run",
 }
-#: What has to change before a run goes on whose failure is not one that passes by itself, by what can be done with it.
+#: What to change before repeating a run whose failure is not transient, by action.
 _CHANGE: Final = {
-    "RESUME": "The same again fails alike. Do what failure.hint says, or give changed `inputs` or `step_input`.",
-    "RERUN": "The same again fails alike. Do what failure.hint says, or give changed `inputs`.",
+    "RESUME": "Unchanged, it fails again. Do what failure.hint says, or pass changed `inputs` or `step_input`.",
+    "RERUN": "Unchanged, it fails again. Do what failure.hint says, or pass changed `inputs`.",
 }
-#: The tool that runs what is recommended, by its kind.
+#: The tool that runs a recommendation, by its kind.
 _RUNS: Final = {"PIPELINE": "run_pipeline", "PACK": "run_pack"}
 FINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
 
-#: Told a fraction from 0 to 1 that always grows, and a line for people.
+#: Receives a fraction from 0 to 1 that always grows, and a line for people.
 Progress = Callable[[float, str], Awaitable[None]]
-#: Waits for a run some seconds: the answer of wait_run.
+#: Waits some seconds for a run and returns the answer of wait_run.
 WaitOnce = Callable[[int], Awaitable[dict[str, Any]]]
 
 
@@ -47,32 +47,32 @@ def possible(actions: Iterable[str], shown: Container[str]) -> list[str]:
     return [action for action in actions if ACTION_TOOLS.get(action) in shown]
 
 
-async def waited(
+async def wait_for_run(
     run: dict[str, Any], seconds: float, wait_once: WaitOnce, progress: Progress | None, ending: asyncio.Event | None
 ) -> dict[str, Any]:
-    """The run once it has ended, or as it is when time is up; with what `RunParts` of the documents selects.
+    """Wait until the run has ended or time is up, and return its last answer.
 
     Args:
-        run: As it is now.
+        run: The run as it is now.
         seconds: Longest wait.
         wait_once: Waits once.
-        progress: Told while it waits, if anybody is.
-        ending: Once it is set, time is up.
+        progress: Receives the progress, if the client asked for it.
+        ending: Ends the wait once it is set.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
-    told = _Told(progress)
+    reporter = _Reporter(progress)
     while run.get("state") not in FINAL_STATES:
-        await told.tell(run)
+        await reporter.report(run)
         left = until - loop.time()
         if left < 1 or (ending is not None and ending.is_set()):
             break
-        run = await hurried(wait_once, max(1, int(min(left, TELL_SECONDS))), ending)
+        run = await wait_or_end(wait_once, max(1, int(min(left, PROGRESS_SECONDS))), ending)
     return run
 
 
-async def hurried(wait_once: WaitOnce, seconds: int, ending: asyncio.Event | None) -> dict[str, Any]:
-    """The answer of a wait, asked again without waiting once `ending` is set."""
+async def wait_or_end(wait_once: WaitOnce, seconds: int, ending: asyncio.Event | None) -> dict[str, Any]:
+    """Wait once; when `ending` is set, cancel that and ask again without waiting."""
     if ending is None:
         return await wait_once(seconds)
     if not ending.is_set():
@@ -88,14 +88,14 @@ async def hurried(wait_once: WaitOnce, seconds: int, ending: asyncio.Event | Non
     return await wait_once(0)
 
 
-class _Told:
-    """Keeps the fractions growing, as the protocol asks."""
+class _Reporter:
+    """Report fractions that always grow, as the protocol requires."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
         self._last = 0.0
 
-    async def tell(self, run: Mapping[str, Any]) -> None:
+    async def report(self, run: Mapping[str, Any]) -> None:
         if self._progress is None:
             return
         step = run.get("current_step")
@@ -113,9 +113,9 @@ class _Told:
 
 
 def next_of(run: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The call that goes on with a run: waiting while it is under way, resuming once it failed.
+    """The next call for a run: wait while it is active, resume or rerun it after a failure.
 
-    Where the same again would fail alike, `first` says what has to change before it.
+    If an unchanged run would fail again, `first` says what to change before.
     """
     run_id, state = run.get("run_id"), run.get("state")
     if run_id is None or state is None:
@@ -136,7 +136,7 @@ def next_of(run: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def next_of_route(route: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The call that runs what is recommended for a request; `first` says what has to come before it."""
+    """The call that runs the recommendation for a request; `first` says what to do before."""
     best = route["recommendation"]
     tool = _RUNS.get(best["kind"])
     if tool is None or best.get("id") is None:
@@ -145,4 +145,4 @@ def next_of_route(route: Mapping[str, Any]) -> dict[str, Any] | None:
     arguments = {of_kind: best["id"], takes: best.get("suggested_inputs") or {}}
     missing = best.get("missing_inputs")
     first = f"Ask the user for {', '.join(missing)}, and have" if missing else "Have"
-    return {"tool": tool, "arguments": arguments, "first": f"{first} the {of_kind} and its inputs confirmed."}
+    return {"tool": tool, "arguments": arguments, "first": f"{first} the user confirm the {of_kind} and its inputs."}

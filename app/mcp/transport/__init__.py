@@ -1,4 +1,4 @@
-"""The protocol: over HTTP and standard input, both eras, tasks. Imports `mcp`.
+"""The protocol over HTTP and stdio, for clients with and without the handshake, and tasks. Imports `mcp`.
 
 Begin with `mount` and `server`.
 """

@@ -1,10 +1,10 @@
-"""MCP on stdin and stdout, carried on to a running server's `/mcp`.
+"""A bridge from MCP on stdin and stdout to a running server's `/mcp`.
 
-Messages pass as they are, so tools and answers are the server's, whatever its version. What HTTP wants beside a message
-(who calls, the protocol's version, the method, the name) is read off the message. Nothing is kept between two messages
-but the version that was agreed on: a server that restarts breaks nobody.
+Messages pass unchanged, so tools and answers are the server's, of any version. The headers that HTTP needs (caller,
+protocol version, method, name) are read from each message. The only state is the negotiated version, so a restart of
+the server breaks no client.
 
-Does not import `mcp`; a client waits for the start of its servers.
+Does not import `mcp`, because clients wait until their servers have started.
 """
 
 from __future__ import annotations
@@ -30,22 +30,24 @@ from runner.excerpts import excerpt
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-#: JSON-RPC codes: what is no JSON, what has no method, and a server that is out of reach (the SDKs' own for that).
+#: JSON-RPC codes: malformed JSON, and an unreachable server (the code the SDKs use).
 PARSE_ERROR: Final = -32700
 UNREACHABLE: Final = -32000
-#: What is said of lines that are no messages, attached and embedded.
-NO_JSON: Final = "This is no JSON."
-NO_MESSAGE: Final = "A message is one JSON object, with a `method`; the `id` of a request is a text or a whole number."
-#: How long a server that does not accept connections is tried, and the pauses, in seconds; a restart takes one or two.
+#: Errors for lines that are not messages, for the bridge and the embedded server.
+NO_JSON: Final = "The line is not JSON."
+NO_MESSAGE: Final = (
+    "A message must be one JSON object with a `method`; the `id` of a request must be a string or integer."
+)
+#: How long to try to connect, and the pauses between tries, in seconds; a restart takes one or two.
 RETRY_SECONDS: Final = 20.0
 _PAUSES: Final = (0.1, 0.2, 0.5, 1.0)
-#: How often the server is told that the input has ended, while calls are under way, in seconds.
-_HURRY_SECONDS: Final = 0.5
-#: Longest message that the server takes, in bytes, and longest line that is read to its end.
+#: How often to tell the server that the input has ended while calls are open, in seconds.
+_END_SECONDS: Final = 0.5
+#: Longest message the server accepts, and longest line that is read, in bytes.
 MESSAGE_BYTES: Final = 4 << 20
 LINE_BYTES: Final = 64 << 20
 _VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
-#: Parameters that name what a request is about; HTTP repeats them in `Mcp-Name`.
+#: The parameter that names a request's subject; HTTP repeats it in `Mcp-Name`.
 _NAMES: Final = {
     "tools/call": "name",
     "prompts/get": "name",
@@ -57,12 +59,12 @@ _NAMES: Final = {
 
 
 class Bridge:
-    """Carries messages between one client and one server.
+    """Forward messages between one client and one server.
 
     Args:
         url: The server's MCP endpoint.
-        token: Bearer token to show it.
-        write: Takes each message for the client, without a line break.
+        token: Bearer token for the server.
+        write: Receives each message for the client, without a line break.
     """
 
     def __init__(self, url: str, token: str | None, write: Callable[[bytes], None]) -> None:
@@ -70,9 +72,9 @@ class Bridge:
         self._write = write
         self._version: str | None = None
         self._calls: dict[object, asyncio.Task[None]] = {}
-        #: Methods of the calls that their client waits for, by their ids.
+        #: Methods of the calls the client waits for, by id.
         self._awaited: dict[object, str] = {}
-        #: Ids of the calls that no server has taken so far.
+        #: Ids of the calls that could not be sent yet.
         self._unsent: set[object] = set()
         self._name = secrets.token_hex(16)
         headers = {
@@ -82,17 +84,17 @@ class Bridge:
         }
         if token:
             headers["authorization"] = f"Bearer {token}"
-        # Waits and streams of updates are silent for long; a server that does not even accept is told soon.
+        # No read timeout: waits and streams of updates can be silent for long.
         self._http = httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(None, connect=5), trust_env=False)
 
     async def serve(self, lines: AsyncIterator[bytes | None]) -> None:
-        """Carries messages until the client has closed its end, and what is answered soon after."""
+        """Forward messages until the client has closed its end and the open calls are answered or given up."""
         try:
             async for line in lines:
                 if line is None:
-                    self._refuse(None, INVALID_REQUEST, f"A message of more than {LINE_BYTES:,} bytes is not read.")
+                    self._refuse(None, INVALID_REQUEST, f"The message is longer than {LINE_BYTES:,} bytes.")
                 elif line.strip():
-                    self._take(line)
+                    self._receive(line)
             await self._finish()
         finally:
             for call in list(self._calls.values()):
@@ -101,20 +103,20 @@ class Bridge:
             await self._http.aclose()
 
     async def _finish(self) -> None:
-        """Lets what is under way be answered, and waits for runs end; what takes too long is told so."""
+        """Wait for the answers of open calls, and end their waits for runs; calls that take too long get an error."""
         calls = {self._calls[key] for key in self._awaited if key in self._calls}
         if not calls:
             return
         until = asyncio.get_running_loop().time() + GRACE_SECONDS
         while calls and (left := until - asyncio.get_running_loop().time()) > 0:
-            # Again and again: this may come before the calls themselves, which are carried by other connections.
+            # Repeated, because this may overtake the calls themselves, which use other connections.
             with contextlib.suppress(httpx2.HTTPError):
                 await self._http.post(self._url, headers={ENDING_HEADER: self._name}, timeout=left)
-            _, calls = await asyncio.wait(calls, timeout=min(left, _HURRY_SECONDS))
+            _, calls = await asyncio.wait(calls, timeout=min(left, _END_SECONDS))
         for key, method in list(self._awaited.items()):
             self._refuse(key, UNREACHABLE, self._unanswered() if key in self._unsent else too_late(method))
 
-    def _take(self, line: bytes) -> None:
+    def _receive(self, line: bytes) -> None:
         try:
             message = orjson.loads(line)
         except ValueError:
@@ -126,23 +128,23 @@ class Bridge:
             return
         params = message.get("params")
         if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
-            # A connection that closes is how a call is cancelled over HTTP.
-            meant = params.get("requestId")
-            call = self._calls.get(meant) if is_id(meant) else None
+            # Over HTTP, closing the connection cancels the call.
+            request_id = params.get("requestId")
+            call = self._calls.get(request_id) if is_id(request_id) else None
             if call is not None:
                 call.cancel()
             return
         if len(line) > MESSAGE_BYTES:
-            # Sent, it would be refused before the server has read it, and the connection closed under our hands.
+            # The server would refuse it unread and close the connection.
             text = (
-                f"The message has {len(line):,} bytes; at most {MESSAGE_BYTES:,} are taken. Upload large inputs with "
-                "`POST /artifacts`, and give the artifact's id."
+                f"The message has {len(line):,} bytes; the limit is {MESSAGE_BYTES:,}. Upload large inputs with "
+                "`POST /artifacts`, and pass the artifact's id."
             )
             self._refuse(message.get("id"), INVALID_REQUEST, text)
             return
-        # Notifications and answers are calls that nobody waits for.
+        # Nobody waits for the answer to a notification, so it needs no id.
         key = message["id"] if "method" in message and "id" in message else object()
-        call = asyncio.create_task(self._carry(message, line))
+        call = asyncio.create_task(self._forward(message, line))
         self._calls[key] = call
         if "method" in message and "id" in message and message["method"] not in OPEN_ENDED:
             self._awaited[key] = str(message["method"])
@@ -154,12 +156,12 @@ class Bridge:
             self._awaited.pop(key, None)
             self._unsent.discard(key)
 
-    async def _carry(self, message: dict[str, Any], line: bytes) -> None:
+    async def _forward(self, message: dict[str, Any], line: bytes) -> None:
         request_id = message.get("id") if "method" in message else None
         answered = False
         try:
             async with self._posted(message, line) as answer:
-                answered = await self._hand_back(message, answer)
+                answered = await self._relay(message, answer)
         except httpx2.ConnectError:
             self._refuse(request_id, UNREACHABLE, self._unanswered())
         except httpx2.HTTPError as error:
@@ -167,16 +169,16 @@ class Bridge:
                 self._refuse(
                     request_id,
                     UNREACHABLE,
-                    f"The connection to {self._url} broke ({error}). A run that was started goes on: list_runs finds "
-                    "it, and a start that is repeated with the same idempotency_key does not start a second one.",
+                    f"The connection to {self._url} broke ({error}). A started run continues: find it with list_runs, "
+                    "or repeat the start with the same idempotency_key, which does not start a second run.",
                 )
         else:
             if not answered:
-                self._refuse(request_id, UNREACHABLE, f"{self._url} ended its answer too early. Try again.")
+                self._refuse(request_id, UNREACHABLE, f"The answer of {self._url} was cut off. Try again.")
 
     @contextlib.asynccontextmanager
     async def _posted(self, message: dict[str, Any], line: bytes) -> AsyncIterator[httpx2.Response]:
-        """The server's answer to a message; a server that accepts no connection is tried again for a while."""
+        """Post a message and yield the answer; retry for `RETRY_SECONDS` while the server refuses connections."""
         headers = self._headers(message)
         loop = asyncio.get_running_loop()
         until = loop.time() + RETRY_SECONDS
@@ -188,7 +190,7 @@ class Bridge:
                     answer = await stack.enter_async_context(posted)
                     break
                 except httpx2.ConnectError:
-                    # Nothing was sent, so nothing can happen twice.
+                    # Safe to retry: nothing was sent.
                     self._unsent.add(message.get("id"))
                     if loop.time() >= until:
                         raise
@@ -216,8 +218,8 @@ class Bridge:
             headers["mcp-protocol-version"] = self._version
         return headers
 
-    async def _hand_back(self, message: dict[str, Any], answer: httpx2.Response) -> bool:
-        """Gives the client what the server answers; whether it has had its answer."""
+    async def _relay(self, message: dict[str, Any], answer: httpx2.Response) -> bool:
+        """Write the server's answer for the client; true once the request itself is answered."""
         is_request = "method" in message and "id" in message
         kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind == "text/event-stream":
@@ -231,25 +233,27 @@ class Bridge:
             return True
         if kind == "application/json" and self._pass(message, body):
             return True
-        self._refuse(message["id"], UNREACHABLE, _told(self._url, answer.status_code, body))
+        described = excerpt(body.decode(errors="replace").strip(), 300)
+        text = f"{self._url} answered {answer.status_code}"
+        self._refuse(message["id"], UNREACHABLE, f"{text}: {described}" if described else f"{text}.")
         return True
 
     def _pass(self, message: dict[str, Any], body: bytes) -> bool:
-        """Gives the client one message of the server's; whether it is the answer to this one."""
+        """Write one message of the server for the client; true if it is the answer to `message`."""
         try:
-            told = orjson.loads(body)
+            received = orjson.loads(body)
         except ValueError:
             return False
-        if not isinstance(told, dict) or "jsonrpc" not in told:
+        if not isinstance(received, dict) or "jsonrpc" not in received:
             return False
-        is_answer = "method" not in told
+        is_answer = "method" not in received
         if is_answer:
-            # The server cannot name a request it refuses before it has read it.
-            told["id"] = message.get("id")
-            result = told.get("result")
+            # Without an id if the server refused the request unread.
+            received["id"] = message.get("id")
+            result = received.get("result")
             if message.get("method") == "initialize" and isinstance(result, dict):
                 self._version = str(result.get("protocolVersion"))
-        self._write(orjson.dumps(told))
+        self._write(orjson.dumps(received))
         return is_answer
 
     def _refuse(self, request_id: object, code: int, text: str) -> None:
@@ -259,7 +263,7 @@ class Bridge:
 
 
 def _is_message(given: object) -> bool:
-    """Whether something is a request, a notification or an answer."""
+    """Whether JSON is a request, a notification or an answer."""
     if not isinstance(given, dict):
         return False
     if "method" in given:
@@ -267,21 +271,15 @@ def _is_message(given: object) -> bool:
     return "result" in given or "error" in given
 
 
-def _told(url: str, status: int, body: bytes) -> str:
-    """What to say of an answer that is none of the protocol."""
-    described = excerpt(body.decode(errors="replace").strip(), 300)
-    return f"{url} answered {status}: {described}" if described else f"{url} answered {status}."
-
-
 def _encoded(text: str) -> str:
-    """A header's value; what ASCII cannot hold in the way the protocol gives."""
+    """A header's value; in Base64, as the protocol prescribes, if it is not printable ASCII."""
     if text.isascii() and text.isprintable() and text == text.strip() and not text.startswith("=?base64?"):
         return text
     return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
 
 
 async def bridge_stdio(url: str, token: str | None) -> None:
-    """Carries messages between this process's stdin and stdout and a server, until stdin ends."""
+    """Forward messages between this process's stdin and stdout and a server, until stdin ends."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=LINE_BYTES)
     transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), _watchable(sys.stdin))
@@ -292,7 +290,7 @@ async def bridge_stdio(url: str, token: str | None) -> None:
             out.write(message + b"\n")
             out.flush()
         except BrokenPipeError:
-            # Nobody listens any more, so nobody asks either. What is held back would be tried again at the exit.
+            # The client is gone, so stop reading. Redirect stdout, or Python would flush its buffer again at exit.
             with open(os.devnull, "wb") as nowhere:
                 os.dup2(nowhere.fileno(), out.fileno())
             transport.close()
@@ -304,10 +302,10 @@ async def bridge_stdio(url: str, token: str | None) -> None:
 
 
 def _watchable(given: TextIO | None) -> IO[Any]:
-    """What is given, as something the event loop can watch.
+    """The input, or a pipe a thread copies it into.
 
-    It cannot watch a file, nor a device that is no terminal such as `/dev/null`: a thread copies those into a pipe. The
-    thread ends with what it copies, or once nobody reads the pipe.
+    The event loop cannot watch a file, nor a device other than a terminal, such as `/dev/null`. The thread ends with
+    its input, or once nobody reads the pipe.
     """
     if given is not None:
         mode = os.fstat(given.fileno()).st_mode
@@ -325,7 +323,7 @@ def _watchable(given: TextIO | None) -> IO[Any]:
 
 
 async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes | None]:
-    """The lines; None for one longer than the reader's limit, whose text is let go."""
+    """The lines; None for one longer than the reader's limit, which is discarded."""
     cut = False
     while True:
         try:

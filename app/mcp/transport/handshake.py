@@ -1,8 +1,8 @@
-"""Clients of the handshake versions: how a call of theirs is cancelled, although nothing is kept between requests.
+"""Cancellation for clients of the handshake versions, without sessions.
 
-Such a client cancels a call by a notification in a request of its own. A name that the server gives it with the answer
-to `initialize`, and that it sends along from then on, tells whose call is meant; nothing else hangs on the name, so a
-server that was restarted, or another one, serves it all the same.
+Such a client cancels a call by a notification in a separate request. The server gives it a name with the answer to
+`initialize`, and the client sends the name with each request, which identifies its calls. The name has no other use, so
+a restarted server, or another one, serves the client just as well.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from app.mcp.session import Session
 
 _NAME: Final = "mcp-session-id"
-#: Longest name that is looked at; ours have 32 characters.
+#: Longest name accepted; ours have 32 characters.
 _NAME_MAX: Final = 128
-#: Longest body that may be a handshake or a cancellation; calls are mostly longer, and are not read here.
+#: Longest body that may be a handshake or a cancellation; longer ones, which are calls, are not read here.
 _SHORT_BYTES: Final = 16_384
 _CANCELLED: Final = b"notifications/cancelled"
 _INITIALIZE: Final = b"initialize"
 
 
 class CallKey(NamedTuple):
-    """Which call, as its client names it."""
+    """A call, by the ids its client gave it."""
 
     caller_id: str
     client: str
@@ -40,7 +40,7 @@ class CallKey(NamedTuple):
 
 
 class OpenCalls:
-    """The calls under way that may be cancelled by a notification."""
+    """The open calls that a notification may cancel."""
 
     def __init__(self) -> None:
         self._open: dict[CallKey, anyio.CancelScope] = {}
@@ -50,9 +50,9 @@ class OpenCalls:
 
     @contextlib.contextmanager
     def opened(self, key: CallKey | None) -> Iterator[anyio.CancelScope]:
-        """Within it, `cancel` ends what is done; see `cancelled_caught` of the scope afterwards."""
+        """A scope that `cancel` cancels."""
         with anyio.CancelScope() as scope:
-            if key is None or key in self._open:  # a client that uses a number twice cannot say which it means
+            if key is None or key in self._open:  # a request id used twice identifies neither call
                 yield scope
                 return
             self._open[key] = scope
@@ -62,14 +62,14 @@ class OpenCalls:
                 del self._open[key]
 
     def cancel(self, key: CallKey) -> None:
-        """Ends a call; nothing where it has ended."""
+        """Cancel a call, if it is still open."""
         scope = self._open.get(key)
         if scope is not None:
             scope.cancel()
 
 
 def key_of(session: Session, request: Any, request_id: Any) -> CallKey | None:  # noqa: ANN401 - as the SDK has them
-    """The key of a call; None where its client has no name, as over stdio, where the SDK cancels calls itself."""
+    """The key of a call; None if its client has no name, as over stdio, where the SDK cancels calls itself."""
     client = None if request is None else request.headers.get(_NAME)
     if client is None or len(client) > _NAME_MAX:
         return None
@@ -77,11 +77,11 @@ def key_of(session: Session, request: Any, request_id: Any) -> CallKey | None:  
 
 
 class Handshakes:
-    """Names clients and hears what they cancel, in front of the SDK's transport.
+    """Name clients and handle their cancellations, in front of the SDK's transport.
 
     Args:
-        calls: Those under way.
-        session_in: Who a request is from, by its scope.
+        calls: The open calls.
+        session_in: Gives the session of a request, from its scope.
         answer: The SDK's transport.
     """
 
@@ -96,10 +96,10 @@ class Handshakes:
         self._answer = answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one request of a client of the handshake versions.
+        """Serve one request of a client of the handshake versions.
 
         Raises:
-            starlette.requests.ClientDisconnect: the client went away.
+            starlette.requests.ClientDisconnect: the client disconnected.
         """
         request = Request(scope, receive)
         length, client = request.headers.get("content-length", ""), request.headers.get(_NAME)
@@ -111,20 +111,20 @@ class Handshakes:
             if _INITIALIZE in body and _method(body) == "initialize":
                 send = _naming(send)
         elif _CANCELLED in body and len(client) <= _NAME_MAX:
-            self._hear(self._session_in(scope), client, body)
-        await self._answer(scope, again(body, receive), send)
+            self._cancel(self._session_in(scope), client, body)
+        await self._answer(scope, replaying(body, receive), send)
 
-    def _hear(self, session: Session, client: str, body: bytes) -> None:
+    def _cancel(self, session: Session, client: str, body: bytes) -> None:
         match _read(body):
             case {"method": "notifications/cancelled", "params": {"requestId": str() | int() as request_id}}:
                 self._calls.cancel(CallKey(session.caller.id, client, str(request_id)))
 
 
-def _read(body: bytes) -> Any:  # noqa: ANN401 - whatever was sent
+def _read(body: bytes) -> Any:  # noqa: ANN401 - any JSON
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
-        return None  # the SDK says so
+        return None  # the SDK refuses it
 
 
 def _method(body: bytes) -> object:
@@ -142,8 +142,8 @@ def _naming(send: Send) -> Send:
     return sending
 
 
-def again(body: bytes, receive: Receive) -> Receive:
-    """Hands out a body that has been read, and then what else is received."""
+def replaying(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that first returns a body that was already read."""
     read = False
 
     async def receiving() -> Message:

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
 from app.mcp.tools.toolbox import Toolbox
-from app.mcp.transport.handshake import Handshakes, OpenCalls, again
+from app.mcp.transport.handshake import Handshakes, OpenCalls, replaying
 from app.mcp.transport.messages import INVALID_REQUEST, find_fault
 from app.mcp.transport.server import build_server
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from app.mcp.transport.parts import RequestContext
     from schema.guard.guarded_schema import GuardedSchema
 
-#: Versions of the protocol from this one on have no handshake.
-_HEADED: Final = "2026"
-#: Where the SDK logs what broke while it read a request.
+#: The first version of the protocol without a handshake.
+_NO_HANDSHAKE: Final = "2026"
+#: The SDK's logger of errors while it reads a request.
 _SDK_LOG: Final = "mcp.server.streamable_http"
 
 
-def _is_ours(record: logging.LogRecord) -> bool:
-    """Whether a line is about the server: a client that hangs up in the middle of a request is no error of its."""
+def _is_server_error(record: logging.LogRecord) -> bool:
+    """Whether a log line is about the server; a client that disconnects during a request is not an error."""
     return record.exc_info is None or not isinstance(record.exc_info[1], ClientDisconnect)
 
 
@@ -44,31 +44,31 @@ def _is_ours(record: logging.LogRecord) -> bool:
 async def http_server(
     schema: GuardedSchema, session_in: Callable[[Scope], Session], body_bytes: int
 ) -> AsyncIterator[ASGIApp]:
-    """What answers requests; leave it in the task that entered it.
+    """The ASGI application of the SDK; leave the context in the task that entered it.
 
-    Stateless for clients of the handshake versions: sessions would die with the process, and none of the clients tried
-    opens a new one. Host and Origin are checked for the whole server, in `app.auth.hosts`.
+    Clients of the handshake versions get no sessions: these would end with the process, and no client we tried opens a
+    new one. `app.auth.hosts` checks Host and Origin for the whole server.
     """
 
     def session_of(ctx: RequestContext) -> Session:
-        assert ctx.request is not None, "it came over HTTP"
+        assert ctx.request is not None, "the request came over HTTP"
         return session_in(ctx.request.scope)
 
-    logging.getLogger(_SDK_LOG).addFilter(_is_ours)
+    logging.getLogger(_SDK_LOG).addFilter(_is_server_error)
     calls = OpenCalls()
     server = build_server(Toolbox(schema), session_of, calls=calls)
     manager = StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=body_bytes)
     handshakes = Handshakes(calls, session_in, manager.handle_request)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        has_handshake = Headers(scope=scope).get("mcp-protocol-version", "") < _HEADED
+        has_handshake = Headers(scope=scope).get("mcp-protocol-version", "") < _NO_HANDSHAKE
         with contextlib.suppress(ClientDisconnect):
             if scope["method"] == "POST" and Headers(scope=scope).get("content-length", "").isdecimal():
                 body = await Request(scope, receive).body()
                 if (refused := _refusal(body)) is not None:
                     await refused(scope, receive, send)
                     return
-                receive = again(body, receive)
+                receive = replaying(body, receive)
             await (handshakes if has_handshake else manager.handle_request)(scope, receive, send)
 
     async with manager.run():
@@ -76,7 +76,7 @@ async def http_server(
 
 
 def _refusal(body: bytes) -> Response | None:
-    """The answer to JSON that is no message; None to what the SDK answers, as it does what is no JSON."""
+    """The refusal of JSON that is not a message; None for a body the SDK answers, malformed JSON included."""
     try:
         fault = find_fault(from_json(body))
     except ValueError:

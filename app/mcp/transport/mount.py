@@ -1,9 +1,9 @@
-"""`/mcp` over HTTP: signs callers in, and owns the server behind it.
+"""`/mcp` over HTTP: authenticates callers, and owns the SDK's server.
 
-`mcp` takes most of a second to import, so a start does without. One task imports it in a thread once the server has
-nothing to do, or at the first request, which then waits for it; the same task enters and leaves the session
-manager, since its scopes must not cross tasks. Nothing is kept between requests: clients of the handshake versions are
-served without sessions, so that a restart of the server breaks nobody.
+`mcp` takes most of a second to import, so a start does not import it. One task imports it in a thread once the process
+is idle, or at the first request, which then waits for it. The same task enters and leaves the session manager, because
+its scopes must not cross tasks. There is no state between requests: clients of the handshake versions get no sessions,
+so a restart of the server breaks no client.
 """
 
 from __future__ import annotations
@@ -42,26 +42,26 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Where RFC 9728 puts what clients need to know to sign in.
+#: Addresses of the metadata for signing in (RFC 9728).
 METADATA_PATHS: Final = frozenset(
     {"/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"}
 )
-#: The server is imported once the process was idle for so long, when nobody has asked for it before.
+#: The SDK is imported once the process has been idle this long, or at the first request.
 IDLE_SECONDS: Final = 5.0
-#: Share of a core that a process takes which is idle. An import beside a thousand runs made each step a fifth dearer.
+#: Most CPU, as a share of a core, of an idle process. An import during a thousand runs made each step a fifth slower.
 IDLE_SHARE: Final = 0.02
 #: Longest request body; larger inputs are uploaded as artifacts.
 BODY_BYTES: Final = 4 << 20
-#: What requests are made with; there is no session that could be deleted.
+#: Methods of requests; without sessions there is nothing to DELETE.
 _METHODS: Final = ("GET", "POST")
-#: Names the server is called by whose services are kept.
+#: Limit of the cache of services by origin.
 _ORIGINS_MAX: Final = 64
-#: JSON-RPC's codes of what is refused before it is read, and of what broke.
+#: JSON-RPC codes of a refused request and of an error on the server.
 _INVALID_REQUEST: Final = -32600
 _INTERNAL_ERROR: Final = -32603
-#: Where a request's session stands in its ASGI scope.
+#: Key of a request's session in its ASGI scope.
 _SESSION: Final = "packline.mcp.session"
-#: Where the program stands that it comes through, when that gave itself a name.
+#: Key of the request's program in its ASGI scope, if the program named itself.
 _PROGRAM: Final = "packline.mcp.program"
 
 
@@ -69,10 +69,10 @@ class McpMount:
     """The ASGI application behind `/mcp` and its metadata.
 
     Args:
-        schema: What tools are made of and run on.
-        authenticator: Who may call.
+        schema: The schema behind the tools.
+        authenticator: Finds the caller.
         settings: The public address, for the metadata.
-        make_context: What use cases are given, for a caller and a request.
+        make_context: Makes the context of use cases for a caller and a request.
     """
 
     def __init__(
@@ -90,29 +90,28 @@ class McpMount:
         self._stopping = asyncio.Event()
         self._ready: asyncio.Future[ASGIApp] | None = None
         self._owner: asyncio.Task[None] | None = None
-        #: By the origin that a caller sees the server under.
+        #: By the origin under which a caller reaches the server.
         self._services: dict[str, Services] = {}
         self._endings = Endings()
 
     def start(self) -> None:
-        """Starts the task that owns the server; imports nothing yet."""
+        """Start the task that owns the server; imports nothing yet."""
         self._ready = asyncio.get_running_loop().create_future()
         self._owner = asyncio.create_task(self._own(), name="mcp server")
 
     def begin_stopping(self) -> None:
-        """Ends open streams, so that the server need not wait for them."""
+        """End open streams, so that the server need not wait for them."""
         self._stopping.set()
         self._wanted.set()
 
     async def stop(self) -> None:
-        """Ends the server; harmless twice and before `start`."""
+        """End the server; harmless twice and before `start`."""
         self.begin_stopping()
         owner, self._owner = self._owner, None
         if owner is not None:
             await owner
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one request."""
         request = Request(scope, receive)
         answer: ASGIApp
         program: ProgramKey | None = None
@@ -131,7 +130,7 @@ class McpMount:
                 self._endings.done(program)
 
     async def _admit(self, scope: Scope, request: Request) -> ASGIApp:
-        # The HTTP parser leaves white space behind a value, which is no part of it (RFC 9110, 5.5).
+        # The HTTP parser keeps white space after a value, which is not part of it (RFC 9110, 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         headers = request.headers
         token = bearer_token(headers.get("authorization"))
@@ -139,7 +138,7 @@ class McpMount:
         if caller is None:
             return self._challenge(request, token)
         if request.method not in _METHODS:
-            refused = _problem(HTTPStatus.METHOD_NOT_ALLOWED, f"{MCP_PATH} takes GET and POST, not {request.method}.")
+            refused = _problem(HTTPStatus.METHOD_NOT_ALLOWED, f"{MCP_PATH} accepts GET and POST, not {request.method}.")
             refused.headers["allow"] = ", ".join(_METHODS)
             return refused
         try:
@@ -149,14 +148,14 @@ class McpMount:
         if (size := announced_over(headers.get("content-length"), BODY_BYTES)) is not None:
             return _problem(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"The request has {size:,} bytes; at most {BODY_BYTES:,} are taken. Upload large inputs with "
-                "`POST /artifacts`, and give the artifact's id.",
+                f"The request has {size:,} bytes; the limit is {BODY_BYTES:,}. Upload large inputs with "
+                "`POST /artifacts`, and pass the artifact's id.",
             )
         if (ended := headers.get(ENDING_HEADER)) is not None:
             self._endings.end(caller.id, ended)
             return Response(status_code=HTTPStatus.ACCEPTED)
         context = self._make_context(caller, request)
-        services = self._whole(f"{scope['scheme']}://{headers.get('host', '')}", context.services)
+        services = self._with_origin(f"{scope['scheme']}://{headers.get('host', '')}", context.services)
         context = replace(context, services=services, cause=RunCause.AGENT)
         session = Session(self._schema, context, selection, self._authenticator.watch)
         try:
@@ -179,18 +178,18 @@ class McpMount:
         challenge = f'Bearer realm="packline", resource_metadata="{where}"'
         if token is not None:
             challenge += ', error="invalid_token"'
-        known = "The token is invalid, expired or revoked." if token else "Send `Authorization: Bearer …`."
+        reason = "The token is invalid, expired or revoked." if token else "Send `Authorization: Bearer …`."
         answer = _problem(
-            HTTPStatus.UNAUTHORIZED, f"{known} `packline token create` makes a token; see docs/agents.md."
+            HTTPStatus.UNAUTHORIZED, f"{reason} `packline token create` makes a token; see docs/agents.md."
         )
         answer.headers["www-authenticate"] = challenge
         return answer
 
     def _metadata(self, request: Request) -> Response:
-        """RFC 9728: tokens are bearer tokens in the header; there is no authorization server to ask for one."""
+        """The metadata of RFC 9728: bearer tokens in the header, and no authorization server."""
         if request.method not in ("GET", "HEAD"):
             return Response(
-                f"{request.url.path} takes GET, HEAD, not {request.method}.\n",
+                f"{request.url.path} accepts GET, HEAD, not {request.method}.\n",
                 HTTPStatus.METHOD_NOT_ALLOWED,
                 {"allow": "GET, HEAD"},
                 "text/plain",
@@ -207,8 +206,8 @@ class McpMount:
         outward = self._settings.outward
         return outward if self._settings.public_url else f"{request.url.scheme}://{request.url.netloc}{outward}"
 
-    def _whole(self, origin: str, services: Services) -> Services:
-        """Services that sign addresses as they can be used: an agent has no page they could be relative to."""
+    def _with_origin(self, origin: str, services: Services) -> Services:
+        """Services that sign absolute addresses: an agent has no page that a path could be relative to."""
         if self._settings.public_url:
             return services
         found = self._services.get(origin)
@@ -221,7 +220,7 @@ class McpMount:
         return found
 
     async def _own(self) -> None:
-        assert self._ready is not None, "started with it"
+        assert self._ready is not None, "`start` makes it"
         await wanted_or_idle(self._wanted, IDLE_SECONDS)
         if self._stopping.is_set():
             self._ready.cancel()
@@ -234,7 +233,7 @@ class McpMount:
                 self._ready.set_result(answer)
                 await self._stopping.wait()
         except Exception as error:
-            log.exception("the MCP server could not be started")
+            log.exception("could not start the MCP server")
             if not self._ready.done():
                 self._ready.set_exception(error)
 
@@ -242,7 +241,7 @@ class McpMount:
 async def wanted_or_idle(
     wanted: asyncio.Event, seconds: float, cpu_seconds: Callable[[], float] = time.process_time
 ) -> None:
-    """Returns once something is wanted, or once the process took next to no CPU time for some seconds."""
+    """Return once `wanted` is set, or once the process was idle for `seconds`."""
     while not wanted.is_set():
         before = cpu_seconds()
         with contextlib.suppress(TimeoutError):
@@ -257,7 +256,7 @@ def _session_in(scope: Scope) -> Session:
 
 
 def _problem(status: HTTPStatus, message: str) -> Response:
-    """A refusal as an error of the protocol: of any other body the SDKs tell their users the status alone."""
+    """A refusal as a JSON-RPC error: of any other body, the SDKs show their users only the status."""
     code = _INTERNAL_ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else _INVALID_REQUEST
     body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
     return Response(orjson.dumps(body), status.value, media_type="application/json")

@@ -1,9 +1,9 @@
-"""The tasks extension (SEP-2663): a run that takes long is a task, with the run's own id. Imports `mcp`.
+"""The tasks extension (SEP-2663): a long run is a task, with the run's id. Imports `mcp`.
 
 A client that declares `io.modelcontextprotocol/tasks` in a request gets a task in answer to a start whose run has not
-ended within a moment, and asks for it with `tasks/get`. Nothing is kept here: a task is read off the run, so it
-survives a restart, is visible to whoever sees the run, and can be asked for on any server that shares the database.
-Other clients never meet a task.
+ended after `MOMENT_SECONDS`, and polls it with `tasks/get`. A task is derived from its run, so it survives a restart,
+is visible to everybody who may see the run, and can be polled on any server that shares the database. Other clients
+never see a task.
 """
 
 from __future__ import annotations
@@ -33,33 +33,33 @@ if TYPE_CHECKING:
     from app.mcp.transport.parts import RequestContext, SessionOf
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
-#: A start answers with its result when the run has ended by then, in seconds; else with a task.
+#: A start answers with its result if the run ends within this, in seconds; else with a task.
 MOMENT_SECONDS: Final = 1
-#: How often a client is asked to look again, in milliseconds.
+#: Interval at which clients should poll, in milliseconds.
 POLL_MS: Final = 1_000
 _DAY_MS: Final = 86_400_000
 _RUN: Final = """query Task($id: ID!) {
     run(id: $id) { id state createdAt startedAt endedAt currentStep { key } wait { message } } }"""
-#: What a run's state is as a task's. A failed run is a completed task: its result says what failed and how to go on.
+#: A task's status by its run's state. A failed run is a completed task: its result says what failed and what to do.
 _STATUS: Final = {"SUCCEEDED": "completed", "FAILED": "completed", "CANCELLED": "cancelled"}
 
 
 class TaskParams(types.RequestParams):
-    """Which task."""
+    """Parameters of a request about a task."""
 
     task_id: str
 
 
 class TaskUpdateParams(TaskParams):
-    """Answers to questions of a task; runs ask none."""
+    """Answers to a task's questions; runs ask none."""
 
     input_responses: dict[str, Any] = Field(default_factory=dict)
 
 
 def add_to(server: Server[Any], session_of: SessionOf, toolbox: Toolbox) -> None:
-    """Announces the extension, and answers starts of those who declare it with tasks."""
+    """Declare the extension, and answer the starts of clients that declare it with tasks."""
     entry = server.get_request_handler("tools/call")
-    assert entry is not None, "tools are served"
+    assert entry is not None, "the server has tools"
     answer = entry.handler
 
     async def call_tool(ctx: RequestContext, params: types.CallToolRequestParams) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def add_to(server: Server[Any], session_of: SessionOf, toolbox: Toolbox) -> None
         return result
 
     async def call(ctx: RequestContext, params: types.CallToolRequestParams) -> Any:  # noqa: ANN401 - as the SDK has it
-        if not _declared(ctx) or not session_of(ctx).caller.may(Scope.READ):  # who may not read could not ask for it
+        if not _declared(ctx) or not session_of(ctx).caller.may(Scope.READ):  # polling needs the scope
             return await call_tool(ctx, params)
         if isinstance(toolbox.shown(session_of(ctx)).get(params.name), PackTool):
             given = params.arguments
@@ -81,29 +81,30 @@ def add_to(server: Server[Any], session_of: SessionOf, toolbox: Toolbox) -> None
         run = result.get("structuredContent")
         if run is None or run.get("state") in _STATUS or "run_id" not in run:
             return result
-        return {"resultType": "task", **_told(await _find(session_of(ctx), run["run_id"]), session_of(ctx))}
+        return {"resultType": "task", **_task(await _find(session_of(ctx), run["run_id"]), session_of(ctx))}
 
     async def get(ctx: RequestContext, params: TaskParams) -> dict[str, Any]:
-        session, run = await _asked(ctx, session_of, params.task_id)
-        told = _told(run, session)
-        if told["status"] == "completed":
+        session, run = await _session_and_run(ctx, session_of, params.task_id)
+        task = _task(run, session)
+        if task["status"] == "completed":
             wait = types.CallToolRequestParams(name="wait_run", arguments={"run_id": params.task_id, "wait_seconds": 0})
             result = await call_tool(ctx, wait)
-            told["result"] = _ended(result)
-        return {"resultType": "complete", **told}
+            task["result"] = _without_wait(result)
+        return {"resultType": "complete", **task}
 
     async def update(ctx: RequestContext, params: TaskUpdateParams) -> dict[str, Any]:
-        await _asked(ctx, session_of, params.task_id)
+        await _session_and_run(ctx, session_of, params.task_id)
         return {"resultType": "complete"}
 
     async def cancel(ctx: RequestContext, params: TaskParams) -> dict[str, Any]:
-        session, run = await _asked(ctx, session_of, params.task_id)
+        session, run = await _session_and_run(ctx, session_of, params.task_id)
         if session.selection.readonly:
-            raise MCPError(types.INVALID_REQUEST, "This connection only reads; the task goes on.")
+            raise MCPError(types.INVALID_REQUEST, "This connection is read-only, so it cannot cancel the task.")
         if run["state"] not in _STATUS:
-            answer = await toolbox.call(_whole(session), "cancel_run", {"run_id": params.task_id})
+            everything = replace(session, selection=DEFAULT)
+            answer = await toolbox.call(everything, "cancel_run", {"run_id": params.task_id})
             if answer.data is None and (await _find(session, params.task_id))["state"] not in _STATUS:
-                raise MCPError(types.INVALID_REQUEST, "The task cannot be cancelled by this caller.")
+                raise MCPError(types.INVALID_REQUEST, "This caller may not cancel the task.")
         return {"resultType": "complete"}
 
     server.extensions[EXTENSION] = {}
@@ -114,7 +115,7 @@ def add_to(server: Server[Any], session_of: SessionOf, toolbox: Toolbox) -> None
 
 
 def _starts(toolbox: Toolbox, tool: str) -> bool:
-    """Whether a tool starts a run, or has one go on, and may wait for it."""
+    """Whether a tool starts or resumes a run and may wait for it."""
     schema = toolbox.input_schema(tool)
     return schema is not None and "wait_seconds" in schema["properties"] and tool != "wait_run"
 
@@ -124,19 +125,19 @@ def _declared(ctx: RequestContext) -> bool:
     return capabilities is not None and EXTENSION in (capabilities.extensions or {})
 
 
-async def _asked(ctx: RequestContext, session_of: SessionOf, task_id: str) -> tuple[Session, dict[str, Any]]:
-    """Who asks for a task, and the run it is.
+async def _session_and_run(ctx: RequestContext, session_of: SessionOf, task_id: str) -> tuple[Session, dict[str, Any]]:
+    """The session of a request about a task, and the task's run.
 
     Raises:
-        MCPError: the client did not declare the extension, its headers name another task, or there is none such.
+        MCPError: the client did not declare the extension, its headers name another task, or the task is unknown.
     """
     if not _declared(ctx):
         required: dict[str, Any] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
         raise MCPError(
-            MISSING_REQUIRED_CLIENT_CAPABILITY, f"Declare the extension {EXTENSION} with each request.", required
+            MISSING_REQUIRED_CLIENT_CAPABILITY, f"Declare the extension {EXTENSION} in each request.", required
         )
     if ctx.request is not None and ctx.request.headers.get("mcp-name") != task_id:
-        raise MCPError(HEADER_MISMATCH, "The header Mcp-Name does not name the task that the request is about.")
+        raise MCPError(HEADER_MISMATCH, "The Mcp-Name header must be the id of the task.")
     session = session_of(ctx)
     if session.caller.tools is not None and "get_run" not in session.caller.tools:
         raise MCPError(types.INVALID_REQUEST, "`get_run` is not among the `tools` this agent step declares.")
@@ -149,12 +150,12 @@ async def _find(session: Session, run_id: str) -> dict[str, Any]:
     except Unanswered as error:
         raise MCPError(types.INVALID_PARAMS, str(error)) from error
     if run is None:
-        raise MCPError(types.INVALID_PARAMS, "There is no such task that you may see.")
+        raise MCPError(types.INVALID_PARAMS, "There is no such task, or you may not see it.")
     found: dict[str, Any] = run
     return found
 
 
-def _told(run: Mapping[str, Any], session: Session) -> dict[str, Any]:
+def _task(run: Mapping[str, Any], session: Session) -> dict[str, Any]:
     status = _STATUS.get(run["state"], "working")
     words = [run["state"].lower()]
     if run["currentStep"] and status == "working":
@@ -173,16 +174,11 @@ def _told(run: Mapping[str, Any], session: Session) -> dict[str, Any]:
     }
 
 
-def _ended(result: dict[str, Any]) -> dict[str, Any]:
-    """What the start would have answered, had it waited: the answer of `wait_run` without what is about the wait."""
-    told = result.get("structuredContent")
-    if told is None:
+def _without_wait(result: dict[str, Any]) -> dict[str, Any]:
+    """The answer of `wait_run` without the fields of the wait, as a start that waited would have answered."""
+    content = result.get("structuredContent")
+    if content is None:
         return result
-    data = {key: value for key, value in told.items() if key not in ("timed_out", "cursor")}
+    data = {key: value for key, value in content.items() if key not in ("timed_out", "cursor")}
     text = {"type": "text", "text": orjson.dumps(data).decode()}
     return {**result, "structuredContent": data, "content": [text, *result["content"][1:]]}
-
-
-def _whole(session: Session) -> Session:
-    """The session without what it chose to be shown."""
-    return replace(session, selection=DEFAULT)

@@ -37,7 +37,7 @@ async def test_the_skill_tells_the_tools_and_pipelines_there_are(house):
         assert f"- `{name}`: " in body
     assert "create_pipeline" not in body, "what the token cannot do is not told"
     assert "- `tea`: " in body
-    for word in ("Confirm", "idempotency_key", "resume_run", "never", "canonical"):
+    for word in ("Confirm", "idempotency_key", "resume_run", "never", "authoritative"):
         assert word in body
     assert len(answer.content) < 8_000
 

@@ -56,13 +56,13 @@ async def test_every_parameter_of_every_tool_refuses_what_it_does_not_take(house
 @pytest.mark.parametrize("era", ["newest", "legacy"])
 async def test_arguments_that_are_no_object_are_named(house, era):
     async with httpx2.AsyncClient(timeout=60, verify=False) as http:
-        for given, kind in (([1], "an array"), ("{}", "a text"), (7, "a number"), (False, "true or false")):
+        for given, kind in (([1], "an array"), ("{}", "a string"), (7, "a number"), (False, "a boolean")):
             headers, body = wire(era, "tools/call", name="list_runs", arguments=given)
             headers["authorization"] = f"Bearer {house.token}"
             answer = (await http.post(house.url("/mcp"), headers=headers, content=body)).text
             error = json.loads(answer[answer.index("{") :])["error"]
             assert error["code"] == -32602
-            assert error["message"].startswith("`arguments` of a call is an object")
+            assert error["message"].startswith("`arguments` of a call must be an object")
             assert error["message"].endswith(f"this is {kind}.")
 
 
@@ -151,7 +151,7 @@ async def test_agents_that_start_the_same_at_once_start_it_once(house, bench):
 @pytest.mark.parametrize("era", ["newest", "legacy"])
 async def test_a_client_that_reads_no_progress_holds_nobody_up(house, bench, era, monkeypatch):
     monkeypatch.setattr("app.mcp.tools.operation_tools.FIRST_SECONDS", 0)
-    monkeypatch.setattr("app.mcp.tools.waiting.TELL_SECONDS", 1)
+    monkeypatch.setattr("app.mcp.tools.waiting.PROGRESS_SECONDS", 1)
     arguments = {"pack": "test.slow", "input": {"text": "tea"}, "wait_seconds": 50}
     headers, body = wire(era, "tools/call", name="run_pack", arguments=arguments)
     message = json.loads(body)
@@ -181,7 +181,7 @@ async def test_a_client_that_reads_no_progress_holds_nobody_up(house, bench, era
 async def test_ten_megabytes_on_stdin_are_refused_and_the_next_call_is_answered(tmp_path, house, mode):
     env = stdio_environment(tmp_path, PACKLINE_TOKEN=house.token)
     async with stdio_agent([*PACKLINE, "--server", house.url("").rstrip("/")], env, mode) as client:
-        with pytest.raises(MCPError, match=r"The message has 10,000,\d+ bytes; at most 4,194,304 are taken\. Upload"):
+        with pytest.raises(MCPError, match=r"The message has 10,000,\d+ bytes; the limit is 4,194,304\. Upload"):
             await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": TEN_MEGABYTES}})
         assert told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "tea"}}))
 

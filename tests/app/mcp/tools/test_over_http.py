@@ -57,7 +57,7 @@ async def test_an_agent_finds_runs_fails_resumes_and_reads(house, bench, mode):
         failed = await call("run_pipeline", pipeline="brew", inputs={"words": "hot tea"})
         assert (failed["state"], failed["failure"]["step_key"]) == ("FAILED", "switch")
         assert failed["failure"]["hint"] == "Turn it on, then resume."
-        assert failed["next"].pop("first").startswith("The same again fails alike. Do what failure.hint says, or give")
+        assert failed["next"].pop("first").startswith("Unchanged, it fails again. Do what failure.hint says, or pass")
         assert failed["next"] == {"tool": "resume_run", "arguments": {"run_id": failed["run_id"]}}
 
         bench.failing = False
@@ -94,7 +94,7 @@ async def test_an_agent_finds_runs_fails_resumes_and_reads(house, bench, mode):
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_wait_tells_how_far_it_is_and_ends_as_a_normal_answer(house, bench, mode, monkeypatch):
     monkeypatch.setattr("app.mcp.tools.operation_tools.FIRST_SECONDS", 0)
-    monkeypatch.setattr("app.mcp.tools.waiting.TELL_SECONDS", 1)
+    monkeypatch.setattr("app.mcp.tools.waiting.PROGRESS_SECONDS", 1)
     heard = []
 
     async def progress(fraction, total, message):
@@ -174,7 +174,7 @@ async def test_bad_arguments_are_refused_with_what_would_be_right(house):
             empty = await refusal(client, "graphql_query", query=nothing)
             assert (empty["code"], empty["message"][:17]) == ("BAD_REQUEST", "`query` is empty;")
         changing = 'mutation { deletePipeline(pipeline: "brew", confirmKey: "brew") { __typename } }'
-        assert "Only queries" in (await refusal(client, "graphql_query", query=changing))["message"]
+        assert "must be a query" in (await refusal(client, "graphql_query", query=changing))["message"]
         with pytest.raises(MCPError, match=r"no tool `run_pipelin`.*Did you mean `run_pipeline`") as no_tool:
             await client.call_tool("run_pipelin", {})
         assert no_tool.value.error.code == -32602
@@ -241,7 +241,7 @@ async def test_tools_outside_the_scopes_or_the_selection_are_not_shown(house):
         tools = (await client.list_tools()).tools
         assert all(tool.annotations.read_only_hint for tool in tools)
         assert "get_pack" in {tool.name for tool in tools}
-        assert "only reads" in (await refusal(client, "delete_pipeline", pipeline="x", confirm_key="x"))["message"]
+        assert "read-only" in (await refusal(client, "delete_pipeline", pipeline="x", confirm_key="x"))["message"]
     async with agent(house) as client:
         assert "toolsets=author" in (await refusal(client, "get_pack", pack="test.echo"))["hint"]
 
@@ -328,7 +328,7 @@ HINTED: list[tuple[str, dict[str, Any], tuple[str, str | None], str]] = [
     ("list_runs", {"cursor": "xx"}, ("cursor", None), "next_cursor"),
     ("search_catalog", {"cursor": "xx"}, ("cursor", None), "next_cursor"),
     ("run_pack", {"pack": "test.echo", "input": {"text": 2**70}}, ("input", None), "search_catalog"),
-    ("run_pipeline", {"pipeline": "brew", "inputs": {"words": "a\0"}}, ("inputs", None), "repaired"),
+    ("run_pipeline", {"pipeline": "brew", "inputs": {"words": "a\0"}}, ("inputs", None), "Correct these"),
     ("update_pipeline", {"pipeline": "brew", "fields": {"nme": "x"}, "if_version": 1}, ("nme", "name"), "get_pipeline"),
     ("rerun_run", {"run_id": "RUN", "definition": "CURRENT", "inputs": {"x": 1}}, ("inputs.x", None), "Known names"),
 ]
@@ -358,7 +358,7 @@ async def test_hints_lead_to_no_tool_that_is_not_shown(house):
     async with agent(house, query="?packs=test.echo") as client:
         assert "hint" not in await refusal(client, "get_run", run_id="run_x")
         bad = await refusal(client, "test_echo", txt="hi")
-        assert bad["hint"] == "Did you mean `text`? Its input schema says what it takes."
+        assert bad["hint"] == "Did you mean `text`? See the tool's input schema."
     starter = await house.token_for("starter", "RUN")
     async with agent(house, token=starter) as client:
         assert (await refusal(client, "run_pack", pack="test.ecko"))["hint"] == "Did you mean `test.echo`?"
@@ -385,7 +385,7 @@ WRONG_ADDRESSES = {
     "?toolsets=autor": "default, author",
     "?toolset=author": "Did you mean `toolsets`?",
     "?read-only=1": "Did you mean `readonly`?",
-    "?foo=1": "no `foo` in the address of /mcp. There are: packs, readonly, toolsets.",
+    "?foo=1": "no parameter `foo`. There are: packs, readonly, toolsets.",
     "?readonly=maybe": "1 or 0",
 }
 #: Headers that mean one of ours, and what is said of each.
@@ -465,12 +465,12 @@ async def test_an_answer_names_the_next_step_and_nothing_that_is_no_step(house, 
         ended = told(await client.call_tool("resume_run", {"run_id": failed["run_id"]}))
         assert ended["state"] == "SUCCEEDED"
         again = await refusal(client, "resume_run", run_id=failed["run_id"])
-        assert again["hint"].endswith("What can be done now: rerun_run.")
+        assert again["hint"].endswith("Possible now: rerun_run.")
         routed = told(await client.call_tool("route_request", {"user_intent": "brew"}))
         chosen, following = routed["recommendation"], routed["next"]
         assert (following["tool"], following["arguments"]["pipeline"]) == ("run_pipeline", chosen["id"])
         assert following["arguments"]["inputs"] == chosen["suggested_inputs"]
-        assert following["first"] == "Ask the user for words, and have the pipeline and its inputs confirmed."
+        assert following["first"] == "Ask the user for words, and have the user confirm the pipeline and its inputs."
         routed = told(await client.call_tool("route_request", {"user_intent": "brew tea"}))
         chosen = routed["recommendation"]
         assert (chosen["kind"], "next" in routed) == ("NONE", False), "there is nothing to run"

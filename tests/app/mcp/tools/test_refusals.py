@@ -86,7 +86,7 @@ async def test_an_argument_is_called_near_only_where_it_is(house):
         ("query A { server { version } } query B { server { version } }", "`query` takes one", "once for each"),
         ("", "`query` is empty", "such as `{ server { version } }`"),
         ("fragment F on Query { server { version } }", "holds no operation", "such as `{ server { version } }`"),
-        ("mutation { cancelRun(id: 1) { __typename } }", "Only queries", "call the tool that does it"),
+        ("mutation { cancelRun(id: 1) { __typename } }", "must be a query", "call the tool for it"),
         ("{ ", "Syntax Error", "`variables`"),
     ],
 )
@@ -121,7 +121,7 @@ async def test_a_refusal_names_the_actions_that_this_caller_has_tools_for(house)
             for tool in ("resume_run", "cancel_run"):
                 error = await refusal(client, tool, {"run_id": run})
                 assert (error["code"], error["actions"]) == ("WRONG_STATE", actions)
-                assert "What can be done now: rerun_run." in error["hint"]
+                assert "Possible now: rerun_run." in error["hint"]
     async with agent(house, query="?packs=test.echo") as client:
         error = await refusal(client, "cancel_run", {"run_id": run})
         assert error["actions"] == []

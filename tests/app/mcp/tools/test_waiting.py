@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.mcp.tools.waiting import waited
+from app.mcp.tools.waiting import wait_for_run
 
 
 def run(state: str, progress: float, step: float | None, **more: Any) -> dict[str, Any]:
@@ -22,7 +22,7 @@ async def heard(*states: dict[str, Any]) -> list[tuple[float, str]]:
     async def once(_seconds: int) -> dict[str, Any]:
         return later.pop(0)
 
-    assert (await waited(first, 50, once, tell, None))["state"] == "SUCCEEDED"
+    assert (await wait_for_run(first, 50, once, tell, None))["state"] == "SUCCEEDED"
     return said
 
 

@@ -270,10 +270,10 @@ NO_MESSAGES = {
     '{"jsonrpc": "2.0", "id": 1.5, "method": "tools/list"}': "The `id` of a request",
     '{"jsonrpc": "2.0", "id": true, "method": "tools/list"}': "The `id` of a request",
     '{"jsonrpc": "2.0", "id": 1}': "`method` is missing",
-    '{"jsonrpc": "2.0", "id": 1, "method": 5}': "`method` is a text",
-    '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": [1]}': "`params` is an object",
+    '{"jsonrpc": "2.0", "id": 1, "method": 5}': "`method` must be a string",
+    '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": [1]}': "`params` must be an object",
     '{"id": 1, "method": "tools/list"}': '"jsonrpc": "2.0"',
-    '[{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}]': "Batches are not taken",
+    '[{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}]': "Batches are not supported",
     "5": "one JSON object",
     "null": "one JSON object",
     "{}": '"jsonrpc": "2.0"',
@@ -306,5 +306,5 @@ async def test_parameters_that_do_not_fit_are_named(house):
             text = (await http.post(house.url("/mcp"), headers=headers, content=body)).text
             error = json.loads(text[text.index("{") :])["error"]
             assert error["code"] == -32602
-            assert error["message"].startswith(f"The parameters of {method} do not fit: ")
+            assert error["message"].startswith(f"The parameters of {method} are invalid: ")
             assert word in error["message"]

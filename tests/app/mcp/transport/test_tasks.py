@@ -172,7 +172,7 @@ async def test_a_connection_that_only_reads_cancels_no_task(tmp_path, bench):
         task = await Tasker(it).call("run_pack", pack="test.slow", input={})
         reading = Tasker(it, query="?readonly=1")
         assert (await reading.task(task["taskId"]))["status"] == "working"
-        assert "only reads" in (await reading.ask("tasks/cancel", taskId=task["taskId"]))["error"]["message"]
+        assert "read-only" in (await reading.ask("tasks/cancel", taskId=task["taskId"]))["error"]["message"]
         assert (await reading.task(task["taskId"]))["status"] == "working"
         bench.release.set()
 

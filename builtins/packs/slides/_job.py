@@ -5,18 +5,38 @@ Arguments and results are plain values: they are pickled on their way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from packline import PackError
 
 if TYPE_CHECKING:
     from ._deck import Deck
-    from .outline import Made
-    from .render import Format, Rendered, Theme
+
+Format = Literal["pdf", "pptx", "html"]
+Theme = Literal["light", "dark", "corporate", "warm"]
 
 #: Imported before a worker starts on a job; each only starts threads once it is used.
 PRELOAD = ("markdown_it", "typst", "pptx")
 MAX_SLIDES = 200
+
+
+class OutlineResult(TypedDict):
+    """What `outline_text` returns; `markdown` is empty when the text holds too little."""
+
+    markdown: str
+    slide_count: int
+    title: str
+    image_prompts: list[tuple[int, str]]
+    warnings: list[str]
+
+
+class RenderResult(TypedDict):
+    """What `render_deck` returns."""
+
+    content: bytes
+    pages: int
+    title: str
+    warnings: list[str]
 
 
 def outline_text(
@@ -27,7 +47,7 @@ def outline_text(
     audience: str | None,
     angle: str | None,
     image_prompts: bool,
-) -> Made:
+) -> OutlineResult:
     """Outlines a text; an empty `markdown` says that it holds too little."""
     from ._compose import Request, compose
 
@@ -45,7 +65,7 @@ def outline_text(
 
 def render_deck(
     markdown: str, wanted: Format, theme: Theme, title: str | None, author: str | None, footer: str | None
-) -> Rendered:
+) -> RenderResult:
     """Reads, fits and writes a deck; runs in a worker process, so that its libraries stay out of the server."""
     from ._fit import MAX_PAGES, TooManyPagesError
     from ._markdown import read_deck
@@ -76,7 +96,7 @@ def render_deck(
         ) from None
 
 
-def _made(deck: Deck, wanted: Format, theme: Theme) -> Rendered:
+def _made(deck: Deck, wanted: Format, theme: Theme) -> RenderResult:
     from ._fit import split_warnings
 
     if wanted == "html":
@@ -99,5 +119,5 @@ def _made(deck: Deck, wanted: Format, theme: Theme) -> Rendered:
     return _rendered(typeset.content[0], deck.title, pages, warnings)
 
 
-def _rendered(content: bytes, title: str, pages: int, warnings: list[str]) -> Rendered:
+def _rendered(content: bytes, title: str, pages: int, warnings: list[str]) -> RenderResult:
     return {"content": content, "title": title, "pages": pages, "warnings": warnings}

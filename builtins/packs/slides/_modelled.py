@@ -15,7 +15,8 @@ from .._writing import MATERIAL_RULE, asked, blanks, count_words, listed, materi
 
 if TYPE_CHECKING:
     from ._deck import Block
-    from .outline import Input, Made
+    from ._job import OutlineResult
+    from ._outline_input import Input
 
 #: Imported before a worker starts on a job.
 PRELOAD = ("markdown_it",)
@@ -142,7 +143,7 @@ def shown_text(draft: DeckDraft) -> str:
 
 def write_modelled(
     draft: dict[str, object], text: str, max_slides: int, title: str | None, author: str | None, audience: str | None
-) -> Made:
+) -> OutlineResult:
     """The draft as slides in Markdown; runs in a worker process, takes and gives plain values."""
     from ._deck import Paragraph, Run
     from ._write import write_slide

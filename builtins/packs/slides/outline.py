@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import Literal, TypedDict
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -12,6 +12,7 @@ from packline import ArtifactRef, Metadata, PackContext, PackError, PostConditio
 
 from .._file_names import file_stem
 from .._writing import WRITER, WRITER_HELPS, listed, shortened, unsourced, use_model
+from ._job import OutlineResult, outline_text
 from ._modelled import (
     deck_shape,
     has_enough,
@@ -21,48 +22,9 @@ from ._modelled import (
     shown_text,
     write_modelled,
 )
+from ._outline_input import Input
 
 OUTLINE_SECONDS = 60.0
-
-
-class Input(BaseModel):
-    """The text and how to present it."""
-
-    text: str = Field(
-        max_length=500_000,
-        description="What to make slides of: Markdown (its headings become sections) or plain text.",
-        examples=["# Lighthouses\n\n## Fresnel lenses\n\nThe first one was lit in 1823. It threw light for 30 km."],
-    )
-    title: str | None = Field(
-        default=None, max_length=200, description="Title of the deck; else the text's own, else its first sentence."
-    )
-    author: str | None = Field(default=None, max_length=120, description="Shown on the title slide.")
-    audience: str | None = Field(
-        default=None, max_length=100, description="Who it is for, such as `new engineers`; shown on the title slide."
-    )
-    persona: str | None = Field(
-        default=None, max_length=100, description="Voice to write in; has no effect without a model."
-    )
-    angle: str | None = Field(
-        default=None,
-        max_length=160,
-        description="What to stress; without a model only shown on the title slide, as its subtitle.",
-    )
-    max_slides: int = Field(default=14, ge=3, le=40, description="Most slides in all, title and closing included.")
-    export_outline: bool = Field(default=False, description="Also save the slides' Markdown as a file.")
-    include_image_prompts: bool = Field(
-        default=False, description="Also describe a picture for each slide of text, for `image.generate`."
-    )
-    mode: Literal["auto", "deterministic", "model"] = Field(
-        default="auto",
-        description="`auto`: a model writes the slides where one is configured. `deterministic`: the text's own "
-        "sentences, picked and shortened; the same text gives the same slides.",
-    )
-    model: str | None = Field(
-        default=None,
-        max_length=200,
-        description="A configured model, `provider:name`, to be tried first; else those of the role `writer`.",
-    )
 
 
 class ImagePrompt(BaseModel):
@@ -86,16 +48,6 @@ class Output(BaseModel):
     model: str | None = Field(description="The model that wrote it, `provider:name`; null when none did.")
     outline_artifact: ArtifactRef | None = Field(description="The Markdown as a file, when `export_outline` was set.")
     image_prompts: list[ImagePrompt] = Field(description="Empty unless `include_image_prompts` was set.")
-
-
-class Made(TypedDict):
-    """What the worker process hands back; `markdown` is empty when the text holds too little."""
-
-    markdown: str
-    slide_count: int
-    title: str
-    image_prompts: list[tuple[int, str]]
-    warnings: list[str]
 
 
 def _count_is_true(output: Output, _files: object) -> str | None:
@@ -193,12 +145,10 @@ async def outline(ctx: PackContext, input: Input) -> Output:
     )
 
 
-async def _by_rules(ctx: PackContext, input: Input) -> Made:
-    from ._job import outline_text
-
+async def _by_rules(ctx: PackContext, input: Input) -> OutlineResult:
     _warn_about_voice(ctx, input)
     ctx.progress(0.1, f"Reading {len(input.text.split()):,} words")
-    made: Made = await ctx.run_in_process(
+    made: OutlineResult = await ctx.run_in_process(
         outline_text,
         input.text,
         input.max_slides,
@@ -214,7 +164,7 @@ async def _by_rules(ctx: PackContext, input: Input) -> Made:
     return made
 
 
-async def _by_model(ctx: PackContext, input: Input) -> tuple[Made, str]:
+async def _by_model(ctx: PackContext, input: Input) -> tuple[OutlineResult, str]:
     """Slides by a model, and the model's name."""
     if not await asyncio.to_thread(has_enough, input.text):
         raise _too_little()
@@ -231,7 +181,7 @@ async def _by_model(ctx: PackContext, input: Input) -> tuple[Made, str]:
     requested = " ".join(filter(None, (input.title, input.author, input.audience, input.angle)))
     if new := await asyncio.to_thread(unsourced, shown_text(answer.value), (input.text, requested)):
         ctx.warn(f"The text does not hold {listed(new)}; check {'them' if len(new) > 1 else 'it'} on the slides.")
-    made: Made = await ctx.run_in_process(
+    made: OutlineResult = await ctx.run_in_process(
         write_modelled,
         answer.value.model_dump(),
         input.text,

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
 from packline import ArtifactRef, Metadata, PackContext, PackError, PostCondition, pack, python_module
 
 from .._file_names import file_stem
+from ._job import MAX_SLIDES, Format, Theme, render_deck
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from packline import ArtifactFile
 
-Format = Literal["pdf", "pptx", "html"]
-Theme = Literal["light", "dark", "corporate", "warm"]
-
 RENDER_SECONDS = 150.0
-#: As in `_job`, where slides are counted.
-MAX_SLIDES = 200
 
 _MEDIA_TYPES: dict[Format, str] = {
     "pdf": "application/pdf",
@@ -63,15 +59,6 @@ class Output(BaseModel):
     theme: Theme = Field(description="Look of the slides.")
     title: str = Field(description="Title in the file's properties.")
     warnings: list[str] = Field(description="What is not as the Markdown says: splits, pictures, missing characters.")
-
-
-class Rendered(TypedDict):
-    """What the worker process hands back."""
-
-    content: bytes
-    pages: int
-    title: str
-    warnings: list[str]
 
 
 def _is_whole(output: Output, files: Sequence[ArtifactFile]) -> str | None:
@@ -146,8 +133,6 @@ async def render(ctx: PackContext, input: Input) -> Output:
             field="markdown",
             hint="Give slides in Markdown separated by `---` lines, such as the output of `slides.outline`.",
         )
-    from ._job import render_deck
-
     _require_libraries(input.format)
     ctx.progress(0.1, f"Typesetting as {input.format.upper()}")
     made = await ctx.run_in_process(

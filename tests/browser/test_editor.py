@@ -158,7 +158,7 @@ async def test_a_bad_reference_is_shown_where_it_stands_and_put_right(tmp_path: 
     async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
         await tab.visit(f"/pipelines/{await made(it)}/edit?step=again")
         await box(tab, "text").fill("${{ steps.sya.output.text }}")
-        await tab.sees("1 thing to put right")
+        await tab.sees("Fix 1 problem")
         underlined = tab.page.locator("[data-field=text] .decoration-wavy")
         await tab.reads(underlined, "${{ steps.sya.output.text }}")
         await tab.press("Save…")
@@ -227,7 +227,7 @@ async def test_two_browsers_edit_one_pipeline_and_nobody_loses_anything(tmp_path
         await box(other, "text").fill("Other ${{ inputs.who }}")
         await other.press("Save…")
         await other.press("Save the version", within="dialog")
-        await other.sees("Version 2 was saved meanwhile")
+        await other.sees("Version 2 was saved in the meantime")
         await other.page.get_by_role("region", name="What differs").get_by_text("One").wait_for()
         await other.press("Save mine on top", within="dialog")
         await other.sees("saved as version 3")
@@ -322,9 +322,9 @@ async def test_what_nobody_began_to_write_is_not_called_wrong(tmp_path: Path) ->
         await needs.first.get_by_role("button").click()
         await tab.page.wait_for_function("document.activeElement.closest('[data-field]')?.dataset.field === 'name'")
         await tab.page.keyboard.type("x")
-        await check.get_by_text("1 thing to put right before it can be saved").wait_for()
+        await check.get_by_text("Fix 1 problem to save").wait_for()
         await tab.page.keyboard.press("Backspace")
-        await check.get_by_text("2 things to put right before it can be saved").wait_for()
+        await check.get_by_text("Fix 2 problems to save").wait_for()
         await tab.page.wait_for_function(f"({red})() > 0")
 
 

@@ -119,7 +119,7 @@ async def test_many_are_cancelled_acknowledged_and_run_again(tmp_path: Path) -> 
         await tab.page.locator(f"[data-run={broken}]").get_by_role("checkbox").check()
         await tab.press("Run again…")
         await tab.press("Run again 1 run", within="dialog")
-        await tab.sees("Runs again: 1 of 1 run")
+        await tab.sees("Re-run: 1 of 1 run")
 
 
 async def test_two_picked_runs_are_compared(tmp_path: Path) -> None:

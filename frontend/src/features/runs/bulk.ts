@@ -7,7 +7,7 @@ export type BulkAction = "resume" | "rerun" | "cancel" | "acknowledge";
 
 export const BULK_ACTIONS: Record<BulkAction, { word: string; does: string; done: string }> = {
   resume: { word: "Resume", does: "resume", done: "Resumed" },
-  rerun: { word: "Run again", does: "run again", done: "Run again" },
+  rerun: { word: "Run again", does: "run again", done: "Re-run" },
   cancel: { word: "Cancel", does: "are cancelled", done: "Cancelled" },
   acknowledge: { word: "Acknowledge", does: "are acknowledged", done: "Acknowledged" },
 };

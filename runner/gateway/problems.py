@@ -116,7 +116,7 @@ def key_hint(provider: Provider) -> str:
 def no_model(role: str) -> PackError:
     return PackError(
         FailureCode.NOT_FOUND,
-        f"No model serves the role `{role}` here.",
+        f"No model is configured for the role `{role}`.",
         hint=f"Set PACKLINE_MODEL_{role.upper()} to a model, such as `openai:gpt-5-mini`.",
     )
 

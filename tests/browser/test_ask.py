@@ -62,7 +62,7 @@ async def test_what_cannot_run_here_says_what_to_set_up_and_shows_its_steps(tmp_
         await tab.visit("/?ask=turn+my+notes+into+a+blog+post+for+executives")
         answers = tab.page.get_by_role("region", name="Answers")
         await answers.get_by_text("Cannot run here yet.").wait_for()
-        await answers.get_by_text("No model serves the role", exact=False).first.wait_for()
+        await answers.get_by_text("No model is configured for the role", exact=False).first.wait_for()
         await answers.get_by_text("from your request").first.wait_for()
         assert await tab.violations() == []
         assert await tab.page.evaluate("document.documentElement.scrollWidth") <= 360

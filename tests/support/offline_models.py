@@ -41,7 +41,7 @@ class OfflineModels:
 
     def missing(self, role: str) -> Missing | None:
         if role in self.lacking:
-            return Missing(f"No model serves the role `{role}` here.", f"Set PACKLINE_MODEL_{role.upper()}.")
+            return Missing(f"No model is configured for the role `{role}`.", f"Set PACKLINE_MODEL_{role.upper()}.")
         return missing_offline() if role == "voice" and not self.tones else None
 
     async def text(self, role: str, prompt: str, **_: Any) -> TextAnswer:

@@ -39,7 +39,7 @@ It is in the shops from May on."""
 
 class NoModels:
     def missing(self, role: str) -> Missing:
-        return Missing(f"No model serves the role {role}.", "Set one up.")
+        return Missing(f"No model is configured for the role {role}.", "Set one up.")
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ async def test_what_fails_at_the_model_fails_the_step(harness: Harness, model: s
 
 
 async def test_a_mode_that_needs_a_model_says_so(harness: Harness) -> None:
-    with pytest.raises(PackError, match="No model serves"):
+    with pytest.raises(PackError, match="No model is configured"):
         await harness.call(compose, {"description": BRIEF, "mode": "model"})
 
 

@@ -14,7 +14,7 @@ function listed(): { heard: Changes[]; leave: () => void } {
   return { heard, leave: unmount };
 }
 
-test("a list is read again when its changes begin to be told", () => {
+test("a list is read again when its changes begin to arrive", () => {
   const { heard, leave } = listed();
   announceRuns({ runs: [], deletedIds: [], more: false });
   announceRuns(ONE);
@@ -23,7 +23,7 @@ test("a list is read again when its changes begin to be told", () => {
   expect(heard).toEqual([AGAIN, ONE, GONE]);
 });
 
-test("a list that comes after something was told is read again, once", () => {
+test("a list mounted after a change is read again, once", () => {
   announceRuns(ONE);
   const first = listed();
   first.leave();

@@ -36,7 +36,7 @@ test("GraphQL comes with its variables", () => {
   expect(say("GraphQL")).toMatch(/^mutation Run\(\$pipeline: ID!, \$inputs: JSON!\)/);
 });
 
-test("what memory filled in, and the agent that was chosen, go along where they can be told", () => {
+test("learned values and the chosen agent are part of each format that supports them", () => {
   const given = { inputs: { persona: "executive" }, fromMemory: ["PERSONA"], agent: "careful one" };
   const as = (form: Parameters<typeof copyAs>[0]) => copyAs(form, { pipeline: "styled" }, given, "http://here");
   expect(as("GraphQL")).toContain(

@@ -44,7 +44,7 @@ test("every type has its field", () => {
   expect(kind("nothing")).toBeUndefined();
 });
 
-test("names become labels, defaults are told, examples shown", () => {
+test("names become labels; defaults and examples are shown", () => {
   expect(fields.find(({ name }) => name === "source_url")?.label).toBe("Source address");
   expect(fields.find(({ name }) => name === "format")).toMatchObject({ standard: "pdf", choices: ["pdf", "html"] });
   expect(fields.find(({ name }) => name === "practice")?.standard).toBe("true");
@@ -75,7 +75,7 @@ test("what is typed becomes a value of its type; what is empty is left out", () 
 test.each([
   ["count", "many"],
   ["options", "{x}"],
-])("%s that cannot be read is told at its field", (name, text) => {
+])("%s that cannot be read is reported at its field", (name, text) => {
   expect(() => valuesOf(fields, { [name]: text })).toThrow(UnreadableValue);
 });
 

@@ -54,7 +54,7 @@ function Held({
   );
 }
 
-test("what memory fills in is marked, described and told to the server", async () => {
+test("a learned value is marked, described and reported to the server", async () => {
   const started = vi.fn<(start: Start) => void>();
   render(<Held onStart={started} />);
   expect(screen.getByLabelText(/^Persona/)).toHaveValue("executive");
@@ -86,7 +86,7 @@ test("never learning a field clears it", async () => {
   expect(screen.getByLabelText(/^Persona/)).toHaveValue("");
 });
 
-test("a value for an input there is none of is told, not dropped in silence", async () => {
+test("a value for an unknown input is reported, not dropped silently", async () => {
   const started = vi.fn<(start: Start) => void>();
   render(<Held onStart={started} given={{ txet: "tea", colour: "red", persona: "", nothing: "" }} />);
   const status = screen.getByRole("status");

@@ -29,7 +29,7 @@ test("addresses that begin with www. are links, file names and marks in the midd
   expect(html).toContain("a [x] b");
 });
 
-test("quotes and lists may nest as deep as anybody writes them, and what is deeper is told of instead of left out", () => {
+test("quotes and lists may nest as deep as anybody writes them, and what is deeper is reported instead of left out", () => {
   const deepest = 28;
   for (const part of ["> ", "- ", "1. ", "* > "]) {
     const ten = renderMarkdown(`${part.repeat(10)}the end`);

@@ -20,7 +20,7 @@ test("steps stand beside their like, new ones where they came in", () => {
   ]);
 });
 
-test("attempts add up; what has not run took nothing that can be told", () => {
+test("attempts add up; a step that has not run has no duration", () => {
   expect(tookSeconds(step("a", 1, 2))).toBe(3);
   expect(tookSeconds(step("a"))).toBeNull();
   expect(tookSeconds({ key: "a", attempts: [{ startedAt: "2026-01-01T00:00:00Z", endedAt: null }] })).toBeNull();

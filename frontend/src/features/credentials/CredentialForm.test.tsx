@@ -102,7 +102,7 @@ test("a kind of one's own has fields of one's own", async () => {
   );
 });
 
-test("what the server refuses stands at its field, and what was typed stays", async () => {
+test("what the server refuses is shown at its field, and what was typed stays", async () => {
   const issues = [{ path: ["key"], rule: "pattern", severity: "ERROR", message: "A name has no spaces.", hint: null }];
   const { onStored, onCancel } = await form({
     SetCredential: {

@@ -23,8 +23,8 @@ export function ForgetEverything({ rows, whose, onClose, onForget }: Props): Rea
         }}
       >
         <p className="mb-2">
-          All {count(rows, "row")} {whose} go, and the choices learned from them. Runs, artifacts, caches, credentials,
-          and what is pinned or excluded stay.
+          This deletes all {count(rows, "row")} {whose} and the choices learned from them. Runs, artifacts, caches,
+          credentials, and pinned or excluded values stay.
         </p>
         <label className="block">
           Type {rows} to confirm

@@ -74,7 +74,7 @@ async function page(at = "/runs", answers: Answers = {}) {
   return shown;
 }
 
-test("a filter stands in the address, is asked of the server, and is taken off by its chip", async () => {
+test("a filter is in the address and in the query, and its chip removes it", async () => {
   const { asked, history } = await page();
   await userEvent.selectOptions(await screen.findByRole("combobox", { name: "State" }), "Failed");
   await waitFor(() => expect(history.location.search).toContain("status=FAILED"));

@@ -42,7 +42,7 @@ async function form(
   return { ...shown, onMade, onCancel };
 }
 
-test("a token is made with what it may do and for how long, and told once", async () => {
+test("a token is made with scopes and a lifetime, and shown once", async () => {
   const { onMade, asked } = await form();
   await userEvent.type(screen.getByRole("textbox", { name: "Name" }), "Laptop");
   await userEvent.click(screen.getByRole("checkbox", { name: /^run/ }));
@@ -62,7 +62,7 @@ test("nobody gives away more than they have", async () => {
   expect(screen.getByRole("checkbox", { name: /^run/ })).toBeEnabled();
 });
 
-test("what the server refuses stands at its field", async () => {
+test("what the server refuses is shown at its field", async () => {
   const issues = [{ path: ["name"], rule: "required", severity: "ERROR", message: "Give it a name.", hint: null }];
   const { onMade, onCancel } = await form({
     CreateToken: {

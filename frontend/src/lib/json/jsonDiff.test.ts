@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { differences } from "./jsonDiff.ts";
 
-test("only leaves that differ are told, by their path", () => {
+test("only differing leaves are reported, by their path", () => {
   const before = { title: "A", deep: { same: 1, count: 2 }, list: [1, 2], gone: true };
   const after = { title: "B", deep: { same: 1, count: 3 }, list: [1, 2, 3], fresh: null };
   expect(differences(before, after)).toEqual([

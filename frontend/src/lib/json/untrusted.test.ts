@@ -11,7 +11,7 @@ test("a name that every object has means nothing until somebody gives it", () =>
   }
 });
 
-test("texts and values that cannot be read or written are told of instead of thrown", () => {
+test("unreadable texts and values return null instead of throwing", () => {
   expect(readJson("null")).toEqual({ json: null });
   expect(readJson("{")).toBeNull();
   expect(readJson('"\\q"')).toBeNull();

@@ -108,7 +108,7 @@ describe("a stream that is followed", () => {
     expect(states.slice(before).every((state) => state === "polling")).toBe(true);
   });
 
-  test("counts failures anew after a message", async () => {
+  test("resets the failure count after a message", async () => {
     start();
     await drop();
     last().sink.next({ cursor: "1" });

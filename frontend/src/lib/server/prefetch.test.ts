@@ -22,7 +22,7 @@ test("an answer goes to the first who asks the same, and to nobody else", async 
   expect(fetch).toHaveBeenCalledTimes(2);
 });
 
-test("that it failed is told to who takes it", async () => {
+test("a failure is passed to the caller that takes the response", async () => {
   vi.stubGlobal(
     "fetch",
     vi.fn(async () => Promise.reject(new TypeError("away"))),

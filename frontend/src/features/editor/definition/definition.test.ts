@@ -108,7 +108,7 @@ describe("steps", () => {
     expect(after).toContain("# First the page");
   });
 
-  test("of an unknown kind are kept and told apart", () => {
+  test("of an unknown kind are kept and marked", () => {
     const text = "name: x\nsteps:\n  - id: solve\n    agent: {use: mock}\n";
     expect(readDefinition(text).steps.map(({ plain }) => plain)).toEqual([false]);
     expect(stepText(text, 0)).toBe("id: solve\nagent: {use: mock}\n");

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { fitting, suggestionsFor } from "./suggestions.ts";
 import { mapReferences, referencesIn, resolved, spansOf, typedAt } from "./templates.ts";
 
-test("references are told from what only looks like one", () => {
+test("references are distinguished from texts that only look like one", () => {
   expect(referencesIn("a ${{ inputs.url }} b").map(({ path }) => path)).toEqual([["inputs", "url"]]);
   expect(referencesIn("$${{ inputs.url }}")).toEqual([]);
   expect(referencesIn("${{ inputs }} ${{ steps.a }} ${{ other.b }}")).toEqual([]);

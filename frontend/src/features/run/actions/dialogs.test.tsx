@@ -147,7 +147,7 @@ test("a refusal keeps the dialog open and says what was answered", async () => {
   expect(onClose).not.toHaveBeenCalled();
 });
 
-test("a newer definition may be chosen, and what it would do is asked anew", async () => {
+test("a newer definition may be chosen, and its plan is requested again", async () => {
   const { sent } = await dialog("resume", {}, { definitionChanged: true });
   await userEvent.click(await screen.findByRole("checkbox", { name: /Use the current definition, v1/ }));
   await waitFor(() => expect(sent("ResumePlan").at(-1)).toMatchObject({ definition: "CURRENT" }));

@@ -121,7 +121,7 @@ test("a refused credential leads to where it is set, and back", async () => {
   expect(link.getAttribute("href")).toMatch(/^\/credentials\?need=github&return=.*run_1/);
 });
 
-test("a lost session says which step makes it anew", async () => {
+test("a lost session names the step that makes a new one", async () => {
   await panel(aFailure({ class: "STATE_CHANGED", code: "SESSION_UNAVAILABLE" }));
   expect(await screen.findByText(/Outline/)).toBeVisible();
 });

@@ -68,7 +68,7 @@ test("parts of one text are one again, and two messages stay two", () => {
   expect(parts.map((part) => ("text" in part ? part.text.length : 0))).toEqual([SPLIT_AT + 3, 3, 3, 2, 1]);
 });
 
-test("usage is told per turn although programs add it up, and holes show", () => {
+test("usage is shown per turn although programs add it up, and gaps show", () => {
   const used = (input: number, output: number, cost: number) =>
     entry("USAGE", null, { input_tokens: input, output_tokens: output, cost_usd: cost });
   expect(partsOf(fresh(used(100, 10, 0.5), used(150, 30, 0.75)))).toMatchObject([

@@ -26,11 +26,11 @@ OLDEST = (3, 11)
 
 
 class SetupError(Exception):
-    """The environment cannot be made; the message says what to do."""
+    """Raised when the environment cannot be made; the message says what to do."""
 
 
 def main() -> int:
-    """Brings the environment up to date; returns the exit status of the process."""
+    """Bring the environment up to date and return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("kind", choices=sorted(LOCKS))
     parser.add_argument("--folder", type=Path, default=ROOT / ".venv", help="where it is; .venv")

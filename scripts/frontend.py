@@ -31,11 +31,11 @@ NOT_SOURCES = frozenset({"node_modules", "dist", "coverage", ".vite"})
 
 
 class FrontendError(Exception):
-    """The pages cannot be built or checked; the message says why and what to do."""
+    """Raised when the pages cannot be built or checked; the message says why and what to do."""
 
 
 def main() -> int:
-    """Builds, checks or formats; returns the exit status of the process."""
+    """Build, check or format, and return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("what", choices=["build", "check", "format"])
     parser.add_argument("--optional", action="store_true", help="only say so when it cannot be done")
@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def build() -> None:
-    """Builds the pages, unless those that lie there come from the same sources.
+    """Build the pages unless they are up to date.
 
     Raises:
         FrontendError: Node is missing or a step failed.
@@ -154,7 +154,7 @@ def _node_version(node: str) -> tuple[int, ...]:
 
 
 def _install(npm: list[str]) -> None:
-    """Brings `node_modules` to what the lock says."""
+    """Install the packages of the lock into `node_modules`."""
     stamp = FRONTEND / "node_modules" / ".installed-from"
     wanted = hashlib.sha256((FRONTEND / "package-lock.json").read_bytes()).hexdigest()
     if stamp.is_file() and stamp.read_text("utf-8") == wanted:
@@ -165,7 +165,7 @@ def _install(npm: list[str]) -> None:
 
 
 def _run(command: list[str]) -> None:
-    """Runs a command in `frontend/`; what it prints is shown only when it fails."""
+    """Run a command in `frontend/`; show its output only when it fails."""
     done = _done(command)
     if done is None or done.returncode != 0:
         print(done.stdout if done else "", file=sys.stderr)
@@ -178,7 +178,7 @@ def _fails(command: list[str]) -> bool:
 
 
 def _done(command: list[str]) -> subprocess.CompletedProcess[str] | None:
-    """How a command in `frontend/` ended; None when it cannot be started."""
+    """Return the result of a command in `frontend/`; None when it cannot be started."""
     # npm starts node by name: the one that goes with it has to be found first.
     path = os.pathsep.join([str(Path(command[0]).parent), os.environ.get("PATH", os.defpath)])
     try:

@@ -43,7 +43,7 @@ STOP_SECONDS = 30.0
 
 
 class RunError(Exception):
-    """It cannot go on; the message says why and what to do."""
+    """Raised when the demo cannot continue; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,14 @@ DEMOS = (
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What was started, kept in the data folder for the next time.
+    """The started processes, recorded in the data folder for the next call.
 
     Attributes:
         server_pid: Process of the server.
         samples_pid: Process of the file server.
         samples_port: Its port, which the server may reach.
         url: Address of the server.
-        sources: What it was started from, as `_sources` tells.
+        sources: Digest of the sources it was started from, see `_sources`.
     """
 
     server_pid: int
@@ -89,15 +89,15 @@ class Running:
 
     @classmethod
     def read(cls, file: Path) -> Running | None:
-        """What the last start left; None when there is nothing of use."""
+        """The record of the last start; None when there is none."""
         try:
             return cls(**json.loads(file.read_text("utf-8")))
         except (OSError, ValueError, TypeError):
             return None
 
 
-class House:
-    """The server, the file server and their folder."""
+class LocalServers:
+    """The Packline server, the file server and their data folder."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         chosen = environment.get("PACKLINE_DATA_DIR")
@@ -115,7 +115,7 @@ class House:
     # -- starting and stopping
 
     def open(self) -> tuple[Running, bool]:
-        """The running servers, and whether they had to be started.
+        """Start the servers if needed; return them and whether they were started.
 
         Raises:
             RunError: they cannot be started.
@@ -143,7 +143,7 @@ class House:
         return self._start(), True
 
     def close(self) -> bool:
-        """Stops what an earlier start left; whether there was anything."""
+        """Stop the servers of an earlier start; return whether there were any."""
         found = Running.read(self._note)
         self._note.unlink(missing_ok=True)
         if found is None:
@@ -152,7 +152,7 @@ class House:
         return _end(found.samples_pid, "http.server") or stopped
 
     def wait(self, running: Running) -> None:
-        """Returns when the server has ended."""
+        """Wait for the server to end."""
         while _is(running.server_pid, "packline"):
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(running.server_pid, os.WNOHANG)
@@ -197,7 +197,7 @@ class House:
         raise RunError(f"The server did not start. It said:\n{said or '(nothing)'}")
 
     def _serve_samples(self, port: int) -> subprocess.Popen[bytes] | None:
-        """Serves the sample documents; None when the port is taken."""
+        """Serve the sample documents; return None when the port is taken."""
         if port and not _is_free(port):
             return None
         with (self.data / "samples.log").open("wb") as log:
@@ -226,13 +226,13 @@ class House:
             return ""
 
     def _answers(self, url: str) -> bool:
-        """Whether the server of this very data folder is there: it knows the token that lies in the folder."""
+        """Whether the server of this data folder answers: it knows the token in the folder."""
         return _healthy(url) and self._packline("runs", "--limit", "1", "--json").returncode == 0
 
     # -- running
 
     def run(self, demo: Demo, running: Running) -> Path:
-        """Runs a pipeline, its steps printed as they change; the deck it made.
+        """Run a pipeline, print its steps as they change, and return the deck.
 
         Raises:
             RunError: the run failed or made no PDF.
@@ -268,7 +268,7 @@ class House:
         return deck
 
     def login_link(self, running: Running) -> str:
-        """A link that signs a browser in, once.
+        """Return a login link for one browser.
 
         Raises:
             RunError: the server gives none.
@@ -298,11 +298,11 @@ def main() -> int:
     parser.add_argument("--stop", action="store_true", help="stop what an earlier `make run` left running")
     given = parser.parse_args()
     try:
-        house = House(os.environ)
+        servers = LocalServers(os.environ)
         if given.stop:
-            print("Stopped." if house.close() else "Nothing that `make run` started is running.")
+            print("Stopped." if servers.close() else "Nothing that `make run` started is running.")
             return 0
-        return _run(house)
+        return _run(servers)
     except RunError as error:
         print(f"packline: {error}", file=sys.stderr)
         return 1
@@ -315,38 +315,38 @@ def main() -> int:
         return 141
 
 
-def _run(house: House) -> int:
-    running, started = house.open()
+def _run(servers: LocalServers) -> int:
+    running, started = servers.open()
     try:
         print(f"Packline {'is running' if started else 'was already running'} at {running.url}")
         print(f"The sample documents are at http://{LOOPBACK}:{running.samples_port}/")
-        decks = [house.run(demo, running) for demo in DEMOS]
-        link = house.login_link(running)
+        decks = [servers.run(demo, running) for demo in DEMOS]
+        link = servers.login_link(running)
         print("\nMade:")
         for deck in decks:
             print(f"  {_shown(deck)}")
         print(f"\nAddress:  {running.url}")
         print(f"Sign in:  {link}  (works once)")
-        print(f"Commands: export PACKLINE_DATA_DIR={house.data}; {_shown(Path(sys.executable).parent)}/packline runs")
+        print(f"Commands: export PACKLINE_DATA_DIR={servers.data}; {_shown(Path(sys.executable).parent)}/packline runs")
         if not started or not sys.stdin.isatty() or os.environ.get("PACKLINE_RUN_DETACH") == "1":
             print("The server goes on in the background; `make stop` stops it.")
             return 0
         print("Ctrl-C stops the server.", flush=True)
-        house.wait(running)
+        servers.wait(running)
     except KeyboardInterrupt:
         print("\nStopping.", flush=True)
         if started:
-            house.close()
+            servers.close()
         return 0
     except BaseException:
         if started:
-            house.close()
+            servers.close()
         raise
-    raise RunError(f"The server has ended. Its log is {_shown(house.log)}.")
+    raise RunError(f"The server has ended. Its log is {_shown(servers.log)}.")
 
 
 def _sources() -> str:
-    """A digest of names, sizes and times of everything the server is made of."""
+    """Return a digest of the names, sizes and times of the server's sources."""
     found = hashlib.sha256((ROOT / "requirements.lock").read_bytes())
     for folder in SOURCES:
         for file in sorted((ROOT / folder).rglob("*")):
@@ -377,7 +377,7 @@ def _healthy(url: str) -> bool:
 
 
 def _serves(port: int) -> bool:
-    """Whether our file server is there, and not some other program on its port."""
+    """Whether our file server answers, not another program on its port."""
     return _get(f"http://{LOOPBACK}:{port}/{DEMOS[0].document}", method="HEAD")
 
 
@@ -392,7 +392,7 @@ def _get(url: str, *, method: str = "GET") -> bool:
 
 
 def _wait_for_port(server: subprocess.Popen[bytes], log: Path) -> int:
-    """The port the file server took, which it prints."""
+    """Return the port that the file server prints."""
     until = time.monotonic() + START_SECONDS
     while server.poll() is None and time.monotonic() < until:
         words = log.read_text("utf-8", "replace").split()
@@ -428,7 +428,7 @@ def _is(pid: int, word: str) -> bool:
 
 
 def _end(pid: int, word: str) -> bool:
-    """Ends a process and waits for it; whether it was there."""
+    """End a process and wait for it; return whether it was running."""
     if not _is(pid, word):
         return False
     with contextlib.suppress(ProcessLookupError):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Write the pages of `docs/` that are read off the code: settings, commands, failures and kinds, states.
+"""Write the generated pages of `docs/`: settings, commands, failures and kinds, states.
 
 .venv/bin/python scripts/reference_pages.py            write them
-.venv/bin/python scripts/reference_pages.py --check    only tell which are not current
+.venv/bin/python scripts/reference_pages.py --check    only list outdated ones
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def main() -> int:
 
 
 def _probe(server: subprocess.Popen[bytes], data: Path) -> str | None:
-    """What the server says it is; None when it does not answer in time or ended."""
+    """Return what the server reports; None when it does not answer in time or ended."""
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until and server.poll() is None:
         try:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from scripts.make_run import DEMOS, LOOPBACK, House, Running
+from scripts.make_run import DEMOS, LOOPBACK, LocalServers, Running
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,18 +144,18 @@ def add_agents(folder: Path) -> None:
     (folder / "packline.toml").write_text("\n".join(tables), "utf-8")
 
 
-class Furnisher:
-    """Puts believable data into a fresh server, as its users would."""
+class SampleData:
+    """Fills a fresh server with realistic data through the API."""
 
-    def __init__(self, house: House, running: Running) -> None:
-        self._house = house
+    def __init__(self, servers: LocalServers, running: Running) -> None:
+        self._servers = servers
         self._running = running
-        self._token = (house.data / "cli-token").read_text("utf-8").strip()
+        self._token = (servers.data / "cli-token").read_text("utf-8").strip()
 
     def ask(
         self, query: str, variables: Mapping[str, Any] | None = None, *, token: str | None = None
     ) -> dict[str, Any]:
-        """The only field that a query or command answers."""
+        """Send an operation with one root field and return that field."""
         request = urllib.request.Request(
             f"{self._running.url}/graphql",
             json.dumps({"query": query, "variables": dict(variables or {})}).encode(),
@@ -187,7 +187,7 @@ class Furnisher:
     def run(
         self, pipeline: str, inputs: Mapping[str, Any], title: str | None = None, *, token: str | None = None
     ) -> dict[str, Any]:
-        """A run of a pipeline that has ended, or waits to be tried again."""
+        """Run a pipeline until it ends or waits for a retry."""
         given = {"target": pipeline, "inputs": inputs, "title": title}
         call = "runPipeline(pipeline: $target, inputs: $inputs, title: $title, waitSeconds: 45)"
         return self._started(f"($target: ID!, $inputs: JSON!, $title: String) {{ started: {call}", given, token)
@@ -200,7 +200,7 @@ class Furnisher:
         return self._started(command, given, None)
 
     def propose(self, request: str) -> None:
-        """Keeps what is missing for a request."""
+        """Save the proposal for a request."""
         found = self.ask(
             """query ($request: String!) { route(userIntent: $request) { gapWarning { missingCapability
                 proposedPack { name inputSchema outputSchema integrationPattern whyUseful } } } }""",
@@ -213,7 +213,7 @@ class Furnisher:
         )
 
     def call(self, pack: str, given: Mapping[str, Any]) -> None:
-        """Runs a single pack to its end."""
+        """Run a single pack until it ends."""
         call = "runPack(pack: $target, input: $inputs, waitSeconds: 45)"
         self._started(f"($target: ID!, $inputs: JSON!) {{ started: {call}", {"target": pack, "inputs": given}, None)
 
@@ -228,14 +228,14 @@ class Furnisher:
         return run
 
     def resume(self, run: str) -> None:
-        """Goes on with a failed run."""
+        """Resume a failed run."""
         self.ask(
             "mutation ($id: ID!) { resumeRun(id: $id, waitSeconds: 45) { __typename ... on Problem { message } } }",
             {"id": run},
         )
 
     def copy(self, pipeline: str, key: str, name: str) -> None:
-        """A user's own copy of a starter, changed once."""
+        """Copy a starter and change the copy once."""
         self.ask(
             """mutation ($pipeline: ID!, $key: Key!, $name: String!) {
                 clonePipeline(pipeline: $pipeline, key: $key, name: $name) {
@@ -263,7 +263,7 @@ class Furnisher:
         return str(made["credential"]["id"])
 
     def furnish(self) -> list[Shot]:
-        """Makes everything; what there is to be seen of it."""
+        """Create all data; return the pictures to take."""
         samples = f"http://{LOOPBACK}:{self._running.samples_port}"
         agent = self.token("Reading agent", "reading-agent")
         self.token("Ada's laptop", "ada")
@@ -330,7 +330,9 @@ class Furnisher:
         ]
 
 
-async def take(browser: Browser, house: House, running: Running, shots: list[Shot], theme: Theme, folder: Path) -> None:
+async def take(
+    browser: Browser, servers: LocalServers, running: Running, shots: list[Shot], theme: Theme, folder: Path
+) -> None:
     """Takes every picture in one theme."""
     tabs: dict[tuple[bool, bool], Page] = {}
     for shot in shots:
@@ -338,7 +340,7 @@ async def take(browser: Browser, house: House, running: Running, shots: list[Sho
         if (page := tabs.get(kind)) is None:
             page = tabs[kind] = await _tab(browser, theme, phone=shot.size == PHONE)
             if shot.signed_in:
-                await page.goto(house.login_link(running))
+                await page.goto(servers.login_link(running))
                 await page.wait_for_url(f"{running.url}/")
         await page.set_viewport_size({"width": shot.size[0], "height": shot.size[1]})
         await page.goto(running.url + shot.path)
@@ -378,15 +380,15 @@ async def _settle(page: Page, shot: Shot) -> None:
     await page.wait_for_timeout(700)
 
 
-async def photograph(house: House, running: Running, shots: list[Shot], folder: Path) -> None:
+async def photograph(servers: LocalServers, running: Running, shots: list[Shot], folder: Path) -> None:
     """Takes every picture in both themes."""
     from playwright.async_api import async_playwright
 
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        await take(browser, house, running, shots, "light", folder)
-        await take(browser, house, running, shots, "dark", folder)
+        await take(browser, servers, running, shots, "light", folder)
+        await take(browser, servers, running, shots, "dark", folder)
         await browser.close()
 
 
@@ -403,16 +405,16 @@ def main() -> int:
         port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="packline-pictures-") as folder:
         add_agents(Path(folder))
-        house = House({**os.environ, "PACKLINE_DATA_DIR": folder, "PACKLINE_PORT": str(port)})
-        running, _ = house.open()
+        servers = LocalServers({**os.environ, "PACKLINE_DATA_DIR": folder, "PACKLINE_PORT": str(port)})
+        running, _ = servers.open()
         try:
-            shots = Furnisher(house, running).furnish()
+            shots = SampleData(servers, running).furnish()
             wanted = [shot for shot in shots if not given.names or shot.name in given.names]
-            asyncio.run(photograph(house, running, wanted, given.into.resolve()))
+            asyncio.run(photograph(servers, running, wanted, given.into.resolve()))
             if given.wait:
-                input(f"{house.login_link(running)} — Enter ends it. ")
+                input(f"{servers.login_link(running)} — Enter ends it. ")
         finally:
-            house.close()
+            servers.close()
     return 0
 
 

@@ -34,7 +34,7 @@ test.each(PAGES)("%s of a mistyped pipeline links to the nearest", async (path, 
     },
     { path, at },
   );
-  expect(await screen.findByText(/No pipeline is called “slow33”/)).toHaveTextContent("Did you mean slow3?");
+  expect(await screen.findByText(/There is no pipeline named “slow33”/)).toHaveTextContent("Did you mean slow3?");
   expect(screen.getByRole("link", { name: "slow3" })).toHaveAttribute("href", "/pipelines/slow3");
 });
 
@@ -53,6 +53,6 @@ test("where no name is near, none is named, and what else the server advises sho
     { PackPage: new With({ pack: null }, EXTENSIONS("slow", null, "`slow` is a pipeline.")) },
     { path: "/catalog/$pack", at: "/catalog/slow" },
   );
-  expect(await screen.findByText(/No pack is called “slow”/)).toHaveTextContent("slow is a pipeline.");
+  expect(await screen.findByText(/There is no pack named “slow”/)).toHaveTextContent("slow is a pipeline.");
   expect(screen.queryByText(/Did you mean/)).toBeNull();
 });

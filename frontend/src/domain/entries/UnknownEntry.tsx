@@ -23,7 +23,7 @@ export function UnknownPipeline({ id, extensions }: Props): ReactNode {
         </Link>
       }
     >
-      No pipeline is called “{id}”.
+      There is no pipeline named “{id}”.
       {closest === null ? null : (
         <>
           {" "}
@@ -55,7 +55,7 @@ export function UnknownPack({ id, extensions }: Props): ReactNode {
         </Link>
       }
     >
-      No pack is called “{id}”.
+      There is no pack named “{id}”.
       {closest === null ? null : (
         <>
           {" "}

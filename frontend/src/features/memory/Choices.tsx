@@ -30,7 +30,7 @@ export function Choices({ entry, onSettle, onForget }: Props): ReactNode {
         <h3 className="font-medium wrap-anywhere">
           {entry.entry === null ? (
             <>
-              {name} <span className="font-normal text-soft">(gone)</span>
+              {name} <span className="font-normal text-soft">(deleted)</span>
             </>
           ) : entry.entry.__typename === "Pipeline" ? (
             <Link to="/pipelines/$pipeline" params={{ pipeline: entry.entry.key }} className="link">

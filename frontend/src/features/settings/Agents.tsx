@@ -52,7 +52,7 @@ function Listed({ agentProfiles }: AgentsQuery): ReactNode {
   );
 }
 
-/** The program; what it is called with is long, and seldom asked for. */
+/** The program; its arguments are folded. */
 function Command({ command: [program, ...args] }: Pick<Profile, "command">): ReactNode {
   if (program === MOCK) return <p>Answers from a script. No program starts.</p>;
   if (args.length === 0) return <p className="font-mono wrap-anywhere">{program}</p>;

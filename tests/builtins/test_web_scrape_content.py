@@ -261,7 +261,7 @@ class TestAddresses:
             ("http://127.0.0.1:0/", "port 0"),
             ("http://127.0.0.1:70000/", "port 70000"),
             ("http://ada:secret@127.0.0.1/", "user name or password"),
-            ("http:///page", "names no host"),
+            ("http:///page", "has no host"),
             ("ftp://127.0.0.1/page", "`ftp`"),
             ("127.0.0.1/page", "`127.0.0.1/page`"),
             ("http://127.1/", "`127.1`"),

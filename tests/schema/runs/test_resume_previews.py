@@ -242,7 +242,7 @@ async def test_what_kills_or_holds_its_worker_is_remembered(it: Product, monkeyp
     artifact = await upload(it, "a.png", media_files.png(10, 11))
     first = await fetch(it, artifact)
     assert first.status_code == 404
-    assert "ended the process" in first.text
+    assert "crashed the process" in first.text
     assert (await fetch(it, artifact)).text == first.text
     assert len(calls) == 1
 

@@ -6,7 +6,8 @@ assert walk.found == {}          # marks that were planted where the caller must
 assert walk.errors == []
 
 An object is asked for itself by its id and for all that stands one step beyond it. That is far enough: every object
-that an answer tells of must be there by its id, too, and is asked for all beyond it when the walk comes to it.
+that an answer tells of must be there by its id, too, and is asked for all beyond it when the walk comes to it. So a
+field of the root that answers with such an object is asked for the object alone: the walk comes to it again.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ TYPES: Final = {
     "gap": "GapProposal",
     "mem": "MemoryEntry",
 }
+#: Objects asked for in one request: three runs cost nearly as much as one may.
+_AT_ONCE: Final = 3
 _TYPED: Final = frozenset(TYPES.values())
 _ID: Final = re.compile(rf"\b(?:{'|'.join(TYPES)}|sess)_[0-9A-HJKMNP-TV-Z]{{26}}\b")
 
@@ -97,23 +100,33 @@ class Walk:
             asked = root_fields("Query")[name]
             for variables in askings:
                 declared, passed = parameters(asked, variables)
-                for selection in packed(get_named_type(asked.type).name, 1, self.scopes, PAGE_BELOW):
+                answered = get_named_type(asked.type).name
+                depth = 0 if answered in (*TYPES.values(), "Node") else 1
+                for selection in packed(answered, depth, self.scopes, PAGE_BELOW):
                     await self.ask(f"query {declared} {{ {name}{passed} {{ {selection} }} }}", variables)
         done = 0
         while done < len(self._met):
-            for known in [*self._met][done:]:
-                await self._ask_object(known)
-                done += 1
+            wave = [*self._met][done:]
+            done += len(wave)
+            for prefix, kind in TYPES.items():
+                await self._ask_objects(kind, [known for known in wave if known.partition("_")[0] == prefix])
 
-    async def _ask_object(self, known: str) -> None:
-        kind = TYPES[known.partition("_")[0]]
-        for selection in packed(kind, 1, self.scopes):
+    async def _ask_objects(self, kind: str, wave: Sequence[str]) -> None:
+        """Asks for each object by itself, and for the rest of those that are there some at a time."""
+        first, *others = packed(kind, 1, self.scopes)
+        found = []
+        for known in wave:
             data = await self.ask(
-                f"query ($id: ID!) {{ node(id: $id) {{ ... on {kind} {{ {selection} }} }} }}", {"id": known}
+                f"query ($id: ID!) {{ node(id: $id) {{ ... on {kind} {{ {first} }} }} }}", {"id": known}
             )
-            if data is None or data["node"] is None:
-                return
-            self.ids.add(known)
+            if data is not None and data["node"] is not None:
+                found.append(known)
+        self.ids |= {*found}
+        for selection in others:
+            document = f"query ($ids: [ID!]!) {{ objects: nodes(ids: $ids) {{ ... on {kind} {{ {selection} }} }} }}"
+            for start in range(0, len(found), _AT_ONCE):
+                data = await self.ask(document, {"ids": found[start : start + _AT_ONCE]})
+                assert data is None or None not in data["objects"]
 
     async def ask(self, document: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:
         """The data of a document; what is in it is looked at, and errors are kept."""

@@ -197,6 +197,7 @@ class Run(Node):
 
     @strawberry.field(description=("All steps of the version, in order. A single pack call has one step."))
     async def steps(self, info: Info) -> list[RunStep]:
+        info.context.loaders.run.prime(self.record.id, self.record)  # they ask for it
         found = await info.context.loaders.steps.load(self.record.id)
         return [RunStep.of(step) for step in found]
 

@@ -185,6 +185,9 @@ class RunStep(Node):
         own = [Artifact.of(record) for record in await loaders.artifacts_of_step.load(self.record.id)]
         if own or self.record.attempt_id is None:
             return own
+        run = await loaders.run.load(self.record.run_id)
+        if run is not None and run.rerun_of is None:
+            return own  # only a re-run reuses outputs
         attempt = await loaders.attempt.load(self.record.attempt_id)
         if attempt is None or attempt.reused_from is None:
             return own

@@ -79,8 +79,9 @@ async def test_an_agent_finds_runs_fails_resumes_and_reads(house, bench, mode):
             assert (await http.get(read["download_url"])).text == "hot tea"
         whole = await call("get_run", run_id=failed["run_id"], detail="full")
         assert [step["state"] for step in whole["steps"]] == ["SUCCEEDED", "SUCCEEDED"]
-        assert whole["steps"][0]["input"] == {"text": "hot tea"}
-        assert "input" not in (await call("get_run", run_id=failed["run_id"]))["steps"][0]
+        assert (whole["steps"][0]["input"], whole["steps"][0]["pack_version"]) == ({"text": "hot tea"}, "1.0.0")
+        brief = await call("get_run", run_id=failed["run_id"])
+        assert not {"input", "output", "pack_version"} & brief["steps"][0].keys()
         listed = await call("list_runs", states=["SUCCEEDED"])
         assert [each["run_id"] for each in listed["items"]] == [failed["run_id"]]
         asked = await call(

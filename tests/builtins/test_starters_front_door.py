@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
+import pytest_asyncio
 
 from tests.support.front_door import command, look, start, until_state
 from tests.support.ghost_server import ADMIN_API_KEY, GhostDouble
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from tests.support.product import Product
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.asyncio(loop_scope="module")]
 
 FRESNEL = (
     "# Lenses\n\n## The first\n\nThe first Fresnel lens was used in 1823 in the Cordouan lighthouse. It was built by "
@@ -86,11 +87,11 @@ MORE = """
 """
 
 
-@pytest.fixture(params=["model", "none"])
-async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[World]:
-    """With a writing model and without."""
+@pytest_asyncio.fixture(params=["model", "none"], scope="module", loop_scope="module")
+async def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    """With a writing model and without; for tests that start runs and look at these alone."""
     async with AsyncExitStack() as stack:
-        yield await make_world(stack, tmp_path, ["good"] if request.param == "model" else [])
+        yield await make_world(stack, tmp_path_factory.mktemp("world"), ["good"] if request.param == "model" else [])
 
 
 async def make_world(stack: AsyncExitStack, folder: Path, writer: list[str], **settings: Any) -> World:
@@ -283,6 +284,7 @@ async def test_posts_are_written_where_a_model_is_and_refused_before_anything_is
 ) -> None:
     inputs = addressed(world, BLOGS[key]) | BLOG | {"project_url": "https://lamps.example/"}
     if not is_written(world):
+        world.web.requests.clear()
         refused = await start(world.it, key, inputs)
         assert refused["__typename"] == "UnavailableProblem"
         assert "model" in json.dumps(refused)

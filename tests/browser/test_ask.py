@@ -32,6 +32,7 @@ async def runs(it: Product) -> int:
 
 async def test_a_request_with_a_file_is_answered_filled_in_and_run_when_told(tmp_path: Path) -> None:
     async with product(tmp_path, builtins=True) as it, browsing(it) as tab:
+        await tab.visit("/")
         await tab.page.locator("input[type=file]").set_input_files(NOTES)
         await tab.page.get_by_role("list", name="Files").get_by_text("notes.md").wait_for()
         box = tab.page.get_by_label("Ask what to run")
@@ -72,6 +73,7 @@ async def test_what_cannot_run_here_says_what_to_set_up_and_shows_its_steps(tmp_
 
 async def test_what_is_missing_is_proposed_kept_copied_and_ready_to_be_filed(tmp_path: Path) -> None:
     async with product(tmp_path, builtins=True) as it, browsing(it) as tab:
+        await tab.visit("/")
         await tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         await tab.page.get_by_label("Ask what to run").wait_for()
         await tab.page.keyboard.press("Control+k")
@@ -137,6 +139,7 @@ async def test_with_a_routing_model_enter_asks_it_and_what_it_cannot_decide_word
             return json.dumps(chosen)
 
         models.answer = answer
+        await tab.visit("/")
         await (
             tab.page.get_by_text("Nothing runs until you confirm")
             .and_(tab.page.get_by_text("Press Enter to ask"))

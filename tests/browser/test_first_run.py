@@ -15,6 +15,7 @@ pytestmark = BROWSER
 
 async def test_the_sample_fails_is_resumed_and_its_deck_opens(tmp_path: Path) -> None:
     async with product(tmp_path, builtins=True) as it, browsing(it) as tab:
+        await tab.visit("/")
         await tab.press("Run the sample")
         await tab.state("Failed")
         await tab.sees("Practice failure")

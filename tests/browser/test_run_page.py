@@ -225,6 +225,7 @@ async def test_a_hidden_tab_draws_nothing_but_its_title(tmp_path: Path) -> None:
 async def test_hands_that_never_leave_the_keyboard_resume_a_run(tmp_path: Path) -> None:
     bench = Workbench()
     async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await tab.visit("/")
         await save(it, "typed", step("make", "test.echo", text="tea"), step("send", "test.switch"))
         run = await ran(it, "typed")
         keys = tab.page.keyboard

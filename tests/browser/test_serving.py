@@ -51,6 +51,7 @@ async def test_the_page_works_below_a_path(tmp_path: Path) -> None:
 async def test_a_page_of_another_version_says_reload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app.main, "version", lambda _name: "9.9.9")
     async with product(tmp_path) as it, browsing(it) as tab:
+        await tab.visit("/")
         await tab.sees("The server is Packline 9.9.9 now")
         assert await tab.violations() == []
         await tab.page.evaluate("window.same = true")
@@ -90,6 +91,7 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
                 if asked[-1] == "RunPage":
                     early.set()
 
+        await tab.visit("/")
         await tab.page.wait_for_load_state("networkidle")
         tab.page.on("request", note)
 

@@ -4,8 +4,8 @@ async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
     await tab.visit("/runs")
     await tab.page.get_by_role("button", name="Resume").click()
 
-All tests of a process share one Chromium (`tests/browser/conftest.py`); each has a context of its own in it, which
-shares no cookie, storage or cache with another's.
+No address is open before the first visit. All tests of a process share one Chromium (`tests/browser/conftest.py`);
+each has a context of its own in it, which shares no cookie, storage or cache with another's.
 """
 
 from __future__ import annotations
@@ -195,14 +195,14 @@ async def browsing(
     signed_in: bool = True,
     expect: tuple[str, ...] = (),
 ) -> AsyncIterator[Tab]:
-    """A page of its own in the shared browser; fails the test at the end if the page complained of anything.
+    """An empty page of its own in the shared browser; fails the test at the end if the page complained of anything.
 
     Args:
         it: The product.
         theme: What the system prefers.
         size: Width and height in pixels.
         touch: Whether it is used with a finger.
-        signed_in: Whether to follow a login link first.
+        signed_in: Whether it has the administrator's cookie.
         expect: Parts of complaints that belong to the test.
     """
     assert _shared, "there is no browser: the fixture of tests/browser/conftest.py starts it"
@@ -218,8 +218,9 @@ async def browsing(
         page.set_default_timeout(PATIENCE_MS)
         tab = Tab(page, it)
         if signed_in:
-            await page.goto(await login_link(it))
-            await page.wait_for_url(it.url("/"))
+            _, _, secret = (await login_link(it)).partition("#")
+            answer = await context.request.post(it.url("/login"), form={"token": secret}, max_redirects=0)
+            assert answer.status == 303, await answer.text()
         yield tab
     finally:
         await context.close()

@@ -106,7 +106,7 @@ class Attempt:
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # validators, serializers and post-conditions are the pack's code, too
-            log.warning("a pack's contract raised", pack=self.pack.name, error=self._said(error))
+            log.warning("a pack's contract raised", pack=self.pack.name, error=self._error_text(error))
             return Outcome(failure=storable_failure(self._defect(error).failure, self.redactor))
 
     def _check_input(self) -> BaseModel:
@@ -176,12 +176,12 @@ class Attempt:
             raise
         except TimeoutError as error:
             raise PackError(
-                FailureCode.TIMEOUT, f"{self.pack.name} gave up waiting: {self._said(error) or 'time-out'}."
+                FailureCode.TIMEOUT, f"{self.pack.name} gave up waiting: {self._error_text(error) or 'time-out'}."
             ) from error
         except MemoryError as error:
             raise PackError(FailureCode.RESOURCE_EXHAUSTED, f"{self.pack.name} ran out of memory.") from error
         except BaseException as error:  # a pack may raise anything, native panics included
-            log.warning("a pack raised", pack=self.pack.name, error=self._said(error))
+            log.warning("a pack raised", pack=self.pack.name, error=self._error_text(error))
             raise self._defect(error) from error
         self._returned_at = monotonic()
         return result
@@ -193,12 +193,12 @@ class Attempt:
             stack = ""
         return PackError(
             FailureCode.HANDLER_FAILED,
-            f"{self.pack.name} raised {type(error).__name__}: {self._said(error)}",
-            hint="This is a defect of the pack: report it, naming the run.",
+            f"{self.pack.name} raised {type(error).__name__}: {self._error_text(error)}",
+            hint="This is a bug in the pack: report it with the run's id.",
             detail={"stack": self.redactor.excerpt(plain_text(stack), STACK_CHARACTERS, from_end=True)},
         )
 
-    def _said(self, error: BaseException) -> str:
+    def _error_text(self, error: BaseException) -> str:
         return self.redactor.excerpt(plain_text(_words(error)), WORDS_CHARACTERS)
 
     async def _wait_for_cancelled(self, body: asyncio.Task[BaseModel]) -> None:
@@ -208,7 +208,7 @@ class Attempt:
             log.error("a handler ignores its cancellation and was abandoned", pack=self.pack.name)
             body.add_done_callback(_forget)
         elif not body.cancelled() and (error := body.exception()) is not None:
-            log.debug("a stopped handler raised", pack=self.pack.name, error=self._said(error))
+            log.debug("a stopped handler raised", pack=self.pack.name, error=self._error_text(error))
 
     def _check_output(self, result: object) -> Outcome:
         output_model = self.pack.output_model
@@ -279,13 +279,13 @@ class Attempt:
             except ValidationError as wrong:
                 return _invalid(wrong, FailureCode.INVALID_OUTPUT, what, self.redactor)
             except Exception as failed:  # a validator of the pack's may raise anything
-                log.debug("an output could not be looked at again", pack=self.pack.name, error=self._said(failed))
+                log.debug("an output could not be looked at again", pack=self.pack.name, error=self._error_text(failed))
         return PackError(
             FailureCode.INVALID_OUTPUT,
             f"{what} has a value that does not fit its field and cannot be written as JSON.",
             hint="Report it to the pack's author: fields set by `model_construct`, `model_copy` or an assignment are "
             "not converted.",
-            detail={"error": self._said(error)},
+            detail={"error": self._error_text(error)},
         )
 
     def _check_post_conditions(self, result: BaseModel) -> None:
@@ -303,8 +303,8 @@ class Attempt:
             if wrong is not None:
                 raise PackError(
                     FailureCode.INVALID_OUTPUT,
-                    f"{self.pack.name} failed its post-condition, {condition.description}: {wrong}",
-                    hint="The pack or its input has a defect; look at its artifacts.",
+                    f"{self.pack.name} breaks its post-condition “{condition.description}”: {wrong}",
+                    hint="This is a bug in the pack, or its input is bad: look at the run's artifacts.",
                 )
 
 

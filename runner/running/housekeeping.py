@@ -103,7 +103,7 @@ class Housekeeping:
             except (StoreError, OSError) as error:
                 log.warning("cleanup failed and will be retried", work=work.__name__, error=str(error))
             except Exception:  # no error may end the sweeps
-                log.exception("cleanup failed by a defect and will be retried", work=work.__name__)
+                log.exception("cleanup failed because of a bug and will be retried", work=work.__name__)
 
 
 def _folders(folder: Path) -> list[str]:

@@ -159,7 +159,7 @@ class Worker:
             log.warning("a run could not be recorded and is released", run=fence.run_id, error=str(error))
             await self._heartbeat.abandon(fence.run_id, fence.epoch)
         except Exception:
-            log.exception("a run failed here by a defect", run=fence.run_id)
+            log.exception("a run failed here because of a bug", run=fence.run_id)
             failure = Failure(
                 FailureCode.INTERNAL,
                 f"Packline failed by a defect while it executed this run. Its log has the details of {fence.run_id}.",

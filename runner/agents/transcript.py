@@ -131,11 +131,11 @@ class Transcript:
             entry["text"] = text
         if data is not None:
             entry["data"] = data
-        self._buffer(orjson.dumps(entry))
+        self._append(orjson.dumps(entry))
         if self._task is None:
             self._task = asyncio.create_task(self._write())
 
-    def _buffer(self, line: bytes) -> None:
+    def _append(self, line: bytes) -> None:
         """Copy a line to the buffer.
 
         orjson allocates a buffer for the worst case and shrinks it in place, and the next one does not fit into the

@@ -74,8 +74,8 @@ async def test_a_resume_warns_that_the_agent_is_not_what_it_was(tmp_path: Path) 
         await note.get_by_text("Warning:").wait_for()
         assert "`" not in await note.inner_text()
         assert await note.locator("code").inner_text() == "writer"
-        # What may happen outside a second time is told once.
-        assert await dialog.get_by_text("a second time").count() == 1
+        # The repeated external change is mentioned once.
+        assert await dialog.get_by_text("may repeat that change").count() == 1
         assert await tab.violations() == []
         await note.get_by_role("link", name="See the agents").click()
         await tab.page.wait_for_url("**/settings#agents")

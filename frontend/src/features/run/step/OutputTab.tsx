@@ -47,8 +47,8 @@ export function OutputTab({ runId, step }: { runId: string; step: StepRowFragmen
       />
       {found.output === null ? null : found.output.sizeBytes > LONGEST_BYTES ? (
         <p className="mt-3 max-w-[72ch] text-dense text-soft">
-          It is longer than the {bytes(LONGEST_BYTES)} that can be shown. A pack with output this long should make a
-          file.
+          It is longer than the {bytes(LONGEST_BYTES)} that can be read at once. A pack with output this long should
+          make a file.
         </p>
       ) : (
         <p className="mt-3 text-dense">

@@ -1,6 +1,6 @@
 """The command `packline`.
 
-Only typer is imported to print help; everything else when a command runs.
+Printing help imports only typer; commands import the rest when they run.
 """
 
 from __future__ import annotations

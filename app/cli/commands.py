@@ -1,4 +1,4 @@
-"""All commands, put together; the help's table of contents."""
+"""The command tree, in the order of the help."""
 
 from __future__ import annotations
 

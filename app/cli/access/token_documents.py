@@ -1,4 +1,4 @@
-"""What the commands about tokens ask of the server."""
+"""GraphQL documents of the commands about tokens."""
 
 from __future__ import annotations
 

@@ -8,28 +8,30 @@ import typer
 
 from app.cli.base.options import Json, Server, number
 
-tokens = typer.Typer(no_args_is_help=True, help="Make, list and revoke tokens; sign a browser in.")
+tokens = typer.Typer(no_args_is_help=True, help="Create, list and revoke tokens; sign a browser in.")
 
 
 @tokens.command()
 def create(
     name: Annotated[str, typer.Argument(help="What the token is for.", show_default=False)],
-    scope: Annotated[str, typer.Option(help="By commas: read, observe, run, write, manage.")] = "read,run",
+    scope: Annotated[
+        str, typer.Option(help="Scopes, separated by commas: read, observe, run, write, manage.")
+    ] = "read,run",
     subject: Annotated[
-        str | None, typer.Option(help="Whom it stands for; yourself if not given.", show_default=False)
+        str | None, typer.Option(help="Caller the token acts as; default: you.", show_default=False)
     ] = None,
     days: Annotated[
         float | None,
         typer.Option(
             parser=number(0.001, 36_500, whole=False),
             metavar="NUMBER",
-            help="Days until it expires, at most 36,500; never if not given.",
+            help="Days until it expires, at most 36,500; default: never.",
         ),
     ] = None,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Make a token; its text is shown once."""
+    """Create a token; its text is shown only once."""
     from datetime import UTC, datetime, timedelta
 
     from app.cli.access import token_documents as documents
@@ -43,7 +45,7 @@ def create(
     known = ("READ", "OBSERVE", "RUN", "WRITE", "MANAGE")
     for word in scopes:
         if word not in known:
-            raise CliError(f"`{word.lower()}` is no scope. There are {', '.join(known).lower()}.")
+            raise CliError(f"`{word.lower()}` is not a scope. The scopes are {', '.join(known).lower()}.")
     expires_at = None if days is None else (datetime.now(UTC) + timedelta(days=days)).isoformat()
     with Client(Target.find(server)) as client:
         made = accept(
@@ -63,16 +65,16 @@ def create(
         output.emit({"type": "token", "plaintext": made["plaintext"], **made["token"]})
         return
     output.say(made["plaintext"], "bold")
-    output.say("This is the only time it is shown. Use it as PACKLINE_TOKEN, or as `Authorization: Bearer …`.")
+    output.say("It is shown only now. Use it as PACKLINE_TOKEN, or as `Authorization: Bearer …`.")
 
 
 @tokens.command("list")
 def list_(
-    everything: Annotated[bool, typer.Option("--all", help="Also those that have ended.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include expired and revoked tokens.")] = False,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """List tokens; their text is not kept anywhere."""
+    """List tokens, without their text, which is not stored."""
     from app.cli.access import token_documents as documents
     from app.cli.base.client import Client
     from app.cli.base.output import Output, ago
@@ -97,11 +99,11 @@ def list_(
                 token["caller"]["subject"],
                 "all" if "MANAGE" in token["scopes"] else ", ".join(token["scopes"]).lower(),
                 ago(token["lastUsedAt"]),
-                _ended(token) or (token["expiresAt"] or "for good")[:16],
+                _ended(token) or (token["expiresAt"] or "no expiry")[:16],
             ]
             for token in shown
         ),
-        empty="No tokens. `packline token create NAME` makes one.",
+        empty="No tokens. `packline token create NAME` creates one.",
     )
 
 
@@ -111,7 +113,7 @@ def revoke(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """End a token; requests with it are refused at once, and its open streams end within 5 seconds."""
+    """Revoke a token: its requests are refused at once, and its open streams end within 5 seconds."""
     from app.cli.access import token_documents as documents
     from app.cli.base.client import Client
     from app.cli.base.output import Output, accept
@@ -128,7 +130,7 @@ def revoke(
 
 @tokens.command("login-link")
 def login_link(server: Server = None, as_json: Json = None) -> None:
-    """Make a link that signs a browser in, once."""
+    """Create a one-time link that signs a browser in."""
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output
@@ -144,7 +146,7 @@ def login_link(server: Server = None, as_json: Json = None) -> None:
         output.emit({"type": "login_link", **made})
         return
     output.say(made["url"], "bold")
-    output.say("It works once, and only for some minutes.")
+    output.say("It works once, for some minutes.")
 
 
 def _ended(token: dict[str, object]) -> str | None:

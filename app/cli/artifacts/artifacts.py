@@ -1,4 +1,4 @@
-"""Commands about artifacts: the files that runs made and that were sent in."""
+"""Commands about artifacts: the files that runs made and callers uploaded."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from app.cli.base.options import Json, Limit, Server, number
 if TYPE_CHECKING:
     from app.cli.base.client import JSON
 
-artifacts = typer.Typer(no_args_is_help=True, help="List, read, save, send and keep the files of runs.")
+artifacts = typer.Typer(no_args_is_help=True, help="List, read, save, upload and pin the files of runs.")
 
-ArtifactId = Annotated[str, typer.Argument(metavar="ARTIFACT", help="Its id, art_….", show_default=False)]
+ArtifactId = Annotated[str, typer.Argument(metavar="ARTIFACT", help="The artifact's id, art_….", show_default=False)]
 _STATUSES = ("STORED", "PROPOSED", "VERIFIED", "QUARANTINED")
 
 
 @artifacts.command("list")
 def list_(
-    search: Annotated[str | None, typer.Option(help="Words in the name.", show_default=False)] = None,
+    search: Annotated[str | None, typer.Option(help="Search for these words in the name.", show_default=False)] = None,
     media_type: Annotated[
         list[str] | None,
-        typer.Option("--type", help="Only this media type; `image/*` is understood. Repeatable.", show_default=False),
+        typer.Option("--type", help="Only this media type, such as `image/*`. Repeatable.", show_default=False),
     ] = None,
     status: Annotated[
         list[str] | None,
-        typer.Option(help="Only stored, proposed, verified or quarantined ones. Repeatable.", show_default=False),
+        typer.Option(help="Only this status: stored, proposed, verified, quarantined. Repeatable.", show_default=False),
     ] = None,
     pipeline: Annotated[
-        str | None, typer.Option(help="Only of this pipeline's runs: its id or key.", show_default=False)
+        str | None, typer.Option(help="Only of runs of this pipeline, by id or key.", show_default=False)
     ] = None,
     pinned: Annotated[
         bool | None,
-        typer.Option("--pinned/--not-pinned", help="Only pinned ones, or none of them.", show_default=False),
+        typer.Option("--pinned/--not-pinned", help="Only pinned, or only other artifacts.", show_default=False),
     ] = None,
     limit: Limit = 20,
     server: Server = None,
@@ -58,7 +58,7 @@ def list_(
         wanted["statuses"] = [word.upper() for word in status]
         for word in status:
             if word.upper() not in _STATUSES:
-                raise CliError(f"`{word}` is no status of an artifact. There are {', '.join(_STATUSES).lower()}.")
+                raise CliError(f"`{word}` is not a status. The statuses are {', '.join(_STATUSES).lower()}.")
     if pipeline:
         wanted["pipeline"] = pipeline
     if pinned is not None:
@@ -84,14 +84,14 @@ def list_(
                 ]
                 for one in found
             ),
-            empty="No artifacts. `packline artifact send FILE` sends one; runs make them.",
+            empty="No artifacts. Runs make them, and `packline artifact send FILE` uploads one.",
         )
 
 
 @artifacts.command()
 def text(
     artifact: ArtifactId,
-    offset: Annotated[int, typer.Option(parser=number(0), metavar="NUMBER", help="First byte.")] = 0,
+    offset: Annotated[int, typer.Option(parser=number(0), metavar="NUMBER", help="First byte to read.")] = 0,
     limit: Annotated[
         int, typer.Option(parser=number(1, 200_000), metavar="NUMBER", help="Most bytes to read, at most 200,000.")
     ] = 20_000,
@@ -115,7 +115,7 @@ def text(
         output.emit(found)
     elif found["text"] is None:
         name, kind = found["artifact"]["name"], found["artifact"]["mediaType"]
-        raise CliError(f"{name} is {kind}, no text. `packline artifact save {artifact}` saves it.")
+        raise CliError(f"{name} is {kind}, not text. `packline artifact save {artifact}` saves it.")
     else:
         shown = defused(found["text"]) if sys.stdout.isatty() else found["text"]
         sys.stdout.write(shown if shown.endswith("\n") else f"{shown}\n")
@@ -127,12 +127,12 @@ def text(
 def save(
     artifact: ArtifactId,
     to: Annotated[
-        Path, typer.Option("--to", metavar="PATH", help="A folder, or the file to write; never one that exists.")
+        Path, typer.Option("--to", metavar="PATH", help="Folder, or new file; existing files are never overwritten.")
     ] = Path(),
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Save an artifact as a file, complete or not at all."""
+    """Save an artifact as a file; an interrupted download leaves no file."""
     from app.cli.artifacts import documents
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
@@ -147,16 +147,16 @@ def save(
             raise client.unknown("artifact", artifact)
         if found["status"] == "QUARANTINED":
             raise CliError(
-                f"{found['name']} is quarantined: a secret stands in it. Who manages the server lets it out with "
-                f"`packline artifact release {artifact}`."
+                f"{found['name']} is in quarantine, because it seems to contain a secret. A caller with the scope "
+                f"`manage` can release it with `packline artifact release {artifact}`."
             )
         if found["downloadUrl"] is None:
-            raise CliError(f"{found['name']} was erased when its time was over. Run what made it again.")
+            raise CliError(f"{found['name']} has expired and was erased. Repeat the run that made it.")
         target = free_name(to, found["name"]) if to.is_dir() else to
         if target.exists():
-            raise CliError(f"{target} exists. Name another file, or a folder.")
+            raise CliError(f"{target} already exists. Name another file, or a folder.")
         if not target.parent.is_dir():
-            raise CliError(f"There is no folder {target.parent}. Make it, or name another.")
+            raise CliError(f"There is no folder {target.parent}. Create it, or name another.")
         count = client.download(f"/artifacts/{artifact}", target)
     if output.is_json:
         output.emit({"type": "saved", "path": str(target), "sizeBytes": count, "artifact": found})
@@ -170,7 +170,7 @@ def send(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Send a file to the server, to be an input of runs."""
+    """Upload a file to the server, as an input of runs."""
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output
@@ -189,19 +189,19 @@ def send(
 
 @artifacts.command()
 def pin(artifact: ArtifactId, server: Server = None, as_json: Json = None) -> None:
-    """Keep an artifact for good."""
+    """Pin an artifact: keep it until it is unpinned."""
     _pin(artifact, server, as_json, pinned=True)
 
 
 @artifacts.command()
 def unpin(artifact: ArtifactId, server: Server = None, as_json: Json = None) -> None:
-    """Let an artifact go with its run again."""
+    """Unpin an artifact: it expires as its run does."""
     _pin(artifact, server, as_json, pinned=False)
 
 
 @artifacts.command()
 def release(artifact: ArtifactId, server: Server = None, as_json: Json = None) -> None:
-    """Let an artifact out of quarantine, although a secret stands in it."""
+    """Release an artifact from quarantine, although it seems to contain a secret."""
     from app.cli.artifacts import documents
     from app.cli.base.client import Client
     from app.cli.base.output import Output
@@ -214,7 +214,7 @@ def release(artifact: ArtifactId, server: Server = None, as_json: Json = None) -
     if output.is_json:
         output.emit({"type": "artifact", **made})
     else:
-        output.say(f"{made['name']} ({made['id']}) is out of quarantine.")
+        output.say(f"{made['name']} ({made['id']}) is released from quarantine.")
 
 
 def _pin(artifact: str, server: str | None, as_json: bool | None, *, pinned: bool) -> None:
@@ -235,5 +235,5 @@ def _pin(artifact: str, server: str | None, as_json: bool | None, *, pinned: boo
 
 def _kept(artifact: JSON) -> str:
     if artifact["pinned"]:
-        return "for good"
+        return "pinned"
     return f"until {artifact['expiresAt'][:16]}" if artifact["expiresAt"] else "with its run"

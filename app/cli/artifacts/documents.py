@@ -1,4 +1,4 @@
-"""What the commands about artifacts ask of the server."""
+"""GraphQL documents of the commands about artifacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of this machine as inputs of a run: sent first, then named by the id of their artifact."""
+"""Local files as inputs of a run: uploaded first, then passed as the ids of their artifacts."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 def uploaded(client: Client, output: Output, pairs: Iterable[str]) -> list[str]:
-    """Sends the files of pairs `NAME=FILE`; the same names with the ids of the artifacts they became.
+    """Upload the files of pairs `NAME=FILE`, and return pairs of the names and the artifacts' ids.
 
-    All files are looked for before the first is sent.
+    No file is uploaded unless all exist.
 
     Raises:
-        CliError: a pair is none, a file cannot be read, or the server refuses it.
+        CliError: a pair is malformed, a file cannot be read, or the server refuses it.
     """
     files: list[tuple[str, Path]] = []
     for pair in pairs:
         name, mark, place = pair.partition("=")
         if not mark or not name or not place:
-            raise CliError(f"`{pair}` names no input and file: write --upload name=report.pdf.")
+            raise CliError(f"`{pair}` is not of the form NAME=FILE. Write for example --upload name=report.pdf.")
         path = Path(place.removeprefix("@")).expanduser()
         if not path.is_file():
             raise CliError(f"--upload {name}: there is no file {path}.")

@@ -1,1 +1,1 @@
-"""What all commands share: options, output, exit statuses, the client."""
+"""The base of all commands: options, output, exit statuses, the client."""

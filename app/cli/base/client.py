@@ -1,6 +1,6 @@
 """The command line's own GraphQL client: requests over HTTP, live events over a socket.
 
-Errors that mean "this cannot go on" are `CliError`s that carry the exit status of the process.
+Errors that end the command are `CliError`s, with the exit status of the process.
 """
 
 from __future__ import annotations
@@ -21,28 +21,27 @@ if TYPE_CHECKING:
 
     from app.cli.base.target import Target
 
-#: How long the watch tries to reach the server again before it gives up, and the pauses between tries, in seconds.
+#: How long the watch tries to reconnect, and the pauses between tries, in seconds.
 RECONNECT_SECONDS = 120.0
 _PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
-#: Close codes after which trying again is useless: 4400 malformed, 4401 not signed in, 4403 signed out or forbidden.
+#: Close codes after which a retry is useless: 4400 malformed, 4401 not signed in, 4403 signed out or forbidden.
 _FATAL_CLOSES = frozenset({4400, 4401, 4403})
 
-#: Close code of a server that ends, as uvicorn sends it.
+#: Close code of a stopping server, as uvicorn sends it.
 _RESTART = 1012
-#: The scopes a token has.
 _SCOPES = "query CliScopes { viewer { scopes } }"
-#: How to find what is there, by what a caller may lack the right to see.
+#: The commands that list what the caller may see.
 _LISTS = {"run": "`packline runs` lists runs", "artifact": "`packline artifact list` lists artifacts"}
 
 JSON = dict[str, Any]
 
 
 class ConnectionLostError(Exception):
-    """The socket broke; trying again may help."""
+    """The socket broke; a retry may help."""
 
 
 class Client:
-    """Talks GraphQL to one server."""
+    """A GraphQL client of one server."""
 
     def __init__(self, target: Target, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.target = target
@@ -73,7 +72,7 @@ class Client:
             body = answer.json()
         except ValueError:
             raise CliError(
-                f"{self.target.url} answered {answer.status_code} and no GraphQL: is it a Packline server?",
+                f"{self.target.url} answered {answer.status_code} without GraphQL. Is it a Packline server?",
                 EXIT_UNREACHABLE,
             ) from None
         errors = body.get("errors")
@@ -90,27 +89,27 @@ class Client:
         return f"{message} {hint or otherwise}".rstrip()
 
     def refuse_missed(self, kind: str, asked: Iterable[str], otherwise: str) -> None:
-        """Refuses names that the server did not find, when it was asked for them.
+        """Refuse names that the server did not find.
 
         Raises:
-            CliError: there is no such thing; the message names each, with the nearest there is or `otherwise`.
+            CliError: one was not found; the message names each, with the server's hint or `otherwise`.
         """
         missed = [self.missed(kind, ref, otherwise) for ref in asked if ref in self._missed]
         if missed:
             raise CliError("\n".join(missed))
 
     def unknown(self, kind: str, ref: str) -> CliError:
-        """Says that there is no such run or artifact; to who sees only their own, that others may have one."""
+        """The error for an unknown run or artifact; without the scope OBSERVE, other callers may have one."""
         scopes = self.execute(_SCOPES)["viewer"]["scopes"]
         seen = "" if "OBSERVE" in scopes else " that your token may see"
         others = "" if kind != "run" or ref.startswith("run_") else ", `packline pipelines` pipelines"
         return CliError(f"There is no {kind} `{ref}`{seen}. {_LISTS[kind]}{others}.")
 
     def accept(self, result: JSON, kind: str, refs: Iterable[str]) -> JSON:
-        """The success of a command on runs or artifacts.
+        """The success of a mutation on runs or artifacts.
 
         Raises:
-            CliError: the command was refused; a run or artifact that was not found is reported as by `unknown`.
+            CliError: the server refused it; a run or artifact that was not found is reported by `unknown`.
         """
         if result["__typename"] == "NotFoundProblem" and result["ref"] in refs:
             raise self.unknown(kind, result["ref"])
@@ -121,8 +120,7 @@ class Client:
     ) -> Iterator[JSON]:
         """The nodes of a connection, page by page, at most `limit`.
 
-        The server refuses operations whose cost, page sizes multiplied out, is too high: a page of what holds lists
-        itself is smaller.
+        Nodes with lists need a smaller page, because the server multiplies page sizes and limits the product.
         """
         left = limit
         after: str | None = None
@@ -139,10 +137,10 @@ class Client:
     def request(
         self, method: str, path: str, *, json: object = None, headers: Mapping[str, str] | None = None
     ) -> httpx2.Response:
-        """One HTTP request with the token; the answer has any status but 401 and 429.
+        """Send an HTTP request with the token.
 
         Raises:
-            CliError: the server cannot be reached or does not know the caller.
+            CliError: the server cannot be reached, or answered with 401 or 429.
         """
         import httpx2
 
@@ -150,17 +148,17 @@ class Client:
             answer = self._session().request(method, path, json=json, headers=headers)
         except httpx2.TransportError as error:
             raise self._unreachable(error) from error
-        except UnicodeEncodeError as error:  # Python hands bytes of another encoding on as lone surrogates
+        except UnicodeEncodeError as error:  # Python passes bytes of other encodings on as lone surrogates
             given = next((word for word in sys.argv if any("\ud800" <= part <= "\udfff" for part in word)), "")
-            raise CliError(f"The argument {given[:80]!a} is no UTF-8 text; give it in UTF-8.") from error
+            raise CliError(f"The argument {given[:80]!a} is not UTF-8. Write it in UTF-8.") from error
         self._require_welcome(answer)
         return answer
 
     def upload(self, file: Path) -> JSON:
-        """Sends a file; the artifact it became.
+        """Upload a file, and return its artifact.
 
         Raises:
-            CliError: it cannot be read, the server cannot be reached, or refuses it.
+            CliError: the file cannot be read, or the server cannot be reached or refuses it.
         """
         import httpx2
 
@@ -184,7 +182,7 @@ class Client:
         return artifact
 
     def download(self, path: str, target: Path) -> int:
-        """Saves an artifact as `target`, complete or not at all; the number of bytes.
+        """Save an artifact as `target`, and return its size in bytes; a failure leaves no file.
 
         Raises:
             CliError: the server cannot be reached or refuses.
@@ -197,7 +195,7 @@ class Client:
                 if answer.status_code != 200:
                     answer.read()
                     self._require_welcome(answer)
-                    raise CliError(f"{target.name} cannot be had: {answer.text.strip() or answer.status_code}")
+                    raise CliError(f"{target.name} cannot be downloaded: {answer.text.strip() or answer.status_code}")
                 for chunk in answer.iter_bytes():
                     file.write(chunk)
                 size = file.tell()
@@ -215,7 +213,7 @@ class Client:
             headers = {"x-packline-client": "packline CLI"}
             if self.target.token:
                 headers["authorization"] = f"Bearer {self.target.token}"
-            # A wait of up to 50 s is no fault; a server that does not even accept a connection is reported soon.
+            # The server may wait up to 50 s for a run, but should accept connections soon.
             self._http = httpx2.Client(
                 base_url=self.target.url, headers=headers, timeout=httpx2.Timeout(90, connect=5), trust_env=False
             )
@@ -232,7 +230,7 @@ class Client:
 
         Raises:
             ConnectionLostError: the connection broke; subscribe again after the last cursor.
-            CliError: trying again would not help.
+            CliError: a retry would not help.
         """
         import json
 
@@ -295,18 +293,18 @@ class Client:
         on_lost: Callable[[str], None] = lambda _: None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> Iterator[JSON]:
-        """The messages of a subscription with a cursor, over as many connections as it takes.
+        """The messages of a subscription with a cursor; it reconnects after a lost connection.
 
         Args:
-            document: A subscription that takes `$after`.
-            field: Its one field; each message carries `cursor`.
+            document: A subscription with the variable `$after`.
+            field: Its one field; each message has a `cursor`.
             variables: Its other variables.
-            after: Position to begin after.
+            after: The cursor to begin after.
             on_lost: Called with the reason each time the connection is lost.
             sleep: Pauses between tries.
 
         Raises:
-            CliError: the server stayed away for `RECONNECT_SECONDS`, or trying again would not help.
+            CliError: the server was unreachable for `RECONNECT_SECONDS`, or a retry would not help.
         """
         lost_at: float | None = None
         tries = 0
@@ -338,26 +336,26 @@ class Client:
     def _unknown(self) -> str:
         if self.target.token is None:
             return (
-                f"{self.target.url} wants a token. Set PACKLINE_TOKEN; on the server's own machine, run the command as "
-                "the user the server runs as, with the same PACKLINE_DATA_DIR."
+                f"{self.target.url} requires a token. Set PACKLINE_TOKEN; on the server's machine, you can also run "
+                "the command as the server's user with the same PACKLINE_DATA_DIR."
             )
         return (
             f"{self.target.url} does not accept the token of {self.target.token_source}: it is wrong, expired or "
-            "revoked. Set PACKLINE_TOKEN to a valid one; `packline token create` makes one."
+            "revoked. Set PACKLINE_TOKEN to a valid one; `packline token create` creates one."
         )
 
 
 def _why_closed(received: Close | None) -> str:
-    """Why a socket was closed, in words: protocols have numbers for it."""
+    """Why a socket was closed, in words instead of a close code."""
     if received is None:
-        return "the network or the server broke it off"
+        return "the network or the server broke the connection"
     if received.code == _RESTART:
         return "the server is stopping or restarting"
     return received.reason or f"the server closed it with code {received.code}"
 
 
 def _why_unreachable(error: BaseException) -> str:
-    """What the system says of a failed connection, without its error number."""
+    """The system's reason for a failed connection, without the error number."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.strerror:

@@ -1,9 +1,9 @@
-"""Texts of logs, files and providers, made fit for a terminal."""
+"""Make texts of logs, files and providers safe for a terminal."""
 
 from __future__ import annotations
 
-#: What makes a terminal do something, or show text in another order than it stands: control characters but for line
-#: breaks and tabs, and the signs that turn the direction of writing.
+#: Characters that command a terminal or reorder text: control characters except line breaks and tabs, and those that
+#: change the writing direction.
 _SIGNS = {
     code: "\N{REPLACEMENT CHARACTER}"
     for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -11,15 +11,15 @@ _SIGNS = {
 }
 
 
-#: The same, as JSON may write them.
+#: The JSON escapes of the same characters.
 _ESCAPES = {code: f"\\u{code:04x}" for code in _SIGNS if code >= 0x7F}
 
 
 def defused_json(text: str) -> str:
-    """JSON text of the same value, with what would command a terminal written as escapes."""
+    """JSON text of the same value, with characters that command a terminal escaped."""
     return text.translate(_ESCAPES)
 
 
 def defused(text: str) -> str:
-    """The text with what would command the terminal shown as a replacement character."""
+    """The text, with a replacement character for each that commands a terminal."""
     return text.translate(_SIGNS)

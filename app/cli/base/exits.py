@@ -1,8 +1,8 @@
-"""How commands end: exit statuses, and the error that ends one."""
+"""Exit statuses of commands, and the error that ends a command."""
 
 from __future__ import annotations
 
-#: Exit statuses: what they mean, for the help and the reference page, and their names here.
+#: Exit statuses with their meaning, for the help and the reference page.
 EXIT_STATUSES = (
     "0 done, or the run succeeded",
     "1 the run or a check failed, or the server could not start",
@@ -18,7 +18,7 @@ STOP_SERVER = "Stop it, repeat this command, then start it again."
 
 
 class CliError(Exception):
-    """A command cannot go on; `message` is for the user, `status` ends the process."""
+    """The error that ends a command, with a message for the user and the exit status."""
 
     def __init__(self, message: str, status: int = EXIT_REFUSED) -> None:
         super().__init__(message)

@@ -1,7 +1,6 @@
-"""Fragments that documents of several commands are made of.
+"""GraphQL fragments that several commands use.
 
-A document is sent as a whole text, with the fragments it needs, because a client in a script should be able to send the
-same text; a test checks each against the schema.
+Each document is a whole text with its fragments, so that a script can send the same text; a test validates each.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def number(least: float, most: float | None = None, *, whole: bool = True) -> Callable[[str | float], float]:
-    """A parser for an option that takes a number: it refuses others in words that say what is allowed."""
+    """A parser for an option with a number; it refuses other values and says which are allowed."""
 
     def parse(given: str | float) -> float:
         try:
@@ -34,7 +34,7 @@ Json = Annotated[
     bool | None,
     typer.Option("--json/--text", help="JSON lines or text; text on a terminal, else JSON.", show_default=False),
 ]
-Limit = Annotated[int, typer.Option(parser=number(1, 10_000), metavar="NUMBER", help="How many, at most 10,000.")]
+Limit = Annotated[int, typer.Option(parser=number(1, 10_000), metavar="NUMBER", help="Most entries, at most 10,000.")]
 Inputs = Annotated[
     list[str] | None,
     typer.Option(
@@ -51,30 +51,31 @@ Uploads = Annotated[
         "--upload",
         "-u",
         metavar="NAME=FILE",
-        help="Send a file and give the artifact it becomes as an input. Repeatable.",
+        help="Upload a file, and pass its artifact as an input. Repeatable.",
         show_default=False,
     ),
 ]
 InputsFile = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Inputs as a YAML or JSON file; `-` reads them.", show_default=False)
+    str | None,
+    typer.Option(metavar="FILE", help="Inputs as a YAML or JSON file; `-` reads standard input.", show_default=False),
 ]
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id, run_….", show_default=False)]
 IdempotencyKey = Annotated[
-    str | None, typer.Option(help="Repeating the command with the same key gives the same run.", show_default=False)
+    str | None, typer.Option(help="A repeated command with the same key returns the same run.", show_default=False)
 ]
-Force = Annotated[bool, typer.Option("--force", help="Take nothing from the caches of packs.")]
+Force = Annotated[bool, typer.Option("--force", help="Ignore cached results of packs.")]
 Agent = Annotated[
     str | None,
-    typer.Option("--agent", metavar="PROFILE", help="Agent profile for its agent steps.", show_default=False),
+    typer.Option("--agent", metavar="PROFILE", help="Agent profile for the agent steps.", show_default=False),
 ]
 FromMemory = Annotated[
     list[str] | None,
     typer.Option(
         "--from-memory",
         metavar="NAME",
-        help="Take this input from what you usually choose, as `packline memory defaults` lists it; `all` takes each. "
-        "The run says so. Repeatable.",
+        help="Use your usual value for this input, as in `packline memory defaults`; `all` does so for every input. "
+        "The run records it. Repeatable.",
         show_default=False,
     ),
 ]
-Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for the end.")]
+Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for the run to end.")]

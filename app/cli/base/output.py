@@ -1,4 +1,4 @@
-"""What commands print: tables and sentences for people, one JSON value a line for programs."""
+"""Output of commands: tables and sentences for people, JSON lines for programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STATES: dict[str, tuple[str, str, str]] = {
 }
 _ASCII = {"·": ".", "◌": "o", "●": "*", "◔": "~", "◐": "-", "✓": "+", "✗": "x", "⊘": "/", "?": "?"}
 
-#: The command that does what an operation of the server does, for each that a hint names.
+#: The command for each operation that a hint may name.
 COMMANDS: Final = {
     "callers": "packline token list",
     "credentials": "packline credential list",
@@ -42,7 +42,7 @@ COMMANDS: Final = {
     "run_pipeline": "packline run",
     "server": "packline doctor",
 }
-#: What gives an argument at the command line, for each whose option is not `--` and its name.
+#: The option or argument for each argument of the API whose option has another name.
 _GIVEN_AS: Final = {
     "deadline_seconds": "--deadline",
     "expires_at": "--days",
@@ -61,10 +61,10 @@ _GIVEN_AS: Final = {
 
 
 class Output:
-    """Prints what a command says.
+    """The output of a command.
 
     Args:
-        as_json: JSON lines instead of text; None for text exactly when standard output is a terminal.
+        as_json: Whether to print JSON lines instead of text; None prints text only on a terminal.
     """
 
     def __init__(self, as_json: bool | None = None) -> None:
@@ -73,7 +73,7 @@ class Output:
 
     @property
     def console(self) -> Console:
-        """The terminal; made at first use, because rich is slow to import."""
+        """The terminal, created at first use, because rich is slow to import."""
         if self._console is None:
             from app.cli.base.terminal import DefusedConsole
 
@@ -84,28 +84,28 @@ class Output:
         return self._console
 
     def emit(self, value: object) -> None:
-        """Prints one JSON value on a line of its own, at once."""
+        """Print one JSON value as a line, and flush."""
         import json
 
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
         print(defused_json(text), flush=True)
 
     def say(self, text: str = "", style: str | None = None) -> None:
-        """Prints a sentence for people; text is never taken as markup."""
+        """Print a sentence for people, without interpreting markup."""
         self.console.print(text, style=style, markup=False)
 
     def note(self, text: str) -> None:
-        """Prints a sentence for people on standard error, whatever the mode."""
+        """Print a sentence for people on standard error, in both modes."""
         print(defused(text), file=sys.stderr, flush=True)
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
-        """Prints a table; cells are text or rich texts. Without rows, the sentence `empty`."""
+        """Print a table of texts or rich texts; without rows, the sentence `empty`."""
         from rich.table import Table
         from rich.text import Text
 
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
         for column in columns:
-            # An id that is cut or folded cannot be copied.
+            # Ids are not wrapped, so that they can be copied.
             table.add_column(column, overflow="fold", no_wrap=column in ("run", "id", "token"))
         count = 0
         for row in rows:
@@ -117,7 +117,7 @@ class Output:
             self.say(empty)
 
     def state(self, state: str) -> Any:  # noqa: ANN401 - rich's Text, not imported at start
-        """A state as sign and word."""
+        """A state as a symbol and a word."""
         from rich.text import Text
 
         sign, word, colour = STATES.get(state, ("?", state.lower(), ""))
@@ -127,10 +127,10 @@ class Output:
 
 
 def accept(result: JSON) -> JSON:
-    """The success of a command.
+    """The success of a mutation.
 
     Raises:
-        CliError: the command was refused; the message holds everything the problem says.
+        CliError: the server refused it; the message contains the whole problem.
     """
     if "code" not in result or not result["__typename"].endswith("Problem"):
         return result
@@ -138,16 +138,16 @@ def accept(result: JSON) -> JSON:
 
 
 def problem_lines(problem: JSON) -> list[str]:
-    """A refused command in sentences: what, every issue, what is missing, what to do."""
+    """A problem in lines: what happened, every issue, what is missing, what to do."""
     issues, lacking = list(problem.get("issues", ())), list(problem.get("missing", ()))
     if len(issues) > 1:
-        heading = problem["summary"] or f"It has {len(issues)} issues"
+        heading = problem["summary"] or f"There are {len(issues)} issues"
         lines = [f"{heading}:", *(f"  {issue_line(issue)}" for issue in issues)]
-    else:  # the message is that of the one issue
+    else:  # the message is the one issue's
         lines, issues = [_message(problem)], []
     lines += [f"  {requirement_line(missing)}" for missing in lacking]
     if problem.get("requires") and not problem.get("operation"):
-        lines.append(f"  It needs a token with the scope `{problem['requires'].lower()}`.")
+        lines.append(f"  It requires a token with the scope `{problem['requires'].lower()}`.")
     if problem.get("retryAfterSeconds"):
         lines.append(f"  Try again in {duration(problem['retryAfterSeconds'])}.")
     hint = hint_words(problem)
@@ -163,7 +163,7 @@ def _message(problem: JSON) -> str:
 
 
 def place_words(issue: Mapping[str, Any]) -> str:
-    """Where an issue is: the option and the path inside its value; empty for the whole of what was given."""
+    """Where an issue is: the option and the path in its value; empty for the whole document."""
     argument, path = issue.get("argument"), list(issue["path"])
     if argument is None:
         return ".".join(path)
@@ -172,7 +172,7 @@ def place_words(issue: Mapping[str, Any]) -> str:
 
 
 def hint_words(problem: Mapping[str, Any]) -> str:
-    """The hint of a problem, an issue, a requirement or the extensions of an error; empty where there is none."""
+    """The hint of a problem, an issue, a requirement or an error's extensions; empty if there is none."""
     parts = problem.get("hintParts")
     if parts is None:
         return ""
@@ -196,7 +196,7 @@ def requirement_line(missing: JSON) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A length of time in one or two units: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`."""
+    """A duration in one or two units: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -208,7 +208,7 @@ def duration(seconds: float) -> str:
 
 
 def size(count: int) -> str:
-    """A number of bytes in the unit that fits."""
+    """A number of bytes with a decimal unit."""
     value = float(count)
     for unit in ("B", "kB", "MB"):
         if value < 1000:
@@ -218,7 +218,7 @@ def size(count: int) -> str:
 
 
 def instant(text: str | None) -> datetime | None:
-    """An instant as the API sends it."""
+    """Parse an instant of the API."""
     return datetime.fromisoformat(text) if text else None
 
 
@@ -229,6 +229,6 @@ def ago(text: str | None) -> str:
 
 
 def took(started: str | None, ended: str | None) -> str:
-    """How long something took, or has taken so far; empty before its start."""
+    """How long something took, or takes so far; empty before its start."""
     begin, end = instant(started), instant(ended)
     return "" if begin is None else duration(max(0.0, ((end or datetime.now(UTC)) - begin).total_seconds()))

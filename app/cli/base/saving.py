@@ -1,4 +1,4 @@
-"""Names for files of the server on this machine."""
+"""Local names for files of the server."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Bytes of a name. File systems take 255; a name is made longer by a number, and while its file is not complete.
+#: Most bytes of a name. File systems allow 255; the rest is for a number and for the suffix of a partial file.
 _NAME_BYTES = 240
-#: The end of a name after its last dot says what kind of file it is only when it is no longer than this.
+#: Longest text after the last dot that counts as a suffix.
 _SUFFIX_BYTES = 40
 
 

@@ -1,4 +1,4 @@
-"""The server a command talks to, and the token it shows it."""
+"""The server a command talks to, and its token there."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from runner.egress.web_address import WebAddressError, read_web_address
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The server to talk to and the token to show it.
+    """The server to talk to, and the token to send.
 
     Attributes:
-        url: Its address, without a slash at the end.
+        url: The server's address, without a slash at the end.
         token: Bearer token, if there is one.
-        token_source: Where the token came from, for messages.
+        token_source: The source of the token, for messages.
     """
 
     url: str
@@ -30,8 +30,8 @@ class Target:
     def find(cls, server: str | None = None) -> Self:
         """The server of `--server`, else of PACKLINE_SERVER, else the last one started on this machine's data folder.
 
-        The token is PACKLINE_TOKEN, else the one the server left for its own user in the data folder; that one is
-        shown only to a server on this machine.
+        The token is PACKLINE_TOKEN, else the one the server wrote into the data folder for its own user, which is sent
+        only to a server on this machine.
         """
         client = ClientSettings.load()
         try:
@@ -42,7 +42,7 @@ class Target:
         try:
             read = read_web_address(address if "://" in address else f"http://{address}")
         except WebAddressError as error:
-            raise CliError(f"The server address `{address}` is none: write it as http://127.0.0.1:8420.") from error
+            raise CliError(f"`{address}` is not a server address. Write it as http://127.0.0.1:8420.") from error
         url = replace(read, query=None).url.rstrip("/")
         if client.token:
             return cls(url, client.token, "PACKLINE_TOKEN")

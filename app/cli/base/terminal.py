@@ -1,4 +1,4 @@
-"""A console whose texts cannot command the terminal; apart from `output`, because rich is slow to import."""
+"""A console whose texts cannot command the terminal; a separate module, because rich is slow to import."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 
 class DefusedConsole(Console):
-    """Colours and tables are drawn; the control characters within texts are not passed on."""
+    """A console that draws colours and tables, but replaces control characters in texts."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The parts of a renderable, their texts defused."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(defused(segment.text), segment.style)

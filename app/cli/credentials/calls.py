@@ -1,4 +1,4 @@
-"""What the commands about credentials ask of the server, with what they answer when there is none; imported by them."""
+"""Requests that several commands about credentials share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def get_credential(client: Client, key: str) -> JSON:
     """A credential by its key or id.
 
     Raises:
-        CliError: there is none; the message names the nearest key.
+        CliError: there is no such credential; the message names the nearest key.
     """
     found = list(stored_credentials(client))
     for each in found:
@@ -33,6 +33,6 @@ def get_credential(client: Client, key: str) -> JSON:
 
 
 def put_credential(client: Client, change: dict[str, object]) -> JSON:
-    """Makes or changes a credential; `change` is a `SetCredentialInput`. The credential as it is then."""
+    """Create or change a credential by a `SetCredentialInput`, and return it."""
     stored: JSON = accept(client.execute(SET_CREDENTIAL, {"input": change})["result"])["credential"]
     return stored

@@ -1,4 +1,4 @@
-"""Commands about credentials: store, share, test, delete them. No value is ever shown."""
+"""Commands that store, share, test and delete credentials; none shows a value."""
 
 from __future__ import annotations
 
@@ -12,20 +12,18 @@ if TYPE_CHECKING:
     from app.cli.base.client import JSON
     from app.cli.base.output import Output
 
-credentials = typer.Typer(
-    no_args_is_help=True, help="Store secrets for packs, share them with packs, pipelines and callers."
-)
+credentials = typer.Typer(no_args_is_help=True, help="Store secrets, and share them with packs, pipelines and callers.")
 
-Key = Annotated[str, typer.Argument(metavar="KEY", help="The credential, as packs ask for it.", show_default=False)]
+Key = Annotated[str, typer.Argument(metavar="KEY", help="Key of the credential, as packs use it.", show_default=False)]
 Targets = Annotated[
     list[str],
-    typer.Argument(metavar="TARGET...", help="A pack, a pipeline or a caller, by name, key, subject or id."),
+    typer.Argument(metavar="TARGET...", help="Packs, pipelines or callers, by name, key, subject or id."),
 ]
 
 
 @credentials.command("list")
 def list_(server: Server = None, as_json: Json = None) -> None:
-    """List credentials; their values are shown nowhere."""
+    """List credentials, without their values."""
     from app.cli.base.client import Client
     from app.cli.base.output import Output, ago
     from app.cli.base.target import Target
@@ -48,7 +46,7 @@ def list_(server: Server = None, as_json: Json = None) -> None:
                 ", ".join(_shown(grant) for grant in each["grants"]) or "nobody",
                 ago(each["lastUsedAt"]),
                 _test_of(each),
-                "locked" if not each["readable"] else (each["expiresAt"] or "for good")[:16],
+                "locked" if not each["readable"] else (each["expiresAt"] or "no expiry")[:16],
             ]
             for each in found
         ),
@@ -81,7 +79,7 @@ def kinds(as_json: Json = None) -> None:
             )
         return
     output.table(
-        ["kind", "fields", "what it opens"],
+        ["kind", "fields", "what it is for"],
         (
             [
                 kind.name,
@@ -98,13 +96,14 @@ def kinds(as_json: Json = None) -> None:
 def set_(
     key: Key,
     kind: Annotated[
-        str | None, typer.Option(help="Kind; as it is if not given. `credential kinds` lists them.", show_default=False)
+        str | None,
+        typer.Option(help="Kind of a new credential; `packline credential kinds` lists them.", show_default=False),
     ] = None,
     field: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=@FILE",
-            help="A field from a file; NAME= removes it; NAME=VALUE only for what is no secret. Repeatable.",
+            help="A field from a file; NAME= removes it; NAME=VALUE sets a field that is not secret. Repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -113,9 +112,11 @@ def set_(
     ] = False,
     grant: Annotated[
         list[str] | None,
-        typer.Option(metavar="TARGET", help="Grant it, too; see `credential grant`. Repeatable.", show_default=False),
+        typer.Option(
+            metavar="TARGET", help="Grant it as well; see `credential grant`. Repeatable.", show_default=False
+        ),
     ] = None,
-    description: Annotated[str | None, typer.Option(help="What it is for.", show_default=False)] = None,
+    description: Annotated[str | None, typer.Option(help="What the credential is for.", show_default=False)] = None,
     days: Annotated[
         float | None,
         typer.Option(
@@ -128,9 +129,9 @@ def set_(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Store a credential, or replace fields of one; asks for what is missing.
+    """Store a credential, or replace fields of one; prompts for missing fields.
 
-    Secrets are never taken from the command line, where every user of the machine can read them.
+    Secrets cannot be given on the command line, where every user of the machine can read them.
     """
     from dataclasses import asdict
     from datetime import UTC, datetime, timedelta
@@ -149,7 +150,8 @@ def set_(
         name = kind or (before["kind"] if before else None)
         if name is None:
             raise CliError(
-                f"There is no credential `{key}` yet: give its `--kind`. `packline credential kinds` lists them."
+                f"There is no credential `{key}` yet. To create it, add `--kind`; `packline credential kinds` lists "
+                "the kinds."
             )
         if issues := kind_issues(name):
             parts = asdict(issues[0].hint) if issues[0].hint else None
@@ -173,14 +175,14 @@ def set_(
         if days is not None:
             change["expiresAt"] = (datetime.now(UTC) + timedelta(days=days)).isoformat()
         stored = put_credential(client, change)
-    _tell(output, stored, f"{key} is stored, granted to {_granted(stored)}.")
+    _print(output, stored, f"{key} is stored and granted to {_granted(stored)}.")
 
 
 @credentials.command()
 def grant(key: Key, targets: Targets, server: Server = None, as_json: Json = None) -> None:
     """Share a credential with packs, pipelines or callers.
 
-    Any one grant suffices: a pack may use it whoever runs it, a pipeline or caller with any pack that asks for it.
+    One grant suffices: a granted pack may use it in every run; a granted pipeline or caller, with every pack.
     """
     from app.cli.base.client import Client
     from app.cli.base.output import Output
@@ -191,12 +193,12 @@ def grant(key: Key, targets: Targets, server: Server = None, as_json: Json = Non
     with Client(Target.find(server)) as client:
         before = get_credential(client, key)
         stored = put_credential(client, {"key": key, "kind": before["kind"], "addGrants": targets})
-    _tell(output, stored, f"{key} is granted to {_granted(stored)}.")
+    _print(output, stored, f"{key} is granted to {_granted(stored)}.")
 
 
 @credentials.command()
 def revoke(key: Key, targets: Targets, server: Server = None, as_json: Json = None) -> None:
-    """Take grants back; runs under way do not get the credential again."""
+    """Revoke grants; active runs do not get the credential again."""
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output
@@ -206,19 +208,19 @@ def revoke(key: Key, targets: Targets, server: Server = None, as_json: Json = No
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         before = get_credential(client, key)
-        gone = []
+        revoked = []
         for target in targets:
             named = [str(grant["id"]) for grant in before["grants"] if target in _names(grant)]
             if not named:
                 raise CliError(f"{key} is not granted to `{target}`; it is granted to {_granted(before)}.")
-            gone += named
-        stored = put_credential(client, {"key": key, "kind": before["kind"], "removeGrants": gone})
-    _tell(output, stored, f"{key} is granted to {_granted(stored)}.")
+            revoked += named
+        stored = put_credential(client, {"key": key, "kind": before["kind"], "removeGrants": revoked})
+    _print(output, stored, f"{key} is granted to {_granted(stored)}.")
 
 
 @credentials.command("test")
 def try_(key: Key, server: Server = None, as_json: Json = None) -> None:
-    """Ask the service whether it accepts a credential; exit status 1 when it does not."""
+    """Test whether the service accepts a credential; exit status 1 if it does not."""
     from app.cli.base.client import Client
     from app.cli.base.exits import EXIT_FAILED
     from app.cli.base.output import Output, accept
@@ -230,14 +232,14 @@ def try_(key: Key, server: Server = None, as_json: Json = None) -> None:
     with Client(Target.find(server)) as client:
         stored = get_credential(client, key)
         answer = accept(client.execute(TEST_CREDENTIAL, {"id": stored["id"]})["result"])["credential"]
-    _tell(output, answer, str(answer["lastTest"]["message"]))
+    _print(output, answer, str(answer["lastTest"]["message"]))
     if not answer["lastTest"]["accepted"]:
         raise typer.Exit(EXIT_FAILED)
 
 
 @credentials.command()
 def delete(key: Key, server: Server = None, as_json: Json = None) -> None:
-    """Delete a credential with its grants, for good."""
+    """Delete a credential and its grants; this cannot be undone."""
     from app.cli.base.client import Client
     from app.cli.base.output import Output, accept
     from app.cli.base.target import Target
@@ -254,7 +256,7 @@ def delete(key: Key, server: Server = None, as_json: Json = None) -> None:
         output.say(f"{key} is deleted.")
 
 
-def _tell(output: Output, stored: JSON, sentence: str) -> None:
+def _print(output: Output, stored: JSON, sentence: str) -> None:
     if output.is_json:
         output.emit({"type": "credential", **stored})
     else:

@@ -1,4 +1,4 @@
-"""What the commands about credentials ask of the server."""
+"""GraphQL documents of the commands about credentials."""
 
 from __future__ import annotations
 

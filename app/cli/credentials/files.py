@@ -1,6 +1,6 @@
-"""Commands about the vault as a whole: change its key, take its credentials out and in, give it up.
+"""Commands about the vault as a whole: rotate its key, export and import its credentials, reset it.
 
-All but `import` work on the data folder and the database themselves, without a server.
+All except `import` work directly on the data folder and the database, without a server.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PassphraseFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Take the passphrase from a file; asked for if not given.", show_default=False),
+    typer.Option(metavar="FILE", help="Read the passphrase from a file; default: prompt for it.", show_default=False),
 ]
 
 
 @credentials.command("rotate-key")
 def rotate_key(
     from_stdin: Annotated[
-        bool, typer.Option("--from-stdin", help="Read the new key; needed when PACKLINE_VAULT_KEY holds the old one.")
+        bool,
+        typer.Option("--from-stdin", help="Read the new key from standard input; required with PACKLINE_VAULT_KEY."),
     ] = False,
     data_dir: DataDir = None,
     as_json: Json = None,
 ) -> None:
-    """Seal everything with a new vault key; stop an embedded server first.
+    """Encrypt everything with a new vault key; stop an embedded server first.
 
-    It happens whole or not at all. Backups made before need the old key.
+    The rotation is atomic. Older backups need the old key.
     """
     import sys
 
@@ -57,7 +58,7 @@ def rotate_key(
     async def work(store: Store, keys: KeySource) -> tuple[int, bool]:
         if new_key is None and not isinstance(keys, KeyFile):
             raise CliError(
-                "PACKLINE_VAULT_KEY holds the key, so the new one must come from you: keep it first, as in "
+                "The key is set by PACKLINE_VAULT_KEY, so you must provide the new one. Run "
                 "`openssl rand -base64 32 > new.key`, then `packline credential rotate-key --from-stdin < new.key`, "
                 "then set PACKLINE_VAULT_KEY to it."
             )
@@ -67,19 +68,19 @@ def rotate_key(
     if output.is_json:
         output.emit({"type": "rotated", "credentials": count})
         return
-    output.say(f"{count} credentials are sealed with the new key.")
+    output.say(f"{count} credentials are encrypted with the new key.")
     if not in_file:
-        output.say("Set PACKLINE_VAULT_KEY to it now: with the old one the vault stays locked.")
+        output.say("Set PACKLINE_VAULT_KEY to the new key now; the old one no longer opens the vault.")
 
 
 @credentials.command("export")
 def export(
-    file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to make.", show_default=False)],
+    file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.", show_default=False)],
     passphrase_file: PassphraseFile = None,
     data_dir: DataDir = None,
     as_json: Json = None,
 ) -> None:
-    """Write all credentials into a file that a passphrase protects; stop an embedded server first."""
+    """Export all credentials to a file encrypted with a passphrase; stop an embedded server first."""
     import os
 
     from app.cli.base.exits import CliError
@@ -89,15 +90,15 @@ def export(
 
     output = Output(as_json)
     if file.exists():
-        raise CliError(f"{file} exists. Name a new file, or move that one away.")
+        raise CliError(f"{file} already exists. Name a new file, or move that one away.")
     passphrase = _passphrase(passphrase_file, twice=True)
 
     async def work(store: Store, keys: KeySource) -> list[dict[str, Any]]:
         return await read_credentials(store, keys)
 
-    taken = _offline(data_dir, work)
+    exported = _offline(data_dir, work)
     try:
-        text = seal_file(taken, passphrase)
+        text = seal_file(exported, passphrase)
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
             opened.write(text)
     except VaultFileError as error:
@@ -105,22 +106,24 @@ def export(
     except OSError as error:
         raise CliError(f"{file} cannot be written: {error}.") from error
     if output.is_json:
-        output.emit({"type": "exported", "file": str(file), "credentials": [each["key"] for each in taken]})
+        output.emit({"type": "exported", "file": str(file), "credentials": [each["key"] for each in exported]})
     else:
-        output.say(f"{file}: {len(taken)} credentials. Whoever has it and the passphrase has all of them.")
+        output.say(f"{file}: {len(exported)} credentials. Anyone with the file and the passphrase can read them.")
 
 
 @credentials.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `export` wrote.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File that `packline credential export` wrote.", show_default=False)
+    ],
     passphrase_file: PassphraseFile = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace credentials that are there already.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace credentials that exist already.")] = False,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Store the credentials of such a file in a running server.
+    """Import the credentials of an exported file into a running server.
 
-    Grants come along to packs that are installed there; pipelines and callers have other ids elsewhere.
+    Grants to installed packs are kept; those to pipelines and callers are not, because their ids differ there.
     """
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
@@ -157,11 +160,11 @@ def import_(
 
 @credentials.command("reset")
 def reset(
-    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     data_dir: DataDir = None,
     as_json: Json = None,
 ) -> None:
-    """Delete every credential, so that a vault whose key is lost can be begun anew."""
+    """Delete every credential, to start over with a vault whose key is lost."""
     import sys
 
     from app.cli.base.exits import CliError
@@ -171,8 +174,8 @@ def reset(
     output = Output(as_json)
     if not yes:
         if not sys.stdin.isatty():
-            raise CliError("This deletes every credential. Say so with `--yes`.")
-        if input("This deletes every credential, for good. Type `delete`: ") != "delete":
+            raise CliError("This deletes every credential. Confirm with `--yes`.")
+        if input("This deletes every credential and cannot be undone. Type `delete`: ") != "delete":
             raise CliError("Nothing was deleted.")
 
     async def work(store: Store, _keys: KeySource) -> int:
@@ -182,11 +185,11 @@ def reset(
     if output.is_json:
         output.emit({"type": "reset", "credentials": count})
     else:
-        output.say(f"{count} credentials are deleted. The next one that is stored begins a new vault.")
+        output.say(f"{count} credentials are deleted. The next one you store starts a new vault.")
 
 
 def _offline(data_dir: Path | None, work: Callable[[Store, KeySource], Awaitable[T]]) -> T:
-    """Does something with the database and the vault key themselves."""
+    """Run `work` on the database and the vault key, without a server."""
     import asyncio
 
     from app.cli.base.exits import STOP_SERVER, CliError
@@ -206,7 +209,7 @@ def _offline(data_dir: Path | None, work: Callable[[Store, KeySource], Awaitable
     try:
         settings = Settings.load({"data_dir": data_dir})
         if settings.database_url == "sqlite" and not (settings.data_dir / "packline.db").exists():
-            raise CliError(f"There is no database in {settings.data_dir}: nothing has been stored.")
+            raise CliError(f"There is no database in {settings.data_dir}.")
         return asyncio.run(run(settings))
     except SettingsError as error:
         raise CliError(str(error)) from error
@@ -229,7 +232,7 @@ def _passphrase(file: Path | None, *, twice: bool = False) -> str:
 
 
 def _granted_there(client: Client, grants: list[str]) -> list[str]:
-    """Those of the packs granted elsewhere that are installed on this server."""
+    """The granted packs that are installed on this server."""
     from app.cli.credentials.documents import NODES
 
     packs = [grant for grant in grants if "." in grant and not grant.startswith("builtin.")][:100]

@@ -1,7 +1,6 @@
-"""Where the values of a credential come from: a prompt, standard input, files; never the command line for secrets.
+"""Read the values of a credential from prompts, standard input or files; secrets never from the command line.
 
-What stands on a command line is seen by every user of the machine in the list of processes, and stays in the shell's
-history.
+Every user of the machine can see a command line in the list of processes, and it stays in the shell's history.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ FILE_BYTES = 64 * 1024
 def read_values(
     kind: CredentialKind, pairs: Sequence[str], *, from_stdin: bool, ask: bool, output: Callable[[str], None]
 ) -> dict[str, str | None] | None:
-    """The fields to set; None when nothing was given and nothing is to be asked.
+    """The fields to set; None if nothing was given and `ask` is false.
 
     Args:
-        kind: What the credential is.
-        pairs: `name=@FILE`, `name=` to remove it, or `name=value` for a field that is no secret.
+        kind: The kind of the credential.
+        pairs: `name=@FILE`, `name=` to remove it, or `name=value` for a field that is not secret.
         from_stdin: Whether to read standard input: a JSON object of fields, or the text of the one secret field.
-        ask: Whether to ask for required fields that were not given; only on a terminal.
+        ask: Whether to prompt for required fields that were not given; only on a terminal.
         output: Prints notes for the user.
 
     Raises:
-        CliError: a value cannot be had this way; the message says how else.
+        CliError: a value cannot be read this way; the message says how to give it.
     """
     fields: dict[str, str | None] = dict(_from_pair(kind, pair) for pair in pairs)
     if from_stdin:
@@ -43,25 +42,25 @@ def read_values(
     if not ask:
         return fields or None
     if not fields and kind.is_free and not sys.stdin.isatty():
-        raise CliError("Give the fields with `--from-stdin` as a JSON object, or with `--field NAME=@FILE`.")
+        raise CliError("Pass the fields as a JSON object with `--from-stdin`, or with `--field NAME=@FILE`.")
     return {**_asked(kind, fields, output), **fields}
 
 
 def ask_secret(question: str, *, twice: bool = False) -> str:
-    """A secret typed at the terminal, unseen.
+    """Prompt for a secret without echo.
 
     Raises:
-        CliError: there is no terminal, nothing was typed, or the second time differs.
+        CliError: there is no terminal, nothing was typed, or the repetition differs.
     """
     import getpass
 
     if not sys.stdin.isatty():
-        raise CliError(f"{question} cannot be asked without a terminal.")
+        raise CliError(f"There is no terminal to prompt for: {question}.")
     typed = getpass.getpass(f"{question}: ")
     if not typed:
         raise CliError("Nothing was typed.")
     if twice and getpass.getpass("Again: ") != typed:
-        raise CliError("The two differ.")
+        raise CliError("The two entries differ.")
     return typed
 
 
@@ -77,9 +76,8 @@ def _from_pair(kind: CredentialKind, pair: str) -> tuple[str, str | None]:
     if field is None or not field.secret:
         return name, value
     raise CliError(
-        f"The value of the secret field `{name}` is not taken from the command line: every user of this machine can "
-        f"read it in the list of processes, and it stays in the shell's history. Leave it out to be asked, use "
-        f"`--field {name}=@FILE`, or `--from-stdin`."
+        f"The secret field `{name}` cannot be given on the command line, where every user of this machine can read it. "
+        f"Leave it out to be prompted, or use `--field {name}=@FILE` or `--from-stdin`."
     )
 
 
@@ -91,7 +89,7 @@ def _file(name: str, path: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise CliError(f"The file {path} for the field `{name}` cannot be read: {error}.") from error
     if len(data) > FILE_BYTES:
-        raise CliError(f"The file {path} for the field `{name}` has more than {FILE_BYTES} bytes.")
+        raise CliError(f"The file {path} for the field `{name}` is larger than {FILE_BYTES} bytes.")
     return _without_last_break(text)
 
 
@@ -101,15 +99,15 @@ def _from_stdin(kind: CredentialKind, given: dict[str, str | None]) -> dict[str,
         try:
             fields = json.loads(text)
         except ValueError as error:
-            raise CliError(f"Standard input is no JSON object: {error}.") from error
+            raise CliError(f"Standard input is not a JSON object: {error}.") from error
         if not all(isinstance(value, str | int | None) and not isinstance(value, bool) for value in fields.values()):
-            raise CliError("The JSON object on standard input holds something else than texts.")
+            raise CliError("The JSON object on standard input may only contain strings, integers and null.")
         return {name: None if value is None else str(value) for name, value in fields.items()}
     secrets = [field.name for field in kind.fields if field.secret and field.name not in given]
     if len(secrets) != 1:
-        names = ", ".join(secrets) or "none that is not given already"
+        names = ", ".join(secrets) or "none left"
         raise CliError(
-            f"Standard input is the text of one secret field, and a credential of kind {kind.name} has {names}: give a "
+            f"Plain text on standard input sets the one secret field, but the kind {kind.name} has {names}. Send a "
             'JSON object, such as {"name": "value"}.'
         )
     value = _without_last_break(text)
@@ -121,14 +119,14 @@ def _from_stdin(kind: CredentialKind, given: dict[str, str | None]) -> dict[str,
 def _asked(kind: CredentialKind, given: dict[str, str | None], output: Callable[[str], None]) -> dict[str, str | None]:
     asked: dict[str, str | None] = {}
     if kind.is_free and not given:
-        output("Names and values of the fields; an empty name ends.")
+        output("Enter names and values of fields; an empty name ends the list.")
         while name := input("Field: ").strip():
             asked[name] = ask_secret(name)
         return asked
     for field in kind.fields:
         if field.name in given:
             continue
-        # A secret that may be left out, such as a mail account's password, is asked for when the rest is.
+        # Optional secrets, such as a mail account's password, are also prompted for.
         if not sys.stdin.isatty():
             if field.required:
                 raise CliError(
@@ -141,17 +139,17 @@ def _asked(kind: CredentialKind, given: dict[str, str | None], output: Callable[
         if field.secret:
             import getpass
 
-            typed = getpass.getpass(f"{field.description.rstrip('.')} (may be left out): ")
+            typed = getpass.getpass(f"{field.description.rstrip('.')} (optional): ")
         else:
-            more = "" if field.required else " (may be left out)"
+            more = "" if field.required else " (optional)"
             typed = input(f"{field.description.rstrip('.')}{more}: ").strip()
         if typed:
             asked[field.name] = typed
         elif field.required:
-            raise CliError(f"The field `{field.name}` is needed.")
+            raise CliError(f"The field `{field.name}` is required.")
     return asked
 
 
 def _without_last_break(text: str) -> str:
-    """The text without the one line break that editors and `echo` put at its end."""
+    """The text without the final line break that editors and `echo` add."""
     return text.removesuffix("\n").removesuffix("\r")

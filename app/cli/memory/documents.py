@@ -1,4 +1,4 @@
-"""The GraphQL documents of `packline memory` and `packline promote`; a test checks each against the schema."""
+"""GraphQL documents of `packline memory` and `packline promote`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands on memory: what is usually chosen, the evidence, forgetting, pinning, pausing."""
+"""Commands about memory: the learned defaults and their evidence; forgetting, pinning, pausing."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Field = Annotated[str, typer.Argument(metavar="FIELD", help=f"One of {', '.join(
 @memory.command()
 def defaults(
     target: Annotated[
-        str | None, typer.Argument(metavar="[TARGET]", help="Of this pipeline or pack alone.", show_default=False)
+        str | None, typer.Argument(metavar="[TARGET]", help="Only for this pipeline or pack.", show_default=False)
     ] = None,
     caller: Caller = None,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Show what you usually choose."""
+    """Show your usual values."""
     from app.cli.base.client import Client
     from app.cli.base.output import Output
     from app.cli.base.target import Target as Place
@@ -40,7 +40,7 @@ def defaults(
     output = Output(as_json)
     with Client(Place.find(server)) as client:
         found = client.execute(documents.DEFAULTS, {"caller": caller, "target": target})["myDefaults"]
-    _tell(output, found)
+    _print(output, found)
 
 
 @memory.command()
@@ -51,7 +51,7 @@ def entries(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """List the evidence, newest first."""
+    """List the evidence for your defaults, newest first."""
     from app.cli.base.client import Client
     from app.cli.base.output import Output, ago
     from app.cli.base.target import Target as Place
@@ -67,7 +67,7 @@ def entries(
         output.table(
             ["outcome", "id", "what", "learned", "when"],
             ([output.state(one["outcome"]), one["id"], one["target"], _learned(one), ago(one["at"])] for one in found),
-            empty="Nothing is remembered.",
+            empty="Memory is empty.",
         )
 
 
@@ -76,13 +76,13 @@ def forget(
     scope: Annotated[
         str, typer.Argument(help="all, packs, pipelines, pack:ID, pipeline:ID or entry:ID.", show_default=False)
     ],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the rows.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     caller: Caller = None,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Forget rows of memory; runs, caches, credentials and pinned values stay."""
+    """Forget rows of memory; runs, caches, credentials and pinned values are kept."""
     from app.cli.base.client import Client
     from app.cli.base.output import Output, accept
     from app.cli.base.target import Target as Place
@@ -108,41 +108,41 @@ def pin(
     target: Target,
     field: Field,
     value: Annotated[
-        str | None, typer.Argument(metavar="[VALUE]", help="The learned value if not given.", show_default=False)
+        str | None, typer.Argument(metavar="[VALUE]", help="Value; default: the learned one.", show_default=False)
     ] = None,
     caller: Caller = None,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Pin a default, whatever is learned."""
-    _settle(target, field, "PINNED", value, caller, server, as_json)
+    """Pin a default; learning does not change it."""
+    _set_default(target, field, "PINNED", value, caller, server, as_json)
 
 
 @memory.command()
 def exclude(target: Target, field: Field, caller: Caller = None, server: Server = None, as_json: Json = None) -> None:
     """Never learn or suggest a field of a pipeline or pack."""
-    _settle(target, field, "EXCLUDED", None, caller, server, as_json)
+    _set_default(target, field, "EXCLUDED", None, caller, server, as_json)
 
 
 @memory.command()
 def learn(target: Target, field: Field, caller: Caller = None, server: Server = None, as_json: Json = None) -> None:
-    """Take a pin or an exclusion back."""
-    _settle(target, field, "LEARNED", None, caller, server, as_json)
+    """Remove a pin or an exclusion, and learn the field again."""
+    _set_default(target, field, "LEARNED", None, caller, server, as_json)
 
 
 @memory.command()
 def pause(caller: Caller = None, server: Server = None) -> None:
-    """Learn nothing new for now; what was learned stays."""
+    """Pause learning; what was learned is kept."""
     _set_learning(caller, server, paused=True)
 
 
 @memory.command()
 def resume(caller: Caller = None, server: Server = None) -> None:
-    """Learn again."""
+    """Resume learning."""
     _set_learning(caller, server, paused=False)
 
 
-def _settle(
+def _set_default(
     target: str, field: str, rule: str, value: str | None, caller: str | None, server: str | None, as_json: bool | None
 ) -> None:
     from app.cli.base.client import Client
@@ -153,11 +153,11 @@ def _settle(
 
     output = Output(as_json)
     if field.lower() not in FIELDS:
-        raise CliError(f"`{field}` is no field that is learned. There are {', '.join(FIELDS)}.")
+        raise CliError(f"Memory does not learn `{field}`. It learns {', '.join(FIELDS)}.")
     given = {"target": target, "field": field.upper(), "rule": rule, "value": value, "caller": caller}
     with Client(Place.find(server)) as client:
         done = accept(client.execute(documents.SET_DEFAULT, given)["result"])
-    _tell(output, done["defaults"])
+    _print(output, done["defaults"])
 
 
 def _set_learning(caller: str | None, server: str | None, *, paused: bool) -> None:
@@ -168,16 +168,16 @@ def _set_learning(caller: str | None, server: str | None, *, paused: bool) -> No
 
     with Client(Place.find(server)) as client:
         accept(client.execute(documents.SET_LEARNING, {"paused": paused, "caller": caller})["result"])
-    print("Learning is paused." if paused else "Learning goes on.")
+    print("Learning is paused." if paused else "Learning is resumed.")
 
 
-def _tell(output: Output, found: JSON) -> None:
-    """Prints defaults: a row for each field of each pack and pipeline."""
+def _print(output: Output, found: JSON) -> None:
+    """Print defaults: a row for each field of each pack and pipeline."""
     if output.is_json:
         output.emit(found)
         return
     if found["learningPaused"]:
-        output.say("Learning is paused; `packline memory resume` takes it up again.", "yellow")
+        output.say("Learning is paused; `packline memory resume` resumes it.", "yellow")
     if found["locked"]:
         output.say(found["locked"], "yellow")
     rows = [
@@ -185,7 +185,7 @@ def _tell(output: Output, found: JSON) -> None:
         for entry in (*found["pipelines"], *found["packs"])
         for value in entry["values"]
     ]
-    output.table(["what", "field", "value", "why"], rows, empty="Nothing has become a habit yet.")
+    output.table(["what", "field", "value", "why"], rows, empty="No defaults learned yet.")
 
 
 def _shown(value: JSON) -> str:

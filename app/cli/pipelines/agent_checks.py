@@ -1,4 +1,4 @@
-"""What `packline check` can say of agent steps without a server, and what it cannot."""
+"""Checks of agent steps for `packline check`, which has no server."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def with_agents_checked(check: Check, settings: Settings) -> Check:
-    """A check that also knows Packline's tools and the profiles declared here, and says what only a server knows.
+    """Add to a check the tools of agent steps, the profiles declared here, and what only a server can check.
 
     Args:
-        check: Of one definition.
-        settings: Those of this machine, which need not be the server's: a profile they do not have is a warning.
+        check: The check of one definition.
+        settings: This machine's settings, which may differ from the server's: an unknown profile is a warning.
     """
     steps = {} if check.definition is None else dict(enumerate(check.definition.steps))
     agents = {index: step.agent for index, step in steps.items() if step.agent is not None}
@@ -36,8 +36,8 @@ def with_agents_checked(check: Check, settings: Settings) -> Check:
         warning(
             ("steps", str(first), AGENT),
             "not_checked_here",
-            f"Whether an agent's program, {needs}its profile and the isolation it demands are there is known to the "
-            "server alone.",
+            f"Only the server can check whether an agent's program, {needs}its profile and the isolation it demands "
+            "are available.",
             "`checkPipeline` and the start of a run check it.",
         )
     )
@@ -46,7 +46,7 @@ def with_agents_checked(check: Check, settings: Settings) -> Check:
 
 
 def _profiles(path: tuple[str, ...], agent: AgentStep, settings: Settings) -> list[Issue]:
-    """Warnings of profiles a step may choose that are not declared here."""
+    """Warnings about profiles of a step that are not declared here."""
     from app.settings.agents import agents_of
 
     known = agents_of(
@@ -59,8 +59,8 @@ def _profiles(path: tuple[str, ...], agent: AgentStep, settings: Settings) -> li
         warning(
             (*path, "use"),
             "unknown_profile",
-            f"The settings here declare no agent profile `{name}`.",
-            did_you_mean(name, sorted(known)) or f"Declare `[agents.{name}]` where the server runs, if it is not.",
+            f"The settings of this machine declare no agent profile `{name}`.",
+            did_you_mean(name, sorted(known)) or f"Declare `[agents.{name}]` in the settings of the server.",
         )
         for name in agent.use.candidates
         if name not in known

@@ -1,4 +1,4 @@
-"""What the commands about pipelines and the catalog ask of the server."""
+"""GraphQL documents of the commands about pipelines and the catalog."""
 
 from __future__ import annotations
 

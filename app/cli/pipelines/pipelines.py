@@ -1,4 +1,4 @@
-"""Commands about definitions: check, apply, export, pipelines, packs."""
+"""The commands check, apply, export, pipelines and packs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from app.cli.base.client import JSON
     from app.cli.base.output import Output
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="Pipelines as YAML or JSON; `-` reads them.")]
-Words = Annotated[list[str] | None, typer.Argument(metavar="[WORD]…", help="Words to look for.", show_default=False)]
+File = Annotated[str, typer.Argument(metavar="FILE", help="Pipelines as YAML or JSON; `-` reads standard input.")]
+Words = Annotated[list[str] | None, typer.Argument(metavar="[WORD]…", help="Words to search for.", show_default=False)]
 Usable = Annotated[
-    bool | None, typer.Option("--usable/--unusable", help="Only what can, or cannot, run here.", show_default=False)
+    bool | None,
+    typer.Option("--usable/--unusable", help="Only those that can, or cannot, run here.", show_default=False),
 ]
 
 
 def check(file: File, as_json: Json = None) -> None:
-    """Check a definition; needs no server, runs nothing."""
+    """Check a definition, without a server and without running it."""
     from dataclasses import asdict
 
     from app.cli.base.exits import EXIT_REFUSED, CliError
@@ -42,7 +43,7 @@ def check(file: File, as_json: Json = None) -> None:
     except (SettingsError, DocumentError) as error:
         raise CliError(f"{file}: {error}" if isinstance(error, DocumentError) else str(error)) from error
     if not documents:
-        raise CliError(f"{file} holds no definition.")
+        raise CliError(f"{file} contains no definition.")
     registry = load_registry(builtins_folder(), settings.pack_path)
     for broken in registry.load_errors():
         output.note(f"{broken.origin}: {broken.message}")
@@ -110,7 +111,7 @@ def apply(
 ) -> None:
     """Create and update pipelines from files.
 
-    Shows the difference first. Doing it twice changes nothing.
+    Shows the changes and asks first. Applying the same files again changes nothing.
     """
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
@@ -137,7 +138,9 @@ def apply(
             import sys
 
             if not sys.stdin.isatty():
-                raise CliError("Nobody is there to ask: repeat the command with --yes, or with --dry-run to only look.")
+                raise CliError(
+                    "There is no terminal to ask on. Add --yes to apply, or --dry-run to only see the changes."
+                )
             if not typer.confirm(f"Apply {len(changed)} changes?" if len(changed) > 1 else "Apply?", err=True):
                 raise CliError("Nothing was changed.")
         done = accept(client.execute(documents.APPLY, {"yaml": text, "dryRun": False})["result"])["changes"]
@@ -151,14 +154,14 @@ def apply(
 def export(
     pipeline: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PIPELINE]…", help="Keys or ids; all but starters if none.", show_default=False),
+        typer.Argument(metavar="[PIPELINE]…", help="Keys or ids; default: all but starters.", show_default=False),
     ] = None,
     into: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write there.", show_default=False)
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write.", show_default=False)
     ] = None,
     server: Server = None,
 ) -> None:
-    """Write pipelines as YAML, as `apply` takes them."""
+    """Export pipelines as YAML, for `apply`."""
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
     from app.cli.base.target import Target
@@ -189,7 +192,7 @@ def export(
 def pipelines(
     word: Words = None,
     starters: Annotated[
-        bool | None, typer.Option("--starters/--own", help="Only starters, or none of them.", show_default=False)
+        bool | None, typer.Option("--starters/--own", help="Only starters, or only others.", show_default=False)
     ] = None,
     usable: Usable = None,
     limit: Limit = 100,
@@ -231,10 +234,12 @@ def pipelines(
 def packs(
     word: Words = None,
     accepts: Annotated[
-        list[str] | None, typer.Option(metavar="KIND", help="Takes this kind; repeatable.", show_default=False)
+        list[str] | None,
+        typer.Option(metavar="KIND", help="Only packs that accept this kind; repeatable.", show_default=False),
     ] = None,
     produces: Annotated[
-        list[str] | None, typer.Option(metavar="KIND", help="Makes this kind; repeatable.", show_default=False)
+        list[str] | None,
+        typer.Option(metavar="KIND", help="Only packs that produce this kind; repeatable.", show_default=False),
     ] = None,
     usable: Usable = None,
     limit: Limit = 100,
@@ -255,13 +260,13 @@ def packs(
         wanted["produces"] = produces
     with Client(Target.find(server)) as client:
         found = list(client.pages(documents.CATALOG, "catalog", {"filter": wanted}, limit=limit))
-        client.refuse_missed("kind", [*(accepts or ()), *(produces or ())], "`packline packs` shows those there are.")
+        client.refuse_missed("kind", [*(accepts or ()), *(produces or ())], "`packline packs` shows all kinds.")
         if output.is_json:
             for one in found:
                 output.emit(one)
             return
         output.table(
-            ["pack", "takes", "makes", "runs here"],
+            ["pack", "accepts", "produces", "runs here"],
             (
                 [
                     _marked(one["id"], practice=one["metadata"]["practice"]),
@@ -286,7 +291,7 @@ def _read(file: str) -> str:
     from app.cli.base.exits import CliError
 
     try:
-        # Some editors begin a file with a byte order mark, which would stand in the midst where files are joined.
+        # Some editors write a byte order mark, which must not end up inside the joined files.
         return (sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")).removeprefix("\ufeff")
     except OSError as error:
         raise CliError(f"The file {file} cannot be read: {error.strerror}.") from error

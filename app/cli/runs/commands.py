@@ -1,4 +1,4 @@
-"""Commands that make, watch and stop runs: run, watch, resume, rerun, cancel."""
+"""Commands that start, watch and stop runs: run, watch, resume, rerun, cancel."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from app.cli.base.output import Output
 
 Save = Annotated[
-    Path | None, typer.Option("--save", metavar="FOLDER", help="Save the artifacts there.", show_default=False)
+    Path | None, typer.Option("--save", metavar="FOLDER", help="Save the artifacts in this folder.", show_default=False)
 ]
-Preview = Annotated[bool, typer.Option("--preview", help="Only say what would happen.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even if outside effects may repeat.")]
+Preview = Annotated[bool, typer.Option("--preview", help="Only show what would happen.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even if external changes may repeat.")]
 
 
 def run(
@@ -43,20 +43,20 @@ def run(
     from_memory: FromMemory = None,
     title: Annotated[str | None, typer.Option(help="Title of the run.", show_default=False)] = None,
     version: Annotated[
-        str | None, typer.Option(help="Version of the pipeline or pack; the current one if not given.")
+        str | None, typer.Option(help="Version of the pipeline or pack; default: the current one.")
     ] = None,
     deadline: Annotated[
         float | None,
         typer.Option(
             parser=number(0.001, 86_400, whole=False),
             metavar="SECONDS",
-            help="Longest time it may take, at most 86,400.",
+            help="Longest time the run may take, at most 86,400.",
         ),
     ] = None,
     idempotency_key: IdempotencyKey = None,
     force: Force = False,
     agent: Agent = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, start nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything without starting a run.")] = False,
     detach: Detach = False,
     save: Save = None,
     server: Server = None,
@@ -73,7 +73,7 @@ def run(
 
     output = Output(as_json)
     if uploads and dry_run:
-        raise CliError("--dry-run sends nothing: give the id of an artifact as --input instead of --upload.")
+        raise CliError("--dry-run uploads nothing. Pass the id of an artifact with --input instead of --upload.")
     with Client(Target.find(server)) as client:
         is_pack = "." in target and not target.startswith("builtin.")
         if is_pack and (title or deadline or agent):
@@ -119,13 +119,13 @@ def run(
         for issue in started["warnings"]:
             output.note(issue_line(issue))
         if dry_run:
-            _say_or_emit(output, "It would run. Nothing was started.", {"type": "dry_run", **started})
+            _say_or_emit(output, "The run would start; nothing was started.", {"type": "dry_run", **started})
             return
         if started["coalesced"]:
-            output.note("The same run is already under way; watching that one.")
+            output.note("The same run is already active; watching that one.")
         elif started["replayed"]:
-            output.note("This idempotency key was used before; this is its run.")
-        _go_on(client, output, started["run"], detach=detach, save=save)
+            output.note("The idempotency key was used before; this is its run.")
+        _watch_started(client, output, started["run"], detach=detach, save=save)
 
 
 def watch(run_id: RunId, save: Save = None, server: Server = None, as_json: Json = None) -> None:
@@ -138,7 +138,7 @@ def watch(run_id: RunId, save: Save = None, server: Server = None, as_json: Json
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         found = get_run(client, run_id)
-        # A live table needs only new events; lines and JSON show all of them.
+        # A live table needs only new events; lines and JSON show all events.
         live = not output.is_json and output.console.is_terminal
         raise typer.Exit(follow_run(client, output, found, after=found["eventCursor"] if live else None, save=save))
 
@@ -151,11 +151,11 @@ def resume(
         str | None,
         typer.Option(
             metavar="JSON",
-            help="Input for the failed step in place of the one its definition makes; @FILE reads a file. Later "
-            "resumes keep it; null drops those given earlier.",
+            help="Input for the failed step instead of its definition's; @FILE reads a file. Later resumes keep it; "
+            "null drops earlier ones.",
         ),
     ] = None,
-    current: Annotated[bool, typer.Option("--current", help="Go on with the pipeline as it is now.")] = False,
+    current: Annotated[bool, typer.Option("--current", help="Use the current version of the pipeline.")] = False,
     preview: Preview = False,
     yes: Yes = False,
     detach: Detach = False,
@@ -163,9 +163,9 @@ def resume(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Go on with a failed or cancelled run where it stopped.
+    """Resume a failed or cancelled run where it stopped.
 
-    What succeeded is kept; the first step that has not succeeded runs again, then the rest.
+    Results of succeeded steps are kept; the first other step runs again, then the rest.
     """
     from app.cli.base.client import Client
     from app.cli.base.exits import EXIT_OK, EXIT_REFUSED, CliError
@@ -198,9 +198,9 @@ def resume(
             lines = [issue_line(issue) for issue in plan["issues"]]
             raise CliError("\n".join([f"The run {run_id} cannot be resumed.", *lines]))
         if not yes:
-            _ask_of_repeats(output, plan, ("RUN", "RUN_AGAIN"))
+            _confirm_repeats(output, plan, ("RUN", "RUN_AGAIN"))
         resumed = client.accept(client.execute(documents.RESUME_RUN, change)["result"], "run", [run_id])["run"]
-        _go_on(client, output, resumed, detach=detach, save=save, after=resumed["eventCursor"])
+        _watch_started(client, output, resumed, detach=detach, save=save, after=resumed["eventCursor"])
 
 
 def rerun(
@@ -208,7 +208,7 @@ def rerun(
     inputs: Inputs = None,
     inputs_file: InputsFile = None,
     from_memory: FromMemory = None,
-    current: Annotated[bool, typer.Option("--current", help="Run the pipeline as it is now.")] = False,
+    current: Annotated[bool, typer.Option("--current", help="Use the current version of the pipeline.")] = False,
     from_step: Annotated[
         str | None, typer.Option(metavar="STEP", help="Reuse the outputs of the steps before it.", show_default=False)
     ] = None,
@@ -222,9 +222,9 @@ def rerun(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Begin a new run with an earlier one's inputs.
+    """Start a new run with the inputs of an earlier one.
 
-    Only changes are given. It uses the version that run executed, even when the pipeline has been deleted.
+    Pass only changed inputs. The new run uses the same version, even if the pipeline was deleted.
     """
     from app.cli.base.client import Client
     from app.cli.base.exits import EXIT_OK, EXIT_REFUSED
@@ -258,23 +258,23 @@ def rerun(
             if preview:
                 _show_preview(output, plan)
                 raise typer.Exit(EXIT_OK if plan["allowed"] else EXIT_REFUSED)
-            # What is not allowed the server refuses with all its reasons; another agent is not part of the plan.
+            # The server refuses a plan that is not allowed, with all reasons; the plan does not know `--agent`.
             if plan["allowed"] or agent is not None:
-                _ask_of_repeats(output, plan, ("RUN_AGAIN",))
+                _confirm_repeats(output, plan, ("RUN_AGAIN",))
         change |= {"fromMemory": taken, "force": force, "agent": agent, "idempotencyKey": idempotency_key}
         started = client.accept(client.execute(documents.RERUN_RUN, change)["result"], "run", [run_id])
         for issue in started["warnings"]:
             output.note(issue_line(issue))
-        _go_on(client, output, started["run"], detach=detach, save=save)
+        _watch_started(client, output, started["run"], detach=detach, save=save)
 
 
 def cancel(
     run_id: RunId,
-    reason: Annotated[str | None, typer.Option(help="Why; kept with the run.", show_default=False)] = None,
+    reason: Annotated[str | None, typer.Option(help="Reason; stored with the run.", show_default=False)] = None,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Stop a run that waits or works."""
+    """Cancel a queued or running run."""
     from app.cli.base.client import Client
     from app.cli.base.output import Output
     from app.cli.base.target import Target
@@ -288,13 +288,13 @@ def cancel(
         _say_or_emit(output, f"{run_id} {word}.", {"type": "run", "run": stopped})
 
 
-def _go_on(
+def _watch_started(
     client: Client, output: Output, run: JSON, *, detach: bool, save: Path | None, after: str | None = None
 ) -> None:
     from app.cli.runs.watch import follow_run
 
     if detach:
-        _say_or_emit(output, f"{run['id']}\n`packline watch {run['id']}` shows it.", {"type": "run", "run": run})
+        _say_or_emit(output, f"{run['id']}\nWatch it with `packline watch {run['id']}`.", {"type": "run", "run": run})
         return
     if output.is_json:
         output.emit({"type": "started", "run": run})
@@ -315,10 +315,10 @@ def _input_schema(client: Client, target: str, *, is_pack: bool, version: int | 
     if found is None:
         kind, listing = ("pack", "packs") if is_pack else ("pipeline", "pipelines")
         raise CliError(f"{client.missed(kind, target)} `packline {listing}` lists them.")
-    # A version there is none of is for the server to refuse.
+    # The server refuses an unknown version.
     schema: dict[str, Any] = (found.get("versionByNumber") or found)["inputSchema"]
     for earlier in found.get("earlierNames", ()):
-        # The server takes the inputs of then and says what they are called now.
+        # The server accepts the former inputs and says what they are named now.
         if earlier["name"] == target.removeprefix("builtin."):
             properties = schema.setdefault("properties", {})
             schema["properties"] = {
@@ -329,9 +329,9 @@ def _input_schema(client: Client, target: str, *, is_pack: bool, version: int | 
 
 
 def _schema_of_run(client: Client, run_id: str, *, current: bool) -> tuple[str, dict[str, Any]]:
-    """What a run is of, and the input schema of the version it executes, or of the pipeline as it is now.
+    """The id of a run's pipeline or pack, and the input schema of the run's version or of the current one.
 
-    Nothing is looked up by name: the pipeline may be deleted by now, and its run goes on all the same.
+    It does not look up names, because the pipeline may have been deleted since.
     """
     from app.cli.runs import start_documents as documents
 
@@ -343,22 +343,22 @@ def _schema_of_run(client: Client, run_id: str, *, current: bool) -> tuple[str, 
     return (whole["id"], (version or whole)["inputSchema"]) if whole else ("", {})
 
 
-#: What a preview shows of a step's input: characters of all of it and of a text in it, and items of a list in it.
+#: Limits of a step's input in a preview: its characters, those of each text, and the items of each list.
 _INPUT_CHARACTERS, _TEXT_CHARACTERS, _LIST_ITEMS = 400, 80, 3
 _INPUT_SOURCES = {
-    "DEFINITION": "its definition makes",
+    "DEFINITION": "of its definition",
     "STEP_INPUT": "given here",
     "EARLIER_STEP_INPUT": "given in an earlier resume",
 }
 
 
-def _ask_of_repeats(output: Output, plan: JSON | None, actions: tuple[str, ...]) -> None:
-    """Ask before steps repeat outside effects; of a re-run, only steps before the chosen one do so unasked."""
+def _confirm_repeats(output: Output, plan: JSON | None, actions: tuple[str, ...]) -> None:
+    """Ask before steps with these actions repeat external changes."""
     steps = (plan or {}).get("steps", ())
     repeats = [step["key"] for step in steps if step["mayRepeatEffects"] and step["action"] in actions]
     if repeats:
         _show_preview(output, plan)
-        _confirm(output, f"Outside effects of {', '.join(repeats)} may happen a second time. Go on?")
+        _confirm(output, f"External changes of {', '.join(repeats)} may happen a second time. Continue?")
 
 
 def _show_preview(output: Output, plan: JSON | None) -> None:
@@ -370,7 +370,7 @@ def _show_preview(output: Output, plan: JSON | None) -> None:
         output.emit({"type": "preview", "preview": plan})
         return
     output.table(
-        ["step", "what happens", "outside effects", "why"],
+        ["step", "what happens", "external changes", "why"],
         (
             [
                 step["key"],
@@ -387,7 +387,7 @@ def _show_preview(output: Output, plan: JSON | None) -> None:
             whole = step["input"]["excerpt"] or json.dumps(step["input"]["json"], ensure_ascii=False)
             shown = step["input"]["excerpt"] or json.dumps(_shortened(step["input"]["json"]), ensure_ascii=False)
             shown = shown if len(shown) <= _INPUT_CHARACTERS else f"{shown[:_INPUT_CHARACTERS]}…"
-            output.say(f"{step['key']} takes the input {_INPUT_SOURCES[step['inputSource']]}: {shown}")
+            output.say(f"{step['key']} gets the input {_INPUT_SOURCES[step['inputSource']]}: {shown}")
             if shown != whole:
                 output.say("  Shortened; `--json` shows more.", "dim")
     for issue in plan["issues"]:
@@ -395,7 +395,7 @@ def _show_preview(output: Output, plan: JSON | None) -> None:
 
 
 def _shortened(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """A JSON value with the beginnings of its texts and lists, so that none of its fields hides another."""
+    """A JSON value with its texts and lists cut, so that all of its fields are visible."""
     if isinstance(value, str):
         return value if len(value) <= _TEXT_CHARACTERS else f"{value[:_TEXT_CHARACTERS]}…"
     if isinstance(value, dict):
@@ -411,7 +411,7 @@ def _confirm(output: Output, question: str) -> None:
     from app.cli.base.exits import CliError
 
     if not sys.stdin.isatty():
-        raise CliError(f"{question} Nobody is there to ask: repeat the command with --yes.")
+        raise CliError(f"{question} There is no terminal to ask on: repeat the command with --yes.")
     output.note("")
     if not typer.confirm(question, err=True):
         raise CliError("Nothing was done.")
@@ -430,5 +430,5 @@ def _number(version: str | None) -> int | None:
     if version is None:
         return None
     if not version.isascii() or not version.isdigit():
-        raise CliError(f"`{version}` is no version of a pipeline: they are numbered 1, 2, 3 and so on.")
+        raise CliError(f"`{version}` is not a version of a pipeline. Versions are numbered 1, 2, 3 and so on.")
     return int(version)

@@ -1,10 +1,10 @@
-"""What the commands that show runs ask of the server."""
+"""GraphQL documents of the commands that show runs."""
 
 from __future__ import annotations
 
 from app.cli.base.fragments import RUN_PARTS
 
-#: Everything `packline show` prints of one run; steps by key carry their values.
+#: The fields that `packline show` prints.
 _RUN_DETAIL = """
 fragment CostParts on Cost { usage { input output } amountUsd }
 fragment RunDetail on Run {

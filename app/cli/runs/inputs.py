@@ -1,4 +1,4 @@
-"""Run inputs as typed on the command line, read by the input schema of what is run."""
+"""Parse run inputs of the command line by the input schema of the pipeline or pack."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 
 
 def read_inputs(pairs: Iterable[str], file: str | None, schema: dict[str, Any]) -> dict[str, JSONValue]:
-    """The inputs given by `--inputs-file` and, over them, `--input`.
+    """The inputs of `--inputs-file`, overridden by those of `--input`.
 
-    A pair is `name=value`, with the value read by the schema's type for that input (text stays text), `name:=json`
-    with JSON whatever the type, or `name=@file` with the text of a file (`@-` for standard input, `@@` for a text that
-    begins with `@`). A name given several times makes a list where the schema wants one.
+    A pair is `name=value`, parsed by the type in the schema (text stays text), `name:=json` with JSON of any type, or
+    `name=@file` with the text of a file (`@-` for standard input, `@@` for a text that begins with `@`). A repeated
+    name makes a list if the schema has one.
 
     Raises:
-        CliError: a pair, value or file that cannot be read, naming it.
+        CliError: a pair, value or file cannot be read.
     """
     given: dict[str, JSONValue] = _from_file(file) if file else {}
     properties = schema.get("properties") or {}
@@ -46,7 +46,7 @@ def read_inputs(pairs: Iterable[str], file: str | None, schema: dict[str, Any]) 
             before = given.get(name) if name in seen else []
             value = [*(before if isinstance(before, list) else []), one]
         elif name in seen:
-            raise CliError(f"The input `{name}` is given twice and takes one value.")
+            raise CliError(f"The input `{name}` is given twice, but accepts one value.")
         else:
             value = _value(name, raw, types)
         given[name] = value
@@ -84,16 +84,16 @@ def _from_file(file: str) -> dict[str, JSONValue]:
 
 
 def json_of(raw: str) -> JSONValue:
-    """JSON text; NaN and numbers too large for a float are none, although Python reads them.
+    """Parse JSON; unlike Python, refuse NaN and numbers too large for a float.
 
     Raises:
-        ValueError: it is no JSON.
+        ValueError: it is not JSON.
     """
 
     def finite(text: str) -> float:
         number = float(text)
         if not math.isfinite(number):
-            raise ValueError(f"{text[:40]} is no number that JSON holds")
+            raise ValueError(f"{text[:40]} is not a JSON number")
         return number
 
     try:
@@ -106,7 +106,7 @@ def json_of(raw: str) -> JSONValue:
 def _split(pair: str) -> tuple[str, str, bool]:
     name, mark, raw = pair.partition("=")
     if not mark or not name.strip(":"):
-        raise CliError(f"`{pair}` is no input: write --input name=value.")
+        raise CliError(f"`{pair}` is not of the form NAME=VALUE. Write --input name=value.")
     if name.endswith(":"):
         return name[:-1], raw, True
     return name, _text_of(f"--input {name}", raw), False
@@ -127,12 +127,12 @@ def _read(file: str) -> str:
     try:
         return sys.stdin.read() if file == "-" else Path(file).expanduser().read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text; --upload NAME=FILE sends it"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text; use --upload NAME=FILE"
         raise CliError(f"The file {file} cannot be read: {reason}.") from error
 
 
 def _value(name: str, raw: str, types: frozenset[str]) -> JSONValue:
-    """The text as the types allow it; text itself wins where it is allowed."""
+    """The value of a text by the allowed types; it stays text if that is allowed."""
     if "string" in types:
         return raw
     if types <= {"boolean"} and types and raw.lower() in _WORDS:
@@ -142,9 +142,9 @@ def _value(name: str, raw: str, types: frozenset[str]) -> JSONValue:
     except ValueError:
         if not types:
             return raw
-        raise CliError(f"The input `{name}` wants {_kinds(types)}, not `{raw[:80]}`.") from None
+        raise CliError(f"The input `{name}` must be {_kinds(types)}, not `{raw[:80]}`.") from None
     if types and not _is_of(value, types):
-        raise CliError(f"The input `{name}` wants {_kinds(types)}, not `{raw[:80]}`.")
+        raise CliError(f"The input `{name}` must be {_kinds(types)}, not `{raw[:80]}`.")
     return value
 
 
@@ -157,7 +157,7 @@ def _json(name: str, raw: str) -> JSONValue:
 
 
 def types_of(part: dict[str, Any], root: dict[str, Any], depth: int = 0) -> frozenset[str]:
-    """The JSON types a schema allows; empty when it allows any or that is unknown."""
+    """The JSON types a schema allows; empty if it allows any, or if that is unknown."""
     if depth > 16:
         return frozenset()
     reference = part.get("$ref")
@@ -223,4 +223,4 @@ def _kinds(types: frozenset[str]) -> str:
 def _near(name: str, properties: dict[str, Any]) -> str:
     if near := nearest(name, properties):
         return f" Did you mean `{near}`?"
-    return f" It takes {', '.join(f'`{known}`' for known in properties)}." if properties else " It takes none."
+    return f" The inputs are {', '.join(f'`{known}`' for known in properties)}." if properties else " There are none."

@@ -1,4 +1,4 @@
-"""Commands that look at runs: runs, show."""
+"""Commands that list and show runs: runs, show."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def runs(
         list[str] | None, typer.Option(help="Only runs in this state; repeatable.", show_default=False)
     ] = None,
     pipeline: Annotated[list[str] | None, typer.Option(help="Only runs of this pipeline.", show_default=False)] = None,
-    search: Annotated[str | None, typer.Option(help="Words in title, inputs or failure.", show_default=False)] = None,
+    search: Annotated[str | None, typer.Option(help="Search title, inputs and failure.", show_default=False)] = None,
     attention: Annotated[bool, typer.Option("--attention", help="Only failed runs nobody has looked at.")] = False,
     limit: Limit = 20,
     server: Server = None,
@@ -35,7 +35,7 @@ def runs(
     for word in states:
         if word not in STATES or word in ("PENDING", "LOST"):
             known = ", ".join(name.lower() for name in STATES if name not in ("PENDING", "LOST"))
-            raise CliError(f"`{word.lower()}` is no state of a run. There are {known}.")
+            raise CliError(f"`{word.lower()}` is not a state of a run. The states are {known}.")
     wanted: dict[str, Any] = {}
     if states:
         wanted["states"] = states
@@ -57,7 +57,7 @@ def runs(
                 [output.state(one["state"]), one["id"], _what(one), ago(one["createdAt"]), _time_of(one)]
                 for one in found
             ),
-            empty="No runs. `packline run sample` makes one.",
+            empty="No runs. `packline run sample` starts one.",
         )
 
 
@@ -100,7 +100,7 @@ def show(
 
 
 def _what(run: JSON) -> Any:  # noqa: ANN401 - rich's Text, not imported at start
-    """A run's title and, under it, one line of cause: why it failed, or what it waits for."""
+    """A run's title and, below it, why it failed or what it waits for."""
     from rich.text import Text
 
     failure = run["failure"]

@@ -1,4 +1,4 @@
-"""The command that makes a pipeline of a run."""
+"""`packline promote`: propose a pipeline made from a run."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def promote(
     include: Annotated[
         list[str] | None,
         typer.Option(
-            help="Another pack call of the chain; repeatable. Found by outputs if not given.", show_default=False
+            help="Another pack call of the chain; repeatable. Default: find them by their outputs.", show_default=False
         ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the pipeline.", show_default=False)] = None,
     to: Annotated[
-        Path | None, typer.Option("--to", metavar="FILE", help="Write the definition there.", show_default=False)
+        Path | None, typer.Option("--to", metavar="FILE", help="Write the definition to this file.", show_default=False)
     ] = None,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Propose a pipeline made from a run, or from the pack calls that led to it; saves nothing."""
+    """Propose a pipeline made from a run and the pack calls that led to it, without saving it."""
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output, issue_line
@@ -49,4 +49,4 @@ def promote(
     for issue in made["check"]["issues"]:
         output.note(issue_line(issue))
     runs = ", ".join(run["id"] for run in made["madeFrom"])
-    output.note(f"Made from {runs}. Look it over, then save it with `packline apply -f {to or 'FILE'}`.")
+    output.note(f"Made from {runs}. Review it, then save it with `packline apply -f {to or 'FILE'}`.")

@@ -1,4 +1,4 @@
-"""Inputs that `--from-memory` of `packline run` and `rerun` takes from what the caller usually chooses."""
+"""`--from-memory` of `packline run` and `rerun`: inputs from the caller's usual values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from app.cli.base.output import Output
     from runner.failures import JSONValue
 
-#: Instead of a name: every input that has a usual value and was not given.
+#: The name for every input that has a usual value and was not given.
 ALL = "all"
 
 
@@ -27,24 +27,24 @@ def take_remembered(
     given: Mapping[str, JSONValue],
     schema: dict[str, Any],
 ) -> tuple[dict[str, JSONValue], list[str]]:
-    """The inputs with those named filled in, and the learned fields that came from memory, as the server names them.
+    """The inputs with the named ones filled in, and the fields that came from memory, by their names in the API.
 
-    An input that is named and given keeps its value: then it is only said where the value came from, which is what a
-    command copied from the page does.
+    An input that is named and given keeps its value, and is only recorded as from memory; commands copied from the page
+    do that.
 
     Args:
-        client: Of the server.
-        output: Where it is said what was taken.
+        client: The client of the server.
+        output: Prints the values used.
         target: Key or id of the pipeline, or the pack.
         names: Names of inputs, or `all`.
         given: The inputs given otherwise.
         schema: The target's input schema.
 
     Raises:
-        CliError: a name that memory never learns, or that has no usual value and is not given.
+        CliError: memory never learns a name, or has no usual value for it and it is not given.
     """
-    if strange := [name for name in names if name not in (*FIELDS, ALL)]:
-        raise CliError(f"Memory learns no input `{strange[0]}`. It learns {', '.join(FIELDS)}; `{ALL}` takes each.")
+    if unknown := [name for name in names if name not in (*FIELDS, ALL)]:
+        raise CliError(f"Memory does not learn `{unknown[0]}`. It learns {', '.join(FIELDS)}; `{ALL}` means every one.")
     wanted = [name for name in names if name != ALL]
     filled = dict(given)
     taken = {name for name in wanted if name in given}
@@ -54,8 +54,8 @@ def take_remembered(
         for name in wanted:
             if name not in given and name not in fitting:
                 raise CliError(
-                    f"Nothing is usual for the input `{name}` of {target}: give it as --input {name}=…, or pin it with "
-                    f"`packline memory pin {target} {name} VALUE`."
+                    f"There is no usual value for the input `{name}` of {target}. Pass --input {name}=…, or pin one "
+                    f"with `packline memory pin {target} {name} VALUE`."
                 )
         chosen = fitting if ALL in names else [name for name in wanted if name not in given]
         filled |= {name: usual[name] for name in chosen}
@@ -66,7 +66,7 @@ def take_remembered(
 
 
 def _usual(client: Client, target: str) -> dict[str, str]:
-    """The values that are usual for a target, by the name of the input."""
+    """The usual values of a target, by input."""
     from app.cli.memory import documents
 
     found: JSON = client.execute(documents.DEFAULTS, {"caller": None, "target": target})["myDefaults"]
@@ -81,7 +81,7 @@ def _usual(client: Client, target: str) -> dict[str, str]:
 
 
 def _holds(schema: dict[str, Any], name: str, value: str) -> bool:
-    """Whether the target has such an input and it takes this text."""
+    """Whether the target has such an input, which accepts this text."""
     part = (schema.get("properties") or {}).get(name)
     if not isinstance(part, dict):
         return False

@@ -1,4 +1,4 @@
-"""`packline route`: what to run for a request; nothing runs."""
+"""`packline route`: recommend what to run for a request, without running it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ query CliRoute($intent: String!, $context: JSON) {{
   }}
 }}
 """
-#: People know their pipelines by key.
+#: For the key of a pipeline, by which people know it.
 KEY = """
 query CliRouteKey($id: ID!) {
   pipeline(id: $id) { id key }
@@ -36,17 +36,17 @@ query CliRouteKey($id: ID!) {
 
 
 def route(
-    request: Annotated[str, typer.Argument(metavar="REQUEST", help="What is wanted, in plain words.")],
+    request: Annotated[str, typer.Argument(metavar="REQUEST", help="What you want, in plain words.")],
     context: Annotated[
         str | None,
         typer.Option(
-            help='What is at hand: JSON such as \'{"files": [{"name": "report.pdf"}]}\', or text.', show_default=False
+            help='What you have: JSON such as \'{"files": [{"name": "report.pdf"}]}\', or text.', show_default=False
         ),
     ] = None,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Say what to run for a request, and why; runs nothing."""
+    """Recommend what to run for a request, and say why, without running it."""
     from app.cli.base.client import Client
     from app.cli.base.output import Output
     from app.cli.base.target import Target
@@ -61,9 +61,9 @@ def route(
             found["handle"] = _handle(client, found)
     best = routed["recommendation"]
     if best["id"] is None:
-        _tell_gap(output, routed["gapWarning"], best)
+        _print_gap(output, routed["gapWarning"], best)
     else:
-        _tell_best(output, best)
+        _print_best(output, best)
     if routed["alternatives"]:
         output.say()
         output.table(
@@ -76,7 +76,7 @@ def route(
 
 
 def _parsed(context: str | None) -> object:
-    """JSON as what it says, anything else as text."""
+    """The value of JSON; any other text unchanged."""
     from app.cli.runs.inputs import json_of
 
     try:
@@ -86,15 +86,15 @@ def _parsed(context: str | None) -> object:
 
 
 def _handle(client: Client, found: JSON) -> str:
-    """What to call it by in a command: the key of a pipeline that was saved, for its id says nothing."""
+    """The name to use in a command: a saved pipeline's key, because people do not know its id."""
     given = str(found["id"])
     if not given.startswith("pipe_"):
-        return given  # a starter by its id: without `builtin.`, a pipeline of one's own with that key would run
+        return given  # a starter keeps `builtin.`, because a saved pipeline may have the same key
     pipeline = client.execute(KEY, {"id": given})["pipeline"]
     return given if pipeline is None else str(pipeline["key"])
 
 
-def _tell_best(output: Output, best: JSON) -> None:
+def _print_best(output: Output, best: JSON) -> None:
     output.say(f"{best['handle']}  ({best['kind'].lower()}, {best['confidence']:.0%} sure)", "bold")
     output.say(best["why"])
     sources = {given["name"]: given["source"].lower() for given in best["inputSources"]}
@@ -104,16 +104,16 @@ def _tell_best(output: Output, best: JSON) -> None:
         output.say(f"  {name} = {shown}  (from {sources[name]})")
         command += f" --input {_quoted(f'{name}={shown}')}"
     for name in best["missingInputs"]:
-        output.say(f"  {name} is still needed", "yellow")
+        output.say(f"  {name} is missing", "yellow")
         command += f" --input {name}=…"
-    for lack in best["missingRequirements"]:
-        output.say(f"  It cannot run here yet: {lack['message']} {lack['hint'] or ''}".rstrip(), "yellow")
+    for requirement in best["missingRequirements"]:
+        output.say(f"  It cannot run here yet: {requirement['message']} {requirement['hint'] or ''}".rstrip(), "yellow")
     output.say()
     output.say(f"To run it:  {command}")
 
 
-def _tell_gap(output: Output, gap: JSON | None, best: JSON) -> None:
-    output.say("Nothing here does that.", "yellow")
+def _print_gap(output: Output, gap: JSON | None, best: JSON) -> None:
+    output.say("No pipeline or pack here does that.", "yellow")
     if gap is None:
         output.say(best["why"])
         return

@@ -1,4 +1,4 @@
-"""How `packline show` prints a run and a step."""
+"""The output of `packline show`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def show_run(output: Output, run: JSON) -> None:
-    """A run: where it comes from, its inputs, steps, artifacts, output and failure."""
+    """Print a run: its origin, inputs, steps, artifacts, output and failure."""
     version = f" version {run['version']['number']}" if run["version"] else ""
-    name = run["pipeline"]["key"] if run["pipeline"] else run["pack"]["id"] if run["pack"] else "something deleted"
+    name = run["pipeline"]["key"] if run["pipeline"] else run["pack"]["id"] if run["pack"] else "a deleted pipeline"
     output.say(f"{run['id']}  {name}{version}, started by {run['caller']['name']} {ago(run['createdAt'])}", "dim")
     if run["rerunOf"]:
         output.say(f"A re-run of {run['rerunOf']['id']}.", "dim")
@@ -31,7 +31,7 @@ def show_run(output: Output, run: JSON) -> None:
 
 
 def show_step(output: Output, step: JSON) -> None:
-    """A step: its attempts, what it was given, what it gave, and what it logged."""
+    """Print a step: its attempts, input, output and log."""
     pack = (step.get("step") or {}).get("packName") or ""
     version = f" {step['packVersion']}" if step["packVersion"] else ""
     output.console.print(output.state(step["state"]), end=" ")
@@ -49,7 +49,7 @@ def show_step(output: Output, step: JSON) -> None:
             ]
             for one in step["attempts"]
         ),
-        empty="It was not attempted.",
+        empty="No attempts.",
     )
     if step["failure"] and step["failure"]["hint"]:
         output.say(step["failure"]["hint"])
@@ -76,7 +76,7 @@ def _happened(attempt: JSON) -> str:
 
 
 def _cost(output: Output, cost: JSON, models: list[str]) -> None:
-    """What models were paid for; nothing where none was asked. What is unknown is said so."""
+    """Print the models' tokens and price, if any model was used."""
     if not models:
         return
     used = cost["usage"]
@@ -89,7 +89,7 @@ def _payload(output: Output, name: str, payload: JSON | None) -> None:
     if payload is None:
         return
     if payload["truncated"]:
-        output.say(f"\n{name} ({payload['sizeBytes']} bytes, the beginning)", "bold")
+        output.say(f"\n{name} (beginning of {payload['sizeBytes']} bytes)", "bold")
         output.say(payload["excerpt"] or "")
     else:
         _value(output, name, payload["json"])

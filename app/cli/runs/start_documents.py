@@ -1,4 +1,4 @@
-"""What the commands that start runs, and those that change them, send to the server."""
+"""GraphQL documents of the commands that start and change runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`packline transcript`: the prompts of a step's agent and what it said and did; live with --follow."""
+"""`packline transcript`: the prompts, messages and tool calls of a step's agent; live with --follow."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 #: Entries read at a time.
 PAGE = 200
-#: Lines of a prompt or of a tool's result that are shown as text, and characters of a call's arguments.
+#: Most lines printed of a prompt or a tool's result, and most characters of a call's arguments.
 SHOWN_LINES, SHOWN_CHARACTERS = 30, 400
-#: A text as long as this goes on in the next entry of its kind (`runner.agents.transcript.ENTRY_CHARACTERS`).
+#: A text of this length continues in the next entry of its kind (`runner.agents.transcript.ENTRY_CHARACTERS`).
 SPLIT_AT = 16_000
 
 
@@ -27,16 +27,16 @@ def transcript(
     run_id: RunId,
     step: Annotated[
         str | None,
-        typer.Argument(metavar="[STEP]", help="Key of the step; the last agent's at work if not given."),
+        typer.Argument(metavar="[STEP]", help="Key of the step; default: the last agent step that has started."),
     ] = None,
     attempt: Annotated[
-        int | None, typer.Option(parser=number(1), metavar="NUMBER", help="Attempt of the step; the last if not given.")
+        int | None, typer.Option(parser=number(1), metavar="NUMBER", help="Attempt of the step; default: the last.")
     ] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the attempt has ended.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow until the attempt has ended.")] = False,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Show the prompts of a step's agent, and what it said and did."""
+    """Show the prompts of a step's agent, its messages and its tool calls."""
     from app.cli.base.client import Client
     from app.cli.base.exits import EXIT_INTERRUPTED
     from app.cli.base.output import Output
@@ -45,20 +45,20 @@ def transcript(
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         chosen, number, attempt_id = _chosen(client, run_id, step, attempt)
-        shown = _Shown(output, {"runId": run_id, "step": chosen, "attempt": number})
+        printer = _Printer(output, {"runId": run_id, "step": chosen, "attempt": number})
         try:
-            for entry in _followed(client, output, attempt_id) if follow else _kept(client, attempt_id):
-                shown.entry(entry)
+            for entry in _followed(client, output, attempt_id) if follow else _stored(client, attempt_id):
+                printer.entry(entry)
         except KeyboardInterrupt:
             raise typer.Exit(EXIT_INTERRUPTED) from None
         finally:
-            shown.end_line()
-        if not shown.count:
+            printer.end_line()
+        if not printer.count:
             output.note(f"Attempt {number} of {chosen} has no transcript{_why(client, attempt_id)}.")
 
 
 def _chosen(client: Client, run_id: str, step: str | None, attempt: int | None) -> tuple[str, int, str]:
-    """Step, number and id of the attempt that is meant."""
+    """Step, number and id of the chosen attempt."""
     from app.cli.base.exits import CliError
     from app.cli.runs import transcript_documents as documents
 
@@ -70,7 +70,7 @@ def _chosen(client: Client, run_id: str, step: str | None, attempt: int | None) 
         begun = [one for one in steps if one["agent"] and one["attempts"]]
         if not begun:
             agents = ", ".join(one["key"] for one in steps if one["agent"])
-            why = f"Its agent steps have not begun: {agents}." if agents else "It has no agent step that has begun."
+            why = f"Its agent steps have not started: {agents}." if agents else "It has no agent step that has started."
             raise CliError(f"The run {run_id} has no transcript yet. {why}")
         chosen = begun[-1]
     else:
@@ -81,7 +81,7 @@ def _chosen(client: Client, run_id: str, step: str | None, attempt: int | None) 
         chosen = named[0]
     attempts = {one["number"]: one["id"] for one in chosen["attempts"]}
     if not attempts:
-        raise CliError(f"The step {chosen['key']} of {run_id} has not begun.")
+        raise CliError(f"The step {chosen['key']} of {run_id} has not started.")
     number = max(attempts) if attempt is None else attempt
     if number not in attempts:
         known = ", ".join(map(str, sorted(attempts)))
@@ -89,7 +89,7 @@ def _chosen(client: Client, run_id: str, step: str | None, attempt: int | None) 
     return chosen["key"], number, attempts[number]
 
 
-def _kept(client: Client, attempt_id: str) -> Iterator[JSON]:
+def _stored(client: Client, attempt_id: str) -> Iterator[JSON]:
     from app.cli.runs import transcript_documents as documents
 
     after = None
@@ -125,7 +125,7 @@ def _followed(client: Client, output: Output, attempt_id: str) -> Iterator[JSON]
 
 
 def _why(client: Client, attempt_id: str) -> str:
-    """What a transcript that is not there comes from, where that is known."""
+    """Why an attempt has no transcript, if that is known."""
     from app.cli.runs import transcript_documents as documents
 
     receipt = (client.execute(documents.RECEIPT, {"id": attempt_id})["node"] or {}).get("cacheReceipt")
@@ -137,8 +137,8 @@ def _why(client: Client, attempt_id: str) -> str:
     return f": its result is that of {made_by['runStep']['key']} in {made_by['runStep']['run']['id']}"
 
 
-class _Shown:
-    """Prints entries: JSON lines, or text in which pieces of one text are one."""
+class _Printer:
+    """Print entries as JSON lines, or as text in which split texts are joined."""
 
     def __init__(self, output: Output, where: dict[str, object]) -> None:
         self.count = 0
@@ -149,7 +149,6 @@ class _Shown:
         self._is_in_line = False
 
     def entry(self, entry: JSON) -> None:
-        """Prints one."""
         self.count += 1
         if self._output.is_json:
             self._output.emit({"type": "entry", **self._where, **entry})
@@ -180,10 +179,10 @@ class _Shown:
             case "USAGE":
                 self._line(_usage(data), "dim")
             case _:
-                self._line(f"({data.get('entries', 'some')} entries are left out)", "dim")
+                self._line(f"({data.get('entries', 'some')} entries were not stored)", "dim")
 
     def end_line(self) -> None:
-        """Ends the line that has begun, if any."""
+        """End an unfinished line."""
         if self._is_in_line:
             self._is_in_line = False
             self._output.say()
@@ -207,7 +206,7 @@ def _beginning(text: str) -> str:
 
 
 def _arguments(data: dict[str, Any]) -> str:
-    """What a tool was called with, on one line."""
+    """The arguments of a tool call, on one line."""
     given = data.get("arguments", data.get("changes"))
     if given in (None, {}, []):
         return ""

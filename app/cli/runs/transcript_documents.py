@@ -1,4 +1,4 @@
-"""What `packline transcript` asks of the server."""
+"""GraphQL documents of `packline transcript`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a run after its events: a reducer over run events, and the words for each of them."""
+"""A reducer over run events: the current state of a run, and a line of text for each event."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class StepView:
     """The current state of a step.
 
     Attributes:
-        fraction: How far it is, 0 to 1; None when its pack does not say.
-        message: What its pack said last.
-        reused_from: Run its output was taken from, as people read it; None when it ran here.
+        fraction: Progress from 0 to 1; None if its pack does not report it.
+        message: The last message of its pack.
+        reused_from: The run whose output it reused, for people; None if it ran here.
     """
 
     key: str
@@ -55,7 +55,6 @@ class RunView:
 
     @classmethod
     def of(cls, run: JSON) -> Self:
-        """The view of a run as it was read."""
         pipeline, pack = run.get("pipeline"), run.get("pack")
         return cls(
             id=run["id"],
@@ -73,7 +72,6 @@ class RunView:
 
     @property
     def is_final(self) -> bool:
-        """Whether the run has ended."""
         return self.state in FINAL
 
     @property
@@ -82,7 +80,7 @@ class RunView:
         return {"SUCCEEDED": EXIT_OK, "CANCELLED": EXIT_CANCELLED}.get(self.state, EXIT_FAILED)
 
     def apply(self, event: JSON) -> str | None:
-        """Apply one event and return a line about it, None when it is not worth one."""
+        """Apply one event, and return a line about it; None if it needs none."""
         match event["__typename"]:
             case "RunStateChanged":
                 self.state = event["runState"]
@@ -106,7 +104,7 @@ class RunView:
                 said_before, step.message = step.message, event["milestone"]["message"]
                 step.fraction = event["milestone"]["fraction"]
                 if step.message == said_before:
-                    return None  # only the share of the work has grown
+                    return None  # only the fraction has changed
                 share = "" if step.fraction is None else f"{step.fraction:.0%} "
                 return f"{step.key}: {share}{step.message}".rstrip()
             case "ArtifactChanged":
@@ -134,15 +132,15 @@ class RunView:
         return self.steps.setdefault(key, StepView(key, "", "PENDING"))
 
     def advice(self) -> list[tuple[str, str]]:
-        """List the commands to run next, each with what it does."""
+        """The commands to run next, each with its effect."""
         if self.state not in ("FAILED", "CANCELLED"):
             return []
         failed = next((step.key for step in self.steps.values() if step.state in ("FAILED", "CANCELLED")), None)
-        where = f"goes on at `{failed}`" if failed else "goes on where it stopped"
-        advice = [(f"packline resume {self.id}", f"{where}; what succeeded is kept")]
+        where = f"resumes at `{failed}`" if failed else "resumes where it stopped"
+        advice = [(f"packline resume {self.id}", f"{where}; succeeded steps are kept")]
         if failed and self.state == "FAILED":
             advice.append((f"packline show {self.id} --step {failed}", "its input, output and log"))
-        advice.append((f"packline rerun {self.id}", "begins a new run with the same inputs"))
+        advice.append((f"packline rerun {self.id}", "starts a new run with the same inputs"))
         return advice
 
 
@@ -151,7 +149,7 @@ def _reason(event: JSON) -> str:
 
 
 def reused_from(attempts: list[JSON]) -> str | None:
-    """The run that the last of a step's attempts took its output from, or words for it; None when it ran."""
+    """The run whose output the last attempt of a step reused, for people; None if it ran."""
     reuse = attempts[-1].get("reuse") if attempts else None
     if reuse is None:
         return None

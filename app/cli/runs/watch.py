@@ -1,4 +1,4 @@
-"""Watching a run to its end: a live table on a terminal, a line a change elsewhere, JSON lines for programs."""
+"""Watch a run until it ends: a live table on a terminal, else a line for each change, or JSON lines for programs."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from app.cli.base.output import Output
 
 
-#: Characters of a called pack's result that are shown.
+#: Most characters printed of a pack's output.
 RESULT_CHARACTERS = 4000
 
 
 def get_run(client: Client, run_id: str) -> JSON:
-    """A run as the view needs it.
+    """A run with the fields of `RunView`.
 
     Raises:
-        CliError: there is none, or the caller may not see it.
+        CliError: there is no such run, or the caller may not see it.
     """
     run: JSON | None = client.execute(documents.RUN, {"id": run_id})["run"]
     if run is None:
@@ -41,10 +41,10 @@ def follow_run(client: Client, output: Output, run: JSON, *, after: str | None, 
     """Show a run until it has ended, and return the exit status.
 
     Args:
-        client: Where the run is.
-        output: How to show it.
-        run: The run as it was read.
-        after: Position to begin after; None shows everything from the run's beginning.
+        client: The client of the run's server.
+        output: The output.
+        run: The run as it is now.
+        after: The cursor to begin after; None shows all events.
         save: Folder to save its artifacts in once it has ended.
     """
     view = RunView.of(run)
@@ -52,7 +52,7 @@ def follow_run(client: Client, output: Output, run: JSON, *, after: str | None, 
         end = _follow(client, output, view, after)
     except KeyboardInterrupt:
         output.note(
-            f"\nThe run goes on. `packline watch {view.id}` shows it again, `packline cancel {view.id}` stops it."
+            f"\nThe run continues. `packline watch {view.id}` shows it again, `packline cancel {view.id}` cancels it."
         )
         return EXIT_INTERRUPTED
     final = RunView.of(end)
@@ -114,7 +114,7 @@ def _follow_lines(output: Output, view: RunView, messages: Iterator[JSON]) -> JS
 def _follow_live(output: Output, view: RunView, messages: Iterator[JSON]) -> JSON:
     from rich.live import Live
 
-    # A callable is drawn anew at each refresh, so that durations go on between events.
+    # A callable is drawn at each refresh, so that durations advance between events.
     with Live(console=output.console, refresh_per_second=8, transient=True, get_renderable=lambda: table(output, view)):
         for message in messages:
             match message["__typename"]:
@@ -143,7 +143,7 @@ def table(output: Output, view: RunView) -> RenderableType:
             note = Table.grid(padding=(0, 1, 0, 0))
             note.add_row(ProgressBar(total=1.0, completed=step.fraction, width=20), Text(step.message, style="dim"))
         elif step.state == "WAITING":
-            note = Text(f"tries again {_until(step.wait)}", style="yellow")
+            note = Text(f"retries {_until(step.wait)}", style="yellow")
         elif step.state == "FAILED" and step.failure:
             note = Text(step.failure["code"].lower(), style="red")
         elif step.reused_from is not None:
@@ -157,7 +157,7 @@ def table(output: Output, view: RunView) -> RenderableType:
 
 
 def print_end(output: Output, view: RunView) -> None:
-    """How a run ended: steps, artifacts, warnings; of a failure the cause and what to type next."""
+    """Print the end of a run: steps, artifacts, warnings and, after a failure, its cause and the next commands."""
     from rich.text import Text
 
     output.console.print(table(output, view))
@@ -182,7 +182,6 @@ def print_end(output: Output, view: RunView) -> None:
 
 
 def print_artifacts(output: Output, artifacts: Iterable[JSON]) -> None:
-    """Files as a table."""
     output.table(
         ["artifact", "kind", "size", "id"],
         ([one["name"], one["mediaType"], size(one["sizeBytes"]), one["id"]] for one in artifacts),
@@ -191,7 +190,7 @@ def print_artifacts(output: Output, artifacts: Iterable[JSON]) -> None:
 
 
 def _print_result(client: Client, output: Output, run_id: str) -> None:
-    """What a pack that was called by itself gave; of a pipeline the files are what counts."""
+    """Print the output of a single pack's run; for pipelines the artifacts suffice."""
     found = client.execute(documents.RUN_OUTPUT, {"id": run_id})["run"]["output"]
     if found is None:
         return
@@ -206,10 +205,10 @@ def _save(client: Client, output: Output, view: RunView, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CliError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+        raise CliError(f"The folder {folder} cannot be created: {error.strerror}.") from error
     for artifact in view.artifacts.values():
         if artifact["status"] == "QUARANTINED":
-            output.note(f"{artifact['name']} is quarantined and was not saved.")
+            output.note(f"{artifact['name']} is in quarantine and was not saved.")
             continue
         target = free_name(folder, artifact["name"])
         client.download(f"/artifacts/{artifact['id']}", target)
@@ -229,7 +228,7 @@ def _replace(view: RunView, run: JSON) -> None:
 
 def _unfinished(view: RunView) -> CliError:
     return CliError(
-        f"The server ended the watch of {view.id} before the run had ended. `packline watch {view.id}` tries again."
+        f"The server ended the watch before the run {view.id} had ended. Try again with `packline watch {view.id}`."
     )
 
 

@@ -1,4 +1,4 @@
-"""Puts our entry into an agent's own configuration file, and leaves everything else in it as it is."""
+"""Add our entry to the configuration file of an agent's program, leaving the rest unchanged."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What would be written.
+    """A change of a configuration file.
 
     Attributes:
         path: The file.
-        before: Its text; None when there is no such file yet.
+        before: Its text; None if it does not exist yet.
         after: Its text with our entry.
     """
 
@@ -32,7 +32,7 @@ class Change:
     after: str
 
     def diff(self, secret: str | None) -> str:
-        """The difference, line by line, with the token masked: terminals are recorded and shared."""
+        """The line diff, with the token masked, because terminals are recorded and shared."""
         lines = difflib.unified_diff(
             (self.before or "").splitlines(),
             self.after.splitlines(),
@@ -45,12 +45,12 @@ class Change:
         return text.replace(secret, "***") if secret else text
 
     def write(self) -> Path | None:
-        """Writes the file, complete or not at all; where the former one lies now.
+        """Write the file atomically, and return the path of the backup, if there is one.
 
         Raises:
-            CliError: it cannot be written; nothing has changed.
+            CliError: the file cannot be written; it is unchanged.
         """
-        # A file that other programs find by a link stays where the link leads.
+        # Keep a symbolic link, and write its target.
         target = self.path.resolve()
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -76,10 +76,10 @@ class Change:
 
 
 def change_for(setup: Setup, path: Path) -> Change:
-    """What adding the entry makes of the client's file.
+    """The change that adds the entry to the client's file.
 
     Raises:
-        CliError: the file cannot be read, or is not what its client would read without comments.
+        CliError: the file cannot be read, or is not valid TOML or plain JSON.
     """
     try:
         before = path.read_text("utf-8")
@@ -102,9 +102,7 @@ def _with_toml(setup: Setup, path: Path, before: str) -> str:
         document = tomlkit.parse(before)
         put_toml(document, setup.place, setup.entry)
     except (TOMLKitError, TypeError) as error:
-        raise CliError(
-            f"{path} is not the TOML its client reads: {error}. Mend it, or add the entry by hand."
-        ) from error
+        raise CliError(f"{path} is not valid TOML: {error}. Correct it, or add the entry by hand.") from error
     return tomlkit.dumps(document)
 
 
@@ -113,23 +111,21 @@ def _with_json(setup: Setup, path: Path, before: str) -> str:
         document = json.loads(before)
     except ValueError as error:
         raise CliError(
-            f"{path} is not plain JSON ({error}); if it holds comments, writing it would lose them. "
-            "Add the entry by hand; without --write it is printed."
+            f"{path} is not plain JSON ({error}); writing it could lose comments. Run the command without --write to "
+            "print the entry, and add it by hand."
         ) from error
     table = document
     for key in setup.place[:-1]:
         if isinstance(table, dict):
             table = table.setdefault(key, {})
     if not isinstance(table, dict):
-        raise CliError(
-            f"{path} has something else where `{'.'.join(setup.place[:-1])}` belongs. Add the entry by hand."
-        )
+        raise CliError(f"`{'.'.join(setup.place[:-1])}` in {path} is not an object. Add the entry by hand.")
     table[setup.place[-1]] = setup.entry
     return json.dumps(document, indent=_indent_of(before), ensure_ascii=False) + "\n"
 
 
 def _indent_of(text: str) -> int | str:
-    """How the file is indented, so that the rest of it stays as it is."""
+    """The indentation of the file, to keep it."""
     for line in text.splitlines()[1:]:
         space = line[: len(line) - len(line.lstrip())]
         if space:
@@ -138,7 +134,7 @@ def _indent_of(text: str) -> int | str:
 
 
 def _backup_of(target: Path) -> Path:
-    """A name no earlier copy has."""
+    """An unused name for a backup."""
     number = 0
     while True:
         backup = target.with_name(f"{target.name}.before-packline{f'-{number}' if number else ''}")
@@ -148,6 +144,6 @@ def _backup_of(target: Path) -> Path:
 
 
 def _copy_private(source: Path, target: Path) -> None:
-    # Other servers' tokens are in it.
+    # The file may contain tokens of other servers.
     with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(source.read_bytes())

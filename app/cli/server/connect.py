@@ -1,4 +1,4 @@
-"""The command that connects an agent's program to this server."""
+"""`packline connect`: connect an agent's program to this server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from app.cli.base.output import Output
     from resolvers.agents.agent_clients import AgentClient, Setup
 
-#: What an agent needs to find, run, resume and cancel; writing pipelines is asked for with --author.
+#: The scopes to find, run, resume and cancel; --author adds the one to write pipelines.
 SCOPES = ("READ", "RUN")
 
 
@@ -22,34 +22,34 @@ def connect(
     client: Annotated[
         str | None,
         typer.Argument(
-            help="claude-code, codex, cursor, gemini, opencode or openclaw; all are listed if not given.",
+            help="claude-code, codex, cursor, gemini, opencode or openclaw; default: list all.",
             show_default=False,
         ),
     ] = None,
     stdio: Annotated[
-        bool, typer.Option("--stdio", help="The client starts `packline mcp` instead of calling over HTTP.")
+        bool, typer.Option("--stdio", help="Let the client start `packline mcp` instead of calling over HTTP.")
     ] = False,
     token: Annotated[
         str | None,
-        typer.Option(help="Write this token; else the client reads PACKLINE_TOKEN.", show_default=False),
+        typer.Option(help="Use this token; default: the client reads PACKLINE_TOKEN.", show_default=False),
     ] = None,
-    make_token: Annotated[bool, typer.Option("--make-token", help="Make a token for the client and write it.")] = False,
-    author: Annotated[bool, typer.Option("--author", help="The agent may also write pipelines.")] = False,
-    read_only: Annotated[bool, typer.Option("--read-only", help="The agent may only look.")] = False,
+    make_token: Annotated[bool, typer.Option("--make-token", help="Create a token for the client and use it.")] = False,
+    author: Annotated[bool, typer.Option("--author", help="Also let the agent write pipelines.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Let the agent only read.")] = False,
     write: Annotated[
-        bool, typer.Option("--write", help="Change the client's own configuration file; a copy of it is kept.")
+        bool, typer.Option("--write", help="Change the client's configuration file, and keep a backup.")
     ] = False,
     file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Configuration file, if it is not at its usual place.", show_default=False),
+        typer.Option(metavar="FILE", help="Configuration file; default: the client's usual one.", show_default=False),
     ] = None,
     skill: Annotated[
-        bool, typer.Option("--skill", help="Print the skill file that teaches an agent Packline.")
+        bool, typer.Option("--skill", help="Print the skill file, which explains Packline to an agent.")
     ] = False,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Connect an agent's program to this server: print what to configure, or configure it."""
+    """Connect an agent's program to this server: print its configuration, or write it."""
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output
@@ -66,11 +66,11 @@ def connect(
             return
         found = find_client(client)
         if found is None:
-            raise CliError(f"`{client}` is no client I know. There are {', '.join(CLIENT_KEYS)}.")
+            raise CliError(f"`{client}` is not a known client. The clients are {', '.join(CLIENT_KEYS)}.")
         if token is not None and make_token:
-            raise CliError("--token and --make-token contradict each other: give one of them.")
+            raise CliError("--token and --make-token cannot be combined.")
         if author and read_only:
-            raise CliError("--author and --read-only contradict each other: give one of them.")
+            raise CliError("--author and --read-only cannot be combined.")
         if make_token:
             token = _make_token(http, found, author=author, read_only=read_only)
         query = "?toolsets=author" if author else "?readonly=1" if read_only else ""
@@ -121,8 +121,8 @@ def _print(output: Output, client: AgentClient, setup: Setup, file: Path | None,
     if token is None:
         from resolvers.agents.agent_clients import TOKEN_VARIABLE
 
-        output.say(f"The client reads the token from {TOKEN_VARIABLE}; --make-token makes one and writes it in.")
-    output.say(f"To see that it is connected: {client.check}")
+        output.say(f"The client reads the token from {TOKEN_VARIABLE}; --make-token creates one and writes it in.")
+    output.say(f"To check the connection: {client.check}")
 
 
 def _write(output: Output, client: AgentClient, setup: Setup, path: Path, token: str | None) -> None:
@@ -135,7 +135,7 @@ def _write(output: Output, client: AgentClient, setup: Setup, path: Path, token:
                 {"type": "connection", "client": client.key, "path": str(path), "changed": False, "backup": None}
             )
         else:
-            output.say(f"{path} says so already.")
+            output.say(f"{path} has this entry already.")
         return
     if not output.is_json:
         typer.echo(change.diff(token))
@@ -144,8 +144,8 @@ def _write(output: Output, client: AgentClient, setup: Setup, path: Path, token:
         kept = None if backup is None else str(backup)
         output.emit({"type": "connection", "client": client.key, "path": str(path), "changed": True, "backup": kept})
         return
-    output.say(f"{path} is written" + ("." if backup is None else f"; what it was before is in {backup}."))
-    output.say(f"Restart {client.name}, then see that it is connected: {client.check}")
+    output.say(f"{path} is written" + ("." if backup is None else f"; the backup is {backup}."))
+    output.say(f"Restart {client.name}, then check the connection: {client.check}")
 
 
 def _make_token(http: Client, client: AgentClient, *, author: bool, read_only: bool) -> str:
@@ -172,7 +172,7 @@ def _skill(http: Client) -> str:
 
 
 def _program() -> str:
-    """The command as a client finds it that knows nothing of this shell's PATH."""
+    """The command's absolute path, for clients without this shell's PATH."""
     import shutil
 
     found = shutil.which("packline")

@@ -1,4 +1,4 @@
-"""What works on this machine: looked at without changing anything."""
+"""Checks of this machine and the server, which change nothing."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from runner.issues import Hint
 
 State = Literal["ok", "warning", "broken"]
-#: Programs that some packs or agent steps use, and what is missing without them.
+#: Programs that some packs or agent steps use, and the effect of their absence.
 _PROGRAMS = {
     "git": "repositories cannot be fetched",
     "bwrap": "agent steps run without a sandbox (package `bubblewrap`)",
-    "chromium": "pages and videos cannot be drawn by a browser",
+    "chromium": "pages and videos cannot be rendered in a browser",
 }
-#: What findings about roles are called, before the role.
+#: Prefix of the names of findings about roles.
 _ROLE = "models of "
 _ROOM_BYTES = 1 << 30
-#: Checks of the server without which nothing runs; without the others a part of Packline does not work.
+#: Health checks without which nothing runs; without the others, a part of Packline does not work.
 _VITAL = frozenset({"store", "artifacts"})
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
-        state: `broken` means Packline does not work; `warning` that part of it does not.
-        message: How it is and what to do.
+        state: `broken` if Packline does not work; `warning` if a part of it does not.
+        message: The result, and what to do.
     """
 
     what: str
@@ -44,7 +44,7 @@ class Finding:
 
 
 def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
-    """Everything worth looking at, the most basic first; goes on after what is broken."""
+    """Run all checks, the most basic first; continue after one that is broken."""
     from app.settings.server import Settings, SettingsError
 
     version = ".".join(str(part) for part in sys.version_info[:3])
@@ -77,7 +77,7 @@ def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
 
 
 def _files(settings: Settings) -> Iterator[Finding]:
-    """What can be seen without a server; where one answers, what it says of the same thing counts."""
+    """Checks without a server; a server's results for the same checks replace these."""
     yield from _data_folder(settings.data_dir)
     yield _database(settings)
     yield from _vault(settings)
@@ -90,9 +90,9 @@ def _data_folder(folder: Path) -> Iterator[Finding]:
     while not existing.exists():
         existing = existing.parent
     if not os.access(existing, os.W_OK | os.X_OK):
-        yield Finding("data folder", "broken", f"{folder} cannot be written to: choose another with PACKLINE_DATA_DIR.")
+        yield Finding("data folder", "broken", f"{folder} is not writable: choose another with PACKLINE_DATA_DIR.")
         return
-    note = "" if folder.exists() else " (made at the first start)"
+    note = "" if folder.exists() else " (created at the first start)"
     free = shutil.disk_usage(existing).free
     yield Finding("data folder", "ok", f"{folder}{note}, {free >> 30} GiB free")
     if free < _ROOM_BYTES:
@@ -104,7 +104,7 @@ def _data_folder(folder: Path) -> Iterator[Finding]:
 
 
 def _agents(settings: Settings) -> Iterator[Finding]:
-    """How far this machine keeps agents apart, and whether the programs of their profiles are there."""
+    """Check the isolation of agents on this machine, and the programs of their profiles."""
     from app.settings.agents import agents_of
     from runner.agents.isolation import Isolation, has_landlock, weaker
 
@@ -115,8 +115,8 @@ def _agents(settings: Settings) -> Iterator[Finding]:
         workspace_bytes=settings.agent_workspace_bytes,
     )
     level = agents.isolation
-    held = "held to what a step lets them spawn" if has_landlock() else "not held to what a step lets them spawn"
-    message = f"agents reach isolation `{level}` and are {held}"
+    spawning = "can" if has_landlock() else "cannot"
+    message = f"agents get isolation `{level}`; the limits of steps on spawned programs {spawning} be enforced"
     if level is Isolation.PROCESS or not has_landlock():
         yield Finding(
             "agent isolation",
@@ -132,7 +132,9 @@ def _agents(settings: Settings) -> Iterator[Finding]:
         if lack is not None:
             yield Finding(f"agent {key}", "warning", f"{lack.message} {lack.hint}")
         elif not profile.is_mock and weaker(level, demanded):
-            yield Finding(f"agent {key}", "warning", f"needs isolation `{demanded}`, which is out of reach here")
+            yield Finding(
+                f"agent {key}", "warning", f"needs isolation `{demanded}`, which this machine does not provide"
+            )
         else:
             yield Finding(f"agent {key}", "ok", " ".join(profile.command[:4]))
 
@@ -151,14 +153,14 @@ def _database(settings: Settings) -> Finding:
     except StoreError as error:
         return Finding("database", "broken", str(error))
     if found is None:
-        return Finding("database", "ok", f"{path} is made at the first start")
+        return Finding("database", "ok", f"{path} is created at the first start")
     if found == head_revision():
         return Finding("database", "ok", f"{path}, schema {found}")
     return Finding(
         "database",
         "warning",
         f"{path} has schema {found}, this release needs {head_revision()}: the next start or `packline migrate` "
-        "brings it up, after making a copy.",
+        "upgrades it, after making a copy.",
     )
 
 
@@ -197,7 +199,7 @@ def _postgres(settings: Settings) -> Finding:
 
 
 def _vault(settings: Settings) -> Iterator[Finding]:
-    """Whether the key fits; on PostgreSQL only the server knows."""
+    """Check whether the key opens the vault; on PostgreSQL only the server can."""
     from store.secrets.cipher import VaultKeyError
     from store.secrets.vault_key import KeyFile, key_source
     from store.secrets.vault_proof import sqlite_proof
@@ -209,7 +211,7 @@ def _vault(settings: Settings) -> Iterator[Finding]:
         return
     proof = sqlite_proof(settings.data_dir / "packline.db")
     if proof is None:
-        yield Finding("vault key", "ok", f"{keys.origin}; the vault is made with the first credential")
+        yield Finding("vault key", "ok", f"{keys.origin}; the vault is created with the first credential")
         return
     try:
         fits = any(found.cipher.fits(proof) for found in keys.candidates())
@@ -258,7 +260,7 @@ def _page() -> Finding:
 
 
 def _models(settings: Settings) -> Iterator[Finding]:
-    """What each role resolves to by the settings alone; keys that lie in the vault are not looked at."""
+    """Check the roles by the settings alone, without the keys in the vault."""
     from app.settings.models import given_keys, providers_of, roles_of
     from runner.gateway.keys import StaticKeys
     from runner.gateway.listing import chain_of
@@ -269,19 +271,19 @@ def _models(settings: Settings) -> Iterator[Finding]:
     for role in roles.names():
         chain = chain_of(roles, role)
         lacks = [
-            None if one.missing is None else f"{one.missing.message} The vault may hold it: ask a server."
+            None if one.missing is None else f"{one.missing.message} The vault may have it; only a server can check."
             for one in chain
         ]
         yield _role(role, [(one.key, lack) for one, lack in zip(chain, lacks, strict=True)])
 
 
 def _role(role: str, chain: list[tuple[str, str | None]]) -> Finding:
-    """A role, its models in the order they are tried, and what each that cannot be used lacks."""
+    """The finding of a role: its models in order, and why each unusable one is."""
     what = f"{_ROLE}{role}"
     if not chain:
-        return Finding(what, "ok", f"no model; set PACKLINE_MODEL_{role.upper()} to have one.")
-    said = ", then ".join(key if lack is None else f"{key} (cannot be used: {lack.strip()})" for key, lack in chain)
-    return Finding(what, "ok" if any(lack is None for _, lack in chain) else "warning", said)
+        return Finding(what, "ok", f"no model; set PACKLINE_MODEL_{role.upper()} to add one.")
+    models = ", then ".join(key if lack is None else f"{key} (cannot be used: {lack.strip()})" for key, lack in chain)
+    return Finding(what, "ok" if any(lack is None for _, lack in chain) else "warning", models)
 
 
 _SERVER_STATE = """
@@ -314,7 +316,7 @@ def _server(address: str | None) -> Iterator[Finding]:
         f"{client.target.url}, release {state['version']}, you are {viewer['name']} ({viewer['subject']})",
     )
     if not state["accepting"]:
-        yield Finding("server", "warning", "It takes no runs now.")
+        yield Finding("server", "warning", "It accepts no runs now.")
     for role in answer["modelRoles"]:
         models = [
             (model["key"], None if model["availability"]["usable"] else model["availability"]["missing"][0])
@@ -326,6 +328,6 @@ def _server(address: str | None) -> Iterator[Finding]:
         yield Finding("packs", "warning", _not_loaded(lost["origin"], lost["message"]))
     for check in state["health"]:
         if check["name"] == "packs" and unloaded:
-            continue  # names only the first of them
-        unwell: State = "broken" if check["name"] in _VITAL else "warning"
-        yield Finding(check["name"], "ok" if check["ok"] else unwell, check["message"])
+            continue  # this check names only the first of them
+        failed: State = "broken" if check["name"] in _VITAL else "warning"
+        yield Finding(check["name"], "ok" if check["ok"] else failed, check["message"])

@@ -21,18 +21,23 @@ DataDir = Annotated[
 
 def up(
     host: Annotated[
-        str | None, typer.Option(help="Address to listen on (PACKLINE_HOST); 127.0.0.1.", show_default=False)
+        str | None, typer.Option(help="Address to listen on (PACKLINE_HOST); default: 127.0.0.1.", show_default=False)
     ] = None,
     port: Annotated[
         str | None,  # read by the settings, which say what is wrong with it
-        typer.Option(metavar="NUMBER", help="Port (PACKLINE_PORT); 8420, 0 takes a free one.", show_default=False),
+        typer.Option(
+            metavar="NUMBER", help="Port (PACKLINE_PORT); default: 8420; 0 picks a free one.", show_default=False
+        ),
     ] = None,
     data_dir: DataDir = None,
     log_level: Annotated[
-        str | None, typer.Option(help="debug, info, warning or error (PACKLINE_LOG_LEVEL).", show_default=False)
+        str | None,
+        typer.Option(
+            help="Lowest level to log: debug, info, warning or error (PACKLINE_LOG_LEVEL).", show_default=False
+        ),
     ] = None,
 ) -> None:
-    """Start the server; Ctrl-C stops it, nothing is lost."""
+    """Start the server. Ctrl-C stops it; runs continue at the next start."""
     gc.disable()  # importing makes more collections than garbage, 0.1 s of CPU; `run_app` enables it once it serves
     from app.server import serve
 
@@ -41,7 +46,7 @@ def up(
 
 
 def doctor(data_dir: DataDir = None, server: Server = None, as_json: Json = None) -> None:
-    """Say what works here, and what to do about the rest."""
+    """Check what works on this machine, and say what to do about the rest."""
     from app.cli.base.exits import EXIT_FAILED
     from app.cli.base.output import Output
     from app.cli.server.doctor import examine
@@ -64,7 +69,7 @@ def doctor(data_dir: DataDir = None, server: Server = None, as_json: Json = None
 
 
 def migrate(data_dir: DataDir = None, as_json: Json = None) -> None:
-    """Bring the database to this release's schema.
+    """Upgrade the database to the schema of this release.
 
     An embedded database is copied first.
     """
@@ -102,13 +107,13 @@ def migrate(data_dir: DataDir = None, as_json: Json = None) -> None:
 
 
 def backup(
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="Archive to make, such as packline.tar.")],
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="Archive to write, such as packline.tar.")],
     data_dir: DataDir = None,
     as_json: Json = None,
 ) -> None:
-    """Write database and artifacts into one archive.
+    """Back up the database and the artifacts to one archive.
 
-    The server may run meanwhile. The archive holds everything, so keep it secret.
+    The server may keep running. The archive contains all data, so keep it secret.
     """
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output, size
@@ -122,23 +127,25 @@ def backup(
     except StoreError as error:
         raise CliError(str(error)) from error
     if settings.artifact_store != "disk":
-        output.note(f"Contents of artifacts are kept in {settings.artifact_store} and are not in it: back that up too.")
+        output.note(
+            f"The contents of artifacts are in {settings.artifact_store}, not in the archive. Back that up too."
+        )
     for digest in made.missing if settings.artifact_store == "disk" else ():
         output.note(f"warning: the content {digest} of an artifact was not on disk.")
     if output.is_json:
         output.emit({"type": "backup", "file": str(target), "revision": made.revision, "contents": len(made.blobs)})
     else:
-        output.say(f"{target}: database and {len(made.blobs)} contents, {size(target.stat().st_size)}. Keep it secret.")
+        output.say(f"{target}: database and {len(made.blobs)} files, {size(target.stat().st_size)}. Keep it secret.")
 
 
 def restore(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="Archive that `packline backup` made.")],
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="Archive that `packline backup` wrote.")],
     data_dir: DataDir = None,
     as_json: Json = None,
 ) -> None:
-    """Make a data folder from such an archive.
+    """Restore a data folder from a backup.
 
-    The folder must not exist, or be empty.
+    The folder must be missing or empty.
     """
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output
@@ -158,10 +165,10 @@ def restore(
 
 
 def settings_of(**overrides: object) -> Settings:
-    """The settings, with these on top.
+    """The settings, with overrides.
 
     Raises:
-        CliError: one of them is wrong.
+        CliError: a setting is invalid.
     """
     from app.cli.base.exits import CliError
     from app.settings.server import Settings, SettingsError
@@ -177,5 +184,5 @@ def _embedded(data_dir: Path | None, instead: str) -> Settings:
 
     settings = settings_of(data_dir=data_dir)
     if settings.database_url != "sqlite":
-        raise CliError(f"PACKLINE_DATABASE_URL names a PostgreSQL database, which has tools of its own. {instead}")
+        raise CliError(f"PACKLINE_DATABASE_URL names a PostgreSQL database. {instead}")
     return settings

@@ -1,4 +1,4 @@
-"""The command that is an MCP server on stdin and stdout."""
+"""`packline mcp`: an MCP server on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from app.cli.server.machine import DataDir  # noqa: TC001 - typer reads the anno
 
 def mcp(
     token: Annotated[
-        str | None, typer.Option(help="Token to show the server (PACKLINE_TOKEN).", show_default=False)
+        str | None, typer.Option(help="Token for the server (PACKLINE_TOKEN).", show_default=False)
     ] = None,
     toolsets: Annotated[
-        str | None, typer.Option(help="Sets of tools, by commas: default, author.", show_default=False)
+        str | None, typer.Option(help="Tool sets, separated by commas: default, author.", show_default=False)
     ] = None,
     packs: Annotated[
-        str | None, typer.Option(help="Packs to offer as tools of their own, by commas.", show_default=False)
+        str | None, typer.Option(help="Packs to offer as separate tools, separated by commas.", show_default=False)
     ] = None,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Only tools that change nothing.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Offer only tools that change nothing.")] = False,
     embedded: Annotated[
-        bool, typer.Option("--embedded", help="Be the server, on the data folder, instead of calling one.")
+        bool, typer.Option("--embedded", help="Serve the data folder in this process instead of calling a server.")
     ] = False,
     data_dir: DataDir = None,
     server: Server = None,
 ) -> None:
-    """Be an MCP server on stdin and stdout, for programs that start their servers.
+    """Serve MCP on stdin and stdout, for programs that start their own servers.
 
-    Ends when its input does. It passes everything on to the running server; with --embedded it is one itself.
+    Forwards everything to the running server, or with --embedded serves the data folder itself. Ends with its input.
     """
     import asyncio
     from urllib.parse import urlencode
@@ -40,7 +40,7 @@ def mcp(
     query = urlencode({name: value for name, value in wanted.items() if value})
     if embedded or data_dir is not None:
         if server is not None or token is not None:
-            raise CliError("--embedded and --data-dir stand for a server of its own; leave out --server and --token.")
+            raise CliError("--embedded and --data-dir cannot be combined with --server and --token.")
         from app.cli.server.machine import settings_of
         from app.embedded import serve_embedded
         from app.logging import configure_logging

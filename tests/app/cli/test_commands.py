@@ -224,7 +224,7 @@ def test_run_as_text_tells_changes_the_failure_and_what_to_type_next(packline, d
         "12.3 kB",
         "Give some text.",
         "packline resume run_1",
-        "goes on at `shorten`",
+        "resumes at `shorten`",
         "packline show run_1 --step shorten",
     ):
         assert text in result.out
@@ -254,7 +254,7 @@ def test_detached_only_the_run_is_told(packline, deck):
 def test_a_dry_run_starts_nothing(packline, deck):
     deck.answers["CliRunPipeline"] = {"result": {**started()["result"], "run": None}}
     result = packline("run", "deck", "--dry-run", "--text")
-    assert (result.status, result.out) == (0, "It would run. Nothing was started.\n")
+    assert (result.status, result.out) == (0, "The run would start; nothing was started.\n")
     assert deck.asked_for("CliRunPipeline")[0]["dryRun"] is True
 
 
@@ -413,7 +413,7 @@ def test_the_live_table_shows_states_as_words(server):
     ]
     output.console.print(table(output, RunView.of(run("RUNNING", steps=steps))))
     text = output.console.file.getvalue()
-    for word in ("running", "waiting", "failed", "pending", "attempt 2", "tries again in", "invalid_input"):
+    for word in ("running", "waiting", "failed", "pending", "attempt 2", "retries in", "invalid_input"):
         assert word in text
 
 
@@ -455,7 +455,7 @@ def test_resume_asks_before_outside_effects_repeat(packline, server):
     server.answers["CliResumePreview"] = plan
     result = packline("resume", "run_1", "--text")
     assert result.status == 2
-    assert "Outside effects of publish may happen a second time" in result.err
+    assert "External changes of publish may happen a second time" in result.err
     assert "may repeat" in result.out
     assert server.asked_for("CliResumeRun") == []
 
@@ -473,7 +473,7 @@ def test_what_cannot_be_sent_is_told_by_its_argument(packline, server):
     """Python hands on bytes of another encoding as lone surrogates."""
     refused = packline("show", "run_\udce4")
     assert refused.status == 2
-    assert refused.err == "packline: The argument 'run_\\udce4' is no UTF-8 text; give it in UTF-8.\n"
+    assert refused.err == "packline: The argument 'run_\\udce4' is not UTF-8. Write it in UTF-8.\n"
     assert packline("run", "deck", "--deadline", "nan").status == 2
 
 
@@ -501,7 +501,7 @@ def test_rerun_asks_before_outside_effects_repeat(packline, server):
 
     asked = packline("rerun", "run_1", "--from-step", "publish", "--text")
     assert asked.status == 2
-    assert "Outside effects of scrape may happen a second time" in asked.err
+    assert "External changes of scrape may happen a second time" in asked.err
     assert "runs again" in asked.out
     only = packline("rerun", "run_1", "--from-step", "publish", "--preview", "--text")
     assert (only.status, only.out) == (0, asked.out)
@@ -524,7 +524,7 @@ def test_a_preview_shows_the_input_that_a_definition_makes(packline, server):
     plan["run"]["resumePreview"]["steps"][1]["input"] = {"json": {"text": "tea"}, "excerpt": None}
     server.answers["CliResumePreview"] = plan
     said = packline("resume", "run_1", "--step-input", "null", "--preview", "--text").out
-    assert 'publish takes the input its definition makes: {"text": "tea"}' in said
+    assert 'publish gets the input of its definition: {"text": "tea"}' in said
     assert "--json" not in said
 
 
@@ -535,7 +535,7 @@ def test_a_preview_shows_the_beginning_of_a_long_input(packline, server):
     server.answers["CliResumePreview"] = plan
     said = packline("resume", "run_1", "--preview", "--text").out
     assert len(said) < 800
-    assert 'publish takes the input its definition makes: {"text": "# Tea\\nGreen tea.' in said
+    assert 'publish gets the input of its definition: {"text": "# Tea\\nGreen tea.' in said
     assert '"style": "plain"' in said, "a long text hides no other field"
     assert "Shortened; `--json` shows more." in said
     assert packline("resume", "run_1", "--preview", "--json").lines[0]["preview"]["steps"][1]["input"]["json"] == long
@@ -570,12 +570,12 @@ def test_runs_pages_and_filters(packline, server):
 def test_runs_refuses_unknown_states(packline, server):
     result = packline("runs", "--state", "done")
     assert result.status == 2
-    assert "`done` is no state of a run. There are queued" in result.err
+    assert "`done` is not a state of a run. The states are queued" in result.err
 
 
 def test_empty_lists_say_what_to_do(packline, server):
     server.answers["CliRuns"] = page("runs")
-    assert packline("runs", "--text").out == "No runs. `packline run sample` makes one.\n"
+    assert packline("runs", "--text").out == "No runs. `packline run sample` starts one.\n"
 
 
 def entry(**more):
@@ -744,7 +744,7 @@ def test_check_knows_tools_and_profiles_and_says_what_only_a_server_knows(packli
     good = packline("check", str(file))
     told = {issue["rule"]: issue for issue in good.lines[0]["issues"]}
     assert (good.status, good.lines[0]["valid"]) == (0, True)
-    assert told["unknown_profile"]["message"] == "The settings here declare no agent profile `team`."
+    assert told["unknown_profile"]["message"] == "The settings of this machine declare no agent profile `team`."
     assert "credentials (github.token)" in told["not_checked_here"]["message"]
     assert {told[rule]["severity"] for rule in ("unknown_profile", "not_checked_here")} == {"warning"}
 
@@ -831,13 +831,13 @@ def test_a_wrong_token_says_where_it_came_from(packline, server, monkeypatch):
     server.tokens = {"right"}
     assert "does not accept the token of PACKLINE_TOKEN" in packline("runs").err
     monkeypatch.delenv("PACKLINE_TOKEN")
-    assert "wants a token" in packline("runs").err
+    assert "requires a token" in packline("runs").err
 
 
 def test_something_else_answers(packline, server):
     result = packline("runs", "--server", f"{server.url}/elsewhere")
     assert result.status == 4
-    assert "is it a Packline server?" in result.err
+    assert "Is it a Packline server?" in result.err
 
 
 @pytest.mark.parametrize(
@@ -848,7 +848,7 @@ def test_addresses_that_are_none(packline, monkeypatch, address):
     monkeypatch.setenv("PACKLINE_SERVER", address)
     result = packline("runs")
     assert result.status == 2
-    assert f"The server address `{address}` is none: write it as http://127.0.0.1:8420." in result.err
+    assert f"`{address}` is not a server address. Write it as http://127.0.0.1:8420." in result.err
 
 
 def test_the_servers_own_token_goes_to_this_machine_only(tmp_path, monkeypatch):
@@ -978,7 +978,7 @@ def test_doctor_tells_of_agents_and_how_far_they_are_kept_apart(packline, tmp_pa
     tables = '[agents.gone]\ncommand = ["no-such-agent"]\n[agents.here]\ncommand = ["sh", "-c", "cat"]\n'
     (tmp_path / "data" / "packline.toml").write_text(tables)
     found = {line["what"]: line for line in packline("doctor", "--server", "http://127.0.0.1:1").lines}
-    assert "agents reach isolation" in found["agent isolation"]["message"]
+    assert "agents get isolation" in found["agent isolation"]["message"]
     assert found["agent gone"]["state"] == "warning"
     assert "`no-such-agent`" in found["agent gone"]["message"]
     assert (found["agent here"]["state"], found["agent here"]["message"]) == ("ok", "sh -c cat")

@@ -109,7 +109,7 @@ def test_a_run_fails_is_resumed_and_leaves_its_deck(machine):
 def test_inputs_are_read_by_the_pipelines_schema(machine):
     done = machine.run("run", "sample", "--input", "practice_failure=perhaps")
     assert done.returncode == 2
-    assert "wants true or false" in done.stderr
+    assert "must be true or false" in done.stderr
     for command in ("run", "export"):
         assert "Did you mean `sample`?" in machine.run(command, "sampel").stderr
     text = machine.run("run", "sample", "-i", "practice_failure=false", "--text")
@@ -191,10 +191,10 @@ def test_a_step_input_stays_with_the_failed_step_until_it_is_dropped(machine):
     machine.lines("resume", run, "--step-input", milk, status=1)
 
     kept = machine.run("resume", run, "--preview", "--text").stdout
-    assert f"scrape takes the input given in an earlier resume: {milk}" in kept
+    assert f"scrape gets the input given in an earlier resume: {milk}" in kept
     tea = milk.replace("milk", "tea")
     dropped = machine.run("resume", run, "--preview", "--text", "--step-input", "null").stdout
-    assert f"scrape takes the input its definition makes: {tea}" in dropped
+    assert f"scrape gets the input of its definition: {tea}" in dropped
     before = "\n  - {id: before, pack: slides.outline, input: {text: Tea is made of leaves.}}"
     file.write_text(head + before + scrape)
     machine.lines("apply", "-f", str(file), "--yes")

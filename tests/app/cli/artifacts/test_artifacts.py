@@ -46,7 +46,7 @@ def test_a_file_is_sent_listed_read_kept_and_saved(tmp_path):
         for command in ("text", "save", "pin", "release"):
             assert unknown in refused(machine, command, unknown)
         assert "quarantine" in refused(machine, "release", sent["id"])
-        assert "`good` is no status" in refused(machine, "list", "--status", "good")
+        assert "`good` is not a status" in refused(machine, "list", "--status", "good")
         assert "There is no file" in refused(machine, "send", str(tmp_path / "nothing"))
 
 

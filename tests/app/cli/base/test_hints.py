@@ -66,7 +66,7 @@ def test_hints_and_kinds_against_a_real_server(tmp_path):
             (("export", "text.broken"), why),
             (("export", "slides.outline"), "`slides.outline` is a pack. Try `packline run`."),
             (("packs", "--accepts", "markdwon"), "There is no kind `markdwon`. Did you mean `markdown`?"),
-            (("packs", "--produces", "bogus", "--json"), "no kind `bogus`. `packline packs` shows those there are."),
+            (("packs", "--produces", "bogus", "--json"), "no kind `bogus`. `packline packs` shows all kinds."),
         ):
             refused = machine.run(*arguments)
             assert refused.returncode == 2, (arguments, refused.stdout)

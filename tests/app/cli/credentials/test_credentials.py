@@ -49,7 +49,7 @@ def test_a_credential_from_the_first_to_the_last_command(machine):
 
         (granted,) = machine.lines("credential", "grant", "github", "admin", "sample")
         assert {grant["__typename"] for grant in granted["grants"]} == {"Pack", "Caller", "Pipeline"}
-        assert "is stored, granted to " in machine.run("credential", "set", "github", "--days", "9", "--text").stdout
+        assert "is stored and granted to " in machine.run("credential", "set", "github", "--days", "9", "--text").stdout
         (left,) = machine.lines("credential", "revoke", "github", "admin", "slides.render")
         assert [grant["key"] for grant in left["grants"]] == ["sample"]
         assert "is not granted to `admin`" in refused(machine, "revoke", "github", "admin")
@@ -76,7 +76,7 @@ def test_a_credential_from_the_first_to_the_last_command(machine):
             text='{"token": "' + SECRET + '"}',
         )
         assert "--from-stdin" in refused(machine, "set", "x", "--kind", "github", text="")
-        assert "give its `--kind`" in refused(machine, "set", "x")
+        assert "add `--kind`" in refused(machine, "set", "x")
         assert refused(machine, "rotate-key") == (
             f"packline: A Packline server uses the data folder {machine.folder / 'data'}. "
             "Stop it, repeat this command, then start it again.\n"
@@ -125,7 +125,7 @@ def test_a_key_of_the_environment_is_rotated_to_one_that_is_given(tmp_path):
     assert "is not a vault key" in refused(machine, "rotate-key", "--from-stdin", text="nonsense")
     new = os.urandom(32).hex()
     done = machine.run("credential", "rotate-key", "--from-stdin", "--text", text=new)
-    assert "Set PACKLINE_VAULT_KEY to it now" in done.stdout
+    assert "Set PACKLINE_VAULT_KEY to the new key now" in done.stdout
     machine.environment["PACKLINE_VAULT_KEY"] = new
     with machine.up():
         assert machine.lines("credential", "list")[0]["readable"]

@@ -20,7 +20,7 @@ def test_inputs_are_taken_from_memory_where_the_command_says_so(tmp_path):
     with machine.up():
         nothing = machine.run(*OUTLINE, "--from-memory", "persona", "--dry-run")
         assert nothing.returncode == 2
-        assert "Nothing is usual for the input `persona` of slides.outline" in nothing.stderr
+        assert "There is no usual value for the input `persona` of slides.outline" in nothing.stderr
         machine.lines("memory", "pin", "slides.outline", "persona", "executive")
         machine.lines("memory", "pin", "slides.outline", "voice", "narrator")
 
@@ -41,7 +41,7 @@ def test_inputs_are_taken_from_memory_where_the_command_says_so(tmp_path):
         assert taken_by(machine, changed.stdout) == ([], "student")
         assert taken_by(machine, machine.run("rerun", first, "--json").stdout) == ([], None)
         strange = machine.run(*OUTLINE, "--from-memory", "shoe_size")
-        assert "Memory learns no input `shoe_size`" in strange.stderr
+        assert "Memory does not learn `shoe_size`" in strange.stderr
 
 
 def taken_by(machine: Machine, printed: str) -> tuple[list[str], str | None]:
@@ -76,7 +76,7 @@ def test_what_is_learned_is_shown_pinned_promoted_and_forgotten(tmp_path):
         machine.lines("memory", "learn", "slides.outline", "audience")
         assert machine.run("memory", "pin", "slides.outline", "shoe_size", "44").returncode == 2
         assert "paused" in machine.run("memory", "pause").stdout
-        assert "goes on" in machine.run("memory", "resume").stdout
+        assert "resumed" in machine.run("memory", "resume").stdout
 
         rows = machine.lines("memory", "entries")
         assert [row["target"] for row in rows] == ["slides.outline", "slides.outline"]

@@ -36,7 +36,7 @@ def test_a_file_is_made_that_only_its_owner_reads(packline, tmp_path, key):
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert TOKEN in file.read_text()
     assert TOKEN not in done.out, "terminals are recorded"
-    assert "says so already" in packline("connect", key, "--token", TOKEN, "--write", "--file", str(file), "--text").out
+    assert "has this entry" in packline("connect", key, "--token", TOKEN, "--write", "--file", str(file), "--text").out
 
 
 def test_what_else_is_in_a_toml_file_stays_as_it_is_written(packline, tmp_path):
@@ -90,8 +90,8 @@ def test_a_file_that_cannot_be_merged_is_left_alone(packline, tmp_path, client, 
 
 def test_wrong_usage_is_told(packline):
     assert "claude-code, codex" in packline("connect", "emacs").err
-    assert "contradict" in packline("connect", "codex", "--token", "t", "--make-token").err
-    assert "contradict" in packline("connect", "codex", "--author", "--read-only").err
+    assert "cannot be combined" in packline("connect", "codex", "--token", "t", "--make-token").err
+    assert "cannot be combined" in packline("connect", "codex", "--author", "--read-only").err
 
 
 def test_which_tools_are_shown_is_chosen_over_both_ways(packline):

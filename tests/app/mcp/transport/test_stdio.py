@@ -77,7 +77,7 @@ async def test_a_server_that_restarts_breaks_no_client(tmp_path, sdk):
 async def test_a_wrong_token_is_told_in_words(tmp_path):
     async with product(tmp_path) as it:
         env = stdio_environment(tmp_path, PACKLINE_TOKEN="pkl_wrong")
-        with pytest.raises(RefusedByServer, match="The token is not valid"):
+        with pytest.raises(RefusedByServer, match="The token is invalid"):
             async with typescript(sdk=1, command=attached(it), env=env):
                 pass
 

@@ -11,7 +11,7 @@ import typer
 from app.cli.base.options import Json, Limit, Server, number
 
 if TYPE_CHECKING:
-    from app.cli.base.client import JSON
+    from app.cli.base.output import JSON
 
 artifacts = typer.Typer(no_args_is_help=True, help="List, read, save, upload and pin the files of runs.")
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from app.cli.base.exits import EXIT_UNREACHABLE, CliError
-from app.cli.base.output import accept, hint_words
+from app.cli.base.output import JSON, accept, hint_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,8 +32,6 @@ _RESTART = 1012
 _SCOPES = "query CliScopes { viewer { scopes } }"
 #: The commands that list what the caller may see.
 _LISTS = {"run": "`packline runs` lists runs", "artifact": "`packline artifact list` lists artifacts"}
-
-JSON = dict[str, Any]
 
 
 class ConnectionLostError(Exception):

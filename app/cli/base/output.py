@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from app.cli.base.client import JSON
-
+JSON = dict[str, Any]
 #: Sign, word and colour of each state; colour alone never shows a state.
 STATES: dict[str, tuple[str, str, str]] = {
     "PENDING": ("·", "pending", "dim"),

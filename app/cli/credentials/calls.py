@@ -10,7 +10,8 @@ from app.cli.credentials.documents import CREDENTIALS, SET_CREDENTIAL
 from runner.issues import did_you_mean
 
 if TYPE_CHECKING:
-    from app.cli.base.client import JSON, Client
+    from app.cli.base.client import Client
+    from app.cli.base.output import JSON
 
 
 def stored_credentials(client: Client) -> Any:  # noqa: ANN401 - an iterator of JSON

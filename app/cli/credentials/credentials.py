@@ -9,8 +9,7 @@ import typer
 from app.cli.base.options import Json, Server, number
 
 if TYPE_CHECKING:
-    from app.cli.base.client import JSON
-    from app.cli.base.output import Output
+    from app.cli.base.output import JSON, Output
 
 credentials = typer.Typer(no_args_is_help=True, help="Store secrets, and share them with packs, pipelines and callers.")
 

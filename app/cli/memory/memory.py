@@ -10,8 +10,7 @@ import typer
 from app.cli.base.options import Json, Limit, Server  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
-    from app.cli.base.client import JSON
-    from app.cli.base.output import Output
+    from app.cli.base.output import JSON, Output
 
 memory = typer.Typer(no_args_is_help=True, help="See, pin and forget what Packline learned from your runs.")
 

@@ -10,8 +10,7 @@ import typer
 from app.cli.base.options import Json, Limit, Server  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
-    from app.cli.base.client import JSON
-    from app.cli.base.output import Output
+    from app.cli.base.output import JSON, Output
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="Pipelines as YAML or JSON; `-` reads standard input.")]
 Words = Annotated[list[str] | None, typer.Argument(metavar="[WORD]…", help="Words to search for.", show_default=False)]

@@ -23,8 +23,8 @@ from app.cli.base.options import (
 )
 
 if TYPE_CHECKING:
-    from app.cli.base.client import JSON, Client
-    from app.cli.base.output import Output
+    from app.cli.base.client import Client
+    from app.cli.base.output import JSON, Output
 
 Save = Annotated[
     Path | None, typer.Option("--save", metavar="FOLDER", help="Save the artifacts in this folder.", show_default=False)

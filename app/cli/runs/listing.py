@@ -9,7 +9,7 @@ import typer
 from app.cli.base.options import Json, Limit, RunId, Server  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
-    from app.cli.base.client import JSON
+    from app.cli.base.output import JSON
 
 
 def runs(

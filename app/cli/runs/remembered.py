@@ -11,8 +11,8 @@ from app.cli.runs.inputs import types_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from app.cli.base.client import JSON, Client
-    from app.cli.base.output import Output
+    from app.cli.base.client import Client
+    from app.cli.base.output import JSON, Output
     from runner.failures import JSONValue
 
 #: The name for every input that has a usual value and was not given.

@@ -10,8 +10,8 @@ import typer
 from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
-    from app.cli.base.client import JSON, Client
-    from app.cli.base.output import Output
+    from app.cli.base.client import Client
+    from app.cli.base.output import JSON, Output
 
 _WARNING = """missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful }"""
 ROUTE = f"""

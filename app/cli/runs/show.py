@@ -10,8 +10,7 @@ from app.cli.runs.view import RunView, reused_from
 from app.cli.runs.watch import print_artifacts, print_end
 
 if TYPE_CHECKING:
-    from app.cli.base.client import JSON
-    from app.cli.base.output import Output
+    from app.cli.base.output import JSON, Output
 
 
 def show_run(output: Output, run: JSON) -> None:

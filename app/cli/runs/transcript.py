@@ -12,8 +12,8 @@ from app.cli.base.options import Json, RunId, Server, number
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from app.cli.base.client import JSON, Client
-    from app.cli.base.output import Output
+    from app.cli.base.client import Client
+    from app.cli.base.output import JSON, Output
 
 #: Entries read at a time.
 PAGE = 200

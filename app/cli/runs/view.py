@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from app.cli.base.exits import EXIT_CANCELLED, EXIT_FAILED, EXIT_OK
 
 if TYPE_CHECKING:
-    from app.cli.base.client import JSON
+    from app.cli.base.output import JSON
 
 FINAL = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from app.cli.base.client import JSON, Client
-    from app.cli.base.output import Output
+    from app.cli.base.client import Client
+    from app.cli.base.output import JSON, Output
 
 
 #: Most characters printed of a pack's output.

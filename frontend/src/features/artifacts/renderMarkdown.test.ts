@@ -84,11 +84,8 @@ describe("no text takes long or grows large", () => {
     "half characters": filled("\ud800*\udc00_"),
   };
   test.each(Object.entries(hostile))("%s", (_, text) => {
-    const start = performance.now();
     const { html, note } = renderMarkdown(text);
-    const took = performance.now() - start;
-    // Both are many times what was measured: 0.6 s and 1.3 million characters.
-    expect(took).toBeLessThan(10_000);
+    // 0.6 s and at most 1.3 million characters; minutes, and the runner's time limit, if work grew with the square.
     expect((html ?? "").length).toBeLessThan(3_000_000);
     expect(html !== null || note !== null).toBe(true);
   });

@@ -48,10 +48,8 @@ test("texts that have nothing in common are not lined up, and neither are thousa
   const [before, after] = ["old", "new"].map((word) =>
     Array.from({ length: 30_000 }, (_, at) => `${word} ${at} of a line`).join("\n"),
   ) as [string, string];
-  const start = performance.now();
   const lines = lineDiff(before, after);
   expect(countChanges(lines)).toEqual({ added: 30_000, removed: 30_000 });
   expect(sideBySide(folded(lines))).toHaveLength(30_000);
-  // Half a second where nothing else runs; minutes when the work grows with the square.
-  expect(performance.now() - start).toBeLessThan(20_000);
+  // Half a second of work. Minutes, and the runner's time limit, if it grew with the square.
 });

@@ -14,7 +14,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop check lint imports test test-python test-llm fix bench bench-peers soak lock sdl docs wheel ui \
+.PHONY: help run stop check checks lint imports test test-python test-llm fix bench bench-peers soak lock sdl docs wheel ui \
 	ui-check runtime-check clean python runtime dev
 
 help: ## list the commands
@@ -42,10 +42,10 @@ imports:
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache --config importlinter-rooms.ini
 
-test: dev ## everything CI runs; in CI a skipped test is a failure
+test: checks ui test-python ## everything CI runs; in CI a skipped test is a failure
+
+checks: dev
 	$(MAKE) --no-print-directory -j2 lint ui-check
-	$(MAKE) --no-print-directory ui
-	$(MAKE) --no-print-directory test-python
 
 test-python: dev
 	$(PYTEST) -p tests.support.no_skips

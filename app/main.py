@@ -109,8 +109,8 @@ class Application:
         registry = await self._load_packs(store)
         egress = Egress(policy)
         self._stack.push_async_callback(egress.aclose)
-        keeper = await self._open_vault(store, redactor)
-        memory = Memory(store, keeper, redactor, keep_days=settings.memory_days)
+        vault_sync = await self._open_vault(store, redactor)
+        memory = Memory(store, vault_sync, redactor, keep_days=settings.memory_days)
         router = PackRouter()
         resources = resources_of(
             settings,
@@ -118,7 +118,7 @@ class Application:
             registry=registry,
             redactor=redactor,
             egress=egress,
-            vault=keeper.vault,
+            vault=vault_sync.vault,
             memory=memory,
             router=router,
         )
@@ -132,11 +132,11 @@ class Application:
             registry,
             egress,
             settings.data_dir / "mcp",
-            keeper.vault.find,
+            vault_sync.vault.find,
         )
-        self.services = _services(settings, Engine(resources), keeper, memory, mounts, previews, downloads)
+        self.services = _services(settings, Engine(resources), vault_sync, memory, mounts, previews, downloads)
         router.open(self.services)
-        await self._set_to_work(self.services)
+        await self._start_background_work(self.services)
         self.authenticator = authenticator
         self.surfaces = await self._open_surfaces(self.services, authenticator, downloads)
 
@@ -162,10 +162,10 @@ class Application:
 
     async def _open_vault(self, store: Store, redactor: Redactor) -> VaultSync:
         key = key_source(self.settings.data_dir, self.settings.vault_key_text())
-        keeper = VaultSync(store, key, redactor)
-        await keeper.start()
-        self._stack.push_async_callback(keeper.stop)
-        return keeper
+        vault_sync = VaultSync(store, key, redactor)
+        await vault_sync.start()
+        self._stack.push_async_callback(vault_sync.stop)
+        return vault_sync
 
     async def _open_sign_in(self, store: Store) -> Authenticator:
         authenticator = Authenticator(store, self.settings)
@@ -173,8 +173,8 @@ class Application:
         self._stack.push_async_callback(authenticator.stop)
         return authenticator
 
-    async def _set_to_work(self, services: Services) -> None:
-        """Starts what works by itself; the engine last, since its runs need the others."""
+    async def _start_background_work(self, services: Services) -> None:
+        """Starts memory, mounts and, because its runs need them, the engine last."""
         await services.memory.start()
         self._stack.push_async_callback(services.memory.stop)
         await services.mounts.start()
@@ -216,7 +216,7 @@ def create_app(settings: Settings) -> Application:
 def _services(
     settings: Settings,
     engine: Engine,
-    keeper: VaultSync,
+    vault_sync: VaultSync,
     memory: Memory,
     mounts: Mounts,
     previews: Previews,
@@ -225,7 +225,7 @@ def _services(
     store = engine.resources.store
     return Services(
         engine=engine,
-        vault_sync=keeper,
+        vault_sync=vault_sync,
         tails=Tails(store, engine.bus),
         settings=settings.describe,
         sign_download=downloads.sign,

@@ -59,7 +59,7 @@ async def _nothing(_url: str) -> None:
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
-    """Binds every address `host` stands for, all to the same port, without listening yet.
+    """Binds every address of `host`, all to the same port, without listening yet.
 
     Raises:
         StartError: the name is unknown or the port is taken.
@@ -232,7 +232,7 @@ async def run_app(
 
 
 def serve(settings: Settings, *, announce: Announce | None = None) -> int:
-    """Runs the server until it is told to stop; returns the exit status for the process."""
+    """Runs the server until a signal stops it; returns the exit status for the process."""
     from app.logging import configure_logging
 
     configure_logging(settings.log_level, settings.log_format)

@@ -133,7 +133,7 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
             raise
         except Exception as error:
             error_id = report(error, "signing in over a socket failed")
-            await self.websocket.close(INTERNAL_ERROR, f"Something broke on the server: {error_id}")
+            await self.websocket.close(INTERNAL_ERROR, internal_error(error_id))
             return
         if self.connection_acknowledged and self._watch is None and self.view.watch_caller is not None:
             self._watch = asyncio.create_task(self._watch_caller())
@@ -145,7 +145,7 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
         try:
             await watch_caller(self.context.caller)
         except Exception as error:
-            code, reason = INTERNAL_ERROR, f"Something broke on the server: {report(error, 'watching a token failed')}"
+            code, reason = INTERNAL_ERROR, internal_error(report(error, "watching a token failed"))
         # Nothing more is sent, not even results that operations already have.
         await self._end_operations()
         await self.websocket.close(code, reason)

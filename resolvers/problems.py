@@ -176,7 +176,7 @@ class Unavailable(Problem):
 def refusal_of(error: Exception) -> Problem | None:
     """Return the problem that callers see for an error of a use case; None for an unexpected error.
 
-    Callers are told about a full, closing or lost database. If the connection broke during COMMIT, a repeated call may
+    Callers see that the database is full, closing or lost. If the connection broke during COMMIT, a repeated call may
     do its work twice, so it is not retryable.
     """
     if isinstance(error, Problem):

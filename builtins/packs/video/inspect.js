@@ -26,7 +26,7 @@
     const layers = [];
     for (let e = element; e; e = e.parentElement) {
       const style = getComputedStyle(e);
-      if (style.backgroundImage.includes("url(")) return null; // a picture: cannot be told
+      if (style.backgroundImage.includes("url(")) return null; // a picture: unknown
       const stops = style.backgroundImage.match(/rgba?\([^)]*\)/g);
       const plain = parse(style.backgroundColor);
       if (stops) layers.push(stops.map(parse));

@@ -29,10 +29,10 @@ class Request:
     """A request with its right answers.
 
     Attributes:
-        topic: File it stands in.
+        topic: The file that contains it.
         answers: Keys of pipelines and names of packs; empty for a gap.
         gap: How far from the catalog a gap lies; None for what can be served.
-        context: What is at hand.
+        context: The context of the request, as in `route`.
         history: How often the caller used what, by id.
         part: By its folder, and there by a digest of the text, so that no line can be moved from one to the other.
     """

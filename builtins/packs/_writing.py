@@ -82,7 +82,7 @@ def shortened(ctx: PackContext, text: str, what: str, max_chars: int = MATERIAL_
 
 
 def use_model(ctx: PackContext, mode: Literal["auto", "model"] | str, otherwise: str) -> bool:
-    """Whether a model is to write, by what the caller asked for and what there is.
+    """Whether a model should write, given the caller's choice and the available models.
 
     Args:
         ctx: The step.

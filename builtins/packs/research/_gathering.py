@@ -1,4 +1,4 @@
-"""Finding and reading what there is on a question: searches, the best hits of all of them, their pages."""
+"""Find and read sources for a question: searches, the best hits of all of them, their pages."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def timed(scenes: Sequence[Scene], seconds: float | None) -> list[Timed]:
     """
     natural = [scene.duration_seconds or _natural(scene) for scene in scenes]
     if seconds is not None:
-        # Each gets a little at least; what is left is shared out by what there is to read.
+        # Each gets a minimum; the rest is shared in proportion to the text to read.
         least = min(LEAST_SECONDS, seconds / len(scenes))
         rest = (seconds - least * len(scenes)) / sum(natural)
         natural = [least + length * rest for length in natural]

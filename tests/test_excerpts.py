@@ -131,6 +131,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "catalog/routing/facts.py::_targets",
         "resolvers/artifacts/uploads.py::_Body.pieces",
         "runner/agents/confine.py::_hold",
+        "runner/agents/streams.py::JsonReader.feed",
         "runner/processes/worker.py::receive_message",
         "runner/schemas/messages.py::issues_of",
         "runner/templates/plan.py::Scope._missing",

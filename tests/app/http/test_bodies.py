@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ANSWERS = {
     "/graphql": (b"413", b"BODY_TOO_LARGE"),
-    "/mcp": (b"413", b"at most 4,194,304 are taken"),
+    "/mcp": (b"413", b"the limit is 4,194,304"),
     "/artifacts?name=film.mp4": (b"413", b"PACKLINE_UPLOAD_BYTES"),
 }
 

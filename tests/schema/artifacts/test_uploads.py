@@ -160,17 +160,17 @@ async def test_a_body_that_is_cut_off_leaves_nothing(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"--b\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--b--\r\n", "holds no file"),
+        (b"--b\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--b--\r\n", "has no file"),
         (b'--b\r\nContent-Disposition: form-data; name=a; filename="a.txt"\r\n\r\nx', "ends before"),
         (b"nothing of the kind", "cannot be read"),
-        (b"", "holds no file"),
+        (b"", "has no file"),
         (b'--b\r\nContent-Disposition: form-data; name=a; filename="a"\r\n\r\n\r\n--b--\r\n', "is empty"),
         (
             b'--b\r\nContent-Disposition: form-data; name=a; filename="a"\r\n\r\nx\r\n'
             b'--b\r\nContent-Disposition: form-data; name=a; filename="b"\r\n\r\nx\r\n--b--\r\n',
             "more than one",
         ),
-        (b"--b\r\nContent-Disposition: form-data; name=a\r\n\r\n" + b"x" * 70_000, "beside the file"),
+        (b"--b\r\nContent-Disposition: form-data; name=a\r\n\r\n" + b"x" * 70_000, "other fields of the form are longer than"),
         (b"--b\r\nX-Long: " + b"y" * 70_000 + b"\r\n\r\n", "cannot be read"),
     ],
 )

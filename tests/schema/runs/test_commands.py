@@ -605,7 +605,7 @@ async def test_the_preview_tells_when_the_packs_version_is_gone(tmp_path: Path) 
     async with product(tmp_path, [moving("2.0.0")]) as it:
         plan = await preview(it, run["id"])
         assert not plan["allowed"]
-        assert "no version 1.0.0" in next(
+        assert "Version 1.0.0 of pack test.moving is not installed" in next(
             issue["message"] for issue in plan["issues"] if issue["rule"] == "unavailable"
         )
         assert (await command(it, "resumeRun", id=run["id"]))["__typename"] == "UnavailableProblem"

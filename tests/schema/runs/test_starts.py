@@ -285,7 +285,7 @@ async def test_what_does_not_exist_is_told_with_the_nearest_name(it: Product) ->
     assert missing["suggestion"] == "grounded-deck"
     version = await start(it, "grounded-deck", version=7)
     assert version["__typename"] == "NotFoundProblem"
-    assert "1 to 1" in version["hint"]
+    assert version["hint"] == "Its only version is 1."
     unknown = await command(it, "runPack", pack="test.ecko", input={})
     assert (unknown["__typename"], unknown["suggestion"]) == ("NotFoundProblem", "test.echo")
 

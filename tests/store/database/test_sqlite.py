@@ -380,7 +380,8 @@ async def test_a_second_server_on_the_same_folder_is_refused(embedded: SQLiteSto
     with pytest.raises(StoreBusyError, match="A Packline server"):
         await open_store("sqlite", tmp_path, migrate=True)
     code = (
-        "import asyncio, sys; from pathlib import Path; from store.database.engine import open_store, StoreBusyError\n"
+        "import asyncio, sys; from pathlib import Path; from store.database.engine import open_store\n"
+        "from store.database.errors import StoreBusyError\n"
         "try: asyncio.run(open_store('sqlite', Path(sys.argv[1]), migrate=True))\n"
         "except StoreBusyError: sys.exit(7)"
     )

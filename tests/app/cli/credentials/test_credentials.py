@@ -57,7 +57,7 @@ def test_a_credential_from_the_first_to_the_last_command(machine):
         shown = machine.run("credential", "list", "--text").stdout
         assert "sample" in shown
         assert SECRET not in shown + json.dumps(machine.lines("credential", "list"))
-        assert "have no test" in machine.run("credential", "test", "other").stderr
+        assert "There is no test for credentials of kind generic" in machine.run("credential", "test", "other").stderr
 
         assert "Did you mean `github`?" in refused(machine, "test", "githb")
         assert "Did you mean `github`?" in refused(machine, "set", "x", "--kind", "githib")

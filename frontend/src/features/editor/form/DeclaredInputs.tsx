@@ -92,7 +92,7 @@ export function DeclaredInputs({ schema, issues, readOnly, onChange, onRename }:
         ))}
       </ul>
       {readOnly ? null : (
-        <div className="mt-3 flex gap-2">
+        <div className="mt-3 flex flex-wrap gap-2">
           <Button onClick={() => onChange(["properties", free(names)], { type: "string" })}>
             <Plus aria-hidden="true" className="size-4" />
             Add an input

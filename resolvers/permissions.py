@@ -27,7 +27,7 @@ async def readable_run(context: Context, run_id: str) -> RunRecord:
     """
     run = await find_run_by_id(context.services.store, run_id, visible_to=visible_to(context.caller))
     if run is None:
-        seen = "You see only your own runs; with the `observe` scope you see all of them."
+        seen = "You see only your own runs. With the `observe` scope, you see the runs of all callers."
         raise NotFound("run", run_id, hint=None if context.caller.may(Scope.OBSERVE) else seen)
     return run
 

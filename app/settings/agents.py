@@ -58,7 +58,7 @@ class AgentSetting(BaseModel):
     script: Path | None = Field(None, description="Script of answers for a mock.")
     network: bool = Field(True, description="Whether it may reach the network.")
     isolation: Literal["process", "sandbox", "sandbox_offline"] | None = Field(
-        None, description="Weakest isolation it accepts; a step may only ask for a stronger one."
+        None, description="Minimum isolation, even if a step asks for less."
     )
 
     @model_validator(mode="after")

@@ -162,7 +162,9 @@ class Settings(BaseSettings):
     lanes: int = Field(64, ge=1, le=10_000, description="Concurrent runs of this process.")
     caller_concurrent_runs: int = Field(8, ge=1, le=100_000, description="Concurrent runs of one caller.")
     queue_limit: int = Field(1000, ge=1, le=10_000_000, description="Queued runs; more are refused.")
-    run_deadline_seconds: Seconds = Field(1800, description="Longest time of a run whose pipeline sets no deadline.")
+    run_deadline_seconds: Seconds = Field(
+        1800, description="Deadline of a run, unless its start or its pipeline sets one."
+    )
     step_timeout_seconds: Seconds = Field(600, description="Longest time of a step that sets no timeout.")
     steps_max: int = Field(64, ge=1, le=1000, description="Steps a pipeline may have.")
     step_input_bytes: Bytes = Field(1 << 20, description="Largest input of a step, templates resolved, in bytes.")

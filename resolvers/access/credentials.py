@@ -295,7 +295,7 @@ async def test(context: Context, *, id: str) -> CredentialRecord:
         result = await test_credential(kind, opened.fields, resources.egress, {**used_at, **resources.service_urls})
     except PackError as failed:
         failure = failed.failure
-        raise _untested(found.key, f"The test failed: {failure.message}", failure.hint) from failed
+        raise _untested(found.key, f"The credential could not be tested: {failure.message}", failure.hint) from failed
     message = services.redactor.text(result.message)
     context.audit_target(found.id)
     await context.commit(

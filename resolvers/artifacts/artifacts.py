@@ -147,7 +147,7 @@ async def artifact_text(context: Context, *, id: str, offset: int, limit_bytes: 
     if offset < 0:
         issues.append(argument_error("offset", "out_of_range", f"The offset is {offset} bytes; use 0 or more."))
     if not 1 <= limit_bytes <= TEXT_BYTES:
-        message = f"The limit is {limit_bytes} bytes; use 1 to {TEXT_BYTES} bytes."
+        message = f"`limit_bytes` is {limit_bytes}; use 1 to {TEXT_BYTES}."
         issues.append(argument_error("limit_bytes", "out_of_range", message))
     if issues:
         raise Invalid(issues)

@@ -105,7 +105,7 @@ def check_lost_attempt(run: ClaimedRun, resources: Resources) -> Failure | None:
         return Failure(
             FailureCode.HANDLER_FAILED,
             f"Step {step.key} was lost with its process {claimed.lost_in_row} times in a row: "
-            f"{step.pack} may be killing it, or another process on the server.",
+            f"{step.pack} or another step that ran at the same time may be killing it.",
             hint="Resume it. If it fails again while nothing else runs, report it to the pack's author.",
             step_key=step.key,
         )

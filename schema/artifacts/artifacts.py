@@ -55,7 +55,8 @@ class Artifact(Node):
     status: ArtifactStatus = strawberry.field(description="How far the content can be trusted.")
     created_at: datetime = strawberry.field(description="When the artifact was stored.")
     expires_at: datetime | None = strawberry.field(
-        description="When the artifact will be deleted. Null while its run is in progress, and if it is pinned."
+        description="When the artifact will be deleted. Null while its run is in progress, if its run failed or was "
+        "cancelled (it is then deleted with the run), and if it is pinned."
     )
     pinned: bool = strawberry.field(description="Whether it is exempt from automatic deletion.")
     record: strawberry.Private[ArtifactRecord]

@@ -59,8 +59,8 @@ class ModelRole:
 class ModelQueries:
     @strawberry.field(
         description=(
-            "Text models, image models and voices the server can use. Also available as MCP resources "
-            "`packline://models`, `image-models` and `voices`."
+            "Text models, image models and voices, and whether the server can use them. Also available as MCP "
+            "resources `packline://models`, `image-models` and `voices`."
         ),
         directives=[
             Requires(scope=Scope.READ),

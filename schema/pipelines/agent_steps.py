@@ -32,7 +32,8 @@ class AgentProfile:
     )
     model: str | None = strawberry.field(description="The model passed to the program. Null for the program's default.")
     environment_names: list[str] = strawberry.field(
-        description="Names of the only environment variables the program receives."
+        description="Names of the environment variables that the profile passes to the program. It also receives a few "
+        "basic ones, such as PATH and HOME, and the step's credentials."
     )
     credentials: list[str] = strawberry.field(description="Keys of the credentials the program receives.")
     timeout_seconds: float = strawberry.field(description="Timeout of one attempt, in seconds.")
@@ -60,7 +61,7 @@ class AgentProfile:
 
 
 @strawberry.type(
-    description="A step in which an agent works. Its results are not trusted until a later step verifies them."
+    description="A step in which an agent works. Its artifacts are PROPOSED until a later step verifies them."
 )
 class AgentStep(Step):
     """Holds nothing of a request, so instances may be cached."""

@@ -54,8 +54,8 @@ class RequestLimits:
 
 @strawberry.type(description=("Limits of runs and retention. Each is a setting."))
 class RunLimits:
-    deadline_seconds: float = strawberry.field(description="Deadline of a run, in seconds. Default: 1800.")
-    step_timeout_seconds: float = strawberry.field(description="Timeout of a step, in seconds. Default: 600.")
+    deadline_seconds: float = strawberry.field(description="Default deadline of a run, in seconds. Default: 1800.")
+    step_timeout_seconds: float = strawberry.field(description="Default timeout of a step, in seconds. Default: 600.")
     wait_seconds: int = strawberry.field(
         description="Maximum wait of `waitRun` and of commands that start runs, in seconds. Default: 50."
     )
@@ -66,7 +66,8 @@ class RunLimits:
     )
     step_input_bytes: Long = strawberry.field(description="Maximum size of a step's resolved input. Default: 1 MiB.")
     step_output_bytes: Long = strawberry.field(
-        description="Maximum size of a step's output; larger outputs are stored as artifacts. Default: 1 MiB."
+        description="Maximum size of a step's output. A step with a larger output fails with RESOURCE_EXHAUSTED; "
+        "return an artifact instead. Default: 1 MiB."
     )
     transcript_bytes: Long = strawberry.field(
         description="How much of a transcript is kept at its beginning and at its end. Default: 8 MiB each."
@@ -78,7 +79,7 @@ class RunLimits:
     run_days: int = strawberry.field(description="Days for which a finished run is kept. Default: 90.")
     run_count: int = strawberry.field(description="Maximum number of runs kept. Default: 10000.")
     artifact_days: int = strawberry.field(
-        description="Days for which an artifact is kept after its run is deleted. Default: 7."
+        description="Days for which an artifact is kept after its run succeeded, unless it is pinned. Default: 7."
     )
     memory_days: int = strawberry.field(description="Days for which audit memory is kept. Default: 30.")
 

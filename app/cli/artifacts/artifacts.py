@@ -195,7 +195,7 @@ def pin(artifact: ArtifactId, server: Server = None, as_json: Json = None) -> No
 
 @artifacts.command()
 def unpin(artifact: ArtifactId, server: Server = None, as_json: Json = None) -> None:
-    """Unpin an artifact: it expires as its run does."""
+    """Unpin an artifact, so that it is deleted automatically again."""
     _pin(artifact, server, as_json, pinned=False)
 
 

@@ -96,7 +96,10 @@ def set_(
     key: Key,
     kind: Annotated[
         str | None,
-        typer.Option(help="Kind of a new credential; `packline credential kinds` lists them.", show_default=False),
+        typer.Option(
+            help="Kind; default: that of the stored credential. `packline credential kinds` lists them.",
+            show_default=False,
+        ),
     ] = None,
     field: Annotated[
         list[str] | None,
@@ -181,7 +184,8 @@ def set_(
 def grant(key: Key, targets: Targets, server: Server = None, as_json: Json = None) -> None:
     """Share a credential with packs, pipelines or callers.
 
-    One grant suffices: a granted pack may use it in every run; a granted pipeline or caller, with every pack.
+    One grant suffices: a granted pack may use it in every run; a granted pipeline or caller, with every pack that
+    declares it.
     """
     from app.cli.base.client import Client
     from app.cli.base.output import Output

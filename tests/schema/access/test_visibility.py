@@ -119,7 +119,7 @@ async def test_the_hint_for_an_unknown_run_is_true_for_who_asks(it: Product) -> 
     unknown = "run_01J00000000000000000000000"
     document = "mutation ($id: ID!) { cancelRun(id: $id) { ... on NotFoundProblem { message hint } } }"
     for scopes, hint in (
-        (("READ", "RUN"), "You see only your own runs; with the `observe` scope you see all of them."),
+        (("READ", "RUN"), "You see only your own runs. With the `observe` scope, you see the runs of all callers."),
         (("READ", "RUN", "OBSERVE"), None),
     ):
         refused = await it.query(document, {"id": unknown}, token=await it.token_for("-".join(scopes).lower(), *scopes))

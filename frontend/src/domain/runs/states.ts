@@ -48,11 +48,14 @@ export const CAUSES: Record<RunCause, string> = {
 
 /** What the class of a failure means. */
 export const CLASSES: Record<FailureClass, { word: string; sentence: string }> = {
-  CALLER_FIXABLE: { word: "Needs your input", sentence: "A value it received is wrong. Change it, then resume." },
+  CALLER_FIXABLE: {
+    word: "Needs your input",
+    sentence: "Something you can change is wrong, such as an input, a credential or a limit. Correct it, then resume.",
+  },
   TRANSIENT: { word: "Temporary", sentence: "It may work next time. Resume without changes, now or later." },
   STATE_CHANGED: {
     word: "The source changed",
-    sentence: "The data it works on has changed since. Check it, then resume.",
+    sentence: "The data, the pack or an external system may have changed. Check it, then resume.",
   },
   PACK_BUG: { word: "Bug in the pack", sentence: "Report it, and resume when the pack is fixed." },
   CANCELLED: { word: "Stopped", sentence: "Nothing went wrong. Someone stopped it." },

@@ -9,7 +9,7 @@ import { Prose } from "../../components/Prose.tsx";
 import { PinArtifactDocument, ReleaseArtifactDocument } from "./artifacts.generated.ts";
 import type { Artifact } from "./media.ts";
 
-/** Pins a file, or unpins it so that it is deleted with its run. */
+/** Pins a file, or unpins it so that it is deleted automatically. */
 export function PinButton({ artifact }: { artifact: Artifact }): ReactNode {
   const [{ fetching }, pin] = useMutation(PinArtifactDocument);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -25,7 +25,11 @@ export function PinButton({ artifact }: { artifact: Artifact }): ReactNode {
       <Button
         disabled={fetching}
         aria-pressed={artifact.pinned}
-        title={artifact.pinned ? "Delete it together with its run" : "Keep it after its run is deleted"}
+        title={
+          artifact.pinned
+            ? "Remove the pin: the file is then deleted automatically"
+            : "Exempt the file from automatic deletion"
+        }
         onClick={() => void go()}
       >
         {artifact.pinned ? "Unpin" : "Pin"}

@@ -72,11 +72,11 @@ function ModelLine({ model }: { model: ModelPartsFragment }): ReactNode {
 
 function rowsOf(limits: Limits): [string, string][] {
   return [
-    ["Maximum duration of a run", duration(limits.deadlineSeconds)],
-    ["Maximum duration of a step", duration(limits.stepTimeoutSeconds)],
+    ["Default deadline of a run", duration(limits.deadlineSeconds)],
+    ["Default timeout of a step", duration(limits.stepTimeoutSeconds)],
     ["Steps of a pipeline", String(limits.steps)],
     ["Concurrent runs per caller", limits.concurrentRuns.toLocaleString()],
-    ["Queued runs", limits.queuedRuns.toLocaleString()],
+    ["Queued runs per caller", limits.queuedRuns.toLocaleString()],
     ["Input and output of a step", `${bytes(limits.stepInputBytes)} and ${bytes(limits.stepOutputBytes)}`],
     ["First and last part of a transcript", `${bytes(limits.transcriptBytes)} each`],
     ["One uploaded file", bytes(limits.uploadBytes)],

@@ -108,7 +108,7 @@ function Health({ server }: HealthQuery): ReactNode {
           ))}
         </ul>
       </Section>
-      <Section title="Pack folders">
+      <Section title="Pack sources">
         <ul className="divide-y divide-line border-y border-line">
           {server.packSources.map((source) => (
             <li key={source.location} className="py-2 text-dense">

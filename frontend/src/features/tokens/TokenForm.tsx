@@ -113,7 +113,7 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
           </p>
         )}
       </fieldset>
-      <FormField label="Expires after">
+      <FormField label="Expiration">
         {(given) => (
           <select {...given} value={days} onChange={(event) => setDays(event.target.value)}>
             {LIFETIMES.map(([value, word]) => (

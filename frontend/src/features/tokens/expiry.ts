@@ -3,7 +3,7 @@ export const LIFETIMES = [
   ["30", "30 days"],
   ["90", "90 days"],
   ["365", "a year"],
-  ["", "until it is revoked"],
+  ["", "No expiration"],
 ] as const;
 
 const DAY_MS = 86_400_000;

@@ -58,7 +58,10 @@ export function problemOfError(error: {
   const unreachable = error.networkError !== undefined;
   return {
     message: unreachable ? "The server did not answer." : error.graphQLErrors.map(({ message }) => message).join("\n"),
-    hint: unreachable ? "The change may not have been made. Check that the server is running, then try again." : null,
+    hint: unreachable
+      ? "If you sent a change, it may or may not have been made. Check that the server is running and look before you " +
+        "try again."
+      : null,
     details: [],
     fields: {},
   };

@@ -60,7 +60,7 @@ export function PipelineForm({
             readOnly={readOnly}
             mono
             placeholder={isNew ? "made from the name" : ""}
-            about="Its id in addresses, commands and tools."
+            about="Short name in addresses, commands and tools."
             onChange={(key) => onChange(["key"], key === "" ? undefined : key)}
           />
           <PlainField

@@ -69,7 +69,7 @@ export function StepForm(props: Props): ReactNode {
                 {pack.effects === "EXTERNAL" ? (
                   <span className="text-warn">changes an external system</span>
                 ) : pack.effects === "IDEMPOTENT" ? (
-                  "changes an external system, at most once"
+                  "changes an external system; repeating causes no further change"
                 ) : (
                   "changes no external system"
                 )}

@@ -112,7 +112,7 @@ class Uploads:
         size = announced_over(request.headers.get("content-length"), self._limit_bytes + OVERHEAD_BYTES)
         if size is not None:
             raise UploadTooLarge(
-                f"The request has {size} bytes; an upload may have {self._limit_bytes}.",
+                f"The request has {size} bytes; the limit of an upload is {self._limit_bytes}.",
                 hint="Send a smaller file, or have the server's PACKLINE_UPLOAD_BYTES raised.",
             )
         if (wait := self._throttle.wait_seconds(caller_id)) > 0:

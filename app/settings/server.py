@@ -66,7 +66,9 @@ class Settings(BaseSettings):
         default_factory=data_home, description="Folder of the database, artifacts, keys and settings file."
     )
     host: str = Field(
-        "127.0.0.1", min_length=1, description="Address to listen on; one other machines can reach needs a token first."
+        "127.0.0.1",
+        min_length=1,
+        description="Address to listen on. An address that other machines can reach needs a token first.",
     )
     port: int = Field(8420, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
     public_url: Address = Field(

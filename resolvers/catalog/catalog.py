@@ -67,7 +67,7 @@ class CatalogQuery:
     kind="query",
     tool=Tool(
         title="Get a pack",
-        description="Returns a pack with its input and output schema, side effects and whether it can run on "
+        description="Returns a pack with its input and output schema, external changes and whether it can run on "
         "this server.",
         name="get_pack",
         toolset="author",

@@ -55,7 +55,7 @@ def key_taken(taken: KeyTakenError) -> Conflict:
     return Conflict(
         f"The key `{taken.key}` belongs to the starter {taken.pipeline_id}."
         if taken.key == taken.starter
-        else f"The key `{taken.key}` is an earlier name of the starter {taken.pipeline_id}, which it still finds.",
+        else f"The key `{taken.key}` is an earlier name of the starter {taken.pipeline_id} and still refers to it.",
         current_id=taken.pipeline_id,
         hint="Choose another key. To change what the starter does, clone it and edit the copy.",
     )

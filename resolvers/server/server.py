@@ -162,4 +162,4 @@ def _programs(context: Context) -> HealthCheck:
     if lacking:
         remedies = " ".join(dict.fromkeys(lacking.values()))
         return HealthCheck("programs", False, f"{', '.join(packs)} cannot run on this server. {remedies}")
-    return HealthCheck("programs", True, "Everything the packs need is installed.")
+    return HealthCheck("programs", True, "Everything the packs need is available.")

@@ -364,7 +364,7 @@ class _Plan:
         if step.repeatable and step.effects == "none":
             self._again[index] = reason
             return True
-        why = "cannot be repeated" if not step.repeatable else "has external changes"
+        why = "cannot be repeated" if not step.repeatable else "changes an external system"
         source = next((f"of `{each.key}`" for each in self.steps if each.produced_session == session), session)
         message = f"The step `{step.key}` used the session {source}, which {self._lost}, and {why}."
         self._refuse(index, "session_unavailable", message)

@@ -10,7 +10,7 @@ described_enum(
     "How strictly an agent's process is isolated, weakest first. The agent's built-in tools are not "
     "restricted beyond that.",
     {
-        "PROCESS": "A process group of its own and an empty environment.",
+        "PROCESS": "A separate process group and an empty environment.",
         "SANDBOX": "PROCESS, plus a restricted view of files and other processes.",
         "SANDBOX_OFFLINE": "SANDBOX, without network access.",
     },

@@ -1,11 +1,11 @@
-"""Side effects of packs."""
+"""How packs change external systems."""
 
 from enum import Enum
 
 import strawberry
 
 
-@strawberry.enum(description="The side effects of a pack on external systems.")
+@strawberry.enum(description="How a pack changes external systems.")
 class PackEffects(Enum):
     NONE = strawberry.enum_value("none", description="Changes nothing outside Packline.")
     IDEMPOTENT = strawberry.enum_value(

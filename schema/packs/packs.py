@@ -112,7 +112,7 @@ class Pack(CatalogEntry):
     id: strawberry.ID = strawberry.field(description="The pack's name.")
     name: str = strawberry.field(description="The name: `area.verb`.")
     version: str = strawberry.field(description="The version in use.")
-    effects: PackEffects = strawberry.field(description="Side effects on external systems.")
+    effects: PackEffects = strawberry.field(description="How the pack changes external systems.")
     at_most_once: bool = strawberry.field(
         description="Whether the pack must not run again if its outcome is unknown. The run then fails with "
         "OUTCOME_UNKNOWN."
@@ -212,7 +212,7 @@ class Pack(CatalogEntry):
 @strawberry.type
 class PackQueries:
     @strawberry.field(
-        description="A pack with its schemas, side effects and availability.",
+        description="A pack with its schemas, external changes and availability.",
         directives=[
             Requires(scope=Scope.READ),
             published(find_pack),

@@ -119,7 +119,9 @@ class Attempt(Node):
         payload = await info.context.loaders.attempt_payload.load(self.record.id)
         return None if payload is None or payload.input is None else JSON(orjson.loads(payload.input))
 
-    @strawberry.field(description="What the attempt returned, with secrets masked.")
+    @strawberry.field(
+        description="What the attempt returned. Secrets are masked before it is stored or used by later steps."
+    )
     async def output(self, info: Info) -> JSON | None:
         payload = await info.context.loaders.attempt_payload.load(self.record.id)
         return None if payload is None or payload.output is None else JSON(orjson.loads(payload.output))

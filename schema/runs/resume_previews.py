@@ -60,7 +60,7 @@ class ResumePreviewStep:
     key: str = strawberry.field(description="Key of the step in the definition that would run.")
     action: ResumeAction = strawberry.field(description="What would happen to the step.")
     reason: str = strawberry.field(description="Why, for display.")
-    effects: PackEffects = strawberry.field(description="The step's side effects on external systems.")
+    effects: PackEffects = strawberry.field(description="How the step changes external systems.")
     may_repeat_effects: bool = strawberry.field(
         description="Whether a change in an external system may happen a second time."
     )

@@ -37,7 +37,7 @@ class RequestLimits:
     fields: int = strawberry.field(description="Maximum number of fields, with fragments expanded.")
     aliases: int = strawberry.field(description="Maximum number of aliases.")
     lexemes: int = strawberry.field(description="Maximum number of tokens in the document.")
-    cost: int = strawberry.field(description="Maximum cost, including page sizes.")
+    cost: int = strawberry.field(description="Maximum cost: the fields, multiplied by the page sizes.")
     body_bytes: int = strawberry.field(description="Maximum size of the request body, in bytes.")
 
     @classmethod

@@ -78,7 +78,7 @@ async def test_many_are_resumed_after_saying_what_it_would_do(tmp_path: Path) ->
             await tab.page.locator(f"[data-run={run['id']}]").get_by_role("checkbox").check()
         await tab.sees("4 selected")
         await tab.press("Resume…")
-        await tab.sees("4 runs selected: 3 resume, 2 have external changes, 1 was already run again, 1 cannot.")
+        await tab.sees("4 runs selected: 3 resume, 2 change an external system, 1 was already run again, 1 cannot.")
         assert bench.calls("test.external") == 0
         assert await tab.violations() == []
         await tab.press("Resume 3 runs", within="dialog")

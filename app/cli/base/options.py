@@ -34,7 +34,9 @@ Json = Annotated[
     bool | None,
     typer.Option("--json/--text", help="JSON lines or text; text on a terminal, else JSON.", show_default=False),
 ]
-Limit = Annotated[int, typer.Option(parser=number(1, 10_000), metavar="NUMBER", help="Most entries, at most 10,000.")]
+Limit = Annotated[
+    int, typer.Option(parser=number(1, 10_000), metavar="NUMBER", help="Maximum number of entries, up to 10,000.")
+]
 Inputs = Annotated[
     list[str] | None,
     typer.Option(

@@ -201,7 +201,7 @@ def grant(key: Key, targets: Targets, server: Server = None, as_json: Json = Non
 
 @credentials.command()
 def revoke(key: Key, targets: Targets, server: Server = None, as_json: Json = None) -> None:
-    """Revoke grants; active runs do not get the credential again."""
+    """Revoke grants; runs in progress do not get the credential again."""
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output

@@ -41,7 +41,7 @@ Packline runs stored pipelines step by step and records every step. You reach it
 
 ## How to work
 
-1. **Find.** {find} Prefer a pipeline that accepts what you have and produces what the user wants to single packs.
+1. **Find.** {find} If a pipeline accepts what you have and produces what the user wants, prefer it to single packs.
 2. **Confirm.** Tell the user which pipeline and which inputs you would use, and what is missing. Ask before you run.
 3. **Run.** Call `run_pipeline` with an `idempotency_key`, so that a repeated call does not start a second run. While
    the run works, call the tool in `next`.

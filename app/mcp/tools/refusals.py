@@ -39,7 +39,8 @@ _HELP: Final = {
     "WRONG_STATE": Advice("get_run shows the run's state and its possible actions.", ("get_run",)),
     "UNAVAILABLE": Advice("search_catalog with usable: true lists what can run here.", ("search_catalog",)),
     "LIMITED": Advice(
-        "list_runs lists the active runs; wait_run or cancel_run make room.", ("list_runs", "wait_run", "cancel_run")
+        "list_runs lists the runs in progress; wait_run or cancel_run make room.",
+        ("list_runs", "wait_run", "cancel_run"),
     ),
 }
 

@@ -422,5 +422,5 @@ def test_a_re_run_does_not_say_that_a_session_which_lives_has_ended():
     mailed = step("b", effects="external", used_sessions={"s1"})
     plan = plan_rerun((left, mailed, step("c", "failed")), from_step="c")
     assert [issue.message for issue in plan.issues] == [
-        "The step `b` used the session of `a`, which is not shared with a new run, and has external changes."
+        "The step `b` used the session of `a`, which is not shared with a new run, and changes an external system."
     ]

@@ -29,7 +29,7 @@ export type CatalogKind =
   /** Pipelines. */
   | 'PIPELINE';
 
-/** The side effects of a pack on external systems. */
+/** How a pack changes external systems. */
 export type PackEffects =
   /** Changes an external system on every call, such as sending mail or making a payment. */
   | 'EXTERNAL'

@@ -137,7 +137,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
           onChange={(event) => setShare(event.target.checked)}
         />
         <label htmlFor={shareId}>
-          Share it with the packs that need this name
+          Share it with the packs that use a credential of this name
           <span className="block text-meta text-soft">Nothing else gets it. You can share it with others later.</span>
         </label>
       </div>

@@ -50,7 +50,7 @@ export function HomePage({ ask }: { ask: ReactNode }): ReactNode {
             ) : null
           }
         >
-          <RunTable runs={data.now.nodes} label="Active runs" />
+          <RunTable runs={data.now.nodes} label="Runs in progress" />
         </Section>
       )}
       {data.recent.nodes.length === 0 ? null : (

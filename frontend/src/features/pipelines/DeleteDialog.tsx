@@ -35,8 +35,8 @@ export function DeleteDialog({
     <Dialog title={`Delete ${pipeline.name}?`} onClose={onClose}>
       <form onSubmit={(event) => void go(event)}>
         <p className="mb-3">
-          Nobody can start it any more. Active runs finish. Its runs and their files stay, and you can still resume them
-          or run them again.
+          Nobody can start it any more. Runs in progress finish. Its runs and their files stay, and you can still resume
+          them or run them again.
         </p>
         <label htmlFor={id} className="mb-1 block font-medium">
           Type its key, <span className="font-mono text-dense">{pipeline.key}</span>, to delete it

@@ -234,7 +234,7 @@ function RestoreDialog({
   return (
     <Dialog title={`Restore version ${number}`} onClose={onClose} wide>
       <p className="mb-3">
-        Packline saves it as version {current.number + 1}. The other versions stay, and active runs keep theirs.
+        Packline saves it as version {current.number + 1}. The other versions stay, and runs in progress keep theirs.
       </p>
       {text === null ? (
         <Loading />

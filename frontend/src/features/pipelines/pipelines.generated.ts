@@ -66,14 +66,14 @@ export type FailureCode =
 
 /** How strictly an agent's process is isolated, weakest first. The agent's built-in tools are not restricted beyond that. */
 export type IsolationLevel =
-  /** A process group of its own and an empty environment. */
+  /** A separate process group and an empty environment. */
   | 'PROCESS'
   /** PROCESS, plus a restricted view of files and other processes. */
   | 'SANDBOX'
   /** SANDBOX, without network access. */
   | 'SANDBOX_OFFLINE';
 
-/** The side effects of a pack on external systems. */
+/** How a pack changes external systems. */
 export type PackEffects =
   /** Changes an external system on every call, such as sending mail or making a payment. */
   | 'EXTERNAL'

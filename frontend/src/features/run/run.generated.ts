@@ -88,7 +88,7 @@ export type FailureCode =
 
 /** How strictly an agent's process is isolated, weakest first. The agent's built-in tools are not restricted beyond that. */
 export type IsolationLevel =
-  /** A process group of its own and an empty environment. */
+  /** A separate process group and an empty environment. */
   | 'PROCESS'
   /** PROCESS, plus a restricted view of files and other processes. */
   | 'SANDBOX'
@@ -129,7 +129,7 @@ export type LogLevel =
   /** Something unexpected that did not stop the step. */
   | 'WARNING';
 
-/** The side effects of a pack on external systems. */
+/** How a pack changes external systems. */
 export type PackEffects =
   /** Changes an external system on every call, such as sending mail or making a payment. */
   | 'EXTERNAL'

@@ -136,7 +136,7 @@ test("an act on many says first what it would do with each, then how each went",
   await userEvent.click(screen.getByRole("button", { name: "Resume…" }));
   const dialog = await screen.findByRole("dialog", { name: "Resume 3 runs" });
   expect(
-    await within(dialog).findByText("3 runs selected: 1 resumes, 1 has external changes, 2 cannot."),
+    await within(dialog).findByText("3 runs selected: 1 resumes, 1 changes an external system, 2 cannot."),
   ).toBeVisible();
   expect(within(dialog).getByRole("list", { name: "Not changed" })).toHaveTextContent("Coffee deck");
   expect(asked.some(({ name }) => name === "BulkResume")).toBe(false);

@@ -37,7 +37,7 @@ const outside = {
   ],
 };
 
-test("the line counts what resumes, what has external changes and what was run again", () => {
+test("the line counts what resumes, what changes an external system and what was run again", () => {
   const runs = [
     run("1"),
     run("2", { resumePreview: outside }),
@@ -45,7 +45,7 @@ test("the line counts what resumes, what has external changes and what was run a
     run("4", { actions: ["RERUN"] }),
   ];
   const dry = dryRun("resume", 4, runs);
-  expect(dry.line).toBe("4 runs selected: 3 resume, 1 has external changes, 1 was already run again, 1 cannot.");
+  expect(dry.line).toBe("4 runs selected: 3 resume, 1 changes an external system, 1 was already run again, 1 cannot.");
   expect(dry.ready).toEqual(["1", "2", "3"]);
   expect(dry.not).toEqual({ 4: "It has not failed and was not cancelled." });
 });

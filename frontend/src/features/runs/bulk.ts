@@ -48,7 +48,7 @@ export function dryRun(act: BulkAction, selected: number, runs: readonly Planned
   }
   const again = act === "resume" || act === "rerun" ? runs.filter((run) => run.again > 0).length : 0;
   const parts = [`${ready.length} ${one(ready.length, BULK_ACTIONS[act].does)}`];
-  if (outside > 0) parts.push(`${outside} ${outside === 1 ? "has" : "have"} external changes`);
+  if (outside > 0) parts.push(`${outside} ${outside === 1 ? "changes" : "change"} an external system`);
   if (again > 0) parts.push(`${again} ${again === 1 ? "was" : "were"} already run again`);
   const rest = selected - ready.length;
   if (rest > 0) parts.push(`${rest} cannot`);

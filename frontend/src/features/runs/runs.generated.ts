@@ -55,7 +55,7 @@ export type FailureCode =
   /** An external service failed or refused the connection (5xx). */
   | 'UPSTREAM_UNAVAILABLE';
 
-/** The side effects of a pack on external systems. */
+/** How a pack changes external systems. */
 export type PackEffects =
   /** Changes an external system on every call, such as sending mail or making a payment. */
   | 'EXTERNAL'

@@ -6,7 +6,7 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
 import { gql } from '@urql/core';
 /** How strictly an agent's process is isolated, weakest first. The agent's built-in tools are not restricted beyond that. */
 export type IsolationLevel =
-  /** A process group of its own and an empty environment. */
+  /** A separate process group and an empty environment. */
   | 'PROCESS'
   /** PROCESS, plus a restricted view of files and other processes. */
   | 'SANDBOX'

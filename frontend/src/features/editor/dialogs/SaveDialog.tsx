@@ -57,7 +57,7 @@ export function SaveDialog({ before, text, errors, onSave, onClose }: Props): Re
           </p>
         )}
         {before === null ? null : (
-          <p className="mt-3 text-dense text-soft">Active runs keep the version they started with.</p>
+          <p className="mt-3 text-dense text-soft">Runs in progress keep the version they started with.</p>
         )}
         <Notice problem={refusal} />
         <div className="mt-5 flex justify-end gap-2">

@@ -93,7 +93,7 @@ def text_in(body: bytes, charset: str | None, media_type: str, url: str) -> str:
     """The text of a body in any charset.
 
     Raises:
-        PackError: `invalid_input` for what is no text, with the pack that reads it where there is one.
+        PackError: `invalid_input` for what is not text, with the pack that reads it where there is one.
     """
     kind = next((kind for kind in _KINDS if kind.signature.match(body)), None)
     text = "" if kind else decode(body, charset)

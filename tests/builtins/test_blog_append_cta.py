@@ -163,7 +163,7 @@ async def test_addresses_nobody_gave_are_taken_out_and_forgotten_ones_added(
     assert f"[the guide]({PROJECT.rstrip('/')})" in output["closing"]
     assert output["closing"].endswith(f"- **See the code or take part**: [pallets/click on GitHub]({GITHUB})")
     assert output["closing"].startswith("## Go to now\n")
-    assert "which nobody gave" in writing.warnings[0]
+    assert "links that were not given" in writing.warnings[0]
 
 
 async def test_a_post_that_gives_orders_is_material(writing: Harness, server: ModelServer) -> None:

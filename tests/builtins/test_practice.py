@@ -79,7 +79,7 @@ async def test_a_draft_is_vouched_for_when_nothing_is_left_out(tmp_path: Path) -
         (b"# Notes\n\n- Runs resume\n", "notes.md lacks “agents work”."),
         (b"Runs resume, agents work", "notes.md lacks “a heading”."),
         (b"", "notes.md lacks “a heading”, and 2 more."),
-        (b"# \xff", "notes.md is no text in UTF-8."),
+        (b"# \xff", "notes.md is not UTF-8 text."),
     ],
 )
 async def test_a_draft_that_lacks_something_stops_the_run(tmp_path: Path, draft: bytes, message: str) -> None:

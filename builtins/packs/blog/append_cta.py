@@ -60,7 +60,7 @@ class Input(BaseModel):
         examples=["# Heat without fire\n\nA heat pump moves heat instead of making it."],
     )
     cta_copy: str | None = Field(
-        default=None, max_length=4_000, description="The closing, in Markdown; appended as it is, no model is asked."
+        default=None, max_length=4_000, description="The closing, in Markdown; appended unchanged, without a model."
     )
     project_url: str | None = Field(
         default=None,
@@ -208,7 +208,7 @@ async def _written(ctx: PackContext, input: Input, targets: Sequence[Target]) ->
     heading = one_line(answer.value.heading).lstrip("# ")
     text, invented = only_known_links(unwrapped(answer.value.markdown), [target.url for target in targets])
     if invented:
-        ctx.warn(f"The model named {listed(invented)}, which nobody gave; it was taken out of the closing.")
+        ctx.warn(f"The model used links that were not given: {listed(invented)}. They were removed from the closing.")
     if found := blanks(f"{heading}\n{text}", input.markdown):
         raise PackError(
             "invalid_output",

@@ -146,8 +146,8 @@ def _is_a_post(output: Output, _files: object) -> str | None:
         "wanted from it.",
         limitations=[
             "Needs a model for the role `writer`; nothing is written without one.",
-            "Is told to say only what the source says, but a model can still err: figures and addresses that the "
-            "source lacks are listed, other statements are not checked.",
+            "Instructs the model to say only what the source says, but a model can still err: figures and addresses "
+            "that the source lacks are listed, other statements are not checked.",
             "Reads at most the first 160,000 characters of the source.",
             "Adds no sources of its own and no call to action; for those use `content.ground` and `blog.append_cta`.",
             "Does not save or publish anything; for that use `blog.publish`.",

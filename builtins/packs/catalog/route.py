@@ -15,7 +15,7 @@ class Input(BaseModel):
     user_intent: str = Field(
         min_length=1,
         max_length=20_000,
-        description="What is wanted, in the user's words.",
+        description="The request, in the user's words.",
         examples=["Slides from https://example.org/article for new engineers"],
     )
     context: JsonValue = Field(
@@ -28,7 +28,7 @@ class Input(BaseModel):
 class Recommendation(BaseModel):
     """The best answer."""
 
-    kind: Literal["pipeline", "pack", "none"] = Field(description="What sort of thing; `none` when nothing fits.")
+    kind: Literal["pipeline", "pack", "none"] = Field(description="Kind of entry; `none` if nothing fits.")
     id: str | None = Field(description="Its id; null when nothing fits.")
     suggested_inputs: dict[str, JsonValue] = Field(description="Inputs filled in, each valid for the target.")
     input_sources: dict[str, Literal["request", "context", "defaults", "model"]] = Field(
@@ -37,13 +37,13 @@ class Recommendation(BaseModel):
     missing_inputs: list[str] = Field(description="Required inputs still to be asked for.")
     missing_requirements: list[str] = Field(description="What it cannot have here; empty when it can run.")
     why: str = Field(description="Why this one.")
-    confidence: float = Field(ge=0, le=1, description="How sure.")
+    confidence: float = Field(ge=0, le=1, description="How certain the answer is.")
 
 
 class Alternative(BaseModel):
     """Another answer."""
 
-    kind: Literal["pipeline", "pack"] = Field(description="What sort of thing.")
+    kind: Literal["pipeline", "pack"] = Field(description="Kind of entry.")
     id: str = Field(description="Its id.")
     suggested_inputs: dict[str, JsonValue] = Field(description="Inputs filled in, each valid for the target.")
     input_sources: dict[str, Literal["request", "context", "defaults", "model"]] = Field(
@@ -59,9 +59,9 @@ class ProposedPack(BaseModel):
     """A pack somebody could write."""
 
     name: str = Field(description="Name, `area.verb`.")
-    input_schema: dict[str, JsonValue] = Field(description="What it would be given.")
-    output_schema: dict[str, JsonValue] = Field(description="What it would return.")
-    integration_pattern: str = Field(description="How it would get at what it needs.")
+    input_schema: dict[str, JsonValue] = Field(description="Schema of the inputs it would take.")
+    output_schema: dict[str, JsonValue] = Field(description="Schema of the output it would return.")
+    integration_pattern: str = Field(description="How it would reach the service or data it needs.")
     why_useful: str = Field(description="What it would make possible.")
 
 
@@ -112,8 +112,8 @@ class Output(BaseModel):
         ],
         typical_use="Use this to find out which pipeline or pack serves a request, before running anything.",
         limitations=[
-            "Runs nothing; whoever asks confirms and starts the run.",
-            "Without a routing model it goes by words and what is at hand, not by meaning.",
+            "Runs nothing; the caller confirms and starts the run.",
+            "Without a routing model it compares words and available inputs, not meaning.",
             "Names one pipeline or pack, not a chain of several.",
         ],
     ),

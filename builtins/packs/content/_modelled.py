@@ -61,8 +61,8 @@ async def ground_with_model(ctx: PackContext, text: str, *, most: int, correct: 
     result = Grounding(statements, dropped, model=picked.model)
     if dropped:
         ctx.warn(
-            f"{dropped} of the {len(picked.value.statements)} statements the model picked do not stand in the text "
-            "like that, or have a source already; they were dropped."
+            f"{dropped} of the {len(picked.value.statements)} statements the model picked are not in the text in these "
+            "words, or already have a source; they were dropped."
         )
     if not statements:
         return result

@@ -73,7 +73,7 @@ class Citation(BaseModel):
 class Change(BaseModel):
     """A sentence that was corrected."""
 
-    before: str = Field(description="As it stood in the text.")
+    before: str = Field(description="The sentence before the change.")
     after: str = Field(description="The sentence after the change.")
     number: int = Field(ge=1, description="The mark `[n]` of the source it was corrected by.")
 
@@ -94,7 +94,7 @@ class Output(BaseModel):
     claims_dropped: int = Field(
         ge=0, description="Sentences a model picked that are not in the text as it gave them, or have a source already."
     )
-    provider: Literal["searxng", "wikipedia"] | None = Field(description="Who was searched; null when nobody was.")
+    provider: Literal["searxng", "wikipedia"] | None = Field(description="The search provider; null if none was used.")
     coverage: Literal["web", "encyclopedic"] | None = Field(description="What that provider knows about.")
     model: str | None = Field(description="The model that compared, `provider:name`; null when none did.")
 

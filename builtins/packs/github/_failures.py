@@ -49,8 +49,8 @@ def raise_for_answer(
     if status in (403, 429) and _is_limit(response):
         raise PackError(
             "rate_limited",
-            f"GitHub wants fewer requests (HTTP {status}){_quoted(said)}.",
-            hint="It goes on by itself after the wait."
+            f"GitHub's rate limit is reached (HTTP {status}){_quoted(said)}.",
+            hint="Packline retries it after the wait."
             if with_token
             else "Store a credential `github`: without one GitHub allows 60 requests an hour.",
             retry_after_seconds=_wait_seconds(response, failure.retry_after_seconds),

@@ -144,7 +144,9 @@ async def generate(ctx: PackContext, input: Input) -> Output:
     answer = await ctx.models.image(prompt, width=input.width, height=input.height, model=input.model)
     found = picture_size(answer.content[:65_536])
     if found is None:
-        raise PackError("invalid_output", f"`{answer.model}` answered with something that is no PNG, JPEG or WebP.")
+        raise PackError(
+            "invalid_output", f"`{answer.model}` answered with something that is not a PNG, JPEG or WebP image."
+        )
     ctx.progress(0.8, "Looking at the picture")
     await _decode(ctx, answer.content, answer.model)
     if abs(found.width * input.height / (found.height * input.width) - 1) > 0.02:

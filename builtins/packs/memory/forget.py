@@ -21,11 +21,11 @@ class Input(BaseModel):
 
 
 class Output(BaseModel):
-    """What forgetting came to."""
+    """The result of forgetting."""
 
-    scope: str = Field(description="What was asked for.")
-    rows: int = Field(description="Rows of memory that went, or would go.", ge=0)
-    forgotten: bool = Field(description="Whether they are gone; false after a dry run.")
+    scope: str = Field(description="The scope of the request.")
+    rows: int = Field(description="Rows of memory that were deleted, or would be.", ge=0)
+    forgotten: bool = Field(description="Whether they were deleted; false after a dry run.")
 
 
 @pack(
@@ -56,7 +56,7 @@ class Output(BaseModel):
             "I want to start from scratch with my preferences",
             "Remove what was remembered about the packs I call",
         ],
-        typical_use="Use this to let go of what was learned from the caller's own runs, all of it or a part.",
+        typical_use="Use this to delete what was learned from the caller's own runs, all of it or a part.",
         limitations=[
             "Forgets the caller's own memory only; an administrator uses the memory page for others.",
             "Leaves runs, artifacts, caches, credentials and pinned or excluded defaults as they are.",

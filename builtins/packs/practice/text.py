@@ -51,7 +51,7 @@ class Output(BaseModel):
             "Something in Markdown with headings, a list and a table, please",
             "Start a demo that needs no key and no network",
         ],
-        typical_use="Use this as the first step of a pipeline that is tried out before real material is at hand.",
+        typical_use="Use this as the first step of a pipeline that is tried out before real material is available.",
         limitations=[
             "Always the same text, in English, about how a run works.",
             "Takes no input of any kind.",

@@ -13,11 +13,11 @@ _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 
 
 class Input(BaseModel):
-    """A text, and what has to stand in it."""
+    """A text, and the phrases it must contain."""
 
     artifact: str = Field(max_length=100, description="Id of the text to check, `art_…`.")
     must_mention: str = Field(
-        max_length=100_000, description="What has to stand in it, a phrase a line; bullets and case do not matter."
+        max_length=100_000, description="Phrases the text must contain, one per line; bullets and case do not matter."
     )
 
 
@@ -76,7 +76,7 @@ async def verify(ctx: PackContext, input: Input) -> Output:
     try:
         text = opened.path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
-        raise PackError("invalid_input", f"{opened.ref.name} is no text in UTF-8.", field="artifact") from error
+        raise PackError("invalid_input", f"{opened.ref.name} is not UTF-8 text.", field="artifact") from error
     heading = next((line.lstrip("# ").strip() for line in text.splitlines() if line.startswith("#")), "")
     phrases = [phrase for line in input.must_mention.splitlines() if (phrase := _plain(_BULLET.sub("", line)))]
     held = _plain(text)

@@ -177,7 +177,7 @@ def check_branch(name: str) -> str:
     """The name of a branch that can be made.
 
     Raises:
-        PackError: `invalid_input` for a name Git would refuse, or of something that is no branch.
+        PackError: `invalid_input` for a name Git would refuse, or of something that is not a branch.
     """
     try:
         check_ref(name)
@@ -186,7 +186,7 @@ def check_branch(name: str) -> str:
             "invalid_input", f"`{excerpt(name, 100)}` cannot be the name of a branch.", field="branch"
         ) from error
     if name.startswith("refs/") or name == "HEAD":
-        raise PackError("invalid_input", f"`{name}` is no plain branch.", field="branch", hint="Such as `fix-lamp`.")
+        raise PackError("invalid_input", f"`{name}` is not a branch name.", field="branch", hint="Such as `fix-lamp`.")
     return name
 
 

@@ -166,7 +166,7 @@ def _marks_are_inside(output: Output, _files: object) -> str | None:
         typical_use="Use this when slides are written in Markdown and a video is wanted in which a voice presents "
         "them.",
         limitations=[
-            "Says the slides' notes as they stand, or reads out what a slide shows; it writes no script. For slides "
+            "Reads the slides' notes word for word, or reads out what a slide shows; it writes no script. For slides "
             "with notes from prose use `slides.outline` first.",
             "The offline voice speaks English only; other languages need a voice of a provider.",
             "Shows still slides that dissolve into each other: no animations, pictures, music or camera.",

@@ -96,8 +96,8 @@ def _count_is_true(output: Output, _files: object) -> str | None:
             "Without a model it picks and shortens the text's own sentences and writes no new ones.",
             "Without a model persona, audience and angle do not change the wording; audience and angle show on the "
             "title slide.",
-            "A model is told to say only what the text says and can still err; figures the text lacks are named in a "
-            "warning. It reads the first 160,000 characters.",
+            "Instructs the model to say only what the text says, but a model can still err; a warning names figures "
+            "that the text lacks. It reads the first 160,000 characters.",
             "Keeps tables, code and quotes; leaves pictures out.",
             "Without a model it judges best on texts with headings, and knows in English only which words carry no "
             "meaning.",

@@ -55,11 +55,12 @@ class Input(BaseModel):
     task: str = Field(
         min_length=1,
         max_length=60_000,
-        description="What is to be changed, as you would tell a colleague.",
+        description="What to change, as you would tell a colleague.",
         examples=["Make `--version` print the version on one line, and add a test for it."],
     )
     mode: Literal["patch", "branch", "pull_request"] = Field(
-        default="patch", description="What becomes of the change: a file, a pushed branch, or also a pull request."
+        default="patch",
+        description="How to deliver the change: as a patch file, a pushed branch, or a branch with a pull request.",
     )
     ref: str | None = Field(
         default=None, max_length=250, description="Branch, tag or full commit id to start from; the default branch."
@@ -149,7 +150,7 @@ class Output(BaseModel):
             "Branches and pull requests need the credential `github` and a repository on GitHub.",
             "Public repositories over https or http only; no submodules, no Git LFS content.",
             "Nothing but what the agent itself tries out is tested: look at the change before you take it.",
-            "Running it again starts the work anew; the pipelines repo-solve-* go on where they stopped.",
+            "Running it again starts over; the repo-solve-* pipelines resume where they stopped.",
         ],
     ),
 )

@@ -169,7 +169,7 @@ def _timeline(tree: LexborHTMLParser) -> Iterator[Finding]:
         start, end = _window(node, duration)
         name = element_name(node)
         if start is None or end is None or start < 0:
-            yield Finding("timeline", "error", "Its data-start or data-end is no number of seconds.", name)
+            yield Finding("timeline", "error", "Its data-start or data-end is not a number of seconds.", name)
             continue
         if end <= start:
             yield Finding("timeline", "error", f"It ends at {end:g} s, not after its start at {start:g} s.", name)

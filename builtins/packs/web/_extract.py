@@ -65,7 +65,7 @@ def extract_page(body: bytes, charset: str | None, media_type: str, url: str, se
     """The main content of a page, or all of a plain text; `server_process` is the one that asks, see `limit_memory`.
 
     Raises:
-        PackError: `invalid_input` for what is no text, and for markup that is nested too deeply.
+        PackError: `invalid_input` for what is not text, and for markup that is nested too deeply.
     """
     limit_memory(server_process)
     limit_time(server_process, _CPU_SECONDS)

@@ -105,9 +105,9 @@ def _has_text(output: Output, _files: object) -> str | None:
         limitations=[
             "Does not run JavaScript; pages that build their text in the browser give little or nothing.",
             "Cannot sign in, solve captchas or get past paywalls.",
-            "Reads one page, not a whole site, and no page that robots.txt forbids unless told so.",
-            "PDF and Office files are for `doc.parse`; those, pictures, archives and other data are refused, whatever "
-            "the server calls them.",
+            "Reads one page, not a whole site; a page that robots.txt forbids only if the input allows it.",
+            "PDF and Office files are for `doc.parse`; those, pictures, archives and other data are refused, even if "
+            "the server declares them as text.",
             "Leaves out pictures and embedded media.",
         ],
     ),
@@ -117,7 +117,7 @@ async def scrape(ctx: PackContext, input: Input) -> Output:
 
     Navigation, cookie banners, advertisements and footers are left out; headings, lists, tables, code and links stay,
     links made absolute. The site's robots.txt is respected. Two extractors are compared; which one won, and how far
-    they agree, is in the output. What is not text is refused, whatever its declared type.
+    they agree, is in the output. Data that is not text is refused, even if it is declared as text.
     """
     url = checked_url(input.url, field="url")
     if not input.respect_robots:

@@ -68,7 +68,7 @@ def bind(host: str, port: int) -> list[socket.socket]:
         found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except socket.gaierror as error:
         raise StartError(
-            f"PACKLINE_HOST (--host) is `{host}`, which is no address of this machine: {error.strerror}."
+            f"PACKLINE_HOST (--host) is `{host}`, which is not an address of this machine: {error.strerror}."
         ) from error
     bound: list[socket.socket] = []
     try:

@@ -71,22 +71,22 @@ def settings_page() -> str:
             shown = f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
         rows.append((f"`{variable}`", f"`{name}`", shown, field.description or ""))
     client = {
-        "PACKLINE_CONFIG": "The settings file, when it is not `packline.toml` in the data folder.",
-        "PACKLINE_SERVER": "Address of the server that commands talk to, when `--server` is not given.",
-        "PACKLINE_TOKEN": "Token that commands show it; else they take the one the server left for its own user.",
+        "PACKLINE_CONFIG": "The settings file, if it is not `packline.toml` in the data folder.",
+        "PACKLINE_SERVER": "Address of the server that commands use, if `--server` is not given.",
+        "PACKLINE_TOKEN": "Token that commands send; default: the one that the server stored for its own user.",
     }
     assert client.keys() == CLIENT_VARIABLES, "every variable is described here"
     return "\n".join(
         [
             "# Settings\n",
             _NOTE.format(source="`app/settings/server.py`"),
-            "A setting is taken from the command line of `packline up`, else from its environment variable, else from",
-            "`packline.toml` in the data folder (there under its name in the second column), else it has its default.",
-            "What cannot be used ends the start with one sentence; a variable that begins with `PACKLINE_` and is no",
-            "setting is named in the log, with the nearest one. `packline doctor` and the API's `settings` show",
-            "what is in force and where it came from.\n",
+            "A setting comes from the command line of `packline up`, else from its environment variable, else from",
+            "`packline.toml` in the data folder (under its name in the second column), else it has its default.",
+            "If a value cannot be used, the server does not start and says why. The log names variables that begin",
+            "with `PACKLINE_` but are not settings, with the closest setting. `packline doctor` and the API's",
+            "`settings` show the current values and where they come from.\n",
             *_table(("Variable", "In the file", "Default", "Meaning"), rows),
-            "## Variables that are no settings of the server\n",
+            "## Variables that are not settings of the server\n",
             *_table(("Variable", "Meaning"), [(f"`{name}`", text) for name, text in sorted(client.items())]),
         ]
     )
@@ -102,8 +102,8 @@ def commands_page() -> str:
     lines = [
         "# Commands\n",
         _NOTE.format(source="`app/cli`"),
-        "`packline COMMAND --help` says the same. On a terminal commands print tables, elsewhere JSON, a value a line;",
-        "`--json` and `--text` choose. Commands that talk to a server take the one of `--server`, else of",
+        "`packline COMMAND --help` says the same. On a terminal, commands print tables, elsewhere JSON with one value",
+        "per line; `--json` and `--text` choose. Commands that need a server use the one of `--server`, else of",
         "`PACKLINE_SERVER`, else the one last started on this machine's data folder.\n",
         *wrap(f"Exit status: {'; '.join(EXIT_STATUSES)}.", 116),
         "",
@@ -160,15 +160,14 @@ def failures_page() -> str:
         [
             "# Failures\n",
             _NOTE.format(source="`runner/failures.py`"),
-            "What goes wrong in a run has one of these codes, on every surface. A failure also says what happened,",
-            "which input field is at fault, what to do next, and whether repeating the step can have a second outside",
-            "effect. Steps whose failure is transient are tried again by themselves, as far as the step's `retry` and",
+            "Every failure in a run has one of these codes, on every surface. A failure also says what happened,",
+            "which input field is at fault, what to do next, and whether repeating the step can cause a second",
+            "external change. Packline retries steps whose failure is transient, as far as the step's `retry` and",
             "the run's deadline allow.\n",
-            *_table(("Code", "Class", "Tried again", "What it means"), rows),
-            "A provider's HTTP status becomes a code like this, so that the blame is right:\n",
+            *_table(("Code", "Class", "Retried", "Meaning"), rows),
+            "The HTTP status of a provider becomes one of these codes:\n",
             *_table(("Status", "Code"), statuses),
-            "Commands that are refused are another matter: they answer with a problem and no run is touched; see",
-            "[the API](api.md).",
+            "A refused command is not a failure: the answer is a problem, and no run changes; see [the API](api.md).",
             "",
         ]
     )
@@ -183,8 +182,9 @@ def kinds_page() -> str:
         [
             "# Kinds\n",
             _NOTE.format(source="`catalog/kinds.yaml`"),
-            "What packs and pipelines take and make, as `metadata.accepts` and `metadata.produces` name it. Search and",
-            "routing match these words, so an entry that uses others is found by its name alone.\n",
+            "The kinds of data that packs and pipelines accept and produce, for `metadata.accepts` and",
+            "`metadata.produces`. Search and routing match these words, so an entry that uses others is found by its",
+            "name alone.\n",
             *_table(("Kind", "Meaning"), [(f"`{kind}`", str(text)) for kind, text in kinds.items()]),
         ]
     )

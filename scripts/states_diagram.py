@@ -15,22 +15,23 @@ S = TypeVar("S", bound="StrEnum")
 _HEAD = """\
 # States
 
-Made by `make docs` from `store/states.py`, the table every write asks. A transition that is not drawn here cannot be
-stored: each is one guarded UPDATE together with its event, and no row changed means that somebody else was faster.
+Made by `make docs` from `store/states.py`, the table that every write consults. A transition that is not drawn here
+cannot be stored: each is one guarded UPDATE together with its event. If the UPDATE changes no row, another writer was
+faster.
 """
 
 _RUNS = """\
 ## Runs
 
 `succeeded`, `failed` and `cancelled` are final; a resume takes a failed or cancelled run back to `queued`. `waiting` is
-the pause before a step is tried again. `running` goes back to `queued` when a server shuts down and lets the run go.
+the pause before a step is retried. `running` goes back to `queued` when a server shuts down and releases the run.
 """
 
 _STEPS = """\
 ## Steps
 
-A succeeded step runs again only if a later step needs a session or a file of it that is gone. Each time a step runs is
-a numbered attempt, which ends as succeeded, failed, cancelled or lost (its process died).
+A succeeded step runs again only if a later step needs a session or a file of it that is gone. Every run of a step is a
+numbered attempt, which ends as succeeded, failed, cancelled or lost (its process died).
 """
 
 

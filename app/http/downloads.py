@@ -189,7 +189,7 @@ class Downloads:
         if artifact.status is ArtifactStatus.QUARANTINED:
             return plain(
                 403,
-                f"{artifact.name} is in quarantine, because it seems to contain a secret. A caller with the scope "
+                f"{artifact.name} is quarantined, because it seems to contain a secret. A caller with the scope "
                 "`manage` can release it.",
             )
         if artifact.erased_at is not None:

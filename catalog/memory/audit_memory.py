@@ -76,7 +76,7 @@ def parse_scope(text: str) -> MemoryScope:
         return MemoryScope(kind="pipeline")
     found = _SCOPE.match(text)
     if found is None:
-        raise ScopeError(f"`{excerpt(text, 200)}` is no scope of memory; use {SCOPE_FORMS}.")
+        raise ScopeError(f"`{excerpt(text, 200)}` is not a scope of memory; use {SCOPE_FORMS}.")
     kind, target = found.groups()
     if kind == "entry":
         return MemoryScope(entry_id=target)

@@ -171,7 +171,7 @@ def _withheld(artifact: ArtifactRecord) -> str | None:
     if artifact.erased_at is not None:
         return f"{artifact.name} was erased; run the step that produced it again."
     if artifact.status == ArtifactStatus.QUARANTINED:
-        return f"{artifact.name} is in quarantine, because it seems to hold a secret."
+        return f"{artifact.name} is quarantined, because it seems to contain a secret."
     return None
 
 
@@ -256,7 +256,7 @@ async def pin(context: Context, *, id: str, pinned: bool = True) -> ArtifactReco
     if pinned and found.erased_at is not None:
         raise gone
     if pinned and found.status == ArtifactStatus.QUARANTINED:
-        raise Forbidden(f"The artifact {id} is in quarantine, because it seems to hold a secret.")
+        raise Forbidden(f"The artifact {id} is quarantined, because it seems to contain a secret.")
     keep_days = context.services.limits.artifact_days
 
     def unit(conn: Connection) -> None:

@@ -124,9 +124,9 @@ async def _unreadable(
             exact = held & whole
             make = error if exact else warning
             artifact_id = min(exact or held)
-            message = f"The artifact {quarantined[artifact_id]} ({artifact_id}), {given} is in quarantine, because it "
-            hint = "Ask somebody with the `manage` scope to release it, or give a file without the secret."
-            issues.append(make(("inputs", name), "artifact_quarantined", f"{message}seems to hold a secret.", hint))
+            message = f"The artifact {quarantined[artifact_id]} ({artifact_id}), {given} is quarantined, because it "
+            hint = "Ask a user with the `manage` scope to release it, or give a file without the secret."
+            issues.append(make(("inputs", name), "artifact_quarantined", f"{message}seems to contain a secret.", hint))
     return issues
 
 

@@ -227,8 +227,8 @@ class AttemptContext:
         if (secret := await known_secret_in(self._resources.redactor, path)) is not None:
             status = ArtifactStatus.QUARANTINED
             self.warn(
-                f"The artifact {name} holds the secret {secret}: it is kept in quarantine and not handed out until "
-                "somebody who may manage releases it."
+                f"The artifact {name} contains the secret {secret}. It is quarantined, and nobody can open it until a "
+                "user with the `manage` scope releases it."
             )
         artifact = NewArtifact(new_id("art"), name, media_type, size, digest, status)
         ref = ArtifactRef(artifact_id=artifact.id, name=name, media_type=media_type, size_bytes=size, digest=digest)
@@ -251,8 +251,8 @@ class AttemptContext:
         if found.status == ArtifactStatus.QUARANTINED:
             raise PackError(
                 FailureCode.ARTIFACT_FAILED,
-                f"The artifact {found.name} ({artifact_id}) is in quarantine, because it holds a secret.",
-                hint="Ask somebody with the `manage` scope to release it, then resume.",
+                f"The artifact {found.name} ({artifact_id}) is quarantined, because it contains a secret.",
+                hint="Ask a user with the `manage` scope to release it, then resume.",
             )
         if found.erased_at is not None:
             raise PackError(

@@ -163,7 +163,7 @@ class ProposedPack:
     input_schema: JSONSchema = strawberry.field(description="Schema of the inputs it would take.")
     output_schema: JSONSchema = strawberry.field(description="Schema of the output it would return.")
     integration_pattern: str = strawberry.field(description="How it would reach the service or data it needs.")
-    why_useful: str = strawberry.field(description="What it would make possible.")
+    why_useful: str = strawberry.field(description="Why it would be useful.")
 
 
 @strawberry.type(description="A capability the catalog lacks.")

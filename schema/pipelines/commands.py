@@ -27,7 +27,7 @@ class PipelineSuccess:
     warnings: list[Issue] = strawberry.field(description="Warnings that did not prevent saving.")
 
 
-@strawberry.enum(description="What applying a document does.")
+@strawberry.enum(description="The effect of applying a document.")
 class ApplyAction(Enum):
     CREATE = strawberry.enum_value("create", description="Creates a pipeline.")
     UPDATE = strawberry.enum_value("update", description="Creates a new version.")
@@ -37,7 +37,7 @@ class ApplyAction(Enum):
 @strawberry.type(description="The change made by one document.")
 class PipelineChange:
     key: Key = strawberry.field(description="Key of the document.")
-    action: ApplyAction = strawberry.field(description="What applying it does.")
+    action: ApplyAction = strawberry.field(description="The effect of applying it.")
     diff: str = strawberry.field(description="Unified diff of the YAML, or a remark if no line differs.")
     pipeline: Pipeline | None = strawberry.field(
         description="The pipeline in its current state. Null if it does not exist yet."

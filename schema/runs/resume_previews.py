@@ -25,7 +25,7 @@ class ResumeAction(Enum):
 
 described_enum(
     ResumeAction,
-    "What a resume does with a step.",
+    "How a resume treats a step.",
     {
         "REUSE": "Reuse its output without running it.",
         "RUN_AGAIN": "Run it again although it succeeded, because its session or an artifact is no longer "
@@ -52,7 +52,7 @@ described_enum(
 )
 
 
-@strawberry.type(description="What a resume would do with one step.")
+@strawberry.type(description="How a resume would treat one step.")
 class ResumePreviewStep:
     run_step: RunStep | None = strawberry.field(
         description="The step in this run. Null if only the new definition has it."

@@ -169,7 +169,7 @@ class BlobStore:
             ValueError: the digest is not a SHA-256 in lower-case hexadecimal.
         """
         if not _DIGEST.fullmatch(digest):
-            raise ValueError(f"{digest!r} is no SHA-256 in lower-case hex.")
+            raise ValueError(f"{digest!r} is not a SHA-256 in lower-case hex.")
         return self.folder / digest[:2] / digest[2:]
 
     def exists(self, digest: str) -> bool:

@@ -336,7 +336,7 @@ async def _head(store: S3Store, key: str) -> tuple[int, float] | None:
 
 def _key(digest: str) -> str:
     if not re.fullmatch(r"[0-9a-f]{64}", digest):
-        raise ValueError(f"{digest!r} is no SHA-256 in lower-case hex.")
+        raise ValueError(f"{digest!r} is not a SHA-256 in lower-case hex.")
     return f"{digest[:2]}/{digest[2:]}"
 
 

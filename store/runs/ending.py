@@ -71,7 +71,7 @@ _DEADLINE_MESSAGE = "The run passed its deadline."
 #: Stored failure of a run that passed its deadline; never retried.
 DEADLINE_FAILURE = (
     '{"code":"timeout","message":"' + _DEADLINE_MESSAGE + '",'
-    '"hint":"Resume it for another stretch, or give the pipeline a longer deadline_seconds.","safe_to_repeat":true}'
+    '"hint":"Resume it to start a new deadline, or give the pipeline a longer deadline_seconds.","safe_to_repeat":true}'
 )
 
 

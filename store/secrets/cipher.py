@@ -74,7 +74,7 @@ class Cipher:
             return opened.decode("utf-8")
         except (binascii.Error, InvalidTag, ValueError) as error:
             raise UnsealError(
-                f"What is kept at {place} does not open: another key sealed it, or it was changed or moved."
+                f"The sealed text at {place} cannot be opened: another key sealed it, or it was changed or moved."
             ) from error
 
     def fingerprint(self, text: str) -> str:

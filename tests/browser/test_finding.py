@@ -80,7 +80,7 @@ async def test_the_catalog_answers_what_there_is_and_what_is_wanted(tmp_path: Pa
         assert await tab.violations() == []
 
         await tab.visit("/catalog/test.reader")
-        await tab.page.get_by_role("link", name="Give it").click()
+        await tab.page.get_by_role("link", name="Add credential").click()
         await tab.page.wait_for_url("**/credentials?need=key&return=*test.reader*")
 
 

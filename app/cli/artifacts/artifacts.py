@@ -147,7 +147,7 @@ def save(
             raise client.unknown("artifact", artifact)
         if found["status"] == "QUARANTINED":
             raise CliError(
-                f"{found['name']} is in quarantine, because it seems to contain a secret. A caller with the scope "
+                f"{found['name']} is quarantined, because it seems to contain a secret. A caller with the scope "
                 f"`manage` can release it with `packline artifact release {artifact}`."
             )
         if found["downloadUrl"] is None:

@@ -208,7 +208,7 @@ def _save(client: Client, output: Output, view: RunView, folder: Path) -> None:
         raise CliError(f"The folder {folder} cannot be created: {error.strerror}.") from error
     for artifact in view.artifacts.values():
         if artifact["status"] == "QUARANTINED":
-            output.note(f"{artifact['name']} is in quarantine and was not saved.")
+            output.note(f"{artifact['name']} is quarantined and was not saved.")
             continue
         target = free_name(folder, artifact["name"])
         client.download(f"/artifacts/{artifact['id']}", target)

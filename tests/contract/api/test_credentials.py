@@ -48,7 +48,7 @@ async def test_an_artifact_with_a_known_value_waits_for_a_manager(api: Api) -> N
     found = await api.me.call("get_artifact", id=made["id"])
     assert (found["status"], found["downloadUrl"]) == ("QUARANTINED", None)
     assert (await api.me.call("artifact_text", id=made["id"]))["text"] is None
-    assert f"holds the secret {api.key}.secret" in run["steps"][0]["warnings"][0]
+    assert f"contains the secret {api.key}.secret" in run["steps"][0]["warnings"][0]
     assert (await api.refusal("release_artifact", id=made["id"])).code == "FORBIDDEN"
 
     assert (await api.admin.call("release_artifact", id=made["id"]))["artifact"]["status"] == "STORED"

@@ -378,7 +378,7 @@ async def test_a_later_step_cannot_open_what_is_in_quarantine(it: Product) -> No
     )
     run = await ran(it, "leak")
     assert run["failure"]["code"] == "ARTIFACT_FAILED"
-    assert "is in quarantine, because it holds a secret" in run["failure"]["message"]
+    assert "is quarantined, because it contains a secret" in run["failure"]["message"]
 
 
 async def test_a_grant_taken_back_while_the_step_runs_counts_at_once(it: Product) -> None:

@@ -281,7 +281,7 @@ async def test_a_file_that_holds_a_secret_is_put_in_quarantine(it: Product, http
     assert [(issue["rule"], issue["path"]) for issue in refused["issues"]] == [
         ("artifact_quarantined", ["input", "artifact"])
     ]
-    assert "is in quarantine, because it seems to hold a secret." in refused["message"]
+    assert "is quarantined, because it seems to contain a secret." in refused["message"]
     # A definition may name it: it is the step that is refused then, and goes on once it is released.
     await save(it, "named", step("r", "test.read", artifact=made["id"]))
     failed = (await command(it, "runPipeline", pipeline="named", inputs={}, waitSeconds=20))["run"]

@@ -23,7 +23,7 @@ export function MissingRequirements({
               <>
                 {" "}
                 <Link to="/credentials" search={{ need: name, return: pathname }} className="link">
-                  Give it
+                  Add credential
                 </Link>
               </>
             ) : null}

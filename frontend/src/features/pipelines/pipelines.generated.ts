@@ -5,7 +5,7 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
 import { CostPartsFragmentDoc, WaitPartsFragmentDoc, FailurePartsFragmentDoc, RunRowFragmentDoc, ProblemPartsFragmentDoc } from '../../domain/fragments.generated.ts';
-/** What applying a document does. */
+/** The effect of applying a document. */
 export type ApplyAction =
   /** Creates a pipeline. */
   | 'CREATE'

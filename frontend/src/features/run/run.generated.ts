@@ -174,7 +174,7 @@ export type RequirementKind =
   /** A pack that leaves or keeps a session. */
   | 'SESSION';
 
-/** What a resume does with a step. */
+/** How a resume treats a step. */
 export type ResumeAction =
   /** Reuse its output without running it. */
   | 'REUSE'

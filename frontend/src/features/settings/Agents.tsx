@@ -91,9 +91,9 @@ function Usable({ profile: { key, availability } }: { profile: Profile }): React
           to="/credentials"
           search={{ need: name, return: "/settings" }}
           className="link underline"
-          aria-label={`Give ${name} for ${key}`}
+          aria-label={`Add credential ${name} for ${key}`}
         >
-          Give it
+          Add credential
         </Link>
       ) : null}
     </p>

@@ -61,7 +61,7 @@ function ModelLine({ model }: { model: ModelPartsFragment }): ReactNode {
           {missing === undefined ? "cannot be used" : <Prose text={missing.message} />}{" "}
           {missing?.kind === "CREDENTIAL" ? (
             <Link to="/credentials" search={{ need: missing.name, return: "/settings" }} className="link">
-              Give it
+              Add credential
             </Link>
           ) : null}
         </span>

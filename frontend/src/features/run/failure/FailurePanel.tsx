@@ -137,7 +137,7 @@ function forAgent(run: RunWholeFragment, step: StepRowFragment | null, failure: 
     failure.hint === null ? "" : `Hint: ${failure.hint}`,
     failure.field === null ? "" : `Input at fault: ${failure.field}`,
     `Safe to repeat: ${failure.safeToRepeat ? "yes" : "uncertain"}.`,
-    `Look at it with get_run {"run_id": "${run.id}"}; go on with resume_run {"run_id": "${run.id}"}, which keeps what has succeeded${step === null ? "" : ", and takes `step_input` to replace the step's input"}.`,
+    `To see the run, call get_run {"run_id": "${run.id}"}. To continue it, call resume_run {"run_id": "${run.id}"}, which reuses the steps that succeeded${step === null ? "" : " and takes `step_input` to replace the step's input"}.`,
     `Page: ${location.origin}${withBase(`/runs/${run.id}`)}`,
   ]
     .filter((line) => line !== "")

@@ -8,7 +8,7 @@ import { serverNow, setServerTime } from "../lib/time/clock.ts";
 import { isReachable, useConnection } from "../lib/server/connection.ts";
 import { notifyFailures } from "../lib/browser/notify.ts";
 import { announceRuns } from "../domain/runs/runChanges.ts";
-import { useFollow } from "../lib/server/useFollow.ts";
+import { useLiveStream } from "../lib/server/useLiveStream.ts";
 import { Commands } from "./Commands.tsx";
 import { ConnectionStrip } from "./ConnectionStrip.tsx";
 import { Logo } from "./Logo.tsx";
@@ -45,7 +45,7 @@ export function Shell(): ReactNode {
     }
     wasAway.current = away;
   }, [away, again]);
-  useFollow(RunChangesDocument, () => ({}), {
+  useLiveStream(RunChangesDocument, () => ({}), {
     key: known && !signedOut ? "all" : null,
     after: () => null,
     cursorOf: () => null,

@@ -1,7 +1,7 @@
 import { SlidersHorizontal } from "lucide-react";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 
-import { useLeaving } from "../lib/browser/leaving.ts";
+import { useIsNavigating } from "../lib/browser/useIsNavigating.ts";
 import { useActions } from "../lib/browser/shortcuts.ts";
 import { useLatest } from "../lib/hooks/useLatest.ts";
 import { Button } from "./Button.tsx";
@@ -55,7 +55,7 @@ export function SearchBox({
   const box = useRef<HTMLInputElement>(null);
   const [known, setKnown] = useState(text);
   const latest = useLatest(onSearch);
-  const leaving = useLeaving();
+  const isNavigating = useIsNavigating();
   if (known !== text) {
     // The address changed elsewhere, such as by going back.
     setKnown(text);
@@ -64,10 +64,10 @@ export function SearchBox({
   useEffect(() => {
     if (typed === text) return undefined;
     const timer = setTimeout(() => {
-      if (!leaving()) latest.current(typed);
+      if (!isNavigating()) latest.current(typed);
     }, TYPING_MS);
     return () => clearTimeout(timer);
-  }, [typed, text, latest, leaving]);
+  }, [typed, text, latest, isNavigating]);
   useActions("This list", [{ keys: "/", says: label, act: () => box.current?.focus() }]);
   return (
     <input

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 import type { RequirementKind } from "../fragments.generated.ts";
 
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 
 /** Requirements this server does not meet, with hints. */
 export function MissingRequirements({
@@ -18,7 +18,7 @@ export function MissingRequirements({
       <ul>
         {missing.map(({ kind, name, message, hint }) => (
           <li key={name + message} className="wrap-anywhere">
-            <Prose text={`${message} ${hint ?? ""}`} />
+            <TextWithCode text={`${message} ${hint ?? ""}`} />
             {kind === "CREDENTIAL" ? (
               <>
                 {" "}

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 import { notFoundHint } from "./notFound.ts";
 import { NotFound } from "../../components/Page.tsx";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 
 interface Props {
   id: string;
@@ -36,7 +36,7 @@ export function UnknownPipeline({ id, extensions }: Props): ReactNode {
       )}
       {hint === null ? null : (
         <p>
-          <Prose text={hint} />
+          <TextWithCode text={hint} />
         </p>
       )}
     </NotFound>
@@ -68,7 +68,7 @@ export function UnknownPack({ id, extensions }: Props): ReactNode {
       )}
       {hint === null ? null : (
         <p>
-          <Prose text={hint} />
+          <TextWithCode text={hint} />
         </p>
       )}
     </NotFound>

@@ -5,7 +5,7 @@ import type { LearnedValue } from "./learned.ts";
 import type { Field } from "./schemaForm.ts";
 import { FileField } from "../files/FileField.tsx";
 import { ContentBoundary } from "../../components/ContentBoundary.tsx";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { useShowMore } from "../../components/useShowMore.tsx";
 
 interface Props {
@@ -156,7 +156,7 @@ function FieldRow({
       )}
       {field.description === "" ? null : (
         <p id={`${id}-about`} className="mt-1 max-w-[72ch] text-meta text-soft">
-          <Prose text={field.description} />
+          <TextWithCode text={field.description} />
         </p>
       )}
       {problem === undefined ? null : (

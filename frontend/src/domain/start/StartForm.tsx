@@ -10,7 +10,7 @@ import { Button } from "../../components/Button.tsx";
 import { CopyAs } from "./CopyAs.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import type { Problem } from "../../lib/server/problem.ts";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { SchemaForm } from "./SchemaForm.tsx";
 import type { Learned, LearnedName } from "./useLearned.ts";
 
@@ -173,7 +173,7 @@ function Strangers({
         const meant = nearest(name, known);
         return (
           <p key={name} className="wrap-anywhere">
-            <Prose
+            <TextWithCode
               text={`There is no input \`${name.replaceAll("`", "")}\`${meant === null ? "." : `; did you mean \`${meant}\`?`} Its value is ignored.`}
             />
           </p>

@@ -5,7 +5,7 @@ import { Button } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { PinArtifactDocument, ReleaseArtifactDocument } from "./artifacts.generated.ts";
 import type { Artifact } from "./media.ts";
 
@@ -55,7 +55,7 @@ export function Release({ artifact }: { artifact: Artifact }): ReactNode {
       <p className="font-medium">Quarantined: the file contains a secret, or something that looks like one.</p>
       {warnings.map((warning) => (
         <p key={warning} className="wrap-anywhere">
-          <Prose text={warning} />
+          <TextWithCode text={warning} />
         </p>
       ))}
       <p className="mb-3">Nobody can open it until a user who may manage the server releases it.</p>

@@ -7,7 +7,7 @@ import { Kinds } from "../../domain/entries/Kinds.tsx";
 import { MissingRequirements } from "../../domain/entries/MissingRequirements.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { outcomeOf, type Problem, problemOfError } from "../../lib/server/problem.ts";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { type Start, StartForm } from "../../domain/start/StartForm.tsx";
 import { useLearned } from "../../domain/start/useLearned.ts";
 import { own } from "../../lib/json/untrusted.ts";
@@ -70,7 +70,7 @@ export function AnswerRow({ answer, choice, isOpen, onToggle }: Props): ReactNod
       <div id={id} className="pr-2 pl-8 max-md:pl-2">
         <p className={isOpen ? "max-w-[72ch] text-dense" : "truncate text-dense text-soft"}>
           {isOpen ? <span className="text-soft">Why: </span> : null}
-          <Prose text={choice.why} />
+          <TextWithCode text={choice.why} />
         </p>
         {isOpen && error !== undefined ? <Notice problem={problemOfError(error)} /> : null}
         {isOpen && missing.length > 0 ? <MissingRequirements missing={missing} /> : null}

@@ -6,7 +6,7 @@ import { Button } from "../../components/Button.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { LazyFallback } from "../../components/LazyFallback.tsx";
 import { lazyLoad } from "../../lib/server/lazyLoad.ts";
-import { useLeaving } from "../../lib/browser/leaving.ts";
+import { useIsNavigating } from "../../lib/browser/useIsNavigating.ts";
 import { useActions } from "../../lib/browser/shortcuts.ts";
 import { useDebounced } from "../../lib/hooks/useDebounced.ts";
 import { AskRouterDocument } from "./ask.generated.ts";
@@ -25,7 +25,7 @@ const LONGEST = 2000;
 export function AskBox(): ReactNode {
   const { ask = "" } = useSearch({ from: "/" });
   const navigate = useNavigate({ from: "/" });
-  const leaving = useLeaving();
+  const isNavigating = useIsNavigating();
   const [typed, setTyped] = useState(ask);
   const [entered, setEntered] = useState({ text: ask, round: 0 });
   const [chosen, setChosen] = useState<{ key: string; index: number } | null>(null);
@@ -51,10 +51,10 @@ export function AskBox(): ReactNode {
   // The request is in the address; a request from there, such as from the palette, is sent.
   const written = useRef(ask);
   useEffect(() => {
-    if (request === written.current || leaving()) return;
+    if (request === written.current || isNavigating()) return;
     written.current = request;
     void navigate({ search: { ask: request === "" ? undefined : request }, replace: true, resetScroll: false });
-  }, [request, navigate, leaving]);
+  }, [request, navigate, isNavigating]);
   useEffect(() => {
     if (ask === written.current) return;
     written.current = ask;

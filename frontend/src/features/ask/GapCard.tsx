@@ -5,7 +5,7 @@ import { useMutation } from "urql";
 import { Button, ButtonLink } from "../../components/Button.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { copy } from "../../lib/browser/clipboard.ts";
 import { SaveGapDocument } from "./ask.generated.ts";
 import { fieldWords, type Gap, type RouteAnswer, templateOf } from "./routing.ts";
@@ -40,7 +40,7 @@ export function GapCard({ gap, request, answer }: { gap: Gap; request: string; a
     <section aria-label="What is missing" className="mt-2 border-l-2 border-warn bg-warn-tint px-4 py-3">
       <h3>Missing here</h3>
       <p className="max-w-[72ch] wrap-anywhere">
-        <Prose text={gap.missingCapability} />
+        <TextWithCode text={gap.missingCapability} />
       </p>
       <p className="mt-3 font-medium">
         Proposed: <span className="font-mono text-dense">{pack.name}</span>
@@ -52,11 +52,11 @@ export function GapCard({ gap, request, answer }: { gap: Gap; request: string; a
         <dd>{fieldWords(pack.outputSchema).join(", ") || "nothing"}</dd>
         <dt>How</dt>
         <dd className="max-w-[72ch] wrap-anywhere">
-          <Prose text={pack.integrationPattern} />
+          <TextWithCode text={pack.integrationPattern} />
         </dd>
         <dt>What for</dt>
         <dd className="max-w-[72ch] wrap-anywhere">
-          <Prose text={pack.whyUseful} />
+          <TextWithCode text={pack.whyUseful} />
         </dd>
       </dl>
       <div className="mt-3 flex flex-wrap gap-2">

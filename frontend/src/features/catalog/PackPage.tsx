@@ -7,7 +7,7 @@ import { Kinds } from "../../domain/entries/Kinds.tsx";
 import { MissingRequirements } from "../../domain/entries/MissingRequirements.tsx";
 import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
 import { Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { type Start, StartForm } from "../../domain/start/StartForm.tsx";
 import { UnknownPack } from "../../domain/entries/UnknownEntry.tsx";
 import { Usage } from "../../domain/entries/Usage.tsx";
@@ -60,7 +60,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
           <div className="mb-5 max-w-[72ch] space-y-2">
             {pack.description.split(/\n\s*\n/).map((paragraph) => (
               <p key={paragraph}>
-                <Prose text={paragraph} />
+                <TextWithCode text={paragraph} />
               </p>
             ))}
           </div>
@@ -70,7 +70,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
               {pack.metadata.typicalUse === null ? (
                 <NotSpecified>Not specified by the author.</NotSpecified>
               ) : (
-                <Prose text={pack.metadata.typicalUse} />
+                <TextWithCode text={pack.metadata.typicalUse} />
               )}
             </dd>
             {pack.metadata.exampleIntents.length === 0 ? null : (
@@ -104,7 +104,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
             <dt>Needs</dt>
             <dd>{needs.length === 0 ? "nothing" : needs.join(", ")}</dd>
             <dt>Cost</dt>
-            <dd>{pack.costEstimate === null ? "nothing" : <Prose text={pack.costEstimate} />}</dd>
+            <dd>{pack.costEstimate === null ? "nothing" : <TextWithCode text={pack.costEstimate} />}</dd>
             <dt>Duration here</dt>
             <dd>
               {pack.usage.medianDurationSeconds === null ? (
@@ -123,7 +123,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
                 <ul className="space-y-1">
                   {pack.metadata.limitations.map((limit) => (
                     <li key={limit}>
-                      <Prose text={limit} />
+                      <TextWithCode text={limit} />
                     </li>
                   ))}
                 </ul>
@@ -135,7 +135,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
                 <dd>
                   {pack.postConditions.map((condition) => (
                     <p key={condition}>
-                      <Prose text={condition} />
+                      <TextWithCode text={condition} />
                     </p>
                   ))}
                 </dd>

@@ -5,7 +5,7 @@ import { Button } from "../../components/Button.tsx";
 import { FormField } from "../../components/FormField.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { type CredentialKindPartsFragment, SetCredentialDocument } from "./credentials.generated.ts";
 import { type Entry, filledFields, freeFields, kindFor } from "./fields.ts";
 import { SecretFields } from "./SecretFields.tsx";
@@ -97,7 +97,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
           />
         )}
       </FormField>
-      <FormField label="Kind" about={<Prose text={kind.description} />} problem={problems["kind"]}>
+      <FormField label="Kind" about={<TextWithCode text={kind.description} />} problem={problems["kind"]}>
         {(given) => (
           <select {...given} value={kindName} onChange={(event) => setKindName(event.target.value)}>
             {kinds.map(({ name }) => (

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 import { Button } from "../../components/Button.tsx";
 import { FormField } from "../../components/FormField.tsx";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { humanise } from "../../lib/text/format.ts";
 import type { CredentialKindPartsFragment } from "./credentials.generated.ts";
 import type { Entry } from "./fields.ts";
@@ -26,7 +26,7 @@ export function SecretFields({ kind, texts, onTexts, entries, onEntries, problem
       key={field.name}
       label={humanise(field.name)}
       optional={!field.required}
-      about={<Prose text={field.description} />}
+      about={<TextWithCode text={field.description} />}
       problem={problems[field.name]}
     >
       {(given) => (

@@ -6,7 +6,7 @@ import { Button } from "../../components/Button.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { ImportPipelinesDocument, type ImportPipelinesMutation } from "./pipelines.generated.ts";
 
 type Change = Extract<
@@ -113,7 +113,7 @@ function Planned({ change }: { change: Change }): ReactNode {
       </p>
       {change.warnings.map(({ message, hint }) => (
         <p key={message} className="mb-1 text-dense text-warn">
-          <Prose text={`${message} ${hint ?? ""}`} />
+          <TextWithCode text={`${message} ${hint ?? ""}`} />
         </p>
       ))}
       {change.action === "UPDATE" ? <Patch text={change.diff} label={`What changes in ${change.key}`} /> : null}

@@ -10,7 +10,7 @@ import { MakeCopy } from "../../domain/entries/MakeCopy.tsx";
 import { MissingRequirements } from "../../domain/entries/MissingRequirements.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { RunTable } from "../../domain/runs/RunTable.tsx";
 import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
 import { Usage } from "../../domain/entries/Usage.tsx";
@@ -80,7 +80,7 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
       <PipelineTabs pipeline={pipeline.key} />
       {availability.usable ? null : <MissingRequirements missing={availability.missing} />}
       <p className="mb-2 max-w-[72ch]">
-        <Prose text={pipeline.description} />
+        <TextWithCode text={pipeline.description} />
       </p>
       <p className="mb-6 text-dense text-soft">
         {metadata.practice ? "for practice · " : ""}
@@ -113,7 +113,7 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
           <ul className="max-w-[72ch] list-disc space-y-1 pl-5">
             {metadata.limitations.map((limit) => (
               <li key={limit}>
-                <Prose text={limit} />
+                <TextWithCode text={limit} />
               </li>
             ))}
           </ul>

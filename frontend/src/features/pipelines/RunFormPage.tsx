@@ -9,7 +9,7 @@ import { type Start, StartForm } from "../../domain/start/StartForm.tsx";
 import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
 import { useLearned } from "../../domain/start/useLearned.ts";
 import { type InputSearch, textsFrom, withTexts } from "../../domain/start/inputSearch.ts";
-import { useLeaving } from "../../lib/browser/leaving.ts";
+import { useIsNavigating } from "../../lib/browser/useIsNavigating.ts";
 import { StartPipelineDocument } from "../../domain/start/start.generated.ts";
 import { AgentChoices } from "./AgentChoices.tsx";
 import { PipelinePageDocument } from "./pipelines.generated.ts";
@@ -28,7 +28,7 @@ export function RunFormPage(): ReactNode {
 function RunForm({ id }: { id: string }): ReactNode {
   const search = useSearch({ from: "/pipelines/$pipeline/run" });
   const navigate = useNavigate({ from: "/pipelines/$pipeline/run" });
-  const leaving = useLeaving();
+  const isNavigating = useIsNavigating();
   const [texts, setTexts] = useState(() => textsFrom(search));
   const [{ data, fetching, error, extensions }] = useQuery({ query: PipelinePageDocument, variables: { id } });
   const [, start] = useMutation(StartPipelineDocument);
@@ -38,10 +38,10 @@ function RunForm({ id }: { id: string }): ReactNode {
   useEffect(() => {
     const timer = setTimeout(() => {
       const kept = Object.fromEntries(Object.entries(texts).filter(([, text]) => text.length <= LONGEST_IN_ADDRESS));
-      if (!leaving()) void navigate({ search: (shown: InputSearch) => withTexts(shown, kept), replace: true });
+      if (!isNavigating()) void navigate({ search: (shown: InputSearch) => withTexts(shown, kept), replace: true });
     }, SETTLE_MS);
     return () => clearTimeout(timer);
-  }, [texts, navigate, leaving]);
+  }, [texts, navigate, isNavigating]);
 
   async function go({ values, key, fields, fromMemory }: Start): Promise<Problem | null> {
     const answer = await start({

@@ -10,7 +10,7 @@ import { Timestamp } from "../../components/Timestamp.tsx";
 import { outcomeOf, problemOfError } from "../../lib/server/problem.ts";
 import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { searchFrom } from "../../domain/start/inputSearch.ts";
 import { DeleteProposalDocument, ProposalsDocument, type ProposalsQuery } from "./proposals.generated.ts";
 
@@ -89,7 +89,7 @@ function Row({ proposal, onDelete }: { proposal: Proposal; onDelete: () => void 
       </div>
       <p className="wrap-anywhere">“{userIntent}”</p>
       <p className="max-w-[90ch] text-dense text-soft wrap-anywhere">
-        <Prose text={gap.proposedPack.whyUseful} />
+        <TextWithCode text={gap.proposedPack.whyUseful} />
       </p>
       <div className="mt-2 flex flex-wrap items-center gap-2">
         <ButtonLink to="/catalog/$pack" params={{ pack: FILING }} search={searchFrom(texts)}>

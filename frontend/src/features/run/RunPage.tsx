@@ -14,7 +14,7 @@ import { humanise } from "../../lib/text/format.ts";
 import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { isFinal, isLive, STATES } from "../../domain/runs/states.ts";
 import { useFavicon } from "../../domain/runs/useFavicon.ts";
-import { useFollow } from "../../lib/server/useFollow.ts";
+import { useLiveStream } from "../../lib/server/useLiveStream.ts";
 import { useThrottled } from "../../lib/hooks/useThrottled.ts";
 import { useWhileVisible } from "../../lib/hooks/useWhileVisible.ts";
 import { adviceFor } from "./failure/advice.ts";
@@ -56,7 +56,7 @@ export function RunPage(): ReactNode {
   // Followed until the stream itself ends: that the run has ended may be known earlier than how. A run that was resumed
   // goes on after its last event: a new stream is opened.
   const heard = useRef<{ id: string; cursor: string } | null>(null);
-  useFollow(RunEventsDocument, (cursor) => ({ id, after: cursor }), {
+  useLiveStream(RunEventsDocument, (cursor) => ({ id, after: cursor }), {
     key: run === null ? null : `${id} ${run.resumeCount}`,
     after: () =>
       heard.current !== null && heard.current.id === id ? heard.current.cursor : (run?.eventCursor ?? null),

@@ -3,7 +3,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
-import { Chips } from "../../components/Chips.tsx";
+import { FilterChips } from "../../components/FilterChips.tsx";
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
@@ -232,7 +232,7 @@ function Filtering({ search, set }: { search: RunsSearch; set: (change: Partial<
           />
         </FilterBar>
       </div>
-      <Chips chips={chips} onClear={() => set({ ...NO_FILTERS, view: undefined })} />
+      <FilterChips chips={chips} onClear={() => set({ ...NO_FILTERS, view: undefined })} />
     </>
   );
 }

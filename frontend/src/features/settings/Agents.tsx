@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
 
 import { Section } from "../../components/Page.tsx";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { duration } from "../../lib/text/format.ts";
 import { ISOLATION } from "../../domain/runs/isolation.ts";
 import type { AgentsQuery } from "./settings.generated.ts";
@@ -85,7 +85,7 @@ function Usable({ profile: { key, availability } }: { profile: Profile }): React
       <span className="text-warn">
         <span aria-hidden="true">–</span> cannot be used:
       </span>{" "}
-      <Prose text={`${message} ${hint ?? ""}`} />{" "}
+      <TextWithCode text={`${message} ${hint ?? ""}`} />{" "}
       {kind === "CREDENTIAL" ? (
         <Link
           to="/credentials"

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
 import { Section } from "../../components/Page.tsx";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { bytes, count, duration, humanise } from "../../lib/text/format.ts";
 import type { ModelPartsFragment, ModelsAndLimitsQuery } from "./settings.generated.ts";
 
@@ -58,7 +58,7 @@ function ModelLine({ model }: { model: ModelPartsFragment }): ReactNode {
         </span>
       ) : (
         <span className="text-soft">
-          {missing === undefined ? "cannot be used" : <Prose text={missing.message} />}{" "}
+          {missing === undefined ? "cannot be used" : <TextWithCode text={missing.message} />}{" "}
           {missing?.kind === "CREDENTIAL" ? (
             <Link to="/credentials" search={{ need: missing.name, return: "/settings" }} className="link">
               Add credential

@@ -4,7 +4,7 @@ import { useQuery } from "urql";
 import { GearNav } from "../../domain/administration/GearNav.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
-import { Prose } from "../../components/Prose.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { StateGlyph } from "../../domain/runs/StateMark.tsx";
 import { count } from "../../lib/text/format.ts";
 import { NeedsManage } from "../../domain/administration/NeedsManage.tsx";
@@ -102,7 +102,7 @@ function Health({ server }: HealthQuery): ReactNode {
                 <span className="sr-only">{ok ? ": fine" : ": wrong"}</span>
               </span>
               <span className="text-soft wrap-anywhere">
-                <Prose text={message} />
+                <TextWithCode text={message} />
               </span>
             </li>
           ))}
@@ -142,7 +142,7 @@ function Values({ settings }: SettingsQuery): ReactNode {
               {shown(setting.value)} <span className="text-soft">{standard ? "" : `from the ${setting.source}`}</span>
             </span>
             <span className="text-soft">
-              <Prose text={setting.description} />
+              <TextWithCode text={setting.description} />
             </span>
           </li>
         );

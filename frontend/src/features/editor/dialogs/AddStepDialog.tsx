@@ -6,7 +6,7 @@ import { Dialog } from "../../../components/Dialog.tsx";
 import { Kinds } from "../../../domain/entries/Kinds.tsx";
 import { problemOfError } from "../../../lib/server/problem.ts";
 import { LoadingOrProblem } from "../../../components/Page.tsx";
-import { Prose } from "../../../components/Prose.tsx";
+import { TextWithCode } from "../../../components/TextWithCode.tsx";
 import { EditorCatalogDocument, type EditorCatalogQuery } from "../editor.generated.ts";
 
 type Found = Extract<EditorCatalogQuery["catalog"]["nodes"][number], { version: string }>;
@@ -76,11 +76,11 @@ export function AddStepDialog({
                   )}
                 </span>
                 <span className="line-clamp-2 text-dense text-soft">
-                  <Prose text={pack.metadata.typicalUse ?? pack.description.split(/\n\s*\n/)[0] ?? ""} />
+                  <TextWithCode text={pack.metadata.typicalUse ?? pack.description.split(/\n\s*\n/)[0] ?? ""} />
                 </span>
                 {pack.availability.usable ? null : (
                   <span className="block truncate text-meta text-warn">
-                    <Prose text={pack.availability.missing[0]?.message ?? "Cannot run here."} />
+                    <TextWithCode text={pack.availability.missing[0]?.message ?? "Cannot run here."} />
                   </span>
                 )}
               </button>

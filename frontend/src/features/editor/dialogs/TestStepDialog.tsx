@@ -10,7 +10,7 @@ import { Timestamp } from "../../../components/Timestamp.tsx";
 import { Notice } from "../../../components/Notice.tsx";
 import { type Problem, problemOf, problemOfError } from "../../../lib/server/problem.ts";
 import { Loading } from "../../../components/Page.tsx";
-import { Prose } from "../../../components/Prose.tsx";
+import { TextWithCode } from "../../../components/TextWithCode.tsx";
 import { StateMark } from "../../../domain/runs/StateMark.tsx";
 import { readJson } from "../../../lib/json/untrusted.ts";
 import { duration, humanise } from "../../../lib/text/format.ts";
@@ -168,11 +168,11 @@ function Outcome({ id }: { id: string }): ReactNode {
       {run.failure === null ? null : (
         <div className="mb-3 border-l-2 border-fail bg-fail-tint px-3 py-2">
           <p className="font-medium wrap-anywhere">
-            <Prose text={run.failure.message} />
+            <TextWithCode text={run.failure.message} />
           </p>
           {run.failure.hint === null ? null : (
             <p className="text-soft wrap-anywhere">
-              <Prose text={run.failure.hint} />
+              <TextWithCode text={run.failure.hint} />
             </p>
           )}
         </div>

@@ -1,6 +1,6 @@
 import { type ReactNode, useId, useState } from "react";
 
-import { Prose } from "../../../components/Prose.tsx";
+import { TextWithCode } from "../../../components/TextWithCode.tsx";
 import type { Issue } from "../definition/useCheck.ts";
 
 interface Props {
@@ -88,7 +88,7 @@ export function PlainField({
           id={`${id}-issues`}
           className={`mt-1 text-dense wrap-anywhere ${severity === "ERROR" ? "text-fail" : "text-warn"}`}
         >
-          <Prose text={`${message} ${hint ?? ""}`} />
+          <TextWithCode text={`${message} ${hint ?? ""}`} />
         </p>
       ))}
       {about === undefined ? null : (

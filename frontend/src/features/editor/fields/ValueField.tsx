@@ -1,6 +1,6 @@
 import { type ReactNode, type RefObject, useId, useRef, useState } from "react";
 
-import { Prose } from "../../../components/Prose.tsx";
+import { TextWithCode } from "../../../components/TextWithCode.tsx";
 import { readJson } from "../../../lib/json/untrusted.ts";
 import { asText, type Field, type FieldKind } from "../../../domain/start/schemaForm.ts";
 import { plainText } from "../definition/definition.ts";
@@ -52,14 +52,14 @@ export function ValueField(props: Props): ReactNode {
           {unread === null ? null : <p>{unread}</p>}
           {issues.map((issue) => (
             <p key={issue.rule + issue.message} className="wrap-anywhere">
-              <Prose text={issue.message} /> {issue.hint === null ? null : <Prose text={issue.hint} />}
+              <TextWithCode text={issue.message} /> {issue.hint === null ? null : <TextWithCode text={issue.hint} />}
             </p>
           ))}
         </div>
       )}
       {field.description === "" ? null : (
         <p id={`${id}-about`} className="mt-1 max-w-[72ch] text-meta text-soft">
-          <Prose text={field.description} />
+          <TextWithCode text={field.description} />
         </p>
       )}
     </div>

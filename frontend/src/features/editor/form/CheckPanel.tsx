@@ -1,7 +1,7 @@
 import { Circle, CircleAlert, CircleCheck, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 
-import { Prose } from "../../../components/Prose.tsx";
+import { TextWithCode } from "../../../components/TextWithCode.tsx";
 import { count, humanise } from "../../../lib/text/format.ts";
 import type { StepEntry } from "../definition/definition.ts";
 import type { Checked, Issue } from "../definition/useCheck.ts";
@@ -56,7 +56,7 @@ export function CheckPanel({ checked, quiet, steps, onGo }: Props): ReactNode {
           <ul className="mt-1 space-y-2 text-dense">
             {check.preflight.missing.map(({ kind, name, message, hint }) => (
               <li key={kind + name} className="wrap-anywhere text-soft">
-                <Prose text={`${message} ${hint ?? ""}`} />
+                <TextWithCode text={`${message} ${hint ?? ""}`} />
               </li>
             ))}
           </ul>
@@ -101,10 +101,10 @@ function Row({
               </>
             )}
           </span>
-          <Prose text={issue.message} />
+          <TextWithCode text={issue.message} />
           {issue.hint === null ? null : (
             <span className="block text-soft">
-              <Prose text={issue.hint} />
+              <TextWithCode text={issue.hint} />
             </span>
           )}
         </span>

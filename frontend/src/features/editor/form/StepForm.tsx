@@ -3,7 +3,7 @@ import { type ReactNode, useMemo, useState } from "react";
 
 import { Button } from "../../../components/Button.tsx";
 import { Code } from "../../../components/Code.tsx";
-import { Prose } from "../../../components/Prose.tsx";
+import { TextWithCode } from "../../../components/TextWithCode.tsx";
 import { own } from "../../../lib/json/untrusted.ts";
 import { duration, humanise } from "../../../lib/text/format.ts";
 import { fieldsOf, resolved as schemaOf, type Schema } from "../../../domain/start/schemaForm.ts";
@@ -81,7 +81,7 @@ export function StepForm(props: Props): ReactNode {
       </div>
       {pack?.metadata.typicalUse == null ? null : (
         <p className="mb-4 max-w-[72ch] text-soft">
-          <Prose text={pack.metadata.typicalUse} />
+          <TextWithCode text={pack.metadata.typicalUse} />
         </p>
       )}
       <div className="mb-5 grid grid-cols-[1fr_8rem] gap-4">
@@ -201,7 +201,7 @@ function Inputs({ index, step, pack, issues, suggestions, readOnly, onChange }: 
     <>
       {whole.map(({ message, hint }) => (
         <p key={message} className="mb-3 text-dense text-fail">
-          <Prose text={`${message} ${hint ?? ""}`} />
+          <TextWithCode text={`${message} ${hint ?? ""}`} />
         </p>
       ))}
       {pack !== null && fields.length === 0 ? <p className="text-soft">It has no inputs.</p> : null}
@@ -235,7 +235,7 @@ function OtherKind({ index, step, text, issues, onYaml }: Props): ReactNode {
       </p>
       {issuesAt(issues, ["steps", index]).map(({ message, hint }) => (
         <p key={message} className="mb-2 text-dense text-fail">
-          <Prose text={`${message} ${hint ?? ""}`} />
+          <TextWithCode text={`${message} ${hint ?? ""}`} />
         </p>
       ))}
       <Code text={stepText(text, index)} label="The step as YAML" />

@@ -3,7 +3,7 @@ import { CircleAlert, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { PayloadView } from "../../../components/JsonView.tsx";
-import { Prose } from "../../../components/Prose.tsx";
+import { TextWithCode } from "../../../components/TextWithCode.tsx";
 import { count, humanise } from "../../../lib/text/format.ts";
 import type { PreviewPartsFragment } from "../run.generated.ts";
 
@@ -68,10 +68,10 @@ export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
           )}
           {issues.map(({ rule, path, severity, message, hint }) => (
             <Note key={rule + path.join(".")} bad={severity === "ERROR"}>
-              <Prose text={message} />
+              <TextWithCode text={message} />
               {hint === null ? null : (
                 <span className="mt-0.5 block text-soft">
-                  <Prose text={hint} />{" "}
+                  <TextWithCode text={hint} />{" "}
                   {rule === "profile_changed" ? (
                     <Link to="/settings" hash="agents" className="link underline">
                       See the agents

@@ -4,7 +4,7 @@ import { useQuery } from "urql";
 import { Button, ButtonLink } from "../../../components/Button.tsx";
 import { Code } from "../../../components/Code.tsx";
 import { CopyButton } from "../../../components/CopyButton.tsx";
-import { Prose } from "../../../components/Prose.tsx";
+import { TextWithCode } from "../../../components/TextWithCode.tsx";
 import { StateGlyph } from "../../../domain/runs/StateMark.tsx";
 import { withBase } from "../../../lib/server/base.ts";
 import { count, humanise } from "../../../lib/text/format.ts";
@@ -47,11 +47,11 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
       <dl className="mt-3 grid grid-cols-[7.5rem_1fr] gap-x-4 gap-y-2 max-md:grid-cols-1 max-md:gap-y-0.5 [&>dd]:max-md:mb-2 [&>dt]:text-soft">
         <dt>What happened</dt>
         <dd className="wrap-anywhere">
-          <Prose text={failure.message} />
+          <TextWithCode text={failure.message} />
         </dd>
         <dt>Likely cause</dt>
         <dd className="wrap-anywhere">
-          {failure.cause} {failure.hint === null ? null : <Prose text={failure.hint} />}
+          {failure.cause} {failure.hint === null ? null : <TextWithCode text={failure.hint} />}
         </dd>
         <dt>Who can fix it</dt>
         <dd>

@@ -5,7 +5,7 @@ import { problemOfError } from "../../../lib/server/problem.ts";
 import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { clockTime, count, humanise } from "../../../lib/text/format.ts";
 import { isReachable } from "../../../lib/server/connection.ts";
-import { useFollow } from "../../../lib/server/useFollow.ts";
+import { useLiveStream } from "../../../lib/server/useLiveStream.ts";
 import { appendLines, isCut, type Line, type Log, matching, prependLines } from "./log.ts";
 import {
   AttemptLogDocument,
@@ -56,7 +56,7 @@ function Followed({ id, live, first, again }: { id: string; live: boolean; first
   const client = useClient();
   const [log, setLog] = useState(first);
   const [cut, setCut] = useState(false);
-  useFollow(AttemptOutputDocument, (after) => ({ id, after }), {
+  useLiveStream(AttemptOutputDocument, (after) => ({ id, after }), {
     key: live ? id : null,
     after: () => log.cursor,
     cursorOf: ({ attemptOutput }) => attemptOutput.cursor,

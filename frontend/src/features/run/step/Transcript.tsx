@@ -10,7 +10,7 @@ import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { jsonOf } from "../../../lib/json/untrusted.ts";
 import { count, duration, humanise, money } from "../../../lib/text/format.ts";
 import { ISOLATION } from "../../../domain/runs/isolation.ts";
-import { useFollow } from "../../../lib/server/useFollow.ts";
+import { useLiveStream } from "../../../lib/server/useLiveStream.ts";
 import {
   AttemptEntriesDocument,
   AttemptTranscriptDocument,
@@ -59,7 +59,7 @@ function Followed({ id, live, read, again }: { id: string; live: boolean; read: 
   const [more, setMore] = useState<readonly Entry[]>(NOTHING);
   const [before, setBefore] = useState(pageInfo.hasPreviousPage ? pageInfo.startCursor : null);
   const entries = useMemo(() => merged(nodes, more), [nodes, more]);
-  useFollow(AttemptEntriesDocument, (after) => ({ id, after }), {
+  useLiveStream(AttemptEntriesDocument, (after) => ({ id, after }), {
     key: live ? id : null,
     after: () => pageInfo.endCursor,
     cursorOf: ({ attemptOutput }) => attemptOutput.cursor,

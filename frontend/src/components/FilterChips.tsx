@@ -2,7 +2,7 @@ import { X } from "lucide-react";
 import type { ReactNode } from "react";
 
 /** Active filters, each to be taken off. */
-export function Chips({
+export function FilterChips({
   chips,
   onClear,
 }: {

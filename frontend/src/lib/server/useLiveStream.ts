@@ -7,7 +7,7 @@ import { reportStream } from "./connection.ts";
 import { follow } from "./live.ts";
 import { useLatest } from "../hooks/useLatest.ts";
 
-interface Following<Data> {
+interface Options<Data> {
   /** Nothing is followed while this is null. */
   key: string | null;
   /** The cursor to start after, read when the key changes. */
@@ -23,10 +23,10 @@ interface Following<Data> {
  *
  * Resubscribes when `key` changes.
  */
-export function useFollow<Data, Variables extends AnyVariables>(
+export function useLiveStream<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,
   variables: (after: string | null) => Variables,
-  options: Following<Data>,
+  options: Options<Data>,
 ): void {
   const client = useClient();
   const latest = useLatest({ variables, options });

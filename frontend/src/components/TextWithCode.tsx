@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 
 /** A sentence from the server. Text in backticks is set as code; there is no other markup. */
-export function Prose({ text }: { text: string }): ReactNode {
+export function TextWithCode({ text }: { text: string }): ReactNode {
   return text.split("`").map((part, index) =>
     index % 2 === 0 ? (
       part

@@ -5,7 +5,7 @@ import { useCallback } from "react";
  * Returns whether a navigation is in progress. Typed text goes into the address with a delay; during a navigation that
  * would cancel it.
  */
-export function useLeaving(): () => boolean {
+export function useIsNavigating(): () => boolean {
   const router = useRouter();
   return useCallback(() => {
     const shown = router.state.resolvedLocation;

@@ -66,7 +66,7 @@ Column = list[float]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RequestConcepts:
     """The concepts of a request.
 
     Attributes:
@@ -140,23 +140,23 @@ class ConceptIndex(Generic[RefT]):
         """Return whether an entry never mentions a concept."""
         return bool(self._lacked[concept][position])
 
-    def columns(self, wish: Wish) -> list[Column]:
+    def columns(self, concepts: RequestConcepts) -> list[Column]:
         """Return the values of a request for each of `CONCEPT_SIGNALS` and each entry."""
-        wanted, plain, given = (wish.things.get(role, {}) for role in ("wanted", "plain", "given"))
+        wanted, plain, given = (concepts.things.get(role, {}) for role in ("wanted", "plain", "given"))
         products = {name: _PLAIN_SHARE * sure for name, sure in plain.items()}
         products.update({name: max(sure, products.get(name, 0.0)) for name, sure in wanted.items()})
-        concepts = thesaurus().concepts
-        products = {name: sure for name, sure in products.items() if concepts[name].kinds}
+        vocabulary = thesaurus().concepts
+        products = {name: sure for name, sure in products.items() if vocabulary[name].kinds}
         main = self._highest(self._main, products)
         unnamed = [1.0 - made for made in main]
-        deeds = sum(self.rarity[name] * sure for name, sure in wish.deeds.items()) or 1.0
-        weighed = {name: self.rarity[name] * sure / deeds for name, sure in wish.deeds.items()}
-        scale = 1 / math.sqrt(max(1, len(wish.all)))
+        deeds = sum(self.rarity[name] * sure for name, sure in concepts.deeds.items()) or 1.0
+        weighed = {name: self.rarity[name] * sure / deeds for name, sure in concepts.deeds.items()}
+        scale = 1 / math.sqrt(max(1, len(concepts.all)))
         nothing = float(not products)
-        own = float(_OWN_TEXT in wish.all)
+        own = float(_OWN_TEXT in concepts.all)
         return [
-            self._sum(self._odds, {name: sure * scale for name, sure in wish.all.items()}),
-            self._best_lines(wish),
+            self._sum(self._odds, {name: sure * scale for name, sure in concepts.all.items()}),
+            self._best_lines(concepts),
             self._highest(self._made, wanted),
             self._highest(self._made, plain),
             self._highest(self._made, given),
@@ -166,16 +166,19 @@ class ConceptIndex(Generic[RefT]):
             self._others(self._made, wanted),
             self._others(self._taken, given),
             self._sum(self._lacked, weighed),
-            [min(2.0, value) for value in self._sum(self._had, wish.deeds)],
-            self._highest(self._limited, wish.deeds),
+            [min(2.0, value) for value in self._sum(self._had, concepts.deeds)],
+            self._highest(self._limited, concepts.deeds),
             main,
             [value * is_pipeline for value, is_pipeline in zip(unnamed, self._is_pipeline, strict=True)],
             [value * (1 - is_pipeline) for value, is_pipeline in zip(unnamed, self._is_pipeline, strict=True)],
             [nothing * is_pipeline for is_pipeline in self._is_pipeline],
-            [wish.has_topic * value for value in self._takes_query],
+            [concepts.has_topic * value for value in self._takes_query],
             [own * value for value in self._takes_query],
             [own * value for value in self._takes_text],
-            [wish.gives * value * is_one for value, is_one in zip(self._takes_query, self._is_pipeline, strict=True)],
+            [
+                concepts.gives * value * is_one
+                for value, is_one in zip(self._takes_query, self._is_pipeline, strict=True)
+            ],
         ]
 
     def _sum(self, rows: dict[str, Column], weights: dict[str, float]) -> Column:
@@ -197,12 +200,12 @@ class ConceptIndex(Generic[RefT]):
         total = sum(named.values())
         return [total - value for value in self._sum(rows, named)]
 
-    def _best_lines(self, wish: Wish) -> Column:
+    def _best_lines(self, concepts: RequestConcepts) -> Column:
         """Return for each entry the similarity of its nearest example or keyword, 0 to 1 (cosine)."""
         best = [0.0] * self._size
-        norm = math.sqrt(sum((self.rarity[name] * sure) ** 2 for name, sure in wish.all.items()))
+        norm = math.sqrt(sum((self.rarity[name] * sure) ** 2 for name, sure in concepts.all.items()))
         dots: dict[tuple[int, int], float] = {}
-        for name, sure in wish.all.items():
+        for name, sure in concepts.all.items():
             for place, worth in self._line_places.get(name, ()):
                 dots[place] = dots.get(place, 0.0) + sure * worth / norm
         for (position, _), likeness in dots.items():
@@ -219,7 +222,7 @@ class ConceptIndex(Generic[RefT]):
         return found
 
 
-def read_wish(text: str, knows: Callable[[str], bool], *, has_facts: bool) -> Wish:
+def read_concepts(text: str, knows: Callable[[str], bool], *, has_facts: bool) -> RequestConcepts:
     """Read the concepts of a request.
 
     Args:
@@ -241,7 +244,7 @@ def read_wish(text: str, knows: Callable[[str], bool], *, has_facts: bool) -> Wi
             deeds[name] = max(deeds.get(name, 0.0), sure)
     gives = any(not _GIVEN.isdisjoint(things.get(role, ())) for role in ("given", "plain", "wanted"))
     has_topic = bool(_ASKS.search(fold(text))) and not gives and not has_facts
-    return Wish(whole, things, deeds, _first_deed(found), gives, has_topic)
+    return RequestConcepts(whole, things, deeds, _first_deed(found), gives, has_topic)
 
 
 def _first_deed(found: Sequence[Mention]) -> str | None:

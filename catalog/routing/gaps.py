@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from catalog.routing.facts import Facts
-    from catalog.routing.signals import Reading
+    from catalog.routing.signals import RequestSignals
     from catalog.search import Entry, RefT
 
 #: Longest excerpt of the request in a gap, in characters.
@@ -67,18 +67,18 @@ class IssueText:
     body: str
 
 
-def describe_gap(request: str, facts: Facts, reading: Reading, nearest: Sequence[Entry[RefT]]) -> GapWarning:
+def describe_gap(request: str, facts: Facts, signals: RequestSignals, nearest: Sequence[Entry[RefT]]) -> GapWarning:
     """Describe what is missing for a request that no entry serves.
 
     Args:
         request: The user's words.
         facts: The facts of the request.
-        reading: The request compared with the catalog.
+        signals: The request compared with the catalog.
         nearest: The nearest entries, the best first.
     """
     intent = excerpt(" ".join(request.split()), MAX_INTENT)
-    deed, unknown = _deed(facts.text, reading)
-    kind = facts.facts[0].kinds[0] if facts.facts else _named_kind(reading)
+    deed, unknown = _deed(facts.text, signals)
+    kind = facts.facts[0].kinds[0] if facts.facts else _named_kind(signals)
     area = _AREAS.get(kind or "", "custom")
     lacks = f" No pack or pipeline here knows {_listed(unknown)}." if unknown else ""
     near = nearest[0] if nearest else None
@@ -117,21 +117,21 @@ def issue_text(intent: str, gap: GapWarning) -> IssueText:
     return IssueText(title, body)
 
 
-def _named_kind(reading: Reading) -> str | None:
+def _named_kind(signals: RequestSignals) -> str | None:
     """Return the kind of the first thing that a request mentions to work on; None when there is none."""
-    concepts = thesaurus().concepts
+    vocabulary = thesaurus().concepts
     for role in ("given", "plain"):
-        for name in reading.wish.things.get(role, ()):
+        for name in signals.concepts.things.get(role, ()):
             for kind in _AREAS:
-                if kind in concepts[name].kinds:
+                if kind in vocabulary[name].kinds:
                     return kind
     return None
 
 
-def _deed(text: str, reading: Reading) -> tuple[str, list[str]]:
+def _deed(text: str, signals: RequestSignals) -> tuple[str, list[str]]:
     """Return the verb for the pack's name, and the words that the catalog does not know, as written."""
     written = as_written(text)
-    unknown = [written[term.stem] for term in reading.terms if term.sureness < 1 and term.stem in written]
+    unknown = [written[term.stem] for term in signals.terms if term.sureness < 1 and term.stem in written]
     telling = [written[word] for word in telling_words(text) if word in written]
     first = unknown[0] if unknown and telling and unknown[0] == telling[0] else (telling or ["do"])[0]
     verb = re.sub(r"[^a-z0-9_]", "", first.encode("ascii", "ignore").decode())[:40]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from catalog.routing.concepts import Role
-    from catalog.routing.entry_concepts import Wish
+    from catalog.routing.entry_concepts import RequestConcepts
     from catalog.routing.facts import Facts
     from catalog.search import Entry, RefT
 
@@ -26,14 +26,14 @@ _PASTED = frozenset(("text", "markdown", "source_content"))
 _PASTED_LINES = 4
 
 
-def kinds_had(facts: Facts, wish: Wish) -> frozenset[str]:
+def kinds_had(facts: Facts, concepts: RequestConcepts) -> frozenset[str]:
     """Return the kinds that a request provides, mentions without wanting them, or serves as by its words."""
-    return kinds_given(facts, wish) | _kinds(wish, "plain") | _SAID
+    return kinds_given(facts, concepts) | _kinds(concepts, "plain") | _SAID
 
 
-def kinds_given(facts: Facts, wish: Wish) -> frozenset[str]:
+def kinds_given(facts: Facts, concepts: RequestConcepts) -> frozenset[str]:
     """Return the kinds to make the result from: facts, pasted text, or mentioned as given; empty for a mere topic."""
-    found = _kinds(wish, "given").union(*(fact.kinds for fact in facts.facts))
+    found = _kinds(concepts, "given").union(*(fact.kinds for fact in facts.facts))
     return found | _PASTED if len(facts.text.strip().splitlines()) >= _PASTED_LINES else found
 
 
@@ -52,7 +52,7 @@ def lacks_input(entry: Entry[RefT], facts: Facts, had: Collection[str]) -> bool:
 
 
 def prefer_fed_pipeline(
-    entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Facts, wish: Wish
+    entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Facts, concepts: RequestConcepts
 ) -> list[float]:
     """Let a pipeline that can run with the facts win over a pack that lacks its input.
 
@@ -64,15 +64,15 @@ def prefer_fed_pipeline(
         entries: The packs and pipelines.
         scores: The score of each entry.
         facts: The facts of the request.
-        wish: The concepts of the request.
+        concepts: The concepts of the request.
     """
-    had = kinds_had(facts, wish)
+    had = kinds_had(facts, concepts)
     place = _likeliest(range(len(entries)), scores)
     pack = entries[place]
     if pack.kind == "pipeline" or not lacks_input(pack, facts, had):
         return [*scores]
     available = frozenset(kind for fact in facts.facts for kind in fact.kinds)
-    if not available and kinds_given(facts, wish):
+    if not available and kinds_given(facts, concepts):
         return [*scores]
     makers = [
         other
@@ -90,15 +90,15 @@ def prefer_fed_pipeline(
 
 
 def prefer_new_product(
-    entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Facts, wish: Wish
+    entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Facts, concepts: RequestConcepts
 ) -> list[float]:
     """Let an entry that makes what is mentioned win over one that makes only what is already given.
 
     The likeliest entry that takes what is given and makes what is mentioned swaps scores with it.
     """
     place = _likeliest(range(len(entries)), scores)
-    given = kinds_given(facts, wish)
-    named = (_kinds(wish, "wanted") | _kinds(wish, "plain")) - given
+    given = kinds_given(facts, concepts)
+    named = (_kinds(concepts, "wanted") | _kinds(concepts, "plain")) - given
     if not named or not given.issuperset(entries[place].metadata.produces):
         return [*scores]
     makers = [
@@ -122,6 +122,6 @@ def _swapped(scores: Sequence[float], place: int, rivals: Sequence[int]) -> list
     return found
 
 
-def _kinds(wish: Wish, role: Role) -> frozenset[str]:
-    concepts = thesaurus().concepts
-    return frozenset(kind for name in wish.things.get(role, ()) for kind in concepts[name].kinds)
+def _kinds(concepts: RequestConcepts, role: Role) -> frozenset[str]:
+    vocabulary = thesaurus().concepts
+    return frozenset(kind for name in concepts.things.get(role, ()) for kind in vocabulary[name].kinds)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Generic
 from catalog.routing import weights as routing_weights
 from catalog.routing.names import named_exactly
 from catalog.routing.needs import prefer_fed_pipeline, prefer_new_product
-from catalog.routing.signals import OUTCOME_SIGNALS, SIGNALS, outcome_signals, read_request
+from catalog.routing.signals import OUTCOME_SIGNALS, SIGNALS, outcome_signals, request_signals
 from catalog.search import Entry, RefT
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from catalog.routing.facts import Facts
     from catalog.routing.index import RoutingIndex
-    from catalog.routing.signals import Reading
+    from catalog.routing.signals import RequestSignals
 
 #: Below this probability that the catalog serves a request, the answer is a gap; chosen on the development part.
 SERVED_FROM = 0.65
@@ -63,13 +63,13 @@ class Ranking(Generic[RefT]):
         choices: The best first, at most one more than `MAX_ALTERNATIVES`; for a gap, the nearest entries.
         served: Probability that the catalog serves the request at all, 0 to 1.
         is_gap: Whether `served` is below `SERVED_FROM`.
-        reading: The request compared with the catalog.
+        signals: The request compared with the catalog.
     """
 
     choices: tuple[Choice[RefT], ...]
     served: float
     is_gap: bool
-    reading: Reading
+    signals: RequestSignals
 
 
 def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) -> Ranking[RefT]:
@@ -80,24 +80,24 @@ def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) ->
         facts: The facts of the request, from `read_facts`.
         history: How often the caller lately used each entry, by id.
     """
-    reading = read_request(index, facts, history)
+    signals = request_signals(index, facts, history)
     if not index.entries:
-        return Ranking((), 0.0, True, reading)
-    scores = [_weighed(row, _RANKING) for row in reading.rows]
-    if not reading.repeats:  # what was run before had the inputs it needs
-        scores = prefer_fed_pipeline(index.entries, scores, facts, reading.wish)
-        scores = prefer_new_product(index.entries, scores, facts, reading.wish)
+        return Ranking((), 0.0, True, signals)
+    scores = [_weighed(row, _RANKING) for row in signals.rows]
+    if not signals.repeats:  # what was run before had the inputs it needs
+        scores = prefer_fed_pipeline(index.entries, scores, facts, signals.concepts)
+        scores = prefer_new_product(index.entries, scores, facts, signals.concepts)
     named = named_exactly(facts.request, index.entries)
     if named:
         scores = _lead_by_name(scores, max(named, key=scores.__getitem__))
     likely = _softmax(scores)
     order = sorted(range(len(scores)), key=lambda place: (-scores[place], index.entries[place].id))
-    outcome = outcome_signals(reading, scores)
+    outcome = outcome_signals(signals, scores)
     served = _chance(_weighed(outcome, _SERVED) + routing_weights.SERVED_BIAS)
     right = _chance(_weighed(outcome, _RIGHT) + routing_weights.RIGHT_BIAS)
-    if reading.says_nothing and not facts.facts and not (reading.repeats and history):
+    if signals.says_nothing and not facts.facts and not (signals.repeats and history):
         served = right = 0.0
-    if reading.repeats and (history or facts.targets) and len(reading.terms) <= 1:
+    if signals.repeats and (history or facts.targets) and len(signals.terms) <= 1:
         served = max(served, SERVED_FROM)
     if named:
         served = max(served, SERVED_FROM)
@@ -108,7 +108,7 @@ def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) ->
         Choice(index.entries[place], place, round(confidence, 3), likely[place])
         for place, confidence in zip(answers, sure, strict=True)
     ]
-    return Ranking(tuple(choices), round(served, 3), served < SERVED_FROM, reading)
+    return Ranking(tuple(choices), round(served, 3), served < SERVED_FROM, signals)
 
 
 def _lead_by_name(scores: list[float], place: int) -> list[float]:

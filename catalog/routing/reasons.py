@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from catalog.routing.facts import Facts
     from catalog.routing.index import RoutingIndex
     from catalog.routing.ranking import Choice, Ranking
-    from catalog.routing.signals import Reading
+    from catalog.routing.signals import RequestSignals
     from catalog.search import RefT
 
 #: Most kinds or packs in a sentence.
@@ -28,7 +28,7 @@ def reason_of(
     index: RoutingIndex[RefT],
     choice: Choice[RefT],
     facts: Facts,
-    reading: Reading,
+    signals: RequestSignals,
     *,
     uses: int = 0,
 ) -> str:
@@ -38,7 +38,7 @@ def reason_of(
         index: The catalog.
         choice: The entry.
         facts: The facts of the request.
-        reading: The request compared with the catalog.
+        signals: The request compared with the catalog.
         uses: How often the caller lately used the entry.
     """
     metadata = choice.entry.metadata
@@ -49,10 +49,10 @@ def reason_of(
         if kind is not None:
             parts.append(f"It takes {_shown(fact.value)} ({_described(kind)}).")
             break
-    example = index.nearest_example(choice.position, reading.terms)
+    example = index.nearest_example(choice.position, signals.terms)
     if example is not None:
         parts.append(f"It serves requests such as “{example}”.")
-    had = kinds_had(facts, reading.wish)
+    had = kinds_had(facts, signals.concepts)
     if lacks_input(choice.entry, facts, had):
         parts.append(f"It needs an input that the request does not have: {_either(metadata.accepts)}.")
         makers = [
@@ -82,7 +82,7 @@ def reasoning_of(index: RoutingIndex[RefT], ranking: Ranking[RefT], facts: Facts
     if facts.facts:
         parts.append(f"Found: {', '.join(_shown(fact.value) for fact in facts.facts[:5])}.")
     written = as_written(facts.text)
-    unknown = sorted({written.get(term.stem, term.stem) for term in ranking.reading.terms if not term.known})
+    unknown = sorted({written.get(term.stem, term.stem) for term in ranking.signals.terms if not term.known})
     if ranking.is_gap:
         parts.append(f"None of {len(index.entries)} entries fits well enough ({ranking.served:.0%} likely).")
     else:

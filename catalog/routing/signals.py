@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from catalog.routing.entry_concepts import CONCEPT_SIGNALS, Wish, read_wish
+from catalog.routing.entry_concepts import CONCEPT_SIGNALS, RequestConcepts, read_concepts
 from catalog.routing.index import GROUPS, RoutingIndex, Term
 from catalog.words import fold
 
@@ -68,7 +68,7 @@ _NO_AUDIENCE = frozenset(_NO_AUDIENCE_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RequestSignals:
     """A request compared with the catalog: a row of signals for each entry.
 
     Attributes:
@@ -78,7 +78,7 @@ class Reading:
         repeats: Whether it asks for the same as before.
         only_limits: How many of its words occur only in limitations of entries.
         head_unknown: Share of the words before its topic that the catalog does not know.
-        wish: Its concepts.
+        concepts: Its concepts.
         absent: Share of its deeds that no entry mentions.
         first_lacked: For each entry, whether it never mentions the request's first deed.
     """
@@ -89,14 +89,14 @@ class Reading:
     repeats: bool
     only_limits: int
     head_unknown: float
-    wish: Wish
+    concepts: RequestConcepts
     absent: float
     first_lacked: tuple[bool, ...]
 
     @property
     def says_nothing(self) -> bool:
         """Whether none of its words says what is wanted, apart from asking for the same as before."""
-        return not self.terms and not self.wish.all
+        return not self.terms and not self.concepts.all
 
 
 def audience_of(text: str) -> str | None:
@@ -108,7 +108,7 @@ def audience_of(text: str) -> str | None:
     return None
 
 
-def read_request(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) -> Reading:
+def request_signals(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) -> RequestSignals:
     """Compare a request with the catalog.
 
     Args:
@@ -131,8 +131,8 @@ def read_request(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, 
     unknown = sum(term.sureness < SURE for term in terms) / size
     uses = _uses(history, facts.targets)
     has_audience = audience_of(facts.text) is not None
-    wish = read_wish(text, index.knows, has_facts=bool(facts.facts))
-    concepts = list(zip(*index.concepts.columns(wish), strict=True)) if index.entries else []
+    concepts = read_concepts(text, index.knows, has_facts=bool(facts.facts))
+    concept_rows = list(zip(*index.concepts.columns(concepts), strict=True)) if index.entries else []
     rows = []
     for position, entry in enumerate(index.entries):
         accepts = entry.metadata.accepts
@@ -160,17 +160,17 @@ def read_request(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, 
                 use,
                 use * repeats,
                 has_audience and _audience_share(entry.input_schema),
-                *concepts[position],
+                *concept_rows[position],
             ]
         )
     covered = sum(rare * term.sureness for term, rare in zip(terms, rarity, strict=True)) / total
     only_limits = sum(index.is_only_limit(term.stem) for term in terms)
     head = index.terms(_TOPIC.split(text, maxsplit=1)[0])
     head_unknown = sum(term.sureness < SURE for term in head) / max(1, len(head))
-    absent = sum(name not in index.concepts.known for name in wish.deeds) / max(1, len(wish.deeds))
-    first = wish.first_deed
+    absent = sum(name not in index.concepts.known for name in concepts.deeds) / max(1, len(concepts.deeds))
+    first = concepts.first_deed
     lacked = tuple(first is not None and index.concepts.lacks(place, first) for place in range(len(rows)))
-    return Reading(tuple(terms), rows, covered, repeats, only_limits, head_unknown, wish, absent, lacked)
+    return RequestSignals(tuple(terms), rows, covered, repeats, only_limits, head_unknown, concepts, absent, lacked)
 
 
 def _word_signals(index: RoutingIndex[RefT], terms: Sequence[Term], size: int) -> list[list[float]]:
@@ -268,20 +268,20 @@ OUTCOME_SIGNALS = (
 )
 
 
-def outcome_signals(reading: Reading, scores: Sequence[float]) -> list[float]:
+def outcome_signals(signals: RequestSignals, scores: Sequence[float]) -> list[float]:
     """Return the signals for whether the catalog serves a request at all, and whether the best entry is right.
 
     Args:
-        reading: The request.
+        signals: The request.
         scores: The score of each entry.
     """
     highest = max(scores)
     likely = sorted((math.exp(score - highest) for score in scores), reverse=True)
     total = sum(likely)
     position = scores.index(highest)
-    best = reading.rows[position]
+    best = signals.rows[position]
     row = dict(zip(SIGNALS, best, strict=True))
-    terms = reading.terms
+    terms = signals.terms
     size = max(1, len(terms))
     return [
         likely[0] / total,
@@ -290,20 +290,20 @@ def outcome_signals(reading: Reading, scores: Sequence[float]) -> list[float]:
         row["words_own"],
         row["likeness"],
         row["product_named"],
-        reading.coverage,
+        signals.coverage,
         terms[0].sureness if terms else 0.0,
         sum(term.sureness < SURE for term in terms) / size,
-        reading.only_limits / size,
+        signals.only_limits / size,
         row["limits"],
         row["fact_fits"],
         row["fact_conflicts"],
         row["openness"],
-        row["history"] * reading.repeats,
+        row["history"] * signals.repeats,
         1 / size,
-        reading.head_unknown,
+        signals.head_unknown,
         row["takes_query"],
-        max(values[0] for values in reading.rows),
-        max(values[SIGNALS.index("likeness")] for values in reading.rows),
+        max(values[0] for values in signals.rows),
+        max(values[SIGNALS.index("likeness")] for values in signals.rows),
         row["concepts_own"],
         row["concepts_line"],
         row["deeds_lacked"],
@@ -314,9 +314,9 @@ def outcome_signals(reading: Reading, scores: Sequence[float]) -> list[float]:
         row["given_taken"],
         max(row["wanted_made"], row["plain_made"]),
         row["topic_query"],
-        reading.absent,
-        float(reading.absent > 0),
-        float(reading.first_lacked[position]),
-        float(not reading.wish.all),
-        float(not reading.wish.deeds),
+        signals.absent,
+        float(signals.absent > 0),
+        float(signals.first_lacked[position]),
+        float(not signals.concepts.all),
+        float(not signals.concepts.deeds),
     ]

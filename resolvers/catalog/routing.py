@@ -263,11 +263,11 @@ async def _ask_model(models: Models, request: _Request) -> tuple[ModelRoute, str
 def _by_words(request: _Request, how: str) -> Routed:
     ranking = request.ranking
     reasoning = reasoning_of(request.catalog.index, ranking, request.facts, how)
-    if ranking.is_gap and ranking.reading.says_nothing and not request.facts.facts:
-        why = NOTHING_BEFORE if ranking.reading.repeats else NOTHING_SAID
+    if ranking.is_gap and ranking.signals.says_nothing and not request.facts.facts:
+        why = NOTHING_BEFORE if ranking.signals.repeats else NOTHING_SAID
         return Routed(Recommendation("none", None, SuggestedInputs((), ()), why, 1.0), (), None, how, LEXICAL)
     if ranking.is_gap or not ranking.choices:
-        gap = describe_gap(request.text, request.facts, ranking.reading, [choice.entry for choice in ranking.choices])
+        gap = describe_gap(request.text, request.facts, ranking.signals, [choice.entry for choice in ranking.choices])
         recommendation = Recommendation(
             "none", None, SuggestedInputs((), ()), gap.missing_capability, round(1 - ranking.served, 3)
         )
@@ -355,7 +355,7 @@ def _why(request: _Request, choice: Choice[Found]) -> str:
         request.catalog.index,
         choice,
         request.facts,
-        request.ranking.reading,
+        request.ranking.signals,
         uses=request.history.get(choice.entry.id, 0),
     )
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from catalog.routing.facts import read_facts
 from catalog.routing.index import RoutingIndex
-from catalog.routing.signals import OUTCOME_SIGNALS, SIGNALS, Reading, outcome_signals, read_request
+from catalog.routing.signals import OUTCOME_SIGNALS, SIGNALS, RequestSignals, outcome_signals, request_signals
 from tests.bench.routing.requests import Request, read_requests, read_training
 from tests.bench.routing.shipped import key_of, shipped_entries
 
@@ -41,7 +41,7 @@ class Case:
     request: Request
     rows: Matrix
     right: Matrix
-    reading: Reading
+    signals: RequestSignals
 
 
 def cases() -> list[Case]:
@@ -53,9 +53,9 @@ def cases() -> list[Case]:
     for request in (*read_requests(), *read_training()):
         if request.part == "sealed" or not (request.gap or request.answers & set(keys)):
             continue
-        reading = read_request(index, read_facts(request.text, request.context), request.history)
+        signals = request_signals(index, read_facts(request.text, request.context), request.history)
         right = np.array([key in request.answers for key in keys], dtype=float)
-        found.append(Case(request, np.array(reading.rows), right, reading))
+        found.append(Case(request, np.array(signals.rows), right, signals))
     return found
 
 
@@ -100,7 +100,7 @@ def outcomes(found: list[Case], weights: Matrix) -> tuple[Matrix, Matrix, Matrix
     signals, right, served = [], [], []
     for case in found:
         scores = list(case.rows @ weights)
-        signals.append(outcome_signals(case.reading, scores))
+        signals.append(outcome_signals(case.signals, scores))
         right.append(float(case.right[int(np.argmax(scores))] and not case.request.gap))
         served.append(float(case.request.gap is None))
     return np.array(signals), np.array(right), np.array(served)

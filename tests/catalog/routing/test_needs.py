@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from catalog.routing.entry_concepts import read_wish
+from catalog.routing.entry_concepts import read_concepts
 from catalog.routing.facts import read_facts
 from catalog.routing.needs import kinds_had, lacks_input, prefer_fed_pipeline, prefer_new_product
 from catalog.search import Entry, EntryKind
 from packline import Metadata
 
 if TYPE_CHECKING:
-    from catalog.routing.entry_concepts import Wish
+    from catalog.routing.entry_concepts import RequestConcepts
     from catalog.routing.facts import Facts
 
 TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}
@@ -35,16 +35,16 @@ FILED = entry("filed", "pipeline", FILE, accepts=["pdf"], produces=["podcast_aud
 OTHER = entry("other", "pipeline", QUERY, accepts=["query"], produces=["slide_deck"], supersedes=["voice.sing"])
 
 
-def read(request: str, context: Any = None) -> tuple[Facts, Wish]:
+def read(request: str, context: Any = None) -> tuple[Facts, RequestConcepts]:
     facts = read_facts(request, context)
-    return facts, read_wish(facts.text, lambda _: True, has_facts=bool(facts.facts))
+    return facts, read_concepts(facts.text, lambda _: True, has_facts=bool(facts.facts))
 
 
 def first(entries: list[Entry[str]], request: str, context: Any = None) -> str:
     """The first of entries whose scores fall in their order."""
     scores = [float(-place) for place in range(len(entries))]
-    facts, wish = read(request, context)
-    found = prefer_fed_pipeline(entries, scores, facts, wish)
+    facts, concepts = read(request, context)
+    found = prefer_fed_pipeline(entries, scores, facts, concepts)
     assert sorted(found) == sorted(scores), "what speaks for entries changes places and is not made up"
     return entries[found.index(max(found))].id
 
@@ -96,11 +96,11 @@ def test_of_several_such_pipelines_the_likeliest_goes_first() -> None:
     ],
 )
 def test_what_makes_only_what_is_given_loses_to_what_makes_what_is_named(request_: str, expected: str) -> None:
-    facts, wish = read(request_)
-    found = prefer_new_product([TIDY, SHOW], [1.0, 0.0], facts, wish)
+    facts, concepts = read(request_)
+    found = prefer_new_product([TIDY, SHOW], [1.0, 0.0], facts, concepts)
     assert [TIDY, SHOW][found.index(max(found))].id == expected
 
 
 def test_an_entry_that_takes_nothing_lacks_nothing() -> None:
-    facts, wish = read("a song")
-    assert not lacks_input(entry("a.b", "pack", TEXT), facts, kinds_had(facts, wish))
+    facts, concepts = read("a song")
+    assert not lacks_input(entry("a.b", "pack", TEXT), facts, kinds_had(facts, concepts))

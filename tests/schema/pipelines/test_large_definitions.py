@@ -12,9 +12,7 @@ import orjson
 import pytest
 
 from resolvers.pipelines import definitions
-from runner.definitions import background_compile as reading
-from runner.definitions import definition_cache, inputs
-from runner.definitions import parsing as definition
+from runner.definitions import background_compile, definition_cache, inputs, parsing
 from tests.support.front_door import command, ended, look, ran, save, start, step
 from tests.support.packs import Workbench
 from tests.support.product import product
@@ -52,7 +50,7 @@ class Reads:
     Attributes:
         here: Large ones that were read on the event loop's thread.
         apart: Large ones that were read in another.
-        holding: While it is not set, the reading of large ones in threads does not begin.
+        go: While it is not set, the reading of large ones in threads does not begin.
     """
 
     here: int = 0
@@ -61,7 +59,7 @@ class Reads:
 
     def note(self, document: object) -> None:
         """A definition begins to be read."""
-        if len(orjson.dumps(document)) <= reading.LARGE_BYTES:
+        if len(orjson.dumps(document)) <= background_compile.LARGE_BYTES:
             return
         if threading.current_thread() is threading.main_thread():
             self.here += 1
@@ -83,13 +81,13 @@ class Reads:
 def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
     noted = Reads()
     noted.go.set()
-    read = definition._Reader.definition
+    read = parsing._Reader.definition
 
     def noting(self: Any, document: object) -> Any:
         noted.note(document)
         return read(self, document)
 
-    monkeypatch.setattr(definition._Reader, "definition", noting)
+    monkeypatch.setattr(parsing._Reader, "definition", noting)
     return noted
 
 
@@ -297,7 +295,7 @@ async def test_slow_texts_of_one_caller_hold_up_nobody_else(
     told = await asyncio.gather(*many, return_exceptions=True)
     assert [isinstance(each, asyncio.CancelledError) for each in told] == [False, True, False, False, False]
     # The thread that did the last lets go of it after it has told that it is done.
-    await eventually(lambda: not (reading.SMALL.turns or reading.LARGE.turns))
+    await eventually(lambda: not (background_compile.SMALL.turns or background_compile.LARGE.turns))
 
 
 async def test_large_inputs_are_checked_beside_the_event_loop(it: Product, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,7 +320,7 @@ async def test_small_texts_do_not_wait_for_large_ones(it: Product, monkeypatch: 
     go, begun, load = threading.Event(), [], definitions.load_document
 
     def slow(text: str) -> Any:
-        if len(text) > reading.LARGE_BYTES:
+        if len(text) > background_compile.LARGE_BYTES:
             begun.append(text)
             go.wait(60)
         return load(text)

@@ -418,6 +418,7 @@ async def test_a_sign_in_that_breaks_is_masked(world: World) -> None:
             await socket.send({"type": "connection_init", "payload": {"Authorization": "Bearer all"}})
             assert await socket.close_code() == 1011
         reason = socket.connection.close_reason or ""
+        assert "secret" not in reason
         assert reason.startswith("Internal server error. ")
         assert reason.endswith(f"in the server log under {logs[0]['error_id']}.")
 

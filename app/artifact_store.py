@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from store.files.blobs import BlobStore
@@ -19,8 +20,6 @@ def artifact_store(settings: Settings) -> Blobs:
     """
     if settings.artifact_store == "disk":
         return BlobStore(settings.data_dir, settings.artifact_quota_bytes)
-    from dataclasses import replace
-
     # A local import: the library is large, and most servers use the disk.
     from store.files.blobs_s3 import Bucket, S3Blobs
 

@@ -17,9 +17,10 @@ import structlog
 from runner.failures import FailureCode, PackError
 from runner.gateway import images, speech
 from runner.gateway.listing import not_installed
+from runner.gateway.offline_voice import missing_offline
 from runner.gateway.problems import FINAL_CODES, WARNED_CODES, most_useful, no_model
 from runner.gateway.roles import Candidate, Roles
-from runner.gateway.voices import Voices, offline_missing
+from runner.gateway.voices import Voices
 from runner.packs.installed import has_module
 from runner.packs.models import ImageAnswer, StructuredAnswer, TextAnswer
 from runner.packs.needs import Missing
@@ -94,7 +95,7 @@ class Gateway:
         if role == "voice":
             if any(candidate.missing is None and candidate.provider is not None for candidate in chain):
                 return None
-            return offline_missing()
+            return missing_offline()
         if not chain:
             failure = no_model(role).failure
             return Missing(failure.message, failure.hint or "")

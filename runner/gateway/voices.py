@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.failures import FailureCode, PackError
 from runner.gateway import speech
+from runner.gateway.offline_voice import speak_all_offline
 from runner.gateway.problems import FINAL_CODES
 from runner.gateway.providers import OFFLINE, ModelRef
 from runner.packs.models import SpeechAnswer
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from runner.gateway.roles import Candidate, Roles
     from runner.gateway.uses import ModelUse
-    from runner.packs.needs import Missing
 
 #: Longest text of a call, and longest texts of a call together.
 TEXT_CHARACTERS = 5_000
@@ -61,8 +61,6 @@ class Voices:
                 skipped.append(error.failure.message)
                 continue
             return [_said(answer, skipped) for answer in answers]
-        from runner.gateway.offline_voice import speak_all_offline
-
         local = next((one.ref.name for one in order if one.ref.provider == OFFLINE), None)
         return [_said(answer, skipped) for answer in await speak_all_offline(texts, local)]
 
@@ -86,13 +84,6 @@ class Voices:
                 self._roles.named_candidate(voice) if ":" in voice else self._roles.candidate(ModelRef(OFFLINE, voice))
             )
         return [named, *(candidate for candidate in chain if candidate.ref != named.ref)]
-
-
-def offline_missing() -> Missing | None:
-    """Return why no voice of this machine can speak; None when one can."""
-    from runner.gateway.offline_voice import missing_offline
-
-    return missing_offline()
 
 
 def _require_short(texts: Sequence[str]) -> None:

@@ -221,7 +221,7 @@ def pipelines(
                 [
                     _marked(one["key"], starter=one["builtin"], practice=one["metadata"]["practice"]),
                     one["name"],
-                    _usable(output, one["availability"]),
+                    _usable(one["availability"]),
                     _first_line(one["description"]),
                 ]
                 for one in found
@@ -271,7 +271,7 @@ def packs(
                     _marked(one["id"], practice=one["metadata"]["practice"]),
                     ", ".join(one["metadata"]["accepts"]),
                     ", ".join(one["metadata"]["produces"]),
-                    _usable(output, one["availability"]),
+                    _usable(one["availability"]),
                 ]
                 for one in found
             ),
@@ -321,7 +321,7 @@ def _filter(words: list[str] | None, usable: bool | None) -> dict[str, Any]:
     return wanted
 
 
-def _usable(output: Output, availability: JSON) -> Any:  # noqa: ANN401 - rich's Text, not imported at start
+def _usable(availability: JSON) -> Any:  # noqa: ANN401 - rich's Text, not imported at start
     from rich.text import Text
 
     if availability["usable"]:

@@ -14,8 +14,8 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop check checks lint imports test test-python test-llm fix bench bench-peers soak lock sdl docs wheel ui \
-	ui-check runtime-check clean python runtime dev
+.PHONY: help run stop check static-checks lint imports test test-python test-llm fix bench bench-peers soak lock sdl \
+	docs wheel ui ui-check runtime-check clean python runtime dev
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -42,9 +42,9 @@ imports:
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache --config importlinter-rooms.ini
 
-test: checks ui test-python ## everything CI runs; in CI a skipped test is a failure
+test: static-checks ui test-python ## everything CI runs; in CI a skipped test is a failure
 
-checks: dev
+static-checks: dev
 	$(MAKE) --no-print-directory -j2 lint ui-check
 
 test-python: dev

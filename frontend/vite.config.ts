@@ -100,7 +100,7 @@ export default defineConfig({
     include: ["src/**/*.test.{ts,tsx}"],
     // Modules are loaded once for all files of a process: to load them for each took two thirds of the time.
     isolate: false,
-    setupFiles: ["src/testing/apart.ts"],
+    setupFiles: ["src/testing/setup.ts"],
     restoreMocks: true,
     unstubGlobals: true,
     testTimeout: 60_000,

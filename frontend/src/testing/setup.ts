@@ -7,4 +7,5 @@ beforeAll(() => {
   document.title = "";
   document.body.replaceChildren();
   localStorage.clear();
+  sessionStorage.clear();
 });

@@ -76,6 +76,7 @@ async def test_a_resume_warns_that_the_agent_is_not_what_it_was(tmp_path: Path) 
         assert await note.locator("code").inner_text() == "writer"
         # The repeated external change is mentioned once.
         assert await dialog.get_by_text("may repeat that change").count() == 1
+        assert await dialog.get_by_text("may happen a second time").count() == 0, "an issue of the plan says the same"
         assert await tab.violations() == []
         await note.get_by_role("link", name="See the agents").click()
         await tab.page.wait_for_url("**/settings#agents")

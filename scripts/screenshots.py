@@ -262,7 +262,7 @@ class SampleData:
         )
         return str(made["credential"]["id"])
 
-    def furnish(self) -> list[Shot]:
+    def create(self) -> list[Shot]:
         """Create all data; return the pictures to take."""
         samples = f"http://{LOOPBACK}:{self._running.samples_port}"
         agent = self.token("Reading agent", "reading-agent")
@@ -408,7 +408,7 @@ def main() -> int:
         servers = LocalServers({**os.environ, "PACKLINE_DATA_DIR": folder, "PACKLINE_PORT": str(port)})
         running, _ = servers.open()
         try:
-            shots = SampleData(servers, running).furnish()
+            shots = SampleData(servers, running).create()
             wanted = [shot for shot in shots if not given.names or shot.name in given.names]
             asyncio.run(photograph(servers, running, wanted, given.into.resolve()))
             if given.wait:

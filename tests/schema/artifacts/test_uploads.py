@@ -170,7 +170,10 @@ async def test_a_body_that_is_cut_off_leaves_nothing(
             b'--b\r\nContent-Disposition: form-data; name=a; filename="b"\r\n\r\nx\r\n--b--\r\n',
             "more than one",
         ),
-        (b"--b\r\nContent-Disposition: form-data; name=a\r\n\r\n" + b"x" * 70_000, "other fields of the form are longer than"),
+        (
+            b"--b\r\nContent-Disposition: form-data; name=a\r\n\r\n" + b"x" * 70_000,
+            "other fields of the form are longer than",
+        ),
         (b"--b\r\nX-Long: " + b"y" * 70_000 + b"\r\n\r\n", "cannot be read"),
     ],
 )

@@ -44,8 +44,6 @@ async def run_attempt(resources: Resources, run: ClaimedRun, current: PreparedSt
         pipeline_id=run.claim.pipeline_id,
         force=run.claim.force,
     )
-    if current.warning is not None:
-        context.warn(current.warning)
     limit = current.compiled.timeout_seconds or pack.timeout_seconds or resources.limits.step_timeout_seconds
     left = run.seconds_left()
     context.timeout_seconds = max(0.0, min(limit, left))

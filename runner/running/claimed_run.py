@@ -20,18 +20,13 @@ if TYPE_CHECKING:
 
 
 class PreparedStep(NamedTuple):
-    """A step that is ready to start, before its attempt is stored.
-
-    Attributes:
-        warning: Names the optional inputs that were omitted; None when there are none.
-    """
+    """A step that is ready to start, before its attempt is stored."""
 
     step: ClaimedStep
     compiled: CompiledStep
     pack: Pack
     input: dict[str, JSONValue]
     start: AttemptStart
-    warning: str | None
     session: PackSession | None
 
 

@@ -19,6 +19,9 @@ from store.database.ids import new_id, with_prefix
 from store.runs.unit_types import AttemptStart
 from store.states import StepState
 
+#: Longest note of an attempt.
+NOTE_CHARACTERS = 1000
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -49,7 +52,7 @@ class StepPreparer:
         pack = find_pack(registry, run.pipeline, steps, step, self._resources.agents)
         if pack is None:
             return self._refused(run, step, self._no_pack(run, step))
-        warning: str | None = None
+        note: str | None = None
         text: bytes | None = None
         value: JSONValue
         limit = self._resources.limits.step_input_bytes
@@ -63,7 +66,7 @@ class StepPreparer:
                     value = {**value, SESSION_FIELD: named.value}
             else:
                 resolved = compiled.resolve(run.inputs, outputs, optional, limit_bytes=limit)
-                value, warning, text = resolved
+                value, note, text = resolved
         except TemplateError as error:
             return self._refused(run, step, error.failure)
         if not isinstance(value, dict):
@@ -96,9 +99,9 @@ class StepPreparer:
             idempotency_key=key,
             pack_version=pack.version,
             session_used=session.id if session else None,
-            notes="[]" if pack.version == step.pack_version else _other_version(pack, step),
+            notes=self._notes(step, pack, note),
         )
-        return PreparedStep(step, compiled, pack, value, start, warning, session)
+        return PreparedStep(step, compiled, pack, value, start, session)
 
     def _refused(self, run: ClaimedRun, step: ClaimedStep, failure: Failure) -> RefusedStep:
         start = AttemptStart(
@@ -111,6 +114,15 @@ class StepPreparer:
         )
         failure = storable_failure(failure, self._resources.redactor).at_step(step.key, safe_to_repeat=True)
         return RefusedStep(step, start, failure)
+
+    def _notes(self, step: ClaimedStep, pack: Pack, not_set: str | None) -> str:
+        """Return the attempt's notes, as a JSON list: which version runs instead, and what was not set."""
+        if pack.version == step.pack_version and not_set is None:
+            return "[]"
+        notes = [] if pack.version == step.pack_version else [f"runs on {pack.version} instead of {step.pack_version}"]
+        if not_set is not None:
+            notes.append(self._resources.redactor.excerpt(not_set, NOTE_CHARACTERS))
+        return orjson.dumps(notes).decode()
 
     def _no_pack(self, run: ClaimedRun, step: ClaimedStep) -> Failure:
         registry = self._resources.registry
@@ -163,7 +175,3 @@ def _no_session(step: ClaimedStep, named: JSONValue) -> Failure:
         "has ended.",
         hint=f"Name that of an earlier step as `steps.<id>.output.{SESSION_FIELD}`, or leave `{SESSION_FIELD}` out.",
     )
-
-
-def _other_version(pack: Pack, step: ClaimedStep) -> str:
-    return orjson.dumps([f"runs on {pack.version} instead of {step.pack_version}"]).decode()

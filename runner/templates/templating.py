@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 #: Up to so many references, whole values are measured at the end instead of one by one.
 _UNCOUNTED_REFERENCES = 16
-#: Most places without a value that the warning names.
+#: Most places without a value that the note names.
 _NAMED = 12
 
 
@@ -43,12 +43,12 @@ class Resolved(NamedTuple):
 
     Attributes:
         value: Must not be changed: it shares parts with the template and with other steps' outputs.
-        warning: The places without a value, in one sentence; None when there are none.
+        note: Names the places that were not set for lack of a value; None if there are none.
         text: The value as canonical JSON, if it was serialized already.
     """
 
     value: JSONValue
-    warning: str | None = None
+    note: str | None = None
     text: bytes | None = None
 
 
@@ -105,7 +105,7 @@ class Template:
             value = None
             scope.omitted.append("the whole input (it is null)")
         text = _refuse_oversized(value, limit_bytes)
-        return Resolved(value, _warning(scope.omitted) if scope.omitted else None, text)
+        return Resolved(value, _note(scope.omitted) if scope.omitted else None, text)
 
     def skeleton(self, hole: object) -> Any:  # noqa: ANN401 - JSON with holes in it
         """Return the input with `hole` for every text with references, to check the literal rest."""
@@ -121,9 +121,9 @@ def _hollow(plan: Plan, hole: object) -> Any:  # noqa: ANN401
     return result
 
 
-def _warning(omitted: list[str]) -> str:
+def _note(omitted: list[str]) -> str:
     more = f" and {len(omitted) - _NAMED} more" if len(omitted) > _NAMED else ""
-    return f"Left out for lack of a value: {', '.join(omitted[:_NAMED])}{more}."
+    return f"Not set, because they had no value: {', '.join(omitted[:_NAMED])}{more}."
 
 
 def _refuse_oversized(value: Any, limit_bytes: int) -> bytes | None:  # noqa: ANN401

@@ -133,7 +133,12 @@ class Attempt(Node):
         found = await info.context.loaders.artifacts_of_attempt.load(self.record.reused_from or self.record.id)
         return [Artifact.of(record) for record in found]
 
-    @strawberry.field(description="Remarks, for example that the pack version differs from the run's start.")
+    @strawberry.field(
+        description=(
+            "Facts worth knowing that are no problem, for example that an optional input had no value, or that the "
+            "pack version differs from the run's start."
+        )
+    )
     def notes(self) -> list[str]:
         return [str(note) for note in orjson.loads(self.record.notes)]
 

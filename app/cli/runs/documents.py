@@ -16,7 +16,7 @@ fragment RunDetail on Run {
     id packVersion agent input { json excerpt truncated sizeBytes } output { json excerpt truncated sizeBytes }
     artifacts { ...ArtifactParts }
     attempts {
-      id number state startedAt endedAt packVersion models failure { ...FailureParts }
+      id number state startedAt endedAt packVersion models notes failure { ...FailureParts }
       log(last: 50) { nodes { at level text } }
     }
   }

@@ -54,6 +54,8 @@ def show_step(output: Output, step: JSON) -> None:
         output.say(step["failure"]["hint"])
     for warning in step["warnings"]:
         output.say(f"warning: {warning}", "yellow")
+    for note in step["attempts"][-1]["notes"] if step["attempts"] else []:
+        output.say(f"note: {note}", "dim")
     _cost(output, step["cost"], [name for one in step["attempts"] for name in one["models"]])
     if step.get("artifacts"):
         output.say()

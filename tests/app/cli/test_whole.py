@@ -117,6 +117,25 @@ def test_inputs_are_read_by_the_pipelines_schema(machine):
     assert "render: succeeded" in text.stdout
 
 
+def test_an_optional_input_that_had_no_value_is_a_note_of_its_step_and_no_warning(machine):
+    file = machine.folder / "optional.yaml"
+    file.write_text(
+        "key: optional\nname: Optional\n"
+        "inputs: {type: object, properties: {heading: {type: string}}}\n"
+        "steps:\n  - {id: outline, pack: slides.outline, "
+        "input: {text: Tea is made of leaves., title: '${{ inputs.heading }}'}}\n"
+    )
+    machine.lines("apply", "-f", str(file), "--yes")
+    run = machine.lines("run", "optional")[-1]["run"]
+    assert [step["warnings"] for step in run["steps"]] == [[]]
+    assert "warning" not in machine.run("show", run["id"], "--text").stdout
+    (step,) = machine.lines("show", run["id"], "--step", "outline")
+    assert step["attempts"][0]["notes"] == ["Not set, because they had no value: title."]
+    told = machine.run("show", run["id"], "--step", "outline", "--text").stdout
+    assert "note: Not set, because they had no value: title." in told
+    assert "warning" not in told
+
+
 def test_a_refusal_says_nothing_twice(machine):
     placeholder = machine.run("run", "scrape-deck", "--input", "url={{REPO_URL}}")
     assert placeholder.returncode == 2

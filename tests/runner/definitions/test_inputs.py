@@ -189,7 +189,7 @@ class TestDeclaredOptional:
         template = compile_template({"a": "${{ inputs.style.theme }}", "b": "<${{ inputs.count }}>"})
         resolved = template.resolve({"url": "u", "style": {"font": "f"}}, {}, declared_optional(SCHEMA))
         assert resolved.value == {"b": "<>"}
-        assert resolved.warning == "Left out for lack of a value: a, ${{ inputs.count }} in b."
+        assert resolved.note == "Not set, because they had no value: a, ${{ inputs.count }} in b."
 
 
 class TestTitle:

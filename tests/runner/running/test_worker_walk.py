@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -101,10 +102,13 @@ async def test_an_input_that_does_not_resolve_fails_its_step_loudly(lab: Laborat
     assert bench.calls("test.echo") == 1
 
 
-async def test_an_omitted_optional_is_a_warning_on_the_step(lab: Laboratory):
+async def test_an_omitted_optional_is_a_note_of_the_attempt_and_no_warning(lab: Laboratory):
     run = await lab.run([step("a", "test.echo", text="so ${{ inputs.maybe? }}")])
     assert run.outputs["a"]["text"] == "so "
-    assert "maybe" in run.step("a").warnings
+    assert json.loads(run.attempts["a"][0].notes) == [
+        "Not set, because they had no value: ${{ inputs.maybe? }} in text."
+    ]
+    assert run.step("a").warnings == "[]"
 
 
 @pytest.mark.parametrize(

@@ -95,11 +95,11 @@ class TestAbsence:
         ("suffix", "optional"),
         [("?", frozenset()), (" ?", frozenset()), ("", frozenset({"x"})), ("", lambda path: path == ("x",))],
     )
-    def test_what_may_be_absent_is_dropped_blank_or_null_with_one_warning(self, suffix, optional):
+    def test_what_may_be_absent_is_dropped_blank_or_null_with_one_note(self, suffix, optional):
         ref = "${{ inputs.x" + suffix + " }}"
         result = resolve({"a": ref, "b": f"<{ref}>", "c": [1, ref], "d": {"e": [{"f": ref}]}}, {}, {}, optional)
         assert result.value == {"b": "<>", "c": [1, None], "d": {"e": [{}]}}
-        assert result.warning == f"Left out for lack of a value: a, {ref} in b, c.1 (null instead), d.e.0.f."
+        assert result.note == f"Not set, because they had no value: a, {ref} in b, c.1 (null instead), d.e.0.f."
 
     def test_how_large_the_result_may_be_is_for_whoever_resolves(self):
         template = compile_template({"a": "${{ inputs.x }}", "b": "<${{ inputs.x }}>"})
@@ -108,10 +108,10 @@ class TestAbsence:
             template.resolve(inputs, {})
         assert template.resolve(inputs, {}, limit_bytes=2 << 20).value["b"].endswith("y>")
 
-    def test_the_warning_names_the_first_places_and_counts_the_rest(self):
+    def test_the_note_names_the_first_places_and_counts_the_rest(self):
         result = resolve({f"f{number:02}": "${{ inputs.x? }}" for number in range(20)})
-        assert result.warning.endswith("f10, f11 and 8 more.")
-        assert resolve({"a": "${{ inputs.x? }}", "b": 1}, {"x": 2}).warning is None
+        assert result.note.endswith("f10, f11 and 8 more.")
+        assert resolve({"a": "${{ inputs.x? }}", "b": 1}, {"x": 2}).note is None
 
     def test_an_optional_whole_input_is_null(self):
         assert value("${{ inputs.x? }}") is None

@@ -103,14 +103,24 @@ function Panel({ run, step, tab, attempt }: Omit<Props, "onTab">): ReactNode {
   if (tab === "transcript") return <Transcript step={step} attempt={attempt} />;
   if (tab === "log") return <LogView step={step} attempt={attempt} />;
   // The step has the data of the last attempt; an earlier one needs its own query.
+  const last = step.attempts.at(-1);
   const earlier =
-    attempt === undefined
-      ? undefined
-      : step.attempts.find(({ number, id }) => number === attempt && id !== step.attempts.at(-1)?.id);
-  if (earlier !== undefined) return <OfAttempt id={earlier.id} number={earlier.number} tab={tab} />;
+    attempt === undefined ? undefined : step.attempts.find(({ number, id }) => number === attempt && id !== last?.id);
+  if (earlier !== undefined)
+    return (
+      <>
+        {tab === "input" ? <Notes notes={earlier.notes} /> : null}
+        <OfAttempt id={earlier.id} number={earlier.number} tab={tab} />
+      </>
+    );
   switch (tab) {
     case "input":
-      return <InputTab run={run} step={step} />;
+      return (
+        <>
+          <Notes notes={last?.notes ?? []} />
+          <InputTab run={run} step={step} />
+        </>
+      );
     case "output":
       return <OutputTab runId={run.id} step={step} />;
     case "artifacts":
@@ -118,6 +128,20 @@ function Panel({ run, step, tab, attempt }: Omit<Props, "onTab">): ReactNode {
     default:
       return tab satisfies never;
   }
+}
+
+/** Facts about an attempt that are no problem, such as optional inputs that had no value. */
+function Notes({ notes }: { notes: readonly string[] }): ReactNode {
+  if (notes.length === 0) return null;
+  return (
+    <ul aria-label="Notes" className="mb-2 text-soft">
+      {notes.map((note) => (
+        <li key={note} className="wrap-anywhere">
+          {note}
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 function Artifacts({ step }: { step: StepRowFragment }): ReactNode {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Severity = Literal["error", "warning"]
 
@@ -138,6 +138,23 @@ def did_you_mean(word: str, known: Iterable[str]) -> Hint | None:
     if names and len(names) <= 12:
         return Hint(f"Known names: {', '.join(f'`{name}`' for name in names)}.")
     return None
+
+
+def place(path: Sequence[str], document: object = None) -> str:
+    """Return where in a definition an issue is, for people: its step by id, or by number from 1 if it has none.
+
+    Args:
+        path: The path of the issue.
+        document: The definition, for the ids of its steps; without it they are numbered.
+    """
+    if len(path) < 2 or path[0] != "steps" or not path[1].isdecimal():
+        return ".".join(path)
+    steps = document.get("steps") if isinstance(document, dict) else None
+    index = int(path[1])
+    step = steps[index] if isinstance(steps, list) and index < len(steps) else None
+    key = step.get("id") if isinstance(step, dict) else None
+    name = f"step {key}" if isinstance(key, str) and key else f"step {index + 1}"
+    return ", ".join(filter(None, (name, ".".join(path[2:]))))
 
 
 def shown(value: object, limit: int = 60) -> str:

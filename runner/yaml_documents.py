@@ -91,6 +91,47 @@ def load_written(text: str) -> list[YamlDocument]:
     return found
 
 
+class Position(NamedTuple):
+    """Where a value begins in a text, counted from 1."""
+
+    line: int
+    column: int
+
+
+class Positions:
+    """Positions of the values of a document; that of an entry of a mapping is its key's."""
+
+    def __init__(self, document: Any) -> None:  # noqa: ANN401 - ruamel's nodes are untyped
+        self._found: dict[tuple[str, ...], Position] = {}
+        self._add((), document, document)
+
+    def _add(self, path: tuple[str, ...], node: Any, begins_at: Any) -> None:  # noqa: ANN401
+        from ruamel.yaml.nodes import MappingNode, SequenceNode
+
+        self._found[path] = Position(begins_at.start_mark.line + 1, begins_at.start_mark.column + 1)
+        if isinstance(node, MappingNode):
+            for key, value in node.value:
+                self._add((*path, key.value), value, key)
+        elif isinstance(node, SequenceNode):
+            for index, item in enumerate(node.value):
+                self._add((*path, str(index)), item, item)
+
+    def of(self, path: tuple[str, ...]) -> Position:
+        """Return the position of a value, or of the innermost one around it if there is none at the path."""
+        while path not in self._found:
+            path = path[:-1]
+        return self._found[path]
+
+
+def positions(text: str) -> list[Positions]:
+    """Locate the values of every document that `load_documents` reads from the text."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.nodes import MappingNode
+
+    composed = YAML(typ="safe", pure=True).compose_all(text.removeprefix(BYTE_ORDER_MARK))
+    return [Positions(node) for node in composed if isinstance(node, MappingNode)]
+
+
 def _place(text: str, position: int) -> tuple[int, int]:
     before = text[:position]
     return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1

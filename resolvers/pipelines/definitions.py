@@ -23,7 +23,7 @@ from runner.definitions.models import definition_document
 from runner.definitions.parsing import DefinitionLimits
 from runner.definitions.preflight import StandaloneStep, preflight
 from runner.definitions.stored import stored_form
-from runner.issues import Issue, error, has_errors, shown
+from runner.issues import Issue, error, has_errors, place, shown
 from runner.json_values import DocumentError, canonical_json, forbidden_text
 from runner.yaml_documents import YamlDocument, load_document, load_written
 from store.states import Scope
@@ -202,7 +202,7 @@ def _checked(context: Context, document: Mapping[str, JSONValue], text: str | No
     check = _check(context, document, text)
     if not check.valid or check.definition is None:
         wrong = next(issue for issue in check.issues if issue.severity == "error")
-        where = ".".join(wrong.path)
+        where = place(wrong.path, document)
         raise Invalid(check.issues, summary=f"The definition is not valid at {where or 'the top level'}")
     heading, definition = stored_form(check.definition, check.input_schema, context.services.registry, text=text)
     return CheckedDefinition(check.definition.key, heading, definition, check.issues)

@@ -20,6 +20,7 @@ from runner.definitions.aliases import AliasEntry, read_aliases
 from runner.definitions.check import check_definition
 from runner.definitions.parsing import parse_definition
 from runner.definitions.stored import stored_form
+from runner.issues import place
 from runner.json_values import DocumentError, digest
 from runner.yaml_documents import load_document
 from store.pipelines.reads import starter_metadata
@@ -141,7 +142,7 @@ def _starter(
     check = check_definition(document, registry)
     for issue in issues if definition is None else check.issues:
         if issue.severity == "error":
-            report(f"{'.'.join(issue.path)}: {issue.message}")
+            report(f"{place(issue.path, document)}: {issue.message}")
     if definition is None:
         return None
     if definition.key != key:

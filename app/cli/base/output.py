@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.cli.base.defusing import defused, defused_json
 from app.cli.base.exits import CliError
-from runner.issues import Hint, lacking_scope
+from runner.issues import Hint, lacking_scope, place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -165,7 +165,9 @@ def place_words(issue: Mapping[str, Any]) -> str:
     """Where an issue is: the option and the path in its value; empty for the whole document."""
     argument, path = issue.get("argument"), list(issue["path"])
     if argument is None:
-        return ".".join(path)
+        if path and path[0].isdecimal():  # one of several documents
+            return ", ".join(filter(None, (f"document {int(path[0]) + 1}", place(path[1:]))))
+        return place(path)
     option = _GIVEN_AS.get(argument, f"--{argument.replace('_', '-')}")
     return " ".join(filter(None, (option, ".".join(path[1:]))))
 

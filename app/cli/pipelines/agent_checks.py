@@ -1,4 +1,4 @@
-"""Checks of agent steps for `packline check`, which has no server."""
+"""Checks of agent steps for `packline check` when no server answers."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.cli.base.fragments import PROBLEM_PARTS, REQUIREMENT_PARTS
+from app.cli.base.fragments import ISSUE_PARTS, PROBLEM_PARTS, REQUIREMENT_PARTS
 
 CATALOG = (
     REQUIREMENT_PARTS
@@ -51,6 +51,20 @@ query CliExportAll($first: Int, $after: Cursor) {
   }
 }
 """
+
+CHECK = (
+    ISSUE_PARTS
+    + REQUIREMENT_PARTS
+    + """
+query CliCheck($definition: PipelineDefinitionInput!) {
+  checkPipeline(definition: $definition) {
+    valid inputSchema
+    issues { ...IssueParts }
+    preflight { missing { ...RequirementParts } }
+  }
+}
+"""
+)
 
 APPLY = (
     PROBLEM_PARTS

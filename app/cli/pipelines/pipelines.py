@@ -1,104 +1,23 @@
-"""The commands check, apply, export, pipelines and packs."""
+"""The commands apply, export, pipelines and packs."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from app.cli.base.options import Json, Limit, Server  # noqa: TC001 - typer reads the annotations
+from app.cli.pipelines.files import read_file
 
 if TYPE_CHECKING:
     from app.cli.base.output import JSON, Output
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="Pipelines as YAML or JSON; `-` reads standard input.")]
 Words = Annotated[list[str] | None, typer.Argument(metavar="[WORD]…", help="Words to search for.", show_default=False)]
 Usable = Annotated[
     bool | None,
     typer.Option("--usable/--unusable", help="Only those that can, or cannot, run here.", show_default=False),
 ]
-
-
-def check(file: File, as_json: Json = None) -> None:
-    """Check a definition, without a server and without running it."""
-    from dataclasses import asdict
-
-    from app.cli.base.exits import EXIT_REFUSED, CliError
-    from app.cli.base.output import Output, issue_line, requirement_line
-    from app.cli.pipelines.agent_checks import with_agents_checked
-    from app.settings.server import Settings, SettingsError
-    from runner.definitions.check import check_definition
-    from runner.definitions.parsing import DefinitionLimits
-    from runner.definitions.preflight import StandaloneStep, preflight
-    from runner.json_values import DocumentError
-    from runner.packs.registry import builtins_folder, load_registry
-    from runner.yaml_documents import load_documents
-
-    output = Output(as_json)
-    try:
-        settings = Settings.load()
-        documents = load_documents(_read(file))
-    except (SettingsError, DocumentError) as error:
-        raise CliError(f"{file}: {error}" if isinstance(error, DocumentError) else str(error)) from error
-    if not documents:
-        raise CliError(f"{file} contains no definition.")
-    registry = load_registry(builtins_folder(), settings.pack_path)
-    for broken in registry.load_errors():
-        output.note(f"{broken.origin}: {broken.message}")
-    valid = True
-    for document in documents:
-        name = str(document.get("key") or document.get("name") or file)
-        found = check_definition(document, registry, limits=DefinitionLimits(max_steps=settings.steps_max))
-        found = with_agents_checked(found, settings)
-        valid = valid and found.valid
-        steps = (
-            [StandaloneStep(step.id, step.pack, step.version, step.agent) for step in found.definition.steps]
-            if found.definition
-            else []
-        )
-        missing = preflight(steps, registry)
-        issues = [
-            {
-                "path": list(issue.path),
-                "rule": issue.rule,
-                "severity": issue.severity,
-                "message": issue.message,
-                "hint": None if issue.hint is None else str(issue.hint),
-                "hintParts": None if issue.hint is None else asdict(issue.hint),
-            }
-            for issue in found.issues
-        ]
-        needs: list[JSON] = [
-            {
-                "kind": need.kind,
-                "name": need.name,
-                "steps": list(need.steps),
-                "message": need.message,
-                "hint": None if need.hint is None else str(need.hint),
-                "hintParts": None if need.hint is None else asdict(need.hint),
-            }
-            for need in missing
-        ]
-        if output.is_json:
-            output.emit(
-                {
-                    "type": "check",
-                    "name": name,
-                    "valid": found.valid,
-                    "issues": issues,
-                    "missing": needs,
-                    "inputSchema": found.input_schema,
-                }
-            )
-            continue
-        output.say(f"{name}: {'valid' if found.valid else 'not valid'}", "green" if found.valid else "red")
-        for issue in issues:
-            output.say(f"  {issue_line(issue)}")
-        for need in needs:
-            output.say(f"  {requirement_line(need)}", "yellow")
-    if not valid:
-        raise typer.Exit(EXIT_REFUSED)
 
 
 def apply(
@@ -119,7 +38,7 @@ def apply(
     from app.cli.pipelines import documents
 
     output = Output(as_json)
-    text = "---\n".join(text if text.endswith("\n") else text + "\n" for text in map(_read, file))
+    text = "---\n".join(text if text.endswith("\n") else text + "\n" for text in map(read_file, file))
     with Client(Target.find(server)) as client:
         plan = accept(client.execute(documents.APPLY, {"yaml": text, "dryRun": True})["result"])["changes"]
         changed = [change for change in plan if change["action"] != "KEEP"]
@@ -282,20 +201,6 @@ def packs(
 def _marked(name: str, *, starter: bool = False, practice: bool) -> str:
     marks = [mark for mark, holds in (("starter", starter), ("for practice", practice)) if holds]
     return f"{name} ({', '.join(marks)})" if marks else name
-
-
-def _read(file: str) -> str:
-    import sys
-
-    from app.cli.base.exits import CliError
-
-    try:
-        # Some editors write a byte order mark, which must not end up inside the joined files.
-        return (sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")).removeprefix("\ufeff")
-    except OSError as error:
-        raise CliError(f"The file {file} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise CliError(f"The file {file} is not UTF-8 text.") from error
 
 
 def _show_change(output: Output, change: JSON) -> None:

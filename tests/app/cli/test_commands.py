@@ -735,6 +735,69 @@ def test_check_needs_no_server(packline, tmp_path):
     assert packline("check", str(tmp_path / "none.yaml")).status == 2
 
 
+MISTAKEN = """\
+key: short
+name: Short
+stepz: []
+steps:
+  - id: scrape
+    pack: web.scrap
+    input: {url: "${{ inputs.url }}"}
+  - pack: web.scrape
+    input: {url: "${{ inputs.url }}"}
+    retry: {factor: 2,
+            max_attempts: 99}
+"""
+
+
+def test_check_says_where_each_issue_is_and_names_steps_by_id(packline, tmp_path):
+    file = tmp_path / "p.yaml"
+    file.write_text(f"# Tea\n---\n{GOOD}---\n{MISTAKEN}")
+    said = packline("check", str(file), "--text").out.splitlines()
+    first = GOOD.count("\n") + 3
+    at = {line.split(": ", 1)[0]: line.split(": ", 1)[1] for line in said if line.startswith(str(file))}
+    assert at == {
+        f"{file}:{first + 3}:1": 'error: stepz: The key "stepz" is unknown. Did you mean `steps`?',
+        f"{file}:{first + 6}:5": "error: step scrape, pack: There is no pack `web.scrap`. Did you mean `web.scrape`?",
+        f"{file}:{first + 8}:5": "error: step 2, id: The step has no id; it must be a lower-case letter followed by at "
+        "most 63 lower-case letters, digits, `_` or `-`. For example, `step`.",
+        f"{file}:{first + 11}:13": "error: step 2, retry.max_attempts: `max_attempts` must be a whole number from 1 to "
+        "10, not 99.",
+    }
+    assert said[-1] == "short: not valid"
+    told = packline("check", str(file)).lines[1]["issues"]
+    assert (first + 6, 5, ["steps", "0", "pack"]) in [(one["line"], one["column"], one["path"]) for one in told]
+
+    as_json = tmp_path / "p.json"
+    as_json.write_text(json.dumps({"name": "x", "steps": [{"id": "a", "pack": "web.scrap"}]}, indent=1))
+    assert f"{as_json}:6:4: error: step a, pack" in packline("check", str(as_json), "--text").out
+    file.write_text("a: [\n")
+    assert packline("check", str(file)).err.startswith(f"packline: {file}:2:1: The text is not YAML")
+
+
+def test_check_says_that_a_valid_pipeline_cannot_run_on_the_server(packline, server, tmp_path):
+    file = tmp_path / "p.yaml"
+    file.write_text(GOOD)
+    lack = {"kind": "CREDENTIAL", "name": "shop.key", "steps": ["scrape"], "message": "It needs `shop.key`."}
+    issue = {"path": ["steps", "0", "pack"], "argument": None, "rule": "practice", "severity": "WARNING"}
+    issue |= {"message": "It is for practice.", "hint": None, "hintParts": None}
+    found = {"valid": True, "issues": [issue], "inputSchema": {}, "preflight": {"missing": [lack]}}
+    server.answers["CliCheck"] = {"checkPipeline": found}
+    checked = packline("check", str(file), "--text")
+    assert checked.status == 0
+    assert checked.out.splitlines() == [
+        f"{file}:5:18: warning: step scrape, pack: It is for practice.",
+        "missing credential shop.key (steps: scrape): It needs `shop.key`.",
+        f"short: valid, but it cannot run on {server.url}",
+    ]
+    (line,) = packline("check", str(file)).lines
+    assert (line["server"], line["missing"]) == (server.url, [lack])
+    server.answers["CliCheck"] = {"checkPipeline": {**found, "preflight": {"missing": []}}}
+    assert f"short: valid, and it can run on {server.url}" in packline("check", str(file), "--text").out
+    local = packline("check", str(file), "--local", "--text").out
+    assert local == "short: valid; no server was asked whether it can run\n"
+
+
 def test_check_knows_tools_and_profiles_and_says_what_only_a_server_knows(packline, tmp_path):
     file = tmp_path / "p.json"
     block = {"use": {"env": "TEAM", "default": "mock", "map": {"own": "team"}}, "prompt": "x", "stdout_to": "a.txt"}

@@ -1,0 +1,178 @@
+"""The command check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the annotations
+from app.cli.pipelines.files import File, read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from app.cli.base.output import JSON, Output
+    from app.settings.server import Settings
+    from runner.issues import Hint, Issue
+    from runner.packs.availability import Requirement
+    from runner.packs.registry import Registry
+    from runner.yaml_documents import YamlDocument
+
+
+def check(
+    file: File,
+    server: Server = None,
+    local: Annotated[bool, typer.Option("--local", help="Ask no server; check with the packs found here.")] = False,
+    as_json: Json = None,
+) -> None:
+    """Check a definition without running it: whether it is valid, and whether it can run.
+
+    The server that other commands use checks it, since only a server knows its packs, credentials and models. If none
+    answers, the check uses this machine's packs and settings.
+    """
+    from app.cli.base.exits import EXIT_REFUSED, CliError
+    from app.cli.base.output import Output
+    from app.settings.server import Settings, SettingsError
+    from runner.json_values import DocumentError
+    from runner.yaml_documents import load_written, positions
+
+    output = Output(as_json)
+    text = read_file(file)
+    shown_file = "stdin" if file == "-" else file
+    try:
+        settings = Settings.load()
+        documents = load_written(text)
+    except SettingsError as error:
+        raise CliError(str(error)) from error
+    except DocumentError as error:
+        where = "" if error.line is None else f":{error.line}:{error.column}"
+        raise CliError(f"{shown_file}{where}: {error.message}") from error
+    if not documents:
+        raise CliError(f"{shown_file} contains no definition.")
+    url, found = (None, None) if local else _checked_by_server(output, server, documents)
+    if found is None:
+        found = _checked_here(output, settings, [one.document for one in documents])
+    for one, checked, places in zip(documents, found, positions(text), strict=True):
+        for issue in checked["issues"]:
+            issue["line"], issue["column"] = places.of(tuple(issue["path"]))
+        name = str(one.document.get("key") or one.document.get("name") or shown_file)
+        if output.is_json:
+            output.emit({"type": "check", "name": name, "server": url, **checked})
+        else:
+            _say(output, shown_file, name, one.document, checked, url)
+    if not all(checked["valid"] for checked in found):
+        raise typer.Exit(EXIT_REFUSED)
+
+
+def _say(output: Output, file: str, name: str, document: JSON, checked: JSON, url: str | None) -> None:
+    """Print the result for one definition."""
+    from app.cli.base.output import hint_words, requirement_line
+    from runner.issues import place
+
+    for issue in checked["issues"]:
+        where = place(issue["path"], document)
+        said = f"{where}: {issue['message']}" if where else issue["message"]
+        line = f"{file}:{issue['line']}:{issue['column']}: {issue['severity']}: {said} {hint_words(issue)}"
+        output.say(line.rstrip(), "red" if issue["severity"] == "error" else "yellow")
+    for need in checked["missing"]:
+        output.say(requirement_line(need), "yellow")
+    place_to_run = "here" if url is None else f"on {url}"
+    if not checked["valid"]:
+        output.say(f"{name}: not valid", "red")
+    elif checked["missing"]:
+        output.say(f"{name}: valid, but it cannot run {place_to_run}", "yellow")
+    elif url is None:
+        output.say(f"{name}: valid; no server was asked whether it can run", "green")
+    else:
+        output.say(f"{name}: valid, and it can run {place_to_run}", "green")
+
+
+def _checked_by_server(
+    output: Output, server: str | None, documents: Sequence[YamlDocument]
+) -> tuple[str | None, list[JSON] | None]:
+    """Return a server's address and its checks; None for both if none can check them."""
+    from app.cli.base.client import Client
+    from app.cli.base.exits import EXIT_UNREACHABLE, CliError
+    from app.cli.base.target import Target
+    from app.cli.pipelines.documents import CHECK
+
+    try:
+        with Client(Target.find(server)) as client:
+            checks = [
+                client.execute(
+                    CHECK,
+                    {"definition": {"document": one.document} if one.text is None else {"yaml": one.text}},
+                )["checkPipeline"]
+                for one in documents
+            ]
+            url = client.target.url
+    except CliError as error:
+        if server is not None:
+            raise
+        if error.status != EXIT_UNREACHABLE:
+            output.note(f"The server did not check it, so it is checked here: {error}")
+        return None, None
+    return url, [
+        {
+            "valid": one["valid"],
+            "issues": [{**issue, "severity": issue["severity"].lower()} for issue in one["issues"]],
+            "missing": one["preflight"]["missing"],
+            "inputSchema": one["inputSchema"],
+        }
+        for one in checks
+    ]
+
+
+def _checked_here(output: Output, settings: Settings, documents: Sequence[JSON]) -> list[JSON]:
+    """Check definitions with this machine's packs and settings."""
+    from runner.packs.registry import builtins_folder, load_registry
+
+    registry = load_registry(builtins_folder(), settings.pack_path)
+    for broken in registry.load_errors():
+        output.note(f"{broken.origin}: {broken.message}")
+    return [_checked_with(registry, settings, document) for document in documents]
+
+
+def _checked_with(registry: Registry, settings: Settings, document: JSON) -> JSON:
+    from app.cli.pipelines.agent_checks import with_agents_checked
+    from runner.definitions.check import check_definition
+    from runner.definitions.parsing import DefinitionLimits
+    from runner.definitions.preflight import StandaloneStep, preflight
+
+    found = check_definition(document, registry, limits=DefinitionLimits(max_steps=settings.steps_max))
+    found = with_agents_checked(found, settings)
+    steps = () if found.definition is None else found.definition.steps
+    missing = preflight([StandaloneStep(step.id, step.pack, step.version, step.agent) for step in steps], registry)
+    return {
+        "valid": found.valid,
+        "issues": [_issue(issue) for issue in found.issues],
+        "missing": [_requirement(need) for need in missing],
+        "inputSchema": found.input_schema,
+    }
+
+
+def _issue(issue: Issue) -> JSON:
+    return {
+        "path": list(issue.path),
+        "rule": issue.rule,
+        "severity": issue.severity,
+        "message": issue.message,
+        **_hint(issue.hint),
+    }
+
+
+def _requirement(need: Requirement) -> JSON:
+    return {
+        "kind": need.kind.upper(),
+        "name": need.name,
+        "steps": list(need.steps),
+        "message": need.message,
+        **_hint(need.hint),
+    }
+
+
+def _hint(hint: Hint | None) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {"hint": None if hint is None else str(hint), "hintParts": None if hint is None else asdict(hint)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from runner.definitions.inputs import default_issues, derive_input_schema, inner
 from runner.definitions.parsing import Definition, DefinitionLimits, StepDefinition, read_definition
 from runner.definitions.step_inputs import SESSION_FIELD, without_session
 from runner.definitions.step_packs import PackLookup, pack_of_step
+from runner.excerpts import excerpt
 from runner.issues import MAX_ISSUES, Hint, Issue, did_you_mean, error, has_errors, nearest, warning
 from runner.packs.registry import REPAIR
 from runner.packs.schemas import pack_schemas
@@ -143,6 +146,8 @@ class _Hole:
 
 _HOLE = _Hole()
 _TEXT = {"type": "string"}
+#: What people write who forget the `$` of a reference; an escaped reference, `$${{ … }}`, is meant as text.
+_WITHOUT_DOLLAR = re.compile(r"(?<!\$)\{\{\s*(?:inputs|steps|trigger)\s*[.\[][^{}]*\}\}")
 #: Keywords that are undecidable for a value with a hole.
 _UNDECIDABLE = frozenset(
     {"anyOf", "oneOf", "not", "if", "enum", "const", "uniqueItems", "contains", "dependentSchemas"}
@@ -189,6 +194,8 @@ class _StepChecker:
             yield from (issue.under(*where) for issue in template.issues)
             if not template.issues:
                 yield from (issue.under(*where) for issue in self._input(index, step, template))
+                unmarked = itertools.islice(_without_dollar(step.input, ()), MAX_ISSUES)
+                yield from (issue.under(*where) for issue in unmarked)
         if self._definition.inputs is not None and not any(template.issues for template in self._templates):
             yield from self._unused(self._definition.inputs)
 
@@ -362,6 +369,18 @@ class _StepChecker:
         """Make a hint, for the first `MAX_ISSUES` mistakes only."""
         self._hints += 1
         return did_you_mean(word, known) if self._hints <= MAX_ISSUES else None
+
+
+def _without_dollar(value: JSONValue, path: tuple[str, ...]) -> Iterator[Issue]:
+    """Warn of texts that look like a reference but lack its `$`, so that they are passed on unchanged."""
+    if isinstance(value, str):
+        for found in _WITHOUT_DOLLAR.finditer(value):
+            reference = excerpt(found[0], 60)
+            message = f"`{reference}` is passed on as text; it is no reference without a `$`."
+            yield warning(path, "reference_without_dollar", message, f"Write `${reference}` for the value.")
+    elif isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _without_dollar(item, (*path, str(key)))
 
 
 def _literals(pack: Pack, template: Template) -> Iterator[Issue]:

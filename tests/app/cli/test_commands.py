@@ -775,6 +775,18 @@ def test_check_says_where_each_issue_is_and_names_steps_by_id(packline, tmp_path
     assert packline("check", str(file)).err.startswith(f"packline: {file}:2:1: The text is not YAML")
 
 
+def test_check_warns_of_a_reference_without_its_dollar(packline, tmp_path):
+    file = tmp_path / "p.yaml"
+    file.write_text(GOOD.replace("${{ inputs.url }}", "https://a.example/{{ inputs.page }}?q=$${{ inputs.x }}"))
+    checked = packline("check", str(file), "--text")
+    assert checked.status == 0
+    assert checked.out.splitlines()[0] == (
+        f"{file}:5:44: warning: step scrape, input.url: `{{{{ inputs.page }}}}` is passed on as text; it is no "
+        "reference without a `$`. Write `${{ inputs.page }}` for the value."
+    )
+    assert checked.out.count("warning:") == 1
+
+
 def test_check_says_that_a_valid_pipeline_cannot_run_on_the_server(packline, server, tmp_path):
     file = tmp_path / "p.yaml"
     file.write_text(GOOD)

@@ -14,6 +14,7 @@ from app.auth.gate import AttemptGate
 from app.auth.hosts import guard_for
 from app.graphiql import graphiql_routes
 from app.graphql.endpoint import GraphQLApp, TransportLimits
+from app.http.definition_schema import definition_schema_route
 from app.http.login import login_routes
 from app.http.pages import nothing_here, page_routes, wrong_method
 from app.http.uploads import Uploads
@@ -75,6 +76,7 @@ class Surfaces:
                 *login_routes(authenticator),
                 *graphiql_routes(),
                 *agent_file_routes(authenticator, self.schema, self._command, settings.public_url),
+                definition_schema_route(settings.steps_max),
                 *page_routes(base=settings.base),
             ],
             exception_handlers={404: nothing_here(base=settings.base), 405: wrong_method},

@@ -12,7 +12,7 @@ from app.cli.base.exits import EXIT_STATUSES
 from app.cli.credentials.files import credentials
 from app.cli.memory.memory import memory
 from app.cli.pipelines import pipelines
-from app.cli.pipelines.check import check
+from app.cli.pipelines.check import check, schema
 from app.cli.runs import commands, listing
 from app.cli.runs.promote import promote
 from app.cli.runs.route import route
@@ -59,6 +59,7 @@ cli.command()(listing.runs)
 cli.command()(listing.show)
 cli.command()(transcript)
 cli.command()(check)
+cli.command()(schema)
 cli.command()(pipelines.apply)
 cli.command()(pipelines.export)
 cli.command()(pipelines.pipelines)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from resolvers.permissions import may_change
 from resolvers.problems import Conflict
-from runner.definitions.parsing import KEY
+from runner.definitions.keys import KEY
 from runner.issues import Issue, error
 from store.pipelines.commands import KeyTakenError, StarterNameError
 from store.pipelines.reads import find_pipeline, names_that_begin

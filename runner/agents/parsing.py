@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,42 +14,30 @@ from runner.agents.definition import (
     CommandRule,
     IsolationName,
 )
+from runner.agents.keys import (
+    AGENT_KEYS,
+    CHOICE_KEYS,
+    COMMANDS_KEYS,
+    CREDENTIAL,
+    HANDLE,
+    MAX_OUTPUTS,
+    MAX_RULES,
+    PATH_CHARACTERS,
+    PROMPT_CHARACTERS,
+    RULE_KEYS,
+    TEMPLATED,
+    TOOL,
+    VARIABLE,
+)
 from runner.issues import MAX_ISSUES, Hint, Issue, error, nearest, shown
 from runner.schemas.admission import check_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from runner.failures import JSONValue
     from runner.packs.pack import Effects
 
-AGENT_KEYS = (
-    "use",
-    "prompt",
-    "model",
-    "inputs",
-    "workspace",
-    "stdout_to",
-    "outputs",
-    "commands",
-    "tools",
-    "isolation",
-    "credentials",
-    "effects",
-    "timeout_seconds",
-    "retry",
-    "cache",
-    "output_schema",
-)
-#: Keys of the block that are templates; the others are fixed when the definition is saved.
-TEMPLATED = ("prompt", "inputs")
-#: Longest prompt as written.
-PROMPT_CHARACTERS = 200_000
-MAX_OUTPUTS = 50
-HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}\Z")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}\Z")
-_TOOL = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
-_CREDENTIAL = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}\Z")
 #: Variables that change how a program is loaded, and those that Packline sets; credentials may not use them.
 RESERVED_VARIABLES = frozenset(
     {"PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "PWD", "LANG", "TERM"}
@@ -78,7 +65,12 @@ def read_agent(block: object, path: tuple[str, ...]) -> tuple[AgentStep, dict[st
 
 def workspace_path(text: object) -> str | None:
     """Normalize a path inside a workspace; None if it is absolute, leaves the workspace, or is malformed."""
-    if not isinstance(text, str) or not 0 < len(text) <= 500 or "\\" in text or any(ord(sign) < 32 for sign in text):
+    if (
+        not isinstance(text, str)
+        or not 0 < len(text) <= PATH_CHARACTERS
+        or "\\" in text
+        or any(ord(sign) < 32 for sign in text)
+    ):
         return None
     path = PurePosixPath(text)
     if path.is_absolute() or ".." in path.parts or not path.parts or any(len(part) > 200 for part in path.parts):
@@ -178,9 +170,9 @@ class _AgentReader:
             message = f"`{name}` must be a name or an object with `env`, not {shown(value)}."
             self.refuse((name,), "wrong_type", message)
             return None
-        self._unknown(value, ("env", "default", "map"), (name,))
+        self._unknown(value, CHOICE_KEYS, (name,))
         variable, default, mapping = value.get("env"), value.get("default"), value.get("map", {})
-        if not isinstance(variable, str) or not _VARIABLE.match(variable):
+        if not isinstance(variable, str) or not VARIABLE.match(variable):
             self.refuse(
                 (name, "env"), "invalid_name", f"`env` must name an environment variable, not {shown(variable)}."
             )
@@ -233,16 +225,19 @@ class _AgentReader:
                 ("commands",), "wrong_type", f"`commands` must be an object, not {shown(value)}.", _COMMANDS_HINT
             )
             return CommandPolicy(declared=True)
-        self._unknown(value, ("fallback", "rules"), ("commands",))
+        self._unknown(value, COMMANDS_KEYS, ("commands",))
         fallback = value.get("fallback", "deny")
         if fallback not in ("deny", "allow"):
             message = f"`fallback` must be `deny` or `allow`, not {shown(fallback)}."
             self.refuse(("commands", "fallback"), "out_of_range", message)
             fallback = "deny"
         rules = value.get("rules", [])
-        if not isinstance(rules, list) or len(rules) > 200:
+        if not isinstance(rules, list) or len(rules) > MAX_RULES:
             self.refuse(
-                ("commands", "rules"), "wrong_type", "`rules` must be a list of at most 200 rules.", _COMMANDS_HINT
+                ("commands", "rules"),
+                "wrong_type",
+                f"`rules` must be a list of at most {MAX_RULES} rules.",
+                _COMMANDS_HINT,
             )
             rules = []
         read = [self._rule(rule, ("commands", "rules", str(index))) for index, rule in enumerate(rules)]
@@ -254,7 +249,7 @@ class _AgentReader:
         if not isinstance(rule, dict):
             self.refuse(path, "wrong_type", f"A rule must be an object, not {shown(rule)}.", _COMMANDS_HINT)
             return None
-        self._unknown(rule, ("program", "args_prefix", "allow"), path)
+        self._unknown(rule, RULE_KEYS, path)
         program, prefix, allow = rule.get("program"), rule.get("args_prefix", []), rule.get("allow")
         if not isinstance(program, str) or not program or len(program) > 500 or "\0" in program:
             self.refuse((*path, "program"), "required", "A rule needs a `program`.")
@@ -270,7 +265,7 @@ class _AgentReader:
     def _tools(self, value: object) -> tuple[str, ...]:
         if value is None:
             return ()
-        if not isinstance(value, list) or not all(isinstance(tool, str) and _TOOL.match(tool) for tool in value):
+        if not isinstance(value, list) or not all(isinstance(tool, str) and TOOL.match(tool) for tool in value):
             self.refuse(("tools",), "wrong_type", "`tools` must be a list of names of Packline's MCP tools.")
             return ()
         return tuple(dict.fromkeys(str(tool) for tool in value))
@@ -294,11 +289,11 @@ class _AgentReader:
             return ()
         for name, ref in value.items():
             reserved = name.upper() in RESERVED_VARIABLES or name.upper().startswith(RESERVED_PREFIX)
-            if not _VARIABLE.match(name) or reserved:
+            if not VARIABLE.match(name) or reserved:
                 hint = "The name is reserved; use a variable that the agent's program reads." if reserved else None
                 message = f"A credential cannot be passed in the variable {shown(name)}."
                 self.refuse(("credentials", name), "invalid_name", message, hint)
-            elif not isinstance(ref, str) or not _CREDENTIAL.match(ref):
+            elif not isinstance(ref, str) or not CREDENTIAL.match(ref):
                 self.refuse(
                     ("credentials", name), "invalid_name", f"{shown(ref)} is not `credential` or `credential.field`."
                 )
@@ -333,7 +328,7 @@ class _AgentReader:
         self.issues.extend(issue.under(*self._path, "output_schema") for issue in check_schema(value))
         return value
 
-    def _unknown(self, holder: Mapping[str, object], known: Sequence[str], path: tuple[str, ...]) -> None:
+    def _unknown(self, holder: Mapping[str, object], known: Iterable[str], path: tuple[str, ...]) -> None:
         for key in itertools.islice((key for key in holder if key not in known), MAX_ISSUES):
             near = nearest(key, known)
             hint = Hint(closest=near) if near else Hint(f"Known keys: {', '.join(f'`{name}`' for name in known)}.")

@@ -11,13 +11,22 @@ import math
 import re
 import sys
 import unicodedata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from runner.agents.definition import AGENT
 from runner.agents.parsing import read_agent
+from runner.definitions.keys import (
+    AGENT_STEP_KEYS,
+    DEFINITION_KEYS,
+    KEY,
+    PACK_NAME_CHARACTERS,
+    PACK_STEP_KEYS,
+    PACK_VERSION_WANTED,
+    RETRY_BOUNDS,
+    DefinitionLimits,
+)
 from runner.definitions.models import (
     Definition,
     RetryPolicy,
@@ -36,36 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from runner.failures import JSONValue
-
-KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
-#: An exact or major version.
-PACK_VERSION_WANTED = re.compile(r"(0|[1-9]\d{0,8})(\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8}))?\Z")
-
-DEFINITION_KEYS = ("key", "name", "description", "inputs", "deadline_seconds", "steps", "metadata")
-PACK_STEP_KEYS = ("id", "pack", "version", "input", "retry", "timeout_seconds")
-AGENT_STEP_KEYS = ("id", AGENT, "retry", "timeout_seconds")
-
-
-#: Lowest and highest value of each retry setting.
-_RETRY_BOUNDS: dict[str, tuple[float, float]] = {
-    "max_attempts": (1, 10),
-    "initial_seconds": (0, 3600),
-    "factor": (1, 10),
-    "max_seconds": (0, 3600),
-    "jitter": (0, 1),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class DefinitionLimits:
-    """Limits of a definition; each has this default."""
-
-    max_steps: int = 64
-    max_deadline_seconds: float = 86_400
-    max_timeout_seconds: float = 86_400
-    max_name_characters: int = 200
-    max_description_characters: int = 20_000
-
 
 #: Without the limits that are settings.
 _STORED_LIMITS = DefinitionLimits(max_steps=sys.maxsize)
@@ -241,7 +220,7 @@ class _Reader:
         value = step.get("input", {})
         if not isinstance(value, dict | str | None):
             self._refuse((*path, "input"), "wrong_type", f"A step's input must be an object, not {shown(value)}.")
-        pack = self._text(step, "pack", path, required=True, limit=200)
+        pack = self._text(step, "pack", path, required=True, limit=PACK_NAME_CHARACTERS)
         if pack == AGENT:
             self._refuse((*path, "pack"), "unknown_pack", "`agent` is not a pack.", "Write an `agent:` block instead.")
             pack = ""
@@ -272,9 +251,9 @@ class _Reader:
                 path, "wrong_type", f"`retry` must be an object such as {{max_attempts: 3}}, not {shown(retry)}."
             )
             return RetryPolicy()
-        self._unknown_keys(retry, _RETRY_BOUNDS, path)
+        self._unknown_keys(retry, RETRY_BOUNDS, path)
         values: dict[str, float] = {}
-        for name, (low, high) in _RETRY_BOUNDS.items():
+        for name, (low, high) in RETRY_BOUNDS.items():
             if (value := retry.get(name)) is None:
                 continue
             number = _number(value)

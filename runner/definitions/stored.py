@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from runner.definitions.editor_schema import without_schema_line
 from runner.definitions.models import definition_document
 from runner.definitions.step_packs import pack_of_step
 from runner.json_values import canonical_json, digest
@@ -116,7 +117,7 @@ def stored_form(
     stored = StoredDefinition(
         digest=digest(canonical),
         document=orjson.dumps(normal).decode(),
-        yaml=text.removeprefix(BYTE_ORDER_MARK) if text is not None else dump_yaml(normal),
+        yaml=dump_yaml(normal) if text is None else without_schema_line(text.removeprefix(BYTE_ORDER_MARK)),
         input_schema=orjson.dumps(
             dict(input_schema) if input_schema else {"type": "object", "properties": {}}
         ).decode(),

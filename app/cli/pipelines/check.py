@@ -1,4 +1,4 @@
-"""The command check."""
+"""The commands check and schema."""
 
 from __future__ import annotations
 
@@ -63,6 +63,24 @@ def check(
             _say(output, shown_file, name, one.document, checked, url)
     if not all(checked["valid"] for checked in found):
         raise typer.Exit(EXIT_REFUSED)
+
+
+def schema() -> None:
+    """Print the JSON Schema of definitions, for editors.
+
+    A server has the same schema at `/schema/pipeline.json`.
+    """
+    import json
+
+    from app.cli.base.exits import CliError
+    from app.settings.server import Settings, SettingsError
+    from runner.definitions.editor_schema import definition_schema
+
+    try:
+        settings = Settings.load()
+    except SettingsError as error:
+        raise CliError(str(error)) from error
+    print(json.dumps(definition_schema(settings.steps_max), indent=2))
 
 
 def _say(output: Output, file: str, name: str, document: JSON, checked: JSON, url: str | None) -> None:

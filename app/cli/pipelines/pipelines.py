@@ -79,11 +79,15 @@ def export(
     ] = None,
     server: Server = None,
 ) -> None:
-    """Export pipelines as YAML, for `apply`."""
+    """Export pipelines as YAML, for `apply`.
+
+    The first line of each tells editors where the server has the JSON Schema of definitions.
+    """
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
     from app.cli.base.target import Target
     from app.cli.pipelines import documents
+    from runner.definitions.editor_schema import with_schema_line
 
     with Client(Target.find(server)) as client:
         if pipeline:
@@ -96,7 +100,7 @@ def export(
         else:
             found = list(client.pages(documents.EXPORT_ALL, "pipelines", {}, limit=None))
     # Versions saved by earlier releases may begin with a byte order mark.
-    texts = [one["currentVersion"]["yaml"].removeprefix("\ufeff") for one in found]
+    texts = [with_schema_line(one["currentVersion"]["yaml"].removeprefix("\ufeff"), client.target.url) for one in found]
     text = "---\n".join(text.removesuffix("\n") + "\n" for text in texts)
     if into is None:
         print(text, end="")

@@ -699,10 +699,11 @@ def test_export_writes_what_apply_reads(packline, server, tmp_path):
         }
 
     server.answers["CliExportAll"] = page("pipelines", stored("a"), stored("b"))
-    assert packline("export").out == "key: a\n---\nkey: b\n"
+    line = f"# yaml-language-server: $schema={server.url}/schema/pipeline.json\n"
+    assert packline("export").out == f"{line}key: a\n---\n{line}key: b\n"
     server.answers["CliExport"] = {"pipeline": stored("a")}
     assert packline("export", "a", "-o", str(tmp_path / "a.yaml")).status == 0
-    assert (tmp_path / "a.yaml").read_text() == "key: a\n"
+    assert (tmp_path / "a.yaml").read_text() == f"{line}key: a\n"
     server.answers["CliExport"] = {"pipeline": None}
     assert packline("export", "nope").status == 2
 

@@ -278,9 +278,12 @@ def test_apply_export_and_check_speak_one_document(machine):
     file.write_text(
         "key: mine\nname: Mine\ndescription: Reads.\nsteps:\n  - id: read\n    pack: practice.text\n    input: {}\n"
     )
-    assert machine.lines("check", str(file))[0]["valid"]
+    (checked,) = machine.lines("check", str(file))
+    assert (checked["valid"], checked["server"], checked["missing"]) == (True, machine.url, [])
     assert machine.lines("apply", "-f", str(file), "--yes")[0]["action"] == "CREATE"
     exported = machine.run("export", "mine").stdout
+    schema = exported.splitlines()[0].partition("$schema=")[2]
+    assert httpx2.get(schema, timeout=60, trust_env=False).json() == json.loads(machine.run("schema").stdout)
     file.write_text(exported)
     assert [line["action"] for line in machine.lines("apply", "-f", str(file), "--yes")] == ["KEEP"]
     assert machine.lines("run", "mine")[-1]["run"]["state"] == "SUCCEEDED"

@@ -8,6 +8,7 @@ import { Code } from "../../components/Code.tsx";
 import { Kinds } from "../../domain/entries/Kinds.tsx";
 import { MakeCopy } from "../../domain/entries/MakeCopy.tsx";
 import { MissingRequirements } from "../../domain/entries/MissingRequirements.tsx";
+import { withBase } from "../../lib/server/base.ts";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { TextWithCode } from "../../components/TextWithCode.tsx";
@@ -59,7 +60,7 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
               Delete…
             </Button>
           ) : null}
-          <Button kind="quiet" onClick={() => download(`${pipeline.key}.yaml`, currentVersion.yaml)}>
+          <Button kind="quiet" onClick={() => download(`${pipeline.key}.yaml`, withSchemaLine(currentVersion.yaml))}>
             Export YAML
           </Button>
           {actions.includes("UPDATE") ? (
@@ -161,6 +162,12 @@ function listed(paths: readonly string[]): ReactNode {
       ) : null}
     </>
   );
+}
+
+/** Adds a first line that tells editors where this server has the JSON Schema of definitions, unless there is one. */
+function withSchemaLine(yaml: string): string {
+  if (/^\s*# yaml-language-server: \$schema=/u.test(yaml)) return yaml;
+  return `# yaml-language-server: $schema=${window.location.origin}${withBase("/schema/pipeline.json")}\n${yaml}`;
 }
 
 /** Hands a text to the reader as a file. */

@@ -113,9 +113,9 @@ async def test_a_content_the_bucket_has_lost_is_told_by_the_step(server: S3Serve
 @pytest.mark.parametrize(
     ("changed", "state", "says"),
     [
-        ({}, "ok", f"s3://{BUCKET}/art"),
-        ({"artifact_store_secret": "guessed"}, "broken", "PACKLINE_ARTIFACT_STORE_SECRET"),
-        ({"artifact_store": "s3://nowhere"}, "broken", "no bucket nowhere"),
+        ({}, "works", f"s3://{BUCKET}/art"),
+        ({"artifact_store_secret": "guessed"}, "missing", "PACKLINE_ARTIFACT_STORE_SECRET"),
+        ({"artifact_store": "s3://nowhere"}, "missing", "no bucket nowhere"),
     ],
 )
 async def test_the_doctor_tells_what_is_wrong_with_a_bucket(

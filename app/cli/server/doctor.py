@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from app.settings.server import Settings
-    from runner.issues import Hint
 
-State = Literal["ok", "warning", "broken"]
+#: What a check finds: it works; it is missing or wrong, and the message says what to do; nobody has set it up.
+State = Literal["works", "missing", "not_set_up"]
 #: Programs that some packs or agent steps use, and the effect of their absence.
 _PROGRAMS = {
     "git": "repositories cannot be fetched",
@@ -27,6 +27,10 @@ _ROLE = "models of "
 _ROOM_BYTES = 1 << 30
 #: Health checks without which nothing runs; without the others, a part of Packline does not work.
 _VITAL = frozenset({"store", "artifacts"})
+#: Kinds of requirements that are not set up unless somebody does.
+_SET_UP_BY_PEOPLE = frozenset({"credential", "agent_profile", "model"})
+#: Health checks that say less than the packs themselves do.
+_TOLD_BY_PACKS = frozenset({"packs", "programs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +38,18 @@ class Finding:
     """The result of one check.
 
     Attributes:
-        state: `broken` if Packline does not work; `warning` if a part of it does not.
         message: The result, and what to do.
+        vital: Whether Packline does not work while it is missing.
     """
 
     what: str
     state: State
     message: str
+    vital: bool = False
+
+
+def _broken(what: str, message: str) -> Finding:
+    return Finding(what, "missing", message, vital=True)
 
 
 def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
@@ -48,26 +57,28 @@ def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
     from app.settings.server import Settings, SettingsError
 
     version = ".".join(str(part) for part in sys.version_info[:3])
-    yield Finding("Python", "ok", f"{version} at {sys.executable}")
+    yield Finding("Python", "works", f"{version} at {sys.executable}")
     if sys.dont_write_bytecode:
         yield Finding(
-            "bytecode", "warning", "PYTHONDONTWRITEBYTECODE is set: every start takes a second longer. Unset it."
+            "bytecode", "missing", "PYTHONDONTWRITEBYTECODE is set: every start takes a second longer. Unset it."
         )
     try:
         settings = Settings.load({"data_dir": data_dir})
     except SettingsError as error:
-        yield Finding("settings", "broken", str(error))
+        yield _broken("settings", str(error))
         return
     changed = [info for info in settings.describe() if info.source != "default"]
-    yield Finding("settings", "ok", f"{len(changed)} set: {', '.join(info.name for info in changed) or 'none'}")
+    yield Finding("settings", "works", f"{len(changed)} set: {', '.join(info.name for info in changed) or 'none'}")
     for warning in settings.warnings:
-        yield Finding("settings", "warning", warning)
+        yield Finding("settings", "missing", warning)
     reported = list(_server(server))
     answered = {finding.what for finding in reported}
-    yield from (finding for finding in _files(settings) if finding.what not in answered)
+    yield from (
+        finding for finding in _files(settings, with_packs="packs" not in answered) if finding.what not in answered
+    )
     for program, without in _PROGRAMS.items():
         found = shutil.which(program)
-        state: State = "ok" if found else "warning"
+        state: State = "works" if found else "missing"
         yield Finding(program, state, found or f"not on PATH: {without}. Install it with the system's package manager.")
     yield from _agents(settings)
     yield _page()
@@ -76,13 +87,14 @@ def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
         yield from _models(settings)
 
 
-def _files(settings: Settings) -> Iterator[Finding]:
+def _files(settings: Settings, *, with_packs: bool) -> Iterator[Finding]:
     """Checks without a server; a server's results for the same checks replace these."""
     yield from _data_folder(settings.data_dir)
     yield _database(settings)
     yield from _vault(settings)
     yield _artifacts(settings)
-    yield from _packs(settings)
+    if with_packs:
+        yield from _packs(settings)
 
 
 def _data_folder(folder: Path) -> Iterator[Finding]:
@@ -90,16 +102,16 @@ def _data_folder(folder: Path) -> Iterator[Finding]:
     while not existing.exists():
         existing = existing.parent
     if not os.access(existing, os.W_OK | os.X_OK):
-        yield Finding("data folder", "broken", f"{folder} is not writable: choose another with PACKLINE_DATA_DIR.")
+        yield _broken("data folder", f"{folder} is not writable: choose another with PACKLINE_DATA_DIR.")
         return
     note = "" if folder.exists() else " (created at the first start)"
     free = shutil.disk_usage(existing).free
-    yield Finding("data folder", "ok", f"{folder}{note}, {free >> 30} GiB free")
+    yield Finding("data folder", "works", f"{folder}{note}, {free >> 30} GiB free")
     if free < _ROOM_BYTES:
-        yield Finding("disk", "warning", f"only {free >> 20} MiB are free at {folder}.")
+        yield Finding("disk", "missing", f"only {free >> 20} MiB are free at {folder}.")
     if folder.exists() and folder.stat().st_mode & 0o077:
         yield Finding(
-            "data folder", "warning", f"{folder} can be read by others on this machine: `chmod 700 {folder}`."
+            "data folder", "missing", f"{folder} can be read by others on this machine: `chmod 700 {folder}`."
         )
 
 
@@ -120,23 +132,23 @@ def _agents(settings: Settings) -> Iterator[Finding]:
     if level is Isolation.PROCESS or not has_landlock():
         yield Finding(
             "agent isolation",
-            "warning",
+            "missing",
             f"{message}. Install bubblewrap, allow user namespaces, use a kernel with Landlock (5.13 or newer).",
         )
     else:
-        yield Finding("agent isolation", "ok", message)
+        yield Finding("agent isolation", "works", message)
     for key in sorted(settings.agents):
         profile = agents.profiles[key]
         lack = agents.missing(profile)
         demanded = agents.demanded(None, profile)
         if lack is not None:
-            yield Finding(f"agent {key}", "warning", f"{lack.message} {lack.hint}")
+            yield Finding(f"agent {key}", "missing", f"{lack.message} {lack.hint}")
         elif not profile.is_mock and weaker(level, demanded):
             yield Finding(
-                f"agent {key}", "warning", f"needs isolation `{demanded}`, which this machine does not provide"
+                f"agent {key}", "missing", f"needs isolation `{demanded}`, which this machine does not provide"
             )
         else:
-            yield Finding(f"agent {key}", "ok", " ".join(profile.command[:4]))
+            yield Finding(f"agent {key}", "works", " ".join(profile.command[:4]))
 
 
 def _database(settings: Settings) -> Finding:
@@ -151,14 +163,14 @@ def _database(settings: Settings) -> Finding:
         found = current_sqlite_revision(path)
         refuse_newer(found, str(path))
     except StoreError as error:
-        return Finding("database", "broken", str(error))
+        return _broken("database", str(error))
     if found is None:
-        return Finding("database", "ok", f"{path} is created at the first start")
+        return Finding("database", "works", f"{path} is created at the first start")
     if found == head_revision():
-        return Finding("database", "ok", f"{path}, schema {found}")
+        return Finding("database", "works", f"{path}, schema {found}")
     return Finding(
         "database",
-        "warning",
+        "missing",
         f"{path} has schema {found}, this release needs {head_revision()}: the next start or `packline migrate` "
         "upgrades it, after making a copy.",
     )
@@ -171,11 +183,11 @@ def _artifacts(settings: Settings) -> Finding:
     from store.files.blob_port import BlobError
 
     if settings.artifact_store == "disk":
-        return Finding("artifacts", "ok", f"kept in {settings.data_dir / 'blobs'}")
+        return Finding("artifacts", "works", f"kept in {settings.data_dir / 'blobs'}")
     try:
-        return Finding("artifacts", "ok", asyncio.run(artifact_store(settings).check()))
+        return Finding("artifacts", "works", asyncio.run(artifact_store(settings).check()))
     except BlobError as error:
-        return Finding("artifacts", "broken", str(error))
+        return _broken("artifacts", str(error))
 
 
 def _postgres(settings: Settings) -> Finding:
@@ -186,7 +198,7 @@ def _postgres(settings: Settings) -> Finding:
     from store.database.errors import StoreError
 
     if find_spec("psycopg") is None:
-        return Finding("database", "broken", "psycopg is not installed: `pip install 'packline[postgres]'`.")
+        return _broken("database", "psycopg is not installed: `pip install 'packline[postgres]'`.")
 
     async def look() -> None:
         await (await open_store(settings.database_url, settings.data_dir, migrate=False)).close()
@@ -194,8 +206,8 @@ def _postgres(settings: Settings) -> Finding:
     try:
         asyncio.run(look())
     except StoreError as error:
-        return Finding("database", "broken", str(error))
-    return Finding("database", "ok", "PostgreSQL, with the schema of this release")
+        return _broken("database", str(error))
+    return Finding("database", "works", "PostgreSQL, with the schema of this release")
 
 
 def _vault(settings: Settings) -> Iterator[Finding]:
@@ -206,22 +218,22 @@ def _vault(settings: Settings) -> Iterator[Finding]:
 
     keys = key_source(settings.data_dir, settings.vault_key_text())
     if isinstance(keys, KeyFile) and keys.is_readable_by_others():
-        yield Finding("vault key file", "warning", f"{keys.path} can be read by others: `chmod 600 {keys.path}`.")
+        yield Finding("vault key file", "missing", f"{keys.path} can be read by others: `chmod 600 {keys.path}`.")
     if settings.database_url != "sqlite":
         return
     proof = sqlite_proof(settings.data_dir / "packline.db")
     if proof is None:
-        yield Finding("vault key", "ok", f"{keys.origin}; the vault is created with the first credential")
+        yield Finding("vault key", "works", f"{keys.origin}; the vault is created with the first credential")
         return
     try:
         fits = any(found.cipher.fits(proof) for found in keys.candidates())
     except VaultKeyError as error:
-        yield Finding("vault key", "warning", f"The vault is locked: {error}")
+        yield Finding("vault key", "missing", f"The vault is locked: {error}")
         return
     if fits:
-        yield Finding("vault key", "ok", f"{keys.origin} opens the vault; back it up apart from the database")
+        yield Finding("vault key", "works", f"{keys.origin} opens the vault; back it up apart from the database")
     else:
-        yield Finding("vault key", "warning", f"The vault is locked: {keys.origin} does not open it. {keys.remedy}")
+        yield Finding("vault key", "missing", f"The vault is locked: {keys.origin} does not open it. {keys.remedy}")
 
 
 def _packs(settings: Settings) -> Iterator[Finding]:
@@ -231,20 +243,58 @@ def _packs(settings: Settings) -> Iterator[Finding]:
     try:
         registry = load_registry(builtins_folder(), settings.pack_path)
     except OSError as error:
-        yield Finding("packs", "broken", str(error))
+        yield _broken("packs", str(error))
         return
     names = registry.names()
     newest = [pack for name in names if (pack := registry.find(name)) is not None]
-    lacking = [(pack, pack_requirements(pack)) for pack in newest]
-    yield Finding("packs", "ok", f"{len(names)} loaded, {sum(not missing for _, missing in lacking)} can run here")
+    lacking = {pack.name: pack_requirements(pack) for pack in newest}
+    complete = sum(not missing for missing in lacking.values())
+    yield Finding(
+        "packs",
+        "works",
+        f"{len(names)} loaded; {complete} have the programs they need. A server also checks credentials and models.",
+    )
     for problem in registry.load_errors():
-        yield Finding("packs", "warning", _not_loaded(problem.origin, problem.message))
-    by_reason: dict[tuple[str, Hint | None], list[str]] = {}
-    for pack, missing in lacking:
-        for need in missing:
-            by_reason.setdefault((need.message, need.hint), []).append(pack.name)
-    for (message, hint), packs in by_reason.items():
-        yield Finding("programs", "warning", f"{', '.join(packs)}: {message} {hint or ''}".rstrip())
+        yield Finding("packs", "missing", _not_loaded(problem.origin, problem.message))
+    needs = _grouped(
+        (name, need.kind, need.name, need.message, str(need.hint or ""))
+        for name, missing in lacking.items()
+        for need in missing
+    )
+    yield from (need.finding() for need in needs)
+
+
+@dataclass(slots=True)
+class _Need:
+    """A requirement that packs lack; `packs` are their names."""
+
+    kind: str
+    name: str
+    message: str
+    hint: str
+    packs: list[str] = field(default_factory=list)
+
+    def finding(self) -> Finding:
+        state: State = "not_set_up" if self.kind in _SET_UP_BY_PEOPLE else "missing"
+        words = f"{self.message} {self.hint}".strip()
+        return Finding(f"{self.kind.replace('_', ' ')} {self.name}", state, f"{words} {self.needed()}")
+
+    def needed(self) -> str:
+        return f"Needed by {', '.join(self.packs)}."
+
+
+def _grouped(lacking: Iterable[tuple[str, str, str, str, str]]) -> list[_Need]:
+    """Return each requirement once with the packs that lack it.
+
+    Args:
+        lacking: For each pack and requirement: the pack, and the kind, name, message and hint of the requirement.
+    """
+    found: dict[tuple[str, str, str], _Need] = {}
+    for pack, kind, name, message, hint in lacking:
+        # The hint of a credential names the pack to grant it to: the first one's stands for all.
+        need = found.setdefault((kind, name, message), _Need(kind.lower(), name, message, hint))
+        need.packs.append(pack)
+    return list(found.values())
 
 
 def _not_loaded(origin: str, message: str) -> str:
@@ -255,8 +305,8 @@ def _page() -> Finding:
     from app.http.pages import BUILT_PAGE
 
     if (BUILT_PAGE / "index.html").is_file():
-        return Finding("web page", "ok", "built")
-    return Finding("web page", "warning", "not part of this installation; API and commands work without it.")
+        return Finding("web page", "works", "built")
+    return Finding("web page", "not_set_up", "not part of this installation; API and commands work without it.")
 
 
 def _models(settings: Settings) -> Iterator[Finding]:
@@ -277,13 +327,15 @@ def _models(settings: Settings) -> Iterator[Finding]:
         yield _role(role, [(one.key, lack) for one, lack in zip(chain, lacks, strict=True)])
 
 
-def _role(role: str, chain: list[tuple[str, str | None]]) -> Finding:
-    """The finding of a role: its models in order, and why each unusable one is."""
+def _role(role: str, chain: list[tuple[str, str | None]], needed: str = "") -> Finding:
+    """The finding of a role: its models in order, why each unusable one is, and which packs cannot do without."""
     what = f"{_ROLE}{role}"
     if not chain:
-        return Finding(what, "ok", f"no model; set PACKLINE_MODEL_{role.upper()} to add one.")
+        message = f"no model; set PACKLINE_MODEL_{role.upper()} to add one. {needed}"
+        return Finding(what, "not_set_up", message.rstrip())
     models = ", then ".join(key if lack is None else f"{key} (cannot be used: {lack.strip()})" for key, lack in chain)
-    return Finding(what, "ok" if any(lack is None for _, lack in chain) else "warning", models)
+    works = any(lack is None for _, lack in chain)
+    return Finding(what, "works" if works else "missing", models if works else f"{models}. {needed}".rstrip())
 
 
 _SERVER_STATE = """
@@ -298,36 +350,50 @@ query CliServer {
 def _server(address: str | None) -> Iterator[Finding]:
     from app.cli.base.client import Client
     from app.cli.base.exits import EXIT_UNREACHABLE, CliError
+    from app.cli.base.output import hint_words
     from app.cli.base.target import Target
+    from app.cli.pipelines.documents import CATALOG
 
     try:
         with Client(Target.find(address)) as client:
             answer = client.execute(_SERVER_STATE)
+            packs = list(client.pages(CATALOG, "catalog", {"filter": {"kind": "PACK"}}, limit=None))
     except CliError as error:
         if error.status == EXIT_UNREACHABLE:
-            yield Finding("server", "warning", "none is running here. `packline up` starts one.")
+            yield Finding("server", "not_set_up", "none is running here. `packline up` starts one.")
         else:
-            yield Finding("server", "broken", str(error))
+            yield _broken("server", str(error))
         return
     state, viewer = answer["server"], answer["viewer"]
     yield Finding(
         "server",
-        "ok",
+        "works",
         f"{client.target.url}, release {state['version']}, you are {viewer['name']} ({viewer['subject']})",
     )
     if not state["accepting"]:
-        yield Finding("server", "warning", "It accepts no runs now.")
+        yield Finding("server", "missing", "It accepts no runs now.")
+    needs = _grouped(
+        (pack["id"], lack["kind"], lack["name"], lack["message"], hint_words(lack))
+        for pack in packs
+        for lack in pack["availability"]["missing"]
+    )
+    needing = {need.name: need.needed() for need in needs if need.kind == "model"}
+    roles = {role["role"] for role in answer["modelRoles"]}
     for role in answer["modelRoles"]:
         models = [
             (model["key"], None if model["availability"]["usable"] else model["availability"]["missing"][0])
             for model in role["chain"]
         ]
-        yield _role(role["role"], [(key, lack and f"{lack['message']} {lack['hint'] or ''}") for key, lack in models])
+        chain = [(key, lack and f"{lack['message']} {lack['hint'] or ''}") for key, lack in models]
+        yield _role(role["role"], chain, needing.get(role["role"], ""))
     unloaded = [lost for source in state["packSources"] for lost in source["loadErrors"]]
     for lost in unloaded:
-        yield Finding("packs", "warning", _not_loaded(lost["origin"], lost["message"]))
+        yield Finding("packs", "missing", _not_loaded(lost["origin"], lost["message"]))
+    usable = sum(pack["availability"]["usable"] for pack in packs)
+    yield Finding("packs", "works", f"{len(packs)} loaded, {usable} can run on this server")
+    yield from (need.finding() for need in needs if need.kind != "model" or need.name not in roles)
     for check in state["health"]:
-        if check["name"] == "packs" and unloaded:
-            continue  # this check names only the first of them
-        failed: State = "broken" if check["name"] in _VITAL else "warning"
-        yield Finding(check["name"], "ok" if check["ok"] else failed, check["message"])
+        if check["name"] in _TOLD_BY_PACKS:
+            continue
+        vital = check["name"] in _VITAL and not check["ok"]
+        yield Finding(check["name"], "works" if check["ok"] else "missing", check["message"], vital)

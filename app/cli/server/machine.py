@@ -46,25 +46,32 @@ def up(
 
 
 def doctor(data_dir: DataDir = None, server: Server = None, as_json: Json = None) -> None:
-    """Check what works on this machine, and say what to do about the rest."""
+    """Check what works on this machine, and say what to do about the rest.
+
+    ✓ works, ✗ is missing or wrong, ○ is not set up. Exits with 1 if Packline itself cannot work.
+    """
+    from dataclasses import asdict
+
     from app.cli.base.exits import EXIT_FAILED
     from app.cli.base.output import Output
     from app.cli.server.doctor import examine
 
     output = Output(as_json)
-    worst = "ok"
+    works = True
     for finding in examine(data_dir, server):
         if output.is_json:
-            output.emit({"type": "finding", "what": finding.what, "state": finding.state, "message": finding.message})
+            output.emit({"type": "finding", **asdict(finding)})
         else:
-            sign, colour = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "broken": ("✗", "red")}[finding.state]
-            sign = "+" if sign == "✓" and output.console.options.ascii_only else sign
-            sign = "x" if sign == "✗" and output.console.options.ascii_only else sign
+            sign, plain, colour = {
+                "works": ("✓", "+", "green"),
+                "missing": ("✗", "x", "red" if finding.vital else "yellow"),
+                "not_set_up": ("○", "-", "dim"),
+            }[finding.state]
+            sign = plain if output.console.options.ascii_only else sign
             output.console.print(f"[{colour}]{sign}[/{colour}] {finding.what}", end="  ")
             output.say(finding.message)
-        if finding.state == "broken":
-            worst = "broken"
-    if worst == "broken":
+        works = works and not finding.vital
+    if not works:
         raise typer.Exit(EXIT_FAILED)
 
 

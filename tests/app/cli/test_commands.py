@@ -965,70 +965,103 @@ def test_postgres_is_backed_up_with_its_own_tools(packline, monkeypatch):
     monkeypatch.setenv("PACKLINE_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
     assert "pg_dump" in packline("backup", "x.tar").err
     database = [line for line in packline("doctor").lines if line["what"] == "database"]
-    assert [line["state"] for line in database] == ["broken"]
+    assert [(line["state"], line["vital"]) for line in database] == [("missing", True)]
     assert "PACKLINE_DATABASE_URL" in database[0]["message"]
 
 
+def healthy(**more):
+    state = {"version": "0.1.0", "accepting": True, "packSources": [], "health": [], **more}
+    return {"server": state, "viewer": {"name": "Ada", "subject": "ada", "scopes": []}, "modelRoles": []}
+
+
+def in_catalog(name, *missing):
+    return {"id": name, "availability": {"usable": not missing, "missing": [*missing]}}
+
+
+def lack(kind, name, message, advice):
+    return {"kind": kind, "name": name, "steps": [], "message": message, "hintParts": hint(advice)}
+
+
 def test_doctor_says_what_works(packline, server):
-    server.answers["CliServer"] = {
-        "server": {
-            "version": "0.1.0",
-            "accepting": True,
-            "packSources": [],
-            "health": [{"name": "store", "ok": False, "message": "The disk is full."}],
+    writer = [
+        {
+            "key": "openai:gpt-5-mini",
+            "availability": {"usable": False, "missing": [{"message": "No key.", "hint": "Set it."}]},
         },
-        "viewer": {"name": "Ada", "subject": "ada", "scopes": []},
-        "modelRoles": [
-            {
-                "role": "writer",
-                "chain": [
-                    {
-                        "key": "openai:gpt-5-mini",
-                        "availability": {"usable": False, "missing": [{"message": "No key.", "hint": "Set it."}]},
-                    },
-                    {"key": "ollama:qwen3", "availability": {"usable": True, "missing": []}},
-                ],
-            }
-        ],
-    }
+        {"key": "ollama:qwen3", "availability": {"usable": True, "missing": []}},
+    ]
+    health = [{"name": "store", "ok": False, "message": "The disk is full."}]
+    roles = [{"role": "writer", "chain": writer}, {"role": "image", "chain": []}]
+    server.answers["CliServer"] = {**healthy(health=health), "modelRoles": roles}
+    server.answers["CliCatalog"] = page("catalog", in_catalog("web.scrape"))
     result = packline("doctor")
-    found = {line["what"]: line["state"] for line in result.lines}
-    assert found["packs"] == "ok"
-    assert found["server"] == "ok"
-    assert found["models of writer"] == "ok"
-    assert found["store"] == "broken"
+    found = {line["what"]: line for line in result.lines}
+    assert {name: found[name]["state"] for name in ("packs", "server", "models of image", "store")} == {
+        "packs": "works",
+        "server": "works",
+        "models of image": "not_set_up",
+        "store": "missing",
+    }
+    assert [line["what"] for line in result.lines if line["vital"]] == ["store"]
     assert result.status == 1
 
 
-def test_doctor_reports_what_a_pack_lacks_once(packline, server, monkeypatch):
+def test_doctor_counts_as_unusable_what_the_list_of_packs_does(packline, server):
+    ffmpeg = lack("SERVICE", "ffmpeg", "ffmpeg is not on PATH.", "Install ffmpeg.")
+    github = lack("CREDENTIAL", "github", "There is no credential `github`.", "Store it.")
+    writer = lack("MODEL", "writer", "There is no key for openai:x.", "Store it.")
+    image = lack("MODEL", "image", "No model serves `image`.", "Set one.")
+    packs = [in_catalog("a.one", ffmpeg), in_catalog("a.two", ffmpeg, github), in_catalog("a.three", writer, image)]
+    server.answers["CliCatalog"] = page("catalog", *packs, in_catalog("a.four"))
+    role = {"role": "writer", "chain": [{"key": "openai:x", "availability": {"usable": False, "missing": [writer]}}]}
+    role["chain"][0]["availability"]["missing"][0]["hint"] = "Store it."
+    programs = {"name": "programs", "ok": False, "message": "a.one cannot run on this server. Install ffmpeg."}
+    server.answers["CliServer"] = {**healthy(health=[programs]), "modelRoles": [role, {"role": "image", "chain": []}]}
+    result = packline("doctor")
+    found = {line["what"]: (line["state"], line["message"]) for line in result.lines}
+    assert found["packs"] == ("works", "4 loaded, 1 can run on this server")
+    assert found["service ffmpeg"] == ("missing", "ffmpeg is not on PATH. Install ffmpeg. Needed by a.one, a.two.")
+    assert found["credential github"][0] == "not_set_up"
+    assert found["models of image"][0] == "not_set_up"
+    assert found["models of image"][1].endswith("Needed by a.three.")
+    assert found["models of writer"] == (
+        "missing",
+        "openai:x (cannot be used: There is no key for openai:x. Store it.). Needed by a.three.",
+    )
+    assert "programs" not in found, "said once"
+    assert result.status == 0, "Packline works, these packs do not"
+    text = packline("doctor", "--text").out
+    assert "✗ service ffmpeg" in text
+    assert "○ credential github" in text
+    assert "✓ packs" in text
+
+
+def test_doctor_reports_what_packs_lack_here_without_a_server(packline, monkeypatch):
     from runner.packs.availability import Requirement
 
-    lack = Requirement("service", "ffmpeg", (), "ffmpeg is not on PATH.", Hint("Install ffmpeg."))
+    ffmpeg = Requirement("service", "ffmpeg", (), "ffmpeg is not on PATH.", Hint("Install ffmpeg."))
     monkeypatch.setattr(
-        "runner.packs.availability.pack_requirements", lambda pack: [lack] if pack.name == "web.scrape" else []
+        "runner.packs.availability.pack_requirements", lambda pack: [ffmpeg] if pack.name == "web.scrape" else []
     )
-    missing = {"name": "programs", "ok": False, "message": "web.scrape cannot run on this server. Install ffmpeg."}
+    found = {line["what"]: line for line in packline("doctor", "--server", "http://127.0.0.1:1").lines}
+    assert found["server"]["state"] == "not_set_up"
+    assert found["service ffmpeg"]["state"] == "missing"
+    assert found["service ffmpeg"]["message"] == "ffmpeg is not on PATH. Install ffmpeg. Needed by web.scrape."
+
+
+def test_doctor_reports_packs_that_were_not_loaded_and_the_vault_once(packline, server):
     vault = {"name": "vault key", "ok": False, "message": "The vault is locked."}
-    state = {"version": "0.1.0", "accepting": True, "health": [missing, vault]}
-    viewer = {"name": "Ada", "subject": "ada", "scopes": []}
-    lost = [{"origin": f"packs/{name}.py", "message": "SyntaxError"} for name in "ab"]
     packs = {"name": "packs", "ok": False, "message": "1 pack loaded; 2 failed, first packs/a.py"}
-    state["health"].append(packs)
-    state["packSources"] = [{"loadErrors": lost}]
-    server.answers["CliServer"] = {"server": state, "viewer": viewer, "modelRoles": []}
-
-    def reported(*arguments):
-        result = packline("doctor", *arguments)
-        lines = [line for line in result.lines if "ffmpeg" in line["message"]]
-        return result.status, [(line["what"], line["state"]) for line in lines]
-
-    assert reported() == (0, [("programs", "warning")]), "Packline works, that pack does not"
-    assert [line["message"] for line in packline("doctor").lines if line["what"] == "vault key"] == [vault["message"]]
-    assert [line["message"] for line in packline("doctor").lines if line["what"] == "packs"] == [
+    lost = [{"origin": f"packs/{name}.py", "message": "SyntaxError"} for name in "ab"]
+    server.answers["CliServer"] = healthy(health=[vault, packs], packSources=[{"loadErrors": lost}])
+    server.answers["CliCatalog"] = page("catalog", in_catalog("web.scrape"))
+    lines = packline("doctor").lines
+    assert [line["message"] for line in lines if line["what"] == "vault key"] == [vault["message"]]
+    assert [line["message"] for line in lines if line["what"] == "packs"] == [
         "packs/a.py could not be loaded: SyntaxError",
         "packs/b.py could not be loaded: SyntaxError",
+        "1 loaded, 1 can run on this server",
     ]
-    assert reported("--server", "http://127.0.0.1:1") == (0, [("programs", "warning")])
 
 
 def test_doctor_finds_the_page_where_it_is_served_from(packline, monkeypatch, tmp_path):
@@ -1038,9 +1071,9 @@ def test_doctor_finds_the_page_where_it_is_served_from(packline, monkeypatch, tm
         lines = packline("doctor", "--server", "http://127.0.0.1:1").lines
         return next(line["state"] for line in lines if line["what"] == "web page")
 
-    assert page() == "warning"
+    assert page() == "not_set_up"
     (tmp_path / "index.html").write_text("<!doctype html>")
-    assert page() == "ok"
+    assert page() == "works"
 
 
 def test_doctor_goes_on_without_a_server(packline):
@@ -1055,9 +1088,9 @@ def test_doctor_tells_of_agents_and_how_far_they_are_kept_apart(packline, tmp_pa
     (tmp_path / "data" / "packline.toml").write_text(tables)
     found = {line["what"]: line for line in packline("doctor", "--server", "http://127.0.0.1:1").lines}
     assert "agents get isolation" in found["agent isolation"]["message"]
-    assert found["agent gone"]["state"] == "warning"
+    assert found["agent gone"]["state"] == "missing"
     assert "`no-such-agent`" in found["agent gone"]["message"]
-    assert (found["agent here"]["state"], found["agent here"]["message"]) == ("ok", "sh -c cat")
+    assert (found["agent here"]["state"], found["agent here"]["message"]) == ("works", "sh -c cat")
 
 
 def test_doctor_knows_the_database_of_a_newer_release(packline, tmp_path):
@@ -1067,7 +1100,7 @@ def test_doctor_knows_the_database_of_a_newer_release(packline, tmp_path):
         raw.commit()
     result = packline("doctor", "--server", "http://127.0.0.1:1")
     (found,) = (line for line in result.lines if line["what"] == "database")
-    assert found["state"] == "broken"
+    assert (found["state"], found["vital"]) == ("missing", True)
     assert "newer release" in found["message"]
 
 

@@ -291,9 +291,17 @@ def test_apply_export_and_check_speak_one_document(machine):
 
 
 def test_doctor_finds_the_server_well(machine):
-    found = {line["what"]: line["state"] for line in machine.lines("doctor")}
-    assert found["server"] == "ok"
-    assert "broken" not in found.values()
+    findings = machine.lines("doctor")
+    found = {line["what"]: line for line in findings}
+    assert found["server"]["state"] == "works"
+    assert not any(line["vital"] for line in findings)
+    unusable = [line["id"] for line in machine.lines("packs", "--unusable")]
+    usable = [line["id"] for line in machine.lines("packs", "--usable")]
+    said = f"{len(usable) + len(unusable)} loaded, {len(usable)} can run on this server"
+    assert found["packs"]["message"] == said
+    lacking = " ".join(line["message"] for line in findings if "Needed by" in line["message"])
+    assert all(name in lacking for name in unusable), "each with what it lacks"
+    assert found["models of writer"]["state"] == "not_set_up"
 
 
 def test_a_second_server_on_the_folder_says_what_to_do(machine):

@@ -144,8 +144,13 @@ class AttemptModels:
         self._warn = warn
 
     def missing(self, role: str) -> Missing | None:
-        """Return why no model can serve a role; None when one can."""
-        return self._gateway.missing(role)
+        """Return why no model can serve a role; None when one can. Warns if models are configured, but none works."""
+        missing = self._gateway.missing(role)
+        chain = self._gateway.roles.chain(role)
+        if missing is not None and chain:
+            why = next((candidate.missing for candidate in chain if candidate.missing is not None), missing)
+            self._warn(f"No model of the role `{role}` can be used. {why.message} {why.hint}".rstrip())
+        return missing
 
     async def text(
         self,

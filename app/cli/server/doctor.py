@@ -334,8 +334,13 @@ def _role(role: str, chain: list[tuple[str, str | None]], needed: str = "") -> F
         message = f"no model; set PACKLINE_MODEL_{role.upper()} to add one. {needed}"
         return Finding(what, "not_set_up", message.rstrip())
     models = ", then ".join(key if lack is None else f"{key} (cannot be used: {lack.strip()})" for key, lack in chain)
-    works = any(lack is None for _, lack in chain)
-    return Finding(what, "works" if works else "missing", models if works else f"{models}. {needed}".rstrip())
+    if all(lack is None for _, lack in chain):
+        return Finding(what, "works", models)
+    used = next((key for key, lack in chain if lack is None), None)
+    if used is None:
+        return Finding(what, "missing", f"{models}. No model serves this role. {needed}".rstrip())
+    instead = "" if used == chain[0][0] else f" {used} is used instead."
+    return Finding(what, "missing", f"{models}.{instead}")
 
 
 _SERVER_STATE = """

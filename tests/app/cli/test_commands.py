@@ -1002,6 +1002,8 @@ def test_doctor_says_what_works(packline, server):
         "models of image": "not_set_up",
         "store": "missing",
     }
+    replaced = "openai:gpt-5-mini (cannot be used: No key. Set it.), then ollama:qwen3. ollama:qwen3 is used instead."
+    assert (found["models of writer"]["state"], found["models of writer"]["message"]) == ("missing", replaced)
     assert [line["what"] for line in result.lines if line["vital"]] == ["store"]
     assert result.status == 1
 
@@ -1026,7 +1028,8 @@ def test_doctor_counts_as_unusable_what_the_list_of_packs_does(packline, server)
     assert found["models of image"][1].endswith("Needed by a.three.")
     assert found["models of writer"] == (
         "missing",
-        "openai:x (cannot be used: There is no key for openai:x. Store it.). Needed by a.three.",
+        "openai:x (cannot be used: There is no key for openai:x. Store it.). No model serves this role. "
+        "Needed by a.three.",
     )
     assert "programs" not in found, "said once"
     assert result.status == 0, "Packline works, these packs do not"

@@ -292,3 +292,25 @@ async def test_without_a_model_nothing_is_started_or_spent(
         await save(it, "may", step("may", "test.may", text=PROMPT))
         assert (await ran(it, "may"))["output"]["json"]["model"] == "False"
     assert server.asked == []
+
+
+@pytest.mark.parametrize("fallback", [True, False])
+async def test_a_model_that_has_no_key_is_a_warning_on_the_step(
+    tmp_path: Path, server: ModelServer, hanging: asyncio.Event, monkeypatch: pytest.MonkeyPatch, *, fallback: bool
+) -> None:
+    """Whether the next model takes over, or the pack goes on without any."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    chain = ("openai:gpt-5-mini", "own:good") if fallback else ("openai:gpt-5-mini",)
+    own = {"own": server.providers()["own"]}
+    async with product(tmp_path, make_packs(hanging), model_providers=own, model_roles={"writer": chain}) as it:
+        await save(it, "write", step("write", "test.write" if fallback else "test.may", text=PROMPT))
+        run = await look(it, (await ran(it, "write"))["id"], select="steps { warnings attempts { models } }")
+    assert run["state"] == "SUCCEEDED"
+    [written] = run["steps"]
+    assert written["attempts"][0]["models"] == (["own:good"] if fallback else [])
+    [warning] = written["warnings"]
+    lacking = "There is no key for openai:gpt-5-mini."
+    if fallback:
+        assert warning == f"{lacking} The next model of the role `writer` was asked."
+    else:
+        assert warning.startswith(f"No model of the role `writer` can be used. {lacking} Store a key with ")

@@ -26,6 +26,7 @@ export function ModelsAndLimits({ data, agents }: { data: ModelsAndLimitsQuery; 
                   ) : (
                     chain.map((model) => <ModelLine key={model.key} model={model} />)
                   )}
+                  <Replaced chain={chain} />
                 </span>
               </li>
             ))}
@@ -47,6 +48,25 @@ export function ModelsAndLimits({ data, agents }: { data: ModelsAndLimitsQuery; 
   );
 }
 
+/** What serves a role whose first model cannot be used. */
+function Replaced({ chain }: { chain: readonly ModelPartsFragment[] }): ReactNode {
+  const [first] = chain;
+  if (first === undefined || first.availability.usable) return null;
+  const used = chain.find(({ availability }) => availability.usable);
+  return (
+    <span className="block text-warn">
+      {used === undefined ? (
+        "No model serves this role. Packs that can work without a model do so; others cannot run."
+      ) : (
+        <>
+          <span className="font-mono">{used.key}</span> is used instead of{" "}
+          <span className="font-mono">{first.key}</span>.
+        </>
+      )}
+    </span>
+  );
+}
+
 function ModelLine({ model }: { model: ModelPartsFragment }): ReactNode {
   const missing = model.availability.missing[0];
   return (
@@ -63,7 +83,9 @@ function ModelLine({ model }: { model: ModelPartsFragment }): ReactNode {
             <Link to="/credentials" search={{ need: missing.name, return: "/settings" }} className="link">
               Add credential
             </Link>
-          ) : null}
+          ) : (
+            <TextWithCode text={missing?.hint ?? ""} />
+          )}
         </span>
       )}
     </span>

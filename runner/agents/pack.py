@@ -32,6 +32,9 @@ class AgentPack(Pack):
     agent: AgentStep
     selection: Selection | None
 
+    def __post_init__(self) -> None:
+        """Check nothing: `definitions` has checked the step, and nobody lists this pack."""
+
     @property
     def output_schema(self) -> dict[str, JSONValue]:
         """The output schema with the step's schema of `data`."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from runner.excerpts import plain_text
 from runner.failures import JSONValue
 from runner.issues import has_errors
 from runner.json_values import canonical_json, digest
@@ -174,7 +175,7 @@ def make_pack(
     return Pack(
         name=pack_name(server, tool.name),
         version=f"{revision}.0.0",
-        description=tool.description,
+        description=plain_text(tool.description),
         input_model=shaped("Input", tool.input_schema),
         output_model=output_model,
         effects=effects,

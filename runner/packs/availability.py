@@ -6,7 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from runner.excerpts import excerpt, plain_text
 from runner.issues import hint_of
+from runner.json_values import text_problem
 from runner.packs.needs import Missing
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 RequirementKind = Literal["input", "pack", "credential", "service", "model", "session", "agent_profile", "isolation"]
 #: How long a probe's answer is cached: lists do not probe for each entry, and a new program still shows soon.
 PROBE_SECONDS = 30.0
+_PROBE_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +67,25 @@ class Probes:
             return known[1]
         try:
             answer = service.probe()
+            if not _is_answer(answer):
+                answer = _broken(service, f"returned {answer!r}, not a `Missing` or None")
         except Exception as error:
-            answer = Missing(f"The probe of `{service.name}` failed: {error}.", "Check the probe in the pack.")
+            answer = _broken(service, f"failed: {error}")
         self._answers[service] = (now, answer)
         return answer
+
+
+def _is_answer(answer: object) -> bool:
+    """Whether a probe, which is the pack's code, returned what lists can show."""
+    if answer is None:
+        return True
+    texts = (answer.message, answer.hint) if isinstance(answer, Missing) else (None,)
+    return all(isinstance(text, str) and text_problem(text) is None for text in texts)
+
+
+def _broken(service: Service, what: str) -> Missing:
+    text = excerpt(plain_text(what), _PROBE_CHARACTERS)
+    return Missing(f"The probe of `{service.name}` {text}.", "Check the probe in the pack.")
 
 
 #: Lists what a pack needs and lacks besides services, such as credentials; does not name a step.

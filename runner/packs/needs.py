@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from runner.packs.installed import has_module, has_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+#: Names of `runner.secrets.credential_kinds.KINDS`; empty for any kind.
+CredentialKindName: TypeAlias = Literal[
+    "", "github", "ghost", "smtp", "openai", "anthropic", "google", "elevenlabs", "openai-compatible", "generic"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ class CredentialNeed:
     """
 
     key: str
-    kind: str
+    kind: CredentialKindName
     required: bool = True
 
 

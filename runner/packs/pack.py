@@ -10,24 +10,35 @@ from __future__ import annotations
 import inspect
 import re
 import typing
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
+from runner.excerpts import excerpt
+from runner.issues import nearest
+from runner.json_values import forbidden_text, text_problem
 from runner.packs.metadata import Metadata
+from runner.packs.needs import CredentialKindName, CredentialNeed, ModelNeed, Service
+from runner.packs.revalidation import find_misfit
+from runner.schemas.pydantic_messages import needed
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from runner.failures import JSONValue
     from runner.packs.context import ArtifactFile, PackContext
-    from runner.packs.needs import CredentialNeed, ModelNeed, Service
 
 Effects = Literal["none", "idempotent", "external"]
 
 PACK_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+\Z")
-PACK_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)\Z")
+PACK_VERSION = re.compile(r"((0|[1-9][0-9]{0,8})\.){2}(0|[1-9][0-9]{0,8})\Z")
+CREDENTIAL_KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
+MAX_TIMEOUT_SECONDS = 86_400
+_FLAGS = ("repeatable", "preserves_session", "uses_session", "uses_agent", "at_most_once", "takes_idempotency_key")
+#: Longest value in a message, in characters.
+_VALUE_CHARACTERS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,8 @@ class PostCondition:
 @dataclass(frozen=True, eq=False)
 class Pack:
     """A callable capability with its contract.
+
+    Cannot be made with a wrong value, so that lists, searches and runs need no checks; `registry` checks the schemas.
 
     Attributes:
         name: `area.verb`.
@@ -93,6 +106,19 @@ class Pack:
     metadata: Metadata
     handler: Callable[[PackContext, Any], Awaitable[BaseModel]]
 
+    def __post_init__(self) -> None:
+        """Check every value.
+
+        Raises:
+            PackDefinitionError: A value is wrong.
+        """
+        name: object = self.name
+        if not isinstance(name, str) or not PACK_NAME.match(name):
+            shown = excerpt(name if isinstance(name, str) else repr(name), _VALUE_CHARACTERS)
+            raise PackDefinitionError(f"Pack name `{shown}` is not of the form `area.verb` in lower case.")
+        for problem in _problems(self):
+            raise PackDefinitionError(f"Pack {name}: {problem}")
+
     @property
     def input_schema(self) -> dict[str, JSONValue]:
         """JSON Schema (draft 2020-12) of the input."""
@@ -132,14 +158,6 @@ def pack(
     Raises:
         PackDefinitionError: The function or a value does not fit the protocol.
     """
-    if not PACK_NAME.match(name):
-        raise PackDefinitionError(f"Pack name `{name}` is not of the form `area.verb` in lower case.")
-    if not PACK_VERSION.match(version):
-        raise PackDefinitionError(f"Pack {name}: version `{version}` is not a semantic version such as `1.0.0`.")
-    if effects not in (known := typing.get_args(Effects)):
-        raise PackDefinitionError(f"Pack {name}: effects is `{effects}`, not one of {', '.join(known)}.")
-    if timeout_seconds is not None and not 0 < timeout_seconds <= 86_400:
-        raise PackDefinitionError(f"Pack {name}: timeout_seconds {timeout_seconds} is not within 0 to 86400.")
 
     def declare(function: Callable[..., Awaitable[BaseModel]]) -> Pack:
         if not inspect.iscoroutinefunction(function):
@@ -170,12 +188,12 @@ def pack(
             at_most_once=at_most_once,
             takes_idempotency_key=takes_idempotency_key,
             timeout_seconds=timeout_seconds,
-            services=tuple(services),
-            credentials=tuple(credentials),
-            models=tuple(models),
+            services=_items(services),
+            credentials=_items(credentials),
+            models=_items(models),
             cost=cost,
-            post_conditions=tuple(post_conditions),
-            metadata=metadata or Metadata(),
+            post_conditions=_items(post_conditions),
+            metadata=Metadata() if metadata is None else metadata,
             handler=function,
         )
 
@@ -190,3 +208,112 @@ def _forbid_unknown(model: type[BaseModel]) -> type[BaseModel]:
         if not model.model_config.get("defer_build"):
             model.model_rebuild(force=True)
     return model
+
+
+def _items(given: Any) -> Any:  # noqa: ANN401 - `Pack` refuses what is no list
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str | Mapping) else given
+
+
+def _problems(pack: Any) -> Iterator[str]:  # noqa: ANN401 - the values may have any type
+    """Yield what is wrong with a pack's values; each names the field, the value and the rule."""
+    if not isinstance(pack.version, str) or not PACK_VERSION.match(pack.version):
+        yield f'version is {_shown(pack.version)}, not a semantic version such as "1.0.0".'
+    yield from _choice("effects", pack.effects, typing.get_args(Effects))
+    for flag in _FLAGS:
+        yield from _flag(flag, getattr(pack, flag))
+    limit = pack.timeout_seconds
+    is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
+    if limit is not None and not (is_number and 0 < limit <= MAX_TIMEOUT_SECONDS):
+        yield f"timeout_seconds is {_shown(limit)}, not a number of seconds above 0 and up to {MAX_TIMEOUT_SECONDS}."
+    yield from _text("description", pack.description)
+    yield from _text("cost", pack.cost)
+    for role, model in (("input", pack.input_model), ("output", pack.output_model)):
+        if not (isinstance(model, type) and issubclass(model, BaseModel)):
+            yield f"its {role} is {_shown(model)}; it must be annotated with a pydantic model."
+    if not callable(pack.handler):
+        yield f"its handler is {_shown(pack.handler)}, not a function."
+    yield from _metadata_problems(pack.metadata)
+    for field, kind in _LISTS.items():
+        items = getattr(pack, field)
+        if not isinstance(items, tuple):
+            yield f"{field} is {_shown(items)}, not a list of {kind.__name__}."
+            continue
+        for index, item in enumerate(items):
+            if isinstance(item, kind):
+                yield from (f"{field}[{index}].{problem}" for problem in _item_problems(item))
+            else:
+                yield f"{field}[{index}] is {_shown(item)}, not a {kind.__name__}."
+
+
+def _item_problems(item: Any) -> Iterator[str]:  # noqa: ANN401 - as above
+    """Yield what is wrong with a requirement or post-condition, beginning with the field."""
+    if isinstance(item, Service):
+        yield from _name("name", item.name)
+        yield from _function("probe", item.probe)
+    elif isinstance(item, PostCondition):
+        yield from _name("description", item.description)
+        yield from _function("check", item.check)
+    else:
+        yield from _flag("required", item.required)
+        if isinstance(item, ModelNeed):
+            yield from _name("role", item.role)
+        else:
+            if not isinstance(item.key, str) or not CREDENTIAL_KEY.match(item.key):
+                yield f"key is {_shown(item.key)}, not the key of a credential such as 'github'."
+            yield from _choice("kind", item.kind, typing.get_args(CredentialKindName))
+
+
+def _metadata_problems(metadata: object) -> Iterator[str]:
+    if not isinstance(metadata, Metadata):
+        yield f"metadata is {_shown(metadata)}; write `Metadata(…)`."
+    elif (misfit := find_misfit(metadata)) is not None:
+        path, error = misfit
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in ("metadata", *path, *first["loc"]))
+        yield f"{where} is {_shown(first['input'])}; {needed(first)}."
+    else:
+        for issue in forbidden_text(metadata.model_dump()):
+            yield f"{'.'.join(('metadata', *issue.path))}: {issue.message}"
+
+
+def _choice(field: str, value: object, known: Sequence[str]) -> Iterator[str]:
+    if not isinstance(value, str) or value not in known:
+        near = nearest(value, known) if isinstance(value, str) else None
+        meant = f" Did you mean {_shown(near)}?" if near else ""
+        yield f"{field} is {_shown(value)}, not one of {', '.join(_shown(one) for one in known if one)}.{meant}"
+
+
+def _flag(field: str, value: object) -> Iterator[str]:
+    if not isinstance(value, bool):
+        yield f"{field} is {_shown(value)}, not True or False."
+
+
+def _name(field: str, value: object) -> Iterator[str]:
+    if not isinstance(value, str) or not value.strip():
+        yield f"{field} is {_shown(value)}, not a text."
+    else:
+        yield from _text(field, value)
+
+
+def _text(field: str, value: object) -> Iterator[str]:
+    if not isinstance(value, str):
+        yield f"{field} is {_shown(value)}, not a text."
+    elif problem := text_problem(value):
+        yield f"{field} holds {problem}; remove that character."
+
+
+def _function(field: str, value: object) -> Iterator[str]:
+    if not callable(value) or inspect.iscoroutinefunction(value):
+        yield f"{field} is {_shown(value)}, not a function without `async`."
+
+
+def _shown(value: object) -> str:
+    return excerpt(repr(value), _VALUE_CHARACTERS)
+
+
+_LISTS: Mapping[str, type] = {
+    "services": Service,
+    "credentials": CredentialNeed,
+    "models": ModelNeed,
+    "post_conditions": PostCondition,
+}

@@ -19,10 +19,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from runner.packs.pack import Pack
+from runner.excerpts import excerpt, plain_text
+from runner.packs.pack import Pack, PackDefinitionError
+from runner.packs.schemas import schema_problem
 from runner.processes import pack_modules
+from runner.schemas.pydantic_messages import needed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -34,6 +37,9 @@ MOUNT_AREA = "mcp."
 _DECLARED = re.compile(r"""\bpack\(\s*(?:name\s*=\s*)?["']([a-z0-9_.]+)["']""")
 #: Hint for a pack that could not be loaded.
 REPAIR = "Fix the file and restart the server. `packline doctor` lists everything that failed to load."
+#: Longest message of a load error and longest value in one, in characters.
+_MESSAGE_CHARACTERS = 2000
+_VALUE_CHARACTERS = 80
 _HERE = Path(__file__).resolve().parent.parent
 
 
@@ -160,7 +166,7 @@ class Registry:
         self.revision += 1
         errors = list(source.load_errors)
         for origin, pack in packs:
-            problem = self._objection(pack, source.kind)
+            problem = self._objection(pack, source.kind, origin)
             if problem is not None:
                 errors.append(LoadError(origin, problem, (pack.name,)))
                 continue
@@ -185,7 +191,7 @@ class Registry:
             else:
                 del self._versions[name]
 
-    def _objection(self, pack: Pack, kind: SourceKind) -> str | None:
+    def _objection(self, pack: Pack, kind: SourceKind, origin: str) -> str | None:
         if pack.name.startswith(MOUNT_AREA) != (kind == "mcp_server"):
             return f"Pack {pack.name}: names that start with `{MOUNT_AREA}` belong to mounted MCP servers."
         for entry in self._versions.get(pack.name, ()):
@@ -194,7 +200,20 @@ class Registry:
                     f"Pack {pack.name} {pack.version} is already loaded from {entry.source_key[1]}. "
                     "Give one of them another name or version."
                 )
+        # Tests check the schemas of built-in packs, `runner.mounts.tools` those of tools.
+        if kind in ("user_folder", "entry_point") and (problem := schema_problem(pack)) is not None:
+            return f"Pack {pack.name}: {problem}{_declared_at(pack, origin)}"
         return None
+
+
+def _declared_at(pack: Pack, origin: str) -> str:
+    """Return where a pack's function begins, in brackets; empty if that is unknown."""
+    code = getattr(pack.handler, "__code__", None)
+    return "" if code is None else f" ({_place(code.co_filename, code.co_firstlineno, origin)})"
+
+
+def _place(file: str, line: int | None, origin: str) -> str:
+    return f"line {line}" if file == origin else f"{file}, line {line}"
 
 
 def builtins_folder() -> Path:
@@ -249,7 +268,7 @@ def _load_folder(registry: Registry, kind: SourceKind, source: str, folder: Path
                 module = importlib.import_module(f"{package}.{area}.{verb}")
                 packs += [(str(file), pack) for pack in _packs_in(module)]
             except BaseException as error:  # a pack file may raise anything, also SystemExit and KeyboardInterrupt
-                errors.append(LoadError(str(file), _describe(error, file), _names_in(file)))
+                errors.append(LoadError(plain_text(file), _describe(error, package, str(file)), _names_in(file)))
     registry.put(PackSource(kind, str(folder), tuple(errors)), packs)
 
 
@@ -296,7 +315,7 @@ def _load_entry_points(registry: Registry) -> None:
         try:
             packs = [(origin, pack) for pack in _packs_of(point.load())]
         except BaseException as error:
-            errors.append(LoadError(origin, _describe(error, None)))
+            errors.append(LoadError(origin, _describe(error, point.module.partition(".")[0], origin)))
         registry.put(PackSource("entry_point", origin, tuple(errors)), packs)
 
 
@@ -312,14 +331,41 @@ def _packs_of(loaded: object) -> list[Pack]:
     raise TypeError(f"It names a {type(loaded).__name__}; expected a module, a pack or a list of packs.")
 
 
-def _describe(error: BaseException, file: Path | None) -> str:
-    """Describe an exception in one line, with the last line number in the file."""
-    if isinstance(error, SyntaxError):
-        return f"Syntax error in line {error.lineno}: {error.msg}"
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    if isinstance(error, SystemExit):
-        text = f"It ended the process (sys.exit({error.code!r})) instead of declaring packs."
-    lines = [
-        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if file and frame.filename == str(file)
+def _describe(error: BaseException, package: str, origin: str) -> str:
+    """Describe an exception in one line, with the author's last line: the last frame in a module of the package."""
+    match error:
+        case SyntaxError():
+            elsewhere = "" if error.filename in (None, origin) else f" of {error.filename}"
+            return _one_line(f"Syntax error in line {error.lineno}{elsewhere}: {error.msg}")
+        case SystemExit():
+            text = f"It ended the process (sys.exit({error.code!r})) instead of declaring packs."
+        case PackDefinitionError():
+            text = str(error)
+        case ValidationError():
+            text = _misfit(error)
+        case _:
+            text = ": ".join(part for part in (type(error).__name__, _text(error)) if part)
+    places = [
+        _place(frame.f_code.co_filename, line, origin)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if f"{frame.f_globals.get('__name__')}.".startswith(f"{package}.")
     ]
-    return f"{text} (line {lines[-1]})" if lines else text
+    return _one_line(f"{text} ({places[-1]})" if places else text)
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # a pack's exception may fail even at that
+        return ""
+
+
+def _misfit(error: ValidationError) -> str:
+    """Word the first error of a model that a pack file makes, such as its metadata."""
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in (error.title, *first["loc"]))
+    return f"{where} is {excerpt(repr(first['input']), _VALUE_CHARACTERS)}; {needed(first)}."
+
+
+def _one_line(text: str) -> str:
+    return excerpt(" ".join(plain_text(text).split()), _MESSAGE_CHARACTERS)

@@ -22,6 +22,8 @@ query CliCatalog($filter: CatalogFilter, $first: Int, $after: Cursor) {
 """
 )
 
+LOAD_ERRORS = "query CliLoadErrors { server { packSources { loadErrors { origin message } } } }"
+
 PIPELINES = (
     REQUIREMENT_PARTS
     + """

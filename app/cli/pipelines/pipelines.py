@@ -183,6 +183,10 @@ def packs(
     with Client(Target.find(server)) as client:
         found = list(client.pages(documents.CATALOG, "catalog", {"filter": wanted}, limit=limit))
         client.refuse_missed("kind", [*(accepts or ()), *(produces or ())], "`packline packs` shows all kinds.")
+        if usable is not True:
+            sources = client.execute(documents.LOAD_ERRORS)["server"]["packSources"]
+            for lost in (lost for source in sources for lost in source["loadErrors"]):
+                output.note(f"{lost['origin']} could not be loaded: {lost['message']}")
         if output.is_json:
             for one in found:
                 output.emit(one)

@@ -596,11 +596,23 @@ def entry(**more):
 
 def test_packs_say_what_is_missing(packline, server):
     server.answers["CliCatalog"] = page("catalog", entry())
+    server.answers["CliLoadErrors"] = {"server": {"packSources": []}}
     result = packline("packs", "render", "slides", "--accepts", "markdown", "--unusable", "--text")
     assert "no: typst is not installed." in result.out
     assert "slides.render (for practice)" in result.out
     wanted = {"text": "render slides", "usable": False, "kind": "PACK", "accepts": ["markdown"]}
     assert server.asked_for("CliCatalog")[0]["filter"] == wanted
+    assert result.err == ""
+
+
+def test_packs_name_the_files_that_could_not_be_loaded(packline, server):
+    lost = {"origin": "/mine/packs/a.py", "message": "Pack a.b: effects is 'no'. (line 4)"}
+    server.answers["CliCatalog"] = page("catalog", entry())
+    server.answers["CliLoadErrors"] = {"server": {"packSources": [{"loadErrors": []}, {"loadErrors": [lost]}]}}
+    said = "/mine/packs/a.py could not be loaded: Pack a.b: effects is 'no'. (line 4)\n"
+    assert packline("packs").err == said
+    assert packline("packs", "--unusable").err == said
+    assert packline("packs", "--usable").err == ""
 
 
 def test_pipelines_are_listed(packline, server):

@@ -30,7 +30,7 @@ class Said(BaseModel):
     version="1.0.0",
     effects="none",
     repeatable=True,
-    credentials=[CredentialNeed("nowhere.key", "generic")],
+    credentials=[CredentialNeed("nowhere_key", "generic")],
 )
 async def locked(ctx: PackContext, given: Said) -> Said:
     """Says the same, where there is a key."""
@@ -191,14 +191,14 @@ async def test_what_cannot_run_here_says_what_it_needs_and_goes_after_its_like_t
 
     best = (await api.me.call("route_request", userIntent=f"{word} it please"))["recommendation"]
     assert await _name(api, best) == lacking
-    assert [(lack["kind"], lack["name"]) for lack in best["missingRequirements"]] == [("CREDENTIAL", "nowhere.key")]
+    assert [(lack["kind"], lack["name"]) for lack in best["missingRequirements"]] == [("CREDENTIAL", "nowhere_key")]
 
     able = await api.save(step("say", "test.echo", text="${{ inputs.text }}"), key=f"{api.key}-z", metadata=told)
     routed = await api.me.call("route_request", userIntent=f"{word} it please")
     assert await _name(api, routed["recommendation"]) == able
     assert routed["recommendation"]["missingRequirements"] == []
     (other,) = [answer for answer in routed["alternatives"] if await _name(api, answer) == lacking]
-    assert [lack["name"] for lack in other["missingRequirements"]] == ["nowhere.key"]
+    assert [lack["name"] for lack in other["missingRequirements"]] == ["nowhere_key"]
 
 
 async def _name(api: Api, answer: Any) -> str | None:

@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from runner.packs.registry import PackSource, Registry, builtins_folder, load_registry
+from runner.packs.schemas import schema_problem
 from runner.processes import pack_modules
 from tests.support.pack_folders import pack_source, write_pack_folder
 
@@ -74,6 +75,7 @@ BROKEN = {
     "exit": ("import sys\nsys.exit(3)\n", "sys.exit(3)"),
     "interrupt": ("raise KeyboardInterrupt\n", "KeyboardInterrupt"),
     "panic": ("class Panic(BaseException): pass\nraise Panic('index out of bounds')\n", "Panic: index out of bounds"),
+    "unreadable": ("class Odd(Exception):\n    def __str__(self): raise self\nraise Odd\n", "Odd (line 3)"),
     "missing": ("import no_such_module_at_all\n", "No module named 'no_such_module_at_all'"),
     "declaration": (pack_source("Not A Name"), "Pack name `Not A Name`"),
     "model": ("import pydantic\n\nclass Bad(pydantic.BaseModel):\n    at: object()\n", "Unable to generate"),
@@ -94,6 +96,13 @@ def test_a_broken_file_is_reported_and_the_rest_load(tmp_path, empty):
     for name, (_, expected) in BROKEN.items():
         assert expected in messages[name]
     assert registry.sources()[1].load_errors == tuple(registry.load_errors())
+
+
+def test_a_declaration_in_a_helper_is_reported_with_the_helpers_place(tmp_path, empty):
+    files = {"_shared.py": "\n\n" + pack_source("Text.Shared"), "text/echo.py": "from .._shared import run\n"}
+    folder = write_pack_folder(tmp_path / "mine", files)
+    (error,) = load(empty, folder).load_errors()
+    assert error.message.endswith(f"in lower case. ({folder}/packs/_shared.py, line 19)")
 
 
 def test_a_folder_that_is_not_there_is_reported(tmp_path, empty):
@@ -131,7 +140,9 @@ def test_loading_again_gives_the_same_packs(tmp_path, empty):
 def test_entry_points_may_name_modules_packs_and_lists(tmp_path, empty, monkeypatch):
     second = pack_source("acme.two").replace("async def run", "async def second").replace("from __future__", "#")
     (tmp_path / "acme.py").write_text(pack_source("acme.one") + "listed = [run]\nnothing = 7\n" + second)
+    (tmp_path / "acme_wrong.py").write_text(pack_source("acme.wrong").replace('"none"', '"some"'))
     points = "module = acme\none = acme:second\nlisted = acme:listed\nbad = acme:nothing\ngone = acme_gone\n"
+    points += "wrong = acme_wrong\n"
     info = tmp_path / "acme-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
@@ -141,7 +152,8 @@ def test_entry_points_may_name_modules_packs_and_lists(tmp_path, empty, monkeypa
     registry = load_registry(empty, (), entry_points=True)
     assert registry.names() == ["acme.one", "acme.two"]
     messages = {error.origin: error.message for error in registry.load_errors()}
-    assert messages.keys() == {"acme:bad", "acme:gone"}
+    assert messages.keys() == {"acme:bad", "acme:gone", "acme:wrong"}
+    assert messages["acme:wrong"].endswith(f" ({tmp_path}/acme_wrong.py, line 17)")
     assert "names a int" in messages["acme:bad"]
     pack = registry.find("acme.two")
     assert pack is not None
@@ -171,6 +183,11 @@ def test_what_ships_loads_without_errors_and_without_heavy_libraries():
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=builtins_folder().parent)
+
+
+def test_the_schemas_of_what_ships_can_be_listed_and_checked():
+    packs = load_registry(builtins_folder(), entry_points=False).packs()
+    assert {pack.name: schema_problem(pack) for pack in packs} == dict.fromkeys((pack.name for pack in packs), None)
 
 
 def test_sources_are_known_to_whoever_starts_workers(tmp_path, empty):

@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 from packline import PackContext, pack
 from store.database.dialects import Sql
 from tests.support.front_door import command
-from tests.support.pack_folders import pack_source, write_pack_folder
 from tests.support.product import product
 
 if TYPE_CHECKING:
@@ -72,17 +71,3 @@ async def test_any_word_may_be_a_level(tmp_path: Path, database: str) -> None:
         assert failed["failure"]["code"] == "HANDLER_FAILED"
         assert "'best' is not a valid ArtifactStatus" in failed["failure"]["message"]
         assert (await it.query("{ artifacts { nodes { name status } } }"))["artifacts"]["nodes"] == []
-
-
-async def test_any_other_word_for_the_effects_of_a_pack_is_refused(tmp_path: Path) -> None:
-    odd = pack_source("test.odd").replace('effects="none"', 'effects="some"')
-    mine = write_pack_folder(tmp_path / "mine", {"test/odd.py": odd, "test/good.py": pack_source("test.good")})
-    async with product(tmp_path, pack_path=(mine,)) as it:
-        listed = await it.query(
-            """{ odd: pack(id: "test.odd") { name } good: pack(id: "test.good") { effects }
-                server { packSources { loadErrors { message } } } }"""
-        )
-    assert (listed["odd"], listed["good"]) == (None, {"effects": "NONE"})
-    errors = [error["message"] for source in listed["server"]["packSources"] for error in source["loadErrors"]]
-    assert len(errors) == 1
-    assert "Pack test.odd: effects is `some`, not one of none, idempotent, external." in errors[0]

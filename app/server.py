@@ -261,7 +261,8 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
 
     async def say(url: str) -> None:
         assert app.authenticator is not None
-        link = await app.authenticator.first_link()
+        # Elsewhere, standard output is kept as a log that others read, and the link would sign them in.
+        link = await app.authenticator.first_link() if sys.stdout.isatty() else None
         print_start(url, link=link_url(url, link) if link else None, host=settings.host)
 
     try:

@@ -41,6 +41,7 @@ from runner.definitions.preflight import preflight
 from runner.issues import Hint, Issue, argument_error, error, has_errors
 from runner.json_values import canonical_json, digest
 from runner.resuming.plan import UNCHANGED, StepInputChange
+from runner.running.run_log import log_resumed
 from store.runs.unit_types import LostLeaseError, NewRun, NewStep, QueueFullError, Resume, ResumeStep, WrongStateError
 from store.states import RunCause, RunState, Scope
 
@@ -164,6 +165,7 @@ async def resume_run(
         ) from wrong_state
     except QueueFullError as full:
         raise queue_full(full) from full
+    log_resumed(id, context.caller.subject)
     if wait_seconds:
         await engine.wait_ended(id, wait_seconds)
     return id

@@ -14,6 +14,7 @@ from resolvers.pipelines.start_checks import wait_out_of_range
 from resolvers.problems import Invalid, NotFound, WrongState
 from resolvers.query_limits import check_query_size
 from resolvers.tools import RUN_ID, WAIT_SECONDS_MAX, Parameter, Tool
+from runner.running.run_log import log_cancelled
 from runner.watching.bus import wait_flag
 from store.database.wakes import Topic
 from store.pipelines.reads import find_pipelines
@@ -262,7 +263,7 @@ async def cancel_run(context: Context, *, id: str, reason: str | None = None) ->
     await changeable_run(context, id)
     shown = context.services.redactor.excerpt(reason, 500) if reason else None
     try:
-        await context.commit(lambda conn: request_cancel(conn, id, shown))
+        state = await context.commit(lambda conn: request_cancel(conn, id, shown))
     except WrongStateError as wrong:
         if wrong.state is RunState.CANCELLED:
             await context.commit_unchanged()
@@ -270,6 +271,8 @@ async def cancel_run(context: Context, *, id: str, reason: str | None = None) ->
         raise WrongState(
             f"Run {id} has already ended: it is {wrong.state}.", id, hint="There is nothing to cancel."
         ) from wrong
+    if state is RunState.CANCELLED:
+        log_cancelled(id)
     return id
 
 

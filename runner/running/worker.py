@@ -24,6 +24,7 @@ from runner.running.dispatcher import RESCUE_PRIORITY
 from runner.running.heartbeat import CANCELLED, Heartbeat
 from runner.running.next_step import StepPreparer
 from runner.running.outcome import check_lost_attempt, decide_next, failure_json
+from runner.running.run_log import RunLog, log_cancelled
 from store.database.errors import StoreClosedError, StoreError
 from store.database.wakes import Topic
 from store.runs.claimed_run import fail_run, release
@@ -126,7 +127,11 @@ class Worker:
             except StoreError as error:
                 log.warning("a run could not be claimed; the rescue will find it again", run=run_id, error=str(error))
                 return None
-            return taken if isinstance(taken, NotClaimed) else await self.run_claimed(taken)
+            if isinstance(taken, NotClaimed):
+                if taken.reason is Refusal.ENDED:
+                    log_cancelled(run_id)
+                return taken
+            return await self.run_claimed(taken)
 
     @contextmanager
     def busy(self, run_id: str) -> Iterator[None]:
@@ -147,10 +152,16 @@ class Worker:
             return await self._store.write_few(unit, *args, **kwargs)
 
     async def run_claimed(self, taken: RunClaim) -> NotClaimed | None:
-        """Execute a claimed run as far as it goes. On every exit this worker no longer holds the run."""
-        fence = taken.fence
+        """Execute a claimed run as far as it goes; return until when it waits for a retry, if it does.
+
+        On every exit this worker no longer holds the run.
+        """
+        claimed, fence = taken.claim, taken.fence
+        run_log = RunLog(claimed)
+        run_log.claimed()
+        left = None
         try:
-            return await self._run_claimed(taken)
+            left = await self._run_claimed(taken, run_log)
         except LostLeaseError as lost:
             log.warning("a run was taken over; its result here is dropped", run=fence.run_id, reason=str(lost))
         except StoreClosedError:
@@ -166,15 +177,20 @@ class Worker:
                 hint="Report it. A resume tries again.",
             )
             try:
-                await self._fail_run(fence, failure)
+                left = await self._fail_run(fence, failure)
             except (LostLeaseError, StoreError):
                 await self._heartbeat.abandon(fence.run_id, fence.epoch)
         finally:
             self._active.pop(fence.run_id, None)
-        return None
+        if left is None:
+            return None
+        run_log.left(left)
+        if left.not_before is None:
+            return None
+        return NotClaimed(Refusal.LATER, claimed.caller_id, left.wait_seconds, left.not_before)
 
-    async def _run_claimed(self, taken: RunClaim) -> NotClaimed | None:
-        """Execute a claimed run; when it waits for a retry, return until when."""
+    async def _run_claimed(self, taken: RunClaim, run_log: RunLog) -> Settled:
+        """Execute a claimed run until it ends, waits or is released."""
         claimed, fence, begun = taken
         try:
             if begun is not None:
@@ -182,23 +198,19 @@ class Worker:
             else:
                 pipeline = await self._compiled(claimed)
                 if pipeline is None:
-                    await self._release(fence, None)
-                    return None
+                    return await self._release(fence, None)
                 run = ClaimedRun.of(claimed, fence, pipeline)
             self._active[claimed.run_id] = run
             if claimed.run_id in self._cancelled:
                 run.stop(CANCELLED)
             elif begun is not None and self._stopping:
                 run.stop(STOPPED)
-            left = await self._drive(run, begun)
+            left = await self._drive(run, begun, run_log)
         except CompileError as error:
-            await self._fail_run(fence, Failure(FailureCode.INTERNAL, str(error)))
-            return None
+            return await self._fail_run(fence, Failure(FailureCode.INTERNAL, str(error)))
         if left.state is RunState.SUCCEEDED and run.sessions:
             await self._store.write_few(end_sessions_of_run, claimed.run_id)
-        if left.not_before is not None:
-            return NotClaimed(Refusal.LATER, claimed.caller_id, left.wait_seconds, left.not_before)
-        return None
+        return left
 
     async def _compiled(self, claimed: Claim) -> CompiledPipeline | None:
         """Return the definition of a claimed run; None when the server stops before a large one is compiled."""
@@ -216,18 +228,18 @@ class Worker:
 
     # -------------------------------------------------------------------------------------------- steps
 
-    async def _drive(self, run: ClaimedRun, begun: FirstStep | None) -> Settled:
+    async def _drive(self, run: ClaimedRun, begun: FirstStep | None, run_log: RunLog) -> Settled:
         """Execute steps from the first that has not succeeded, until the run ends, waits or is released."""
         opened = await self._begin(run) if begun is None else (begun.first, begun.settled)
-        if isinstance(opened, RunState):
-            return Settled(opened)
+        if isinstance(opened, Settled):
+            return opened
         current, started = opened
         while started.started:
             outcome, end = await run_attempt(self._resources, run, current)
             if run.lost:
                 raise LostLeaseError(f"Run {run.fence.run_id} was taken over while a step ran.")
             if outcome.failure is STOPPED:
-                return Settled(await self._release(run.fence, (end.step_id, end.attempt_id), end.spent))
+                return await self._release(run.fence, (end.step_id, end.attempt_id), end.spent)
             following, upcoming = decide_next(run, current, outcome, self._preparer, is_stopping=self._stopping)
             started = await self._store.write_few(
                 settle,
@@ -236,6 +248,8 @@ class Worker:
                 following,
                 artifact_days=self._resources.limits.artifact_days,
             )
+            if outcome.failure is not None and not outcome.cancelled:
+                run_log.step_failed(current, outcome.failure, started)
             if started.state is RunState.RUNNING and not started.started:
                 started, upcoming = await self._after_pause(run, upcoming)
             if upcoming is None:
@@ -243,8 +257,8 @@ class Worker:
             current = upcoming
         return started
 
-    async def _begin(self, run: ClaimedRun) -> tuple[PreparedStep, Settled] | RunState:
-        """Start the first step that has not succeeded; return the run's state where none can start."""
+    async def _begin(self, run: ClaimedRun) -> tuple[PreparedStep, Settled] | Settled:
+        """Start the first step that has not succeeded, or return how the run was left where none can start."""
         if (lost := check_lost_attempt(run, self._resources)) is not None:
             return await self._fail_run(run.fence, lost)
         if self._stopping:
@@ -253,10 +267,9 @@ class Worker:
             return await self._fail_run(run.fence, broken)
         current = self._preparer.next(run)
         if current is None:
-            done = await self._store.write_few(
+            return await self._store.write_few(
                 finish_run, run.fence, artifact_days=self._resources.limits.artifact_days
             )
-            return done.state
         if isinstance(current, RefusedStep):
             return await self._refuse_first(run, current)
         started = await self._store.write_few(start_attempt, run.fence, current.start, run.states[current.step.key])
@@ -265,28 +278,26 @@ class Worker:
     async def _after_pause(self, run: ClaimedRun, upcoming: PreparedStep | None) -> tuple[Settled, PreparedStep | None]:
         """Go on between two steps: release the run if the server stops, else start an at-most-once step."""
         if self._stopping or upcoming is None:
-            return Settled(await self._release(run.fence, None)), None
+            return await self._release(run.fence, None), None
         started = await self._store.write_few(start_attempt, run.fence, upcoming.start, run.states[upcoming.step.key])
         return started, upcoming
 
-    async def _refuse_first(self, run: ClaimedRun, refused: RefusedStep) -> RunState:
+    async def _refuse_first(self, run: ClaimedRun, refused: RefusedStep) -> Settled:
         fail = Fail(failure_json(refused.failure), refused.failure.message)
-        settled = await self._store.write_few(fail_step, run.fence, refused.start, run.states[refused.step.key], fail)
-        return settled.state
+        return await self._store.write_few(fail_step, run.fence, refused.start, run.states[refused.step.key], fail)
 
-    async def _fail_run(self, fence: Fence, failure: Failure) -> RunState:
-        settled = await self._store.write_few(fail_run, fence, Fail(failure_json(failure), failure.message))
-        return settled.state
+    async def _fail_run(self, fence: Fence, failure: Failure) -> Settled:
+        return await self._store.write_few(fail_run, fence, Fail(failure_json(failure), failure.message))
 
-    async def _release(self, fence: Fence, attempt: tuple[str, str] | None, spent: Spent | None = None) -> RunState:
+    async def _release(self, fence: Fence, attempt: tuple[str, str] | None, spent: Spent | None = None) -> Settled:
         """Release a run and enqueue it for another worker."""
 
-        def unit(conn: Connection) -> None:
-            release(conn, fence, attempt, STOPPED.message, spent)
+        def unit(conn: Connection) -> Settled:
+            left = release(conn, fence, attempt, STOPPED.message, spent)
             self._dispatcher.enqueue(conn, fence.run_id, priority=RESCUE_PRIORITY)
+            return left
 
-        await self._store.write_few(unit)
-        return RunState.QUEUED
+        return await self._store.write_few(unit)
 
     def _cancelling(self, run_id: str) -> None:
         if (run := self._active.get(run_id)) is not None:

@@ -37,9 +37,11 @@ _CLAIM = Sql(
 _CLAIMED_RUN = Sql(
     """
     SELECT run.pipeline_id, run.version_id, coalesce(version.document, run.document) AS document,
-        version.input_schema, run.inputs, run.force, caller.subject
+        version.input_schema, run.inputs, run.force, run.cause, caller.subject,
+        coalesce(pipeline.key, run.pack, run.pipeline_id) AS target
     FROM run JOIN caller ON caller.id = run.caller_id
         LEFT JOIN pipeline_version AS version ON version.id = run.version_id
+        LEFT JOIN pipeline ON pipeline.id = run.pipeline_id
     WHERE run.id = :id
     """
 )
@@ -189,6 +191,8 @@ def claim(
         row.epoch + 1,
         deadline_at,
         now,
+        deadline_seconds=row.deadline_seconds,
+        taken_over=state is RunState.RUNNING,
         lost_attempt=lost.attempt_id if lost else None,
         lost_in_row=lost_in_row,
         next_seq=row.next_seq + count,
@@ -214,6 +218,8 @@ def _claimed(
     deadline_at: datetime,
     now: datetime,
     *,
+    deadline_seconds: float,
+    taken_over: bool,
     lost_attempt: str | None,
     lost_in_row: int,
     next_seq: int,
@@ -227,12 +233,16 @@ def _claimed(
         subject=row.subject,
         pipeline_id=row.pipeline_id,
         version_id=row.version_id,
+        target=row.target,
+        cause=row.cause,
         document=row.document,
         input_schema=row.input_schema,
         inputs=row.inputs,
         force=bool(row.force),
         deadline_at=deadline_at,
+        deadline_seconds=deadline_seconds,
         steps=_steps(conn, run_id),
+        taken_over=taken_over,
         lost_attempt=lost_attempt,
         lost_in_row=lost_in_row,
         now=now,

@@ -48,7 +48,7 @@ def fail_run(conn: Connection, fence: Fence, fail: Fail) -> Settled:
         conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=fail.failure, message=fail.message
     )
     ledger.write()
-    return Settled(RunState.FAILED)
+    return Settled(RunState.FAILED, failure=fail.failure)
 
 
 def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str) -> None:
@@ -72,7 +72,7 @@ def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str)
 
 def release(
     conn: Connection, fence: Fence, attempt: tuple[str, str] | None, reason: str, spent: Spent | None = None
-) -> None:
+) -> Settled:
     """Return a run to the front of the queue; an attempt in progress becomes `lost` and its step pending.
 
     `attempt` is the step id and attempt id of the attempt in progress, if any, and `spent` what its models cost. A
@@ -84,8 +84,8 @@ def release(
     run = fenced(conn, fence, 3 if attempt else 1)
     if attempt is not None:
         record_spent(conn, attempt[1], spent)
-    if end_early(conn, fence, run, heeds_deadline=False) is not None:
-        return
+    if (ended := end_early(conn, fence, run, heeds_deadline=False)) is not None:
+        return ended
     ledger = run.ledger
     now = ledger.stamp
     if attempt is not None:
@@ -102,6 +102,7 @@ def release(
     ledger.run(run.state, RunState.QUEUED, reason)
     ledger.write()
     conn.wake(Topic.SLOT_FREE, fence.caller_id)
+    return Settled(RunState.QUEUED)
 
 
 def record_progress(

@@ -111,7 +111,7 @@ def end_early(conn: Connection, fence: Fence, run: FencedRun, *, heeds_deadline:
             message=_DEADLINE_MESSAGE,
         )
         ledger.write()
-        return Settled(RunState.FAILED)
+        return Settled(RunState.FAILED, failure=DEADLINE_FAILURE)
     return None
 
 

@@ -183,13 +183,13 @@ def settle(
             end_run(
                 conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=failure, message=message
             )
-            outcome = Settled(RunState.FAILED)
+            outcome = Settled(RunState.FAILED, failure=failure)
         case FailNext(start, before, failure, message):
             _fail_at_once(conn, ledger, fence, start, before, failure)
             end_run(
                 conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=failure, message=message
             )
-            outcome = Settled(RunState.FAILED)
+            outcome = Settled(RunState.FAILED, failure=failure)
     ledger.write()
     return outcome
 
@@ -223,7 +223,7 @@ def fail_step(conn: Connection, fence: Fence, start: AttemptStart, before: StepS
         conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=fail.failure, message=fail.message
     )
     ledger.write()
-    return Settled(RunState.FAILED)
+    return Settled(RunState.FAILED, failure=fail.failure)
 
 
 def _end_attempt(conn: Connection, end: AttemptEnd, now: datetime | str) -> bool:

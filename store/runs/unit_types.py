@@ -159,6 +159,10 @@ class Claim(NamedTuple):
     """A claimed run, with everything its worker needs.
 
     Attributes:
+        target: Key of the pipeline or name of the pack that the run executes.
+        cause: What started the run, such as `agent` or `schedule`.
+        deadline_seconds: The time it may take from its start or last resume.
+        taken_over: Whether another worker held it and was lost.
         lost_attempt: Id of an attempt the last owner left without a result; now `lost`.
         lost_in_row: Consecutive attempts of one step lost with their process, that one included.
         now: The store's clock at the claim; deadlines and waits use it, not the worker's clock.
@@ -171,12 +175,16 @@ class Claim(NamedTuple):
     subject: str
     pipeline_id: str | None
     version_id: str | None
+    target: str
+    cause: str
     document: str
     input_schema: str | None
     inputs: str
     force: bool
     deadline_at: datetime
+    deadline_seconds: float
     steps: tuple[ClaimedStep, ...]
+    taken_over: bool
     lost_attempt: str | None
     lost_in_row: int
     now: datetime
@@ -340,12 +348,14 @@ class Settled(NamedTuple):
     Attributes:
         wait_seconds: Wait before a retry, if there is one.
         not_before: End of that wait, as stored.
+        failure: JSON text of the failure that ended the run, if it failed.
     """
 
     state: RunState
     started: bool = False
     wait_seconds: float | None = None
     not_before: datetime | None = None
+    failure: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import stat
@@ -58,9 +59,29 @@ def machine(tmp_path_factory):
         yield machine
 
 
-def test_the_first_start_prints_a_login_link_that_works_once(machine):
-    link = re.search(r"http://\S+/login#(\S+)", machine.second_line)
-    assert link, machine.second_line
+def test_output_that_may_be_kept_as_a_log_has_no_login_link(machine):
+    assert machine.second_line == "For a login link, run  packline token login-link\n"
+
+
+def test_on_a_terminal_the_first_start_prints_a_login_link(tmp_path):
+    fresh = Machine(tmp_path)
+    server, terminal = pty.openpty()
+    with subprocess.Popen(
+        [*PACKLINE, "up", "--port", "0"], stdout=terminal, stderr=subprocess.PIPE, text=True, env=fresh.environment
+    ) as process:
+        os.close(terminal)
+        with os.fdopen(server) as screen:
+            assert screen.readline().startswith("Packline is running at http://127.0.0.1:")
+            assert "/login#pkl_" in screen.readline()
+            process.send_signal(signal.SIGTERM)
+            assert process.stderr is not None
+            assert "/login#" not in process.stderr.read()
+            assert process.wait(60) == 0
+
+
+def test_a_login_link_of_the_command_works_once(machine):
+    link = re.search(r"http://\S+/login#(\S+)", machine.run("token", "login-link", "--text").stdout)
+    assert link
     with httpx2.Client(base_url=machine.url, timeout=60, verify=False) as http:
         assert http.get("/healthz").text == "ok\n"
         assert http.post("/graphql", json={"query": "{viewer{name}}"}).status_code == 401

@@ -380,7 +380,8 @@ async def test_a_failed_step_fails_its_run_and_can_be_found_by_its_message(store
     made = await submitted(store, ada.id, 2)
     worker = await working(store, made.run_id)
     await worker.start()
-    assert await worker.settle(Fail(FAILURE, "Too Slow"), AttemptState.FAILED) == Settled(RunState.FAILED)
+    settled = await worker.settle(Fail(FAILURE, "Too Slow"), AttemptState.FAILED)
+    assert settled == Settled(RunState.FAILED, failure=FAILURE)
     run = await record(store, made.run_id)
     assert (run.state, run.failure) == (RunState.FAILED, FAILURE)
     found = await list_runs(store, RunFilter(text="too slow", needs_attention=True), PageWindow())
@@ -397,7 +398,7 @@ async def test_a_step_whose_input_does_not_resolve_fails_with_an_attempt_of_its_
     await worker.start()
     start = worker.next_start()._replace(input=None)
     settled = await worker.settle(FailNext(start, StepState.PENDING, FAILURE, "no such field"))
-    assert settled == Settled(RunState.FAILED)
+    assert settled == Settled(RunState.FAILED, failure=FAILURE)
     assert [step.state for step in await steps(store, first.run_id)] == [StepState.SUCCEEDED, StepState.FAILED]
 
     second = await submitted(store, ada.id, 1)

@@ -9,7 +9,7 @@ _RUN_DETAIL = """
 fragment CostParts on Cost { usage { input output } amountUsd }
 fragment RunDetail on Run {
   inputs
-  output { json excerpt truncated sizeBytes }
+  output(limitBytes: $outputBytes) { json excerpt truncated sizeBytes }
   cost { ...CostParts }
   steps {
     cost { ...CostParts }
@@ -36,9 +36,13 @@ fragment RunLine on Run {
 
 RUN = RUN_PARTS + "query CliRun($id: ID!) { run(id: $id) { ...RunParts } }"
 
-RUN_DETAIL = RUN_PARTS + _RUN_DETAIL + "query CliRunDetail($id: ID!) { run(id: $id) { ...RunParts ...RunDetail } }"
-
-RUN_OUTPUT = "query CliRunOutput($id: ID!) { run(id: $id) { output { json excerpt truncated sizeBytes } } }"
+RUN_DETAIL = (
+    RUN_PARTS
+    + _RUN_DETAIL
+    + """
+query CliRunDetail($id: ID!, $outputBytes: Int! = 65536) { run(id: $id) { ...RunParts ...RunDetail } }
+"""
+)
 
 RUNS = (
     _RUN_LINE
@@ -70,7 +74,10 @@ subscription CliRunEvents($id: ID!, $after: Cursor) {
       }
     }
     ... on RunEventGap { cursor missed run { ...RunParts } }
-    ... on RunEventsEnd { cursor run { ...RunParts } }
+    ... on RunEventsEnd {
+      cursor
+      run { ...RunParts output(limitBytes: 1048576) { json excerpt truncated sizeBytes } }
+    }
   }
 }
 """

@@ -60,8 +60,8 @@ def follow_run(client: Client, output: Output, run: JSON, *, after: str | None, 
         output.emit({"type": "run", "run": end})
     else:
         print_end(output, final)
-        if end["pack"] and final.state == "SUCCEEDED":
-            _print_result(client, output, final.id)
+        if end["pack"] and end["output"] is not None:
+            _print_result(output, final.id, end["output"])
     if save is not None and final.artifacts:
         _save(client, output, final, save)
     return final.status
@@ -189,11 +189,8 @@ def print_artifacts(output: Output, artifacts: Iterable[JSON]) -> None:
     )
 
 
-def _print_result(client: Client, output: Output, run_id: str) -> None:
+def _print_result(output: Output, run_id: str, found: JSON) -> None:
     """Print the output of a single pack's run; for pipelines the artifacts suffice."""
-    found = client.execute(documents.RUN_OUTPUT, {"id": run_id})["run"]["output"]
-    if found is None:
-        return
     text = found["excerpt"] if found["json"] is None else json.dumps(found["json"], ensure_ascii=False, indent=2)
     output.say()
     output.say(text if len(text) <= RESULT_CHARACTERS else f"{text[:RESULT_CHARACTERS]}\u2026")

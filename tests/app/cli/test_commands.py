@@ -77,6 +77,7 @@ def run(state="SUCCEEDED", **more):
         "version": {"number": 1},
         "caller": {"name": "Ada", "subject": "ada"},
         "rerunOf": None,
+        "output": None,
         "steps": [step("scrape"), step("shorten")],
         "artifacts": {"nodes": []},
         **more,
@@ -237,6 +238,16 @@ def test_a_pack_is_run_by_its_name(packline, server):
     assert packline("run", "web.scrape", "-i", "url=u").status == 0
     assert server.asked_for("CliRunPack")[0]["input"] == {"url": "u"}
     assert packline("run", "web.scrape", "--title", "x").status == 2
+
+
+def test_the_output_of_a_pack_is_in_the_json_and_in_the_text(packline, server):
+    server.answers["CliPackInputs"] = {"pack": {"id": "web.scrape", "name": "web.scrape", "inputSchema": SCHEMA}}
+    server.answers["CliRunPack"] = started()
+    made = {"json": {"title": "Tides"}, "excerpt": None, "truncated": False, "sizeBytes": 17}
+    final = run(pipeline=None, pack={"id": "web.scrape"}, output=made)
+    server.streams["CliRunEvents"] = [([end(final)], "complete")] * 2
+    assert packline("run", "web.scrape").lines[-1]["run"]["output"]["json"] == {"title": "Tides"}
+    assert '"title": "Tides"' in packline("run", "web.scrape", "--text").out
 
 
 def test_a_starter_with_its_whole_id_is_a_pipeline(packline, deck):

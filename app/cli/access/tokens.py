@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.base.options import Json, Server, number
+from app.cli.base.options import Json, Long, Server, number, whole_ids
 
 tokens = typer.Typer(no_args_is_help=True, help="Create, list and revoke tokens; sign a browser in.")
 
@@ -71,12 +71,14 @@ def create(
 @tokens.command("list")
 def list_(
     everything: Annotated[bool, typer.Option("--all", help="Include expired and revoked tokens.")] = False,
+    long: Long = False,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
     """List tokens, without their text, which is not stored."""
     from app.cli.access import token_documents as documents
     from app.cli.base.client import Client
+    from app.cli.base.lists import Column, print_list
     from app.cli.base.output import Output, ago
     from app.cli.base.target import Target
 
@@ -89,8 +91,17 @@ def list_(
         for token in shown:
             output.emit(token)
         return
-    output.table(
-        ["token", "begins", "name", "caller", "scopes", "used", "until"],
+    print_list(
+        output,
+        [
+            Column("token"),
+            Column("begins", "wide"),
+            Column("name", "cut"),
+            Column("caller", "wide"),
+            Column("scopes", "cut"),
+            Column("used", "wide"),
+            Column("until"),
+        ],
         (
             [
                 token["id"],
@@ -104,12 +115,21 @@ def list_(
             for token in shown
         ),
         empty="No tokens. `packline token create NAME` creates one.",
+        long=long,
     )
 
 
 @tokens.command()
 def revoke(
-    token: Annotated[str, typer.Argument(metavar="TOKEN", help="The token's id, tok_….", show_default=False)],
+    token: Annotated[
+        str,
+        typer.Argument(
+            metavar="TOKEN",
+            help="The token's id, tok_…, or its beginning.",
+            show_default=False,
+            callback=whole_ids("tok"),
+        ),
+    ],
     server: Server = None,
     as_json: Json = None,
 ) -> None:

@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base.options import Json, Limit, Server, number
+from app.cli.base.options import Json, Limit, Long, Server, number, whole_ids
 
 if TYPE_CHECKING:
     from app.cli.base.output import JSON
 
 artifacts = typer.Typer(no_args_is_help=True, help="List, read, save, upload and pin the files of runs.")
 
-ArtifactId = Annotated[str, typer.Argument(metavar="ARTIFACT", help="The artifact's id, art_….", show_default=False)]
+ArtifactId = Annotated[
+    str,
+    typer.Argument(
+        metavar="ARTIFACT",
+        help="The artifact's id, art_…, or its beginning; `@last` is the one artifact of your newest run.",
+        show_default=False,
+        callback=whole_ids("art"),
+    ),
+]
 _STATUSES = ("STORED", "PROPOSED", "VERIFIED", "QUARANTINED")
 
 
@@ -31,13 +39,17 @@ def list_(
         typer.Option(help="Only this status: stored, proposed, verified, quarantined. Repeatable.", show_default=False),
     ] = None,
     pipeline: Annotated[
-        str | None, typer.Option(help="Only of runs of this pipeline, by id or key.", show_default=False)
+        str | None,
+        typer.Option(
+            help="Only of runs of this pipeline, by id or key.", show_default=False, callback=whole_ids("pipe")
+        ),
     ] = None,
     pinned: Annotated[
         bool | None,
         typer.Option("--pinned/--not-pinned", help="Only pinned, or only other artifacts.", show_default=False),
     ] = None,
     limit: Limit = 20,
+    long: Long = False,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
@@ -45,6 +57,7 @@ def list_(
     from app.cli.artifacts import documents
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
+    from app.cli.base.lists import Column, print_list
     from app.cli.base.output import Output, ago, size
     from app.cli.base.target import Target
 
@@ -69,8 +82,18 @@ def list_(
             for one in found:
                 output.emit(one)
             return
-        output.table(
-            ["artifact", "name", "type", "size", "status", "made", "kept", "from"],
+        print_list(
+            output,
+            [
+                Column("artifact"),
+                Column("name", "cut"),
+                Column("type", "wide"),
+                Column("size"),
+                Column("status", "wide"),
+                Column("made"),
+                Column("kept", "wide"),
+                Column("from", "wide"),
+            ],
             (
                 [
                     one["id"],
@@ -85,6 +108,7 @@ def list_(
                 for one in found
             ),
             empty="No artifacts. Runs make them, and `packline artifact send FILE` uploads one.",
+            long=long,
         )
 
 

@@ -27,8 +27,35 @@ def number(least: float, most: float | None = None, *, whole: bool = True) -> Ca
     return parse
 
 
+def whole_ids(*kinds: str) -> Callable[[typer.Context, str | list[str] | None], str | list[str] | None]:
+    """A callback for an argument or option with ids; it replaces the beginning of an id, or `@last`, by the id.
+
+    Args:
+        kinds: Prefixes of the ids it takes, such as `run`; keys and other names pass through.
+    """
+
+    def complete(context: typer.Context, given: str | list[str] | None) -> str | list[str] | None:
+        from app.cli.base.ids import is_short, whole_id
+
+        texts = [given] if isinstance(given, str) else given or []
+        if context.resilient_parsing or not any(is_short(text, kinds) for text in texts):
+            return given
+        from app.cli.base.client import Client
+        from app.cli.base.target import Target
+
+        with Client(Target.find(context.params.get("server"))) as client:
+            whole = [whole_id(client, text, kinds) for text in texts]
+        return whole[0] if isinstance(given, str) else whole
+
+    return complete
+
+
 Server = Annotated[
-    str | None, typer.Option("--server", metavar="URL", help="Server to talk to (PACKLINE_SERVER).", show_default=False)
+    str | None,
+    # Eager, because the callbacks of `whole_ids` read it.
+    typer.Option(
+        "--server", metavar="URL", help="Server to talk to (PACKLINE_SERVER).", show_default=False, is_eager=True
+    ),
 ]
 Json = Annotated[
     bool | None,
@@ -61,7 +88,15 @@ InputsFile = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Inputs as a YAML or JSON file; `-` reads standard input.", show_default=False),
 ]
-RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id, run_….", show_default=False)]
+RunId = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="The run's id, run_…, or its beginning; `@last` is your newest run.",
+        show_default=False,
+        callback=whole_ids("run"),
+    ),
+]
 IdempotencyKey = Annotated[
     str | None, typer.Option(help="A repeated command with the same key returns the same run.", show_default=False)
 ]
@@ -81,3 +116,4 @@ FromMemory = Annotated[
     ),
 ]
 Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for the run to end.")]
+Long = Annotated[bool, typer.Option("--long", help="Show everything about each, on several lines.")]

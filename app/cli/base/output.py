@@ -224,9 +224,15 @@ def instant(text: str | None) -> datetime | None:
 
 
 def ago(text: str | None) -> str:
-    """How long ago an instant was, `never` for none."""
+    """How long ago an instant was, in one unit; `never` for none."""
     then = instant(text)
-    return "never" if then is None else f"{duration(max(0.0, (datetime.now(UTC) - then).total_seconds()))} ago"
+    if then is None:
+        return "never"
+    seconds = max(0, round((datetime.now(UTC) - then).total_seconds()))
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds // length} {unit} ago"
+    return f"{seconds} s ago"
 
 
 def took(started: str | None, ended: str | None) -> str:

@@ -6,24 +6,37 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.base.options import Json, Server, number
+from app.cli.base.options import Json, Long, Server, number, whole_ids
 
 if TYPE_CHECKING:
     from app.cli.base.output import JSON, Output
 
 credentials = typer.Typer(no_args_is_help=True, help="Store secrets, and share them with packs, pipelines and callers.")
 
-Key = Annotated[str, typer.Argument(metavar="KEY", help="Key of the credential, as packs use it.", show_default=False)]
+Key = Annotated[
+    str,
+    typer.Argument(
+        metavar="KEY",
+        help="Key of the credential, as packs use it.",
+        show_default=False,
+        callback=whole_ids("cred"),
+    ),
+]
 Targets = Annotated[
     list[str],
-    typer.Argument(metavar="TARGET...", help="Packs, pipelines or callers, by name, key, subject or id."),
+    typer.Argument(
+        metavar="TARGET...",
+        help="Packs, pipelines or callers, by name, key, subject or id.",
+        callback=whole_ids("pipe", "call"),
+    ),
 ]
 
 
 @credentials.command("list")
-def list_(server: Server = None, as_json: Json = None) -> None:
+def list_(long: Long = False, server: Server = None, as_json: Json = None) -> None:
     """List credentials, without their values."""
     from app.cli.base.client import Client
+    from app.cli.base.lists import Column, print_list
     from app.cli.base.output import Output, ago
     from app.cli.base.target import Target
     from app.cli.credentials.calls import stored_credentials
@@ -35,8 +48,17 @@ def list_(server: Server = None, as_json: Json = None) -> None:
         for each in found:
             output.emit(each)
         return
-    output.table(
-        ["key", "kind", "fields", "granted to", "used", "tested", "until"],
+    print_list(
+        output,
+        [
+            Column("key"),
+            Column("kind"),
+            Column("fields", "wide"),
+            Column("granted to", "cut"),
+            Column("used", "wide"),
+            Column("tested", "wide"),
+            Column("until"),
+        ],
         (
             [
                 each["key"],
@@ -50,6 +72,7 @@ def list_(server: Server = None, as_json: Json = None) -> None:
             for each in found
         ),
         empty="No credentials. `packline credential set KEY --kind KIND` stores one.",
+        long=long,
     )
 
 
@@ -115,7 +138,10 @@ def set_(
     grant: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="TARGET", help="Grant it as well; see `credential grant`. Repeatable.", show_default=False
+            metavar="TARGET",
+            help="Grant it as well; see `credential grant`. Repeatable.",
+            show_default=False,
+            callback=whole_ids("pipe", "call"),
         ),
     ] = None,
     description: Annotated[str | None, typer.Option(help="What the credential is for.", show_default=False)] = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.base.options import Json, Limit, Server  # noqa: TC001 - typer reads the annotations
+from app.cli.base.options import Json, Limit, Long, Server, whole_ids
 
 if TYPE_CHECKING:
     from app.cli.base.output import JSON, Output
@@ -16,15 +16,29 @@ memory = typer.Typer(no_args_is_help=True, help="See, pin and forget what Packli
 
 FIELDS = ("persona", "audience", "angle", "model", "theme", "voice", "persona_used", "kind", "format", "author")
 
-Caller = Annotated[str | None, typer.Option(help="Another caller, by id; needs the scope manage.", show_default=False)]
-Target = Annotated[str, typer.Argument(metavar="TARGET", help="Pipeline key or id, or a pack.", show_default=False)]
+Caller = Annotated[
+    str | None,
+    typer.Option(help="Another caller, by id; needs the scope manage.", show_default=False, callback=whole_ids("call")),
+]
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="TARGET", help="Pipeline key or id, or a pack.", show_default=False, callback=whole_ids("pipe")
+    ),
+]
 Field = Annotated[str, typer.Argument(metavar="FIELD", help=f"One of {', '.join(FIELDS)}.", show_default=False)]
 
 
 @memory.command()
 def defaults(
     target: Annotated[
-        str | None, typer.Argument(metavar="[TARGET]", help="Only for this pipeline or pack.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="[TARGET]",
+            help="Only for this pipeline or pack.",
+            show_default=False,
+            callback=whole_ids("pipe"),
+        ),
     ] = None,
     caller: Caller = None,
     server: Server = None,
@@ -47,26 +61,38 @@ def entries(
     scope: Annotated[str, typer.Option(help="all, packs, pipelines, pack:ID, pipeline:ID or entry:ID.")] = "all",
     limit: Limit = 20,
     caller: Caller = None,
+    long: Long = False,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
     """List the evidence for your defaults, newest first."""
     from app.cli.base.client import Client
+    from app.cli.base.ids import whole_scope
+    from app.cli.base.lists import Column, print_list
     from app.cli.base.output import Output, ago
     from app.cli.base.target import Target as Place
     from app.cli.memory import documents
 
     output = Output(as_json)
     with Client(Place.find(server)) as client:
-        found = client.pages(documents.ENTRIES, "memoryEntries", {"scope": scope, "caller": caller}, limit=limit)
+        wanted = {"scope": whole_scope(client, scope, caller), "caller": caller}
+        found = client.pages(documents.ENTRIES, "memoryEntries", wanted, limit=limit)
         if output.is_json:
             for one in found:
                 output.emit(one)
             return
-        output.table(
-            ["outcome", "id", "what", "learned", "when"],
-            ([output.state(one["outcome"]), one["id"], one["target"], _learned(one), ago(one["at"])] for one in found),
+        print_list(
+            output,
+            [
+                Column("id"),
+                Column("outcome"),
+                Column("what", "cut"),
+                Column("when"),
+                Column("learned", "wide"),
+            ],
+            ([one["id"], output.state(one["outcome"]), one["target"], ago(one["at"]), _learned(one)] for one in found),
             empty="Memory is empty.",
+            long=long,
         )
 
 
@@ -83,6 +109,7 @@ def forget(
 ) -> None:
     """Forget rows of memory; runs, caches, credentials and pinned values are kept."""
     from app.cli.base.client import Client
+    from app.cli.base.ids import whole_scope
     from app.cli.base.output import Output, accept
     from app.cli.base.target import Target as Place
     from app.cli.memory import documents
@@ -90,7 +117,7 @@ def forget(
     output = Output(as_json)
     asks = not (yes or dry_run or output.is_json) and sys.stdin.isatty()
     with Client(Place.find(server)) as client:
-        given = {"scope": scope, "caller": caller}
+        given = {"scope": whole_scope(client, scope, caller), "caller": caller}
         done = accept(client.execute(documents.FORGET, {**given, "dryRun": dry_run or asks})["result"])
         if asks:
             if not typer.confirm(f"Forget {_rows(done['rows'])}?"):

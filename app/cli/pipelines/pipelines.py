@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base.options import Json, Limit, Server  # noqa: TC001 - typer reads the annotations
+from app.cli.base.options import Json, Limit, Long, Server, whole_ids
 from app.cli.pipelines.files import read_file
 
 if TYPE_CHECKING:
@@ -72,7 +72,12 @@ def apply(
 def export(
     pipeline: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PIPELINE]…", help="Keys or ids; default: all but starters.", show_default=False),
+        typer.Argument(
+            metavar="[PIPELINE]…",
+            help="Keys or ids; default: all but starters.",
+            show_default=False,
+            callback=whole_ids("pipe"),
+        ),
     ] = None,
     into: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write.", show_default=False)
@@ -118,11 +123,13 @@ def pipelines(
     ] = None,
     usable: Usable = None,
     limit: Limit = 100,
+    long: Long = False,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
     """List pipelines and whether they can run here."""
     from app.cli.base.client import Client
+    from app.cli.base.lists import Column, print_list
     from app.cli.base.output import Output
     from app.cli.base.target import Target
     from app.cli.pipelines import documents
@@ -138,18 +145,31 @@ def pipelines(
             for one in found:
                 output.emit(one)
             return
-        output.table(
-            ["pipeline", "name", "runs here", "what it does"],
+        print_list(
+            output,
+            [
+                Column("pipeline"),
+                Column("runs here"),
+                Column("name", "long"),
+                Column("what it does", "cut"),
+                Column("kind", "wide"),
+                Column("missing", "long"),
+                Column("id", "long"),
+            ],
             (
                 [
-                    _marked(one["key"], starter=one["builtin"], practice=one["metadata"]["practice"]),
-                    one["name"],
+                    one["key"],
                     _usable(one["availability"]),
-                    _first_line(one["description"]),
+                    one["name"],
+                    one["description"].strip() if long else _first_line(one["description"]),
+                    _marks(starter=one["builtin"], practice=one["metadata"]["practice"]),
+                    _missing(one["availability"]),
+                    one["id"],
                 ]
                 for one in found
             ),
             empty="No pipelines match.",
+            long=long,
         )
 
 
@@ -165,11 +185,13 @@ def packs(
     ] = None,
     usable: Usable = None,
     limit: Limit = 100,
+    long: Long = False,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
     """List packs and whether they can run here."""
     from app.cli.base.client import Client
+    from app.cli.base.lists import Column, print_list
     from app.cli.base.output import Output
     from app.cli.base.target import Target
     from app.cli.pipelines import documents
@@ -191,24 +213,40 @@ def packs(
             for one in found:
                 output.emit(one)
             return
-        output.table(
-            ["pack", "accepts", "produces", "runs here"],
+        print_list(
+            output,
+            [
+                Column("pack"),
+                Column("runs here"),
+                Column("accepts", "cut"),
+                Column("produces", "cut"),
+                Column("kind", "wide"),
+                Column("version", "long"),
+                Column("external changes", "long"),
+                Column("what it does", "long"),
+                Column("missing", "long"),
+            ],
             (
                 [
-                    _marked(one["id"], practice=one["metadata"]["practice"]),
+                    one["id"],
+                    _usable(one["availability"]),
                     ", ".join(one["metadata"]["accepts"]),
                     ", ".join(one["metadata"]["produces"]),
-                    _usable(one["availability"]),
+                    _marks(practice=one["metadata"]["practice"]),
+                    one["version"],
+                    one["effects"].lower(),
+                    one["description"].strip(),
+                    _missing(one["availability"]),
                 ]
                 for one in found
             ),
             empty="No packs match.",
+            long=long,
         )
 
 
-def _marked(name: str, *, starter: bool = False, practice: bool) -> str:
-    marks = [mark for mark, holds in (("starter", starter), ("for practice", practice)) if holds]
-    return f"{name} ({', '.join(marks)})" if marks else name
+def _marks(*, starter: bool = False, practice: bool) -> str:
+    return ", ".join(mark for mark, holds in (("starter", starter), ("for practice", practice)) if holds)
 
 
 def _show_change(output: Output, change: JSON) -> None:
@@ -237,12 +275,14 @@ def _filter(words: list[str] | None, usable: bool | None) -> dict[str, Any]:
 def _usable(availability: JSON) -> Any:  # noqa: ANN401 - rich's Text, not imported at start
     from rich.text import Text
 
-    if availability["usable"]:
-        return Text("yes", style="green")
-    return Text(
-        f"no: {availability['missing'][0]['message'] if availability['missing'] else 'unknown'}", style="yellow"
-    )
+    return Text("yes", style="green") if availability["usable"] else Text("no", style="yellow")
+
+
+def _missing(availability: JSON) -> str:
+    from app.cli.base.output import hint_words
+
+    return "\n".join(f"{one['message']} {hint_words(one)}".rstrip() for one in availability["missing"])
 
 
 def _first_line(text: str) -> str:
-    return text.strip().partition("\n")[0][:120]
+    return text.strip().partition("\n")[0]

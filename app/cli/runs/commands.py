@@ -20,6 +20,7 @@ from app.cli.base.options import (
     Server,
     Uploads,
     number,
+    whole_ids,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +36,12 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even if exte
 
 def run(
     target: Annotated[
-        str, typer.Argument(metavar="PIPELINE", help="Pipeline key or id, or a pack such as web.scrape.")
+        str,
+        typer.Argument(
+            metavar="PIPELINE",
+            help="Pipeline key or id, or a pack such as web.scrape.",
+            callback=whole_ids("pipe"),
+        ),
     ],
     inputs: Inputs = None,
     inputs_file: InputsFile = None,

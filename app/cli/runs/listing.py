@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base.options import Json, Limit, RunId, Server  # noqa: TC001 - typer reads the annotations
+from app.cli.base.options import Json, Limit, Long, RunId, Server, whole_ids
 
 if TYPE_CHECKING:
     from app.cli.base.output import JSON
@@ -16,16 +16,21 @@ def runs(
     state: Annotated[
         list[str] | None, typer.Option(help="Only runs in this state; repeatable.", show_default=False)
     ] = None,
-    pipeline: Annotated[list[str] | None, typer.Option(help="Only runs of this pipeline.", show_default=False)] = None,
+    pipeline: Annotated[
+        list[str] | None,
+        typer.Option(help="Only runs of this pipeline.", show_default=False, callback=whole_ids("pipe")),
+    ] = None,
     search: Annotated[str | None, typer.Option(help="Search title, inputs and failure.", show_default=False)] = None,
     attention: Annotated[bool, typer.Option("--attention", help="Only failed runs nobody has looked at.")] = False,
     limit: Limit = 20,
+    long: Long = False,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
     """List runs, newest first."""
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
+    from app.cli.base.lists import Column, print_list
     from app.cli.base.output import STATES, Output, ago
     from app.cli.base.target import Target
     from app.cli.runs import documents
@@ -51,13 +56,33 @@ def runs(
             for one in found:
                 output.emit(one)
             return
-        output.table(
-            ["state", "run", "what", "started", "took"],
+        print_list(
+            output,
+            [
+                Column("run"),
+                Column("state"),
+                Column("what", "cut"),
+                Column("started"),
+                Column("took", "wide"),
+                Column("why", "long"),
+                Column("pipeline or pack", "long"),
+                Column("started by", "long"),
+            ],
             (
-                [output.state(one["state"]), one["id"], _what(one), ago(one["createdAt"]), _time_of(one)]
+                [
+                    one["id"],
+                    output.state(one["state"]),
+                    one["title"] if long else _what(one),
+                    ago(one["createdAt"]),
+                    _time_of(one),
+                    _cause(one),
+                    one["pipeline"]["key"] if one["pipeline"] else one["pack"]["id"] if one["pack"] else "",
+                    one["caller"]["name"],
+                ]
                 for one in found
             ),
             empty="No runs. `packline run sample` starts one.",
+            long=long,
         )
 
 
@@ -79,7 +104,8 @@ def show(
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
-        found = client.execute(documents.RUN_DETAIL, {"id": run_id})["run"]
+        whole = {"outputBytes": 1 << 20} if output.is_json else {}
+        found = client.execute(documents.RUN_DETAIL, {"id": run_id, **whole})["run"]
         if found is None:
             raise client.unknown("run", run_id)
     if step is not None:
@@ -100,14 +126,18 @@ def show(
 
 
 def _what(run: JSON) -> Any:  # noqa: ANN401 - rich's Text, not imported at start
-    """A run's title and, below it, why it failed or what it waits for."""
+    """A run's title and, after it, why it failed or what it waits for."""
     from rich.text import Text
 
+    cause = _cause(run)
+    return Text.assemble(run["title"], (f"  {cause}", "dim")) if cause else Text(run["title"])
+
+
+def _cause(run: JSON) -> str:
     failure = run["failure"]
-    cause = run["wait"]["message"] if run["wait"] else ""
     if failure:
-        cause = f"{failure['stepKey']}: {failure['message']}" if failure["stepKey"] else failure["message"]
-    return Text.assemble(run["title"], (f"\n{cause}", "dim")) if cause else Text(run["title"])
+        return f"{failure['stepKey']}: {failure['message']}" if failure["stepKey"] else str(failure["message"])
+    return str(run["wait"]["message"]) if run["wait"] else ""
 
 
 def _time_of(run: JSON) -> str:

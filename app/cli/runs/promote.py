@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.base.options import Json, RunId, Server  # noqa: TC001 - typer reads the annotations
+from app.cli.base.options import Json, RunId, Server, whole_ids
 
 
 def promote(
@@ -15,7 +15,9 @@ def promote(
     include: Annotated[
         list[str] | None,
         typer.Option(
-            help="Another pack call of the chain; repeatable. Default: find them by their outputs.", show_default=False
+            help="Another pack call of the chain; repeatable. Default: find them by their outputs.",
+            show_default=False,
+            callback=whole_ids("run"),
         ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the pipeline.", show_default=False)] = None,

@@ -11,7 +11,7 @@ from app.cli.artifacts.artifacts import artifacts
 from app.cli.base.exits import EXIT_STATUSES
 from app.cli.credentials.files import credentials
 from app.cli.memory.memory import memory
-from app.cli.pipelines import pipelines
+from app.cli.pipelines import pipelines, versions
 from app.cli.pipelines.check import check, schema
 from app.cli.runs import commands, listing
 from app.cli.runs.promote import promote
@@ -64,6 +64,7 @@ cli.command()(pipelines.apply)
 cli.command()(pipelines.export)
 cli.command()(pipelines.pipelines)
 cli.command()(pipelines.packs)
+cli.add_typer(versions.pipeline, name="pipeline")
 cli.command()(route)
 cli.add_typer(memory, name="memory")
 cli.command()(promote)

@@ -80,3 +80,56 @@ mutation CliApply($yaml: String!, $dryRun: Boolean!) {
 }
 """
 )
+
+VERSIONS = """
+query CliVersions($id: ID!, $first: Int, $after: Cursor) {
+  pipeline(id: $id) {
+    currentVersion { number }
+    versions(first: $first, after: $after) {
+      nodes { id number createdAt note digest createdBy { name subject } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}
+"""
+
+TWO_VERSIONS = """
+query CliTwoVersions($id: ID!, $one: Int!, $other: Int! = 0) {
+  pipeline(id: $id) {
+    key
+    one: versionByNumber(number: $one) { number yaml }
+    other: versionByNumber(number: $other) { number yaml }
+    currentVersion { number yaml }
+  }
+}
+"""
+
+RESTORE_VERSION = (
+    PROBLEM_PARTS
+    + """
+mutation CliRestoreVersion($pipeline: ID!, $yaml: String!, $ifVersion: Int!, $note: String!) {
+  result: updatePipeline(pipeline: $pipeline, change: {yaml: $yaml}, ifVersion: $ifVersion, note: $note) {
+    __typename
+    ... on PipelineSuccess {
+      pipeline { id key currentVersion { number } } newVersion warnings { ...IssueParts }
+    }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+PIPELINE_KEY = "query CliPipelineKey($id: ID!) { pipeline(id: $id) { id key name } }"
+
+DELETE_PIPELINE = (
+    PROBLEM_PARTS
+    + """
+mutation CliDeletePipeline($pipeline: ID!, $key: Key!) {
+  result: deletePipeline(pipeline: $pipeline, confirmKey: $key) {
+    __typename
+    ... on DeleteSuccess { deletedId }
+    ...ProblemParts
+  }
+}
+"""
+)

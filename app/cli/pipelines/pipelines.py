@@ -250,15 +250,12 @@ def _marks(*, starter: bool = False, practice: bool) -> str:
 
 
 def _show_change(output: Output, change: JSON) -> None:
-    from rich.text import Text
-
     from app.cli.base.output import issue_line
+    from app.cli.pipelines.versions import print_diff
 
     word = {"CREATE": "will be created", "UPDATE": "will be updated", "KEEP": "stays as it is"}[change["action"]]
     output.say(f"{change['key']} {word}", "bold")
-    for line in change["diff"].splitlines():
-        colour = "green" if line.startswith("+") else "red" if line.startswith("-") else "dim"
-        output.console.print(Text(line, style=colour))
+    print_diff(output, change["diff"])
     for issue in change["warnings"]:
         output.say(f"  {issue_line(issue)}", "yellow")
 

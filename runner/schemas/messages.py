@@ -44,11 +44,26 @@ def _branches_of_its_type(problem: Any) -> list[list[Any]]:  # noqa: ANN401
     ]
 
 
+def _required_alternatives(problem: Any) -> list[str]:  # noqa: ANN401
+    """Return what each alternative requires of an object, if nothing but required fields decides; else nothing."""
+    branches = problem.validator_value
+    required = [branch.get("required") or () if isinstance(branch, dict) else () for branch in branches]
+    if not all(required) or not isinstance(problem.instance, dict):
+        return []
+    # The path of an error of `required` ends with the missing field.
+    if any(inner.validator != "required" or len(inner.path) > 1 for inner in problem.context or ()):
+        return []
+    return [" with ".join(f"`{name}`" for name in names) for names in required]
+
+
+def _listed(names: list[str], word: str) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
 def types_text(types: Any) -> str:  # noqa: ANN401
     """Word the types that a `type` keyword allows: `text or null`."""
     several = [types] if isinstance(types, str) else dict.fromkeys(types)
-    names = [TYPE_NAMES.get(name, str(name)) for name in several]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+    return _listed([TYPE_NAMES.get(name, str(name)) for name in several], "or")
 
 
 def _branch_types(branches: list[Mapping[str, Any]]) -> str | None:
@@ -82,6 +97,11 @@ def issues_of(problem: Any) -> Iterator[Issue]:  # noqa: ANN401
             )
             one_of = "one of " if len(choices) > 1 else ""
             yield error(path, "not_allowed", f"{name} is {shown(value)}; it must be {one_of}{listed}.", hint)
+        case "anyOf" | "oneOf" if names := _required_alternatives(problem):
+            listed = _listed(names, "or" if problem.context else "and")
+            only = "" if problem.context else "only one of "
+            message = f"{name} must have {only}{listed}." if path else f"Give {only}{listed}."
+            yield error(path, "required" if problem.context else "wrong_type", message)
         case "anyOf" | "oneOf":
             types = _branch_types(wanted)
             untyped = types and not _branches_of_its_type(problem)

@@ -176,6 +176,12 @@ def test_a_refusal_says_nothing_twice(machine):
         "  error: --input max_slides: `max_slides` is 900; it must be at most 40.",
         '  error: --input url: `url` is "5"; it must be a URL such as https://example.org/page.',
     ]
+    neither = machine.run("run", "doc-deck")
+    assert neither.stderr.splitlines() == [
+        "packline: The inputs do not fit pipeline doc-deck: Give `source_url` or `artifact`."
+    ]
+    both = machine.run("run", "doc-deck", "-i", "source_url=https://example.org/a.pdf", "-i", "artifact=art_1")
+    assert "Give only one of `source_url` and `artifact`." in both.stderr
     unknown = machine.run("run", "scrape-deck", "-i", "urls=x", "-i", "url=http://example.org").stderr
     assert unknown.count("Did you mean `url`?") == 1
 

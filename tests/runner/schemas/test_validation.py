@@ -35,6 +35,21 @@ def test_the_type_of_a_property_is_checked_like_any_other(kind):
         assert all(path == "a" for path, _, _ in inside)
 
 
+def test_alternatives_of_required_fields_are_named():
+    one = {"type": "object", "oneOf": [{"required": ["url"]}, {"required": ["name", "size"]}, {"required": ["text"]}]}
+    some = {"properties": {"file": {"anyOf": one["oneOf"][:2]}}}
+    assert told(one, {}) == [("", "required", "Give `url`, `name` with `size` or `text`.")]
+    assert told(one, {"url": "u", "text": "t"}) == [
+        ("", "wrong_type", "Give only one of `url`, `name` with `size` and `text`.")
+    ]
+    assert told(some, {"file": {"name": "n"}}) == [
+        ("file", "required", "`file` must have `url` or `name` with `size`.")
+    ]
+    assert told(one, "text")[0][1] == "wrong_type"
+    mixed = {"anyOf": [{"required": ["url"]}, {"required": ["text"], "properties": {"size": {"type": "integer"}}}]}
+    assert "fits none of the forms allowed" in message(mixed, {"size": "big"})
+
+
 class TestForeignSchemas:
     def test_ordinary_ones_pass(self):
         schema = {

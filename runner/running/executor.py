@@ -24,6 +24,7 @@ from runner.json_values import MAX_KEPT_DEPTH, forbidden_text, is_too_deep
 from runner.packs.lost_numbers import lost_number
 from runner.packs.revalidation import find_misfit
 from runner.schemas.pydantic_messages import needed
+from store.runs.ending import DEADLINE_HINT
 
 if TYPE_CHECKING:
     from runner.packs.pack import Pack
@@ -137,12 +138,12 @@ class Attempt:
         is_late = is_late and self._stop is None
         if not body.done():
             await self._wait_for_cancelled(body)
+        if is_late and self.past_deadline:
+            raise PackError(FailureCode.TIMEOUT, "The run passed its deadline while this step ran.", hint=DEADLINE_HINT)
         if is_late:
             raise PackError(
                 FailureCode.TIMEOUT,
-                "The run passed its deadline while this step ran."
-                if self.past_deadline
-                else f"{self.pack.name} took longer than {self.timeout_seconds:g} seconds.",
+                f"{self.pack.name} took longer than {self.timeout_seconds:g} seconds.",
                 hint="Give the step a longer timeout_seconds, or less to do.",
             )
         if self._stop is not None and (not body.done() or body.cancelled() or body.exception() is not None):

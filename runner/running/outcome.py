@@ -52,7 +52,8 @@ def decide_next(
         random=random.random(),
     )
     if isinstance(wait, TooLate):
-        failure, wait = _not_tried_again(failure, wait), None
+        # A failure after the deadline says so itself.
+        failure, wait = _not_tried_again(failure, wait) if run.seconds_left() > 0 else failure, None
     if wait is None:
         return Fail(failure_json(failure), failure.message), None
     reason = f"{failure.code}: attempt {tries + 1} of {current.compiled.retry.max_attempts} follows"
@@ -66,7 +67,7 @@ def _not_tried_again(failure: Failure, late: TooLate) -> Failure:
     return replace(
         failure,
         message=f"{said} It was not retried: the wait of {wait} would have passed the run's deadline.",
-        hint=" ".join(filter(None, (failure.hint, "Resume it, or give it a longer deadline."))),
+        hint=" ".join(filter(None, (failure.hint, "Resume the run, or give it a longer deadline."))),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from store.database.dialects import Sql
 from store.database.wakes import Topic
@@ -67,11 +67,12 @@ _END_RUN = Sql(
 )
 
 
+#: What to do about a run that passed its deadline.
+DEADLINE_HINT: Final = "Resume the run: its deadline starts again. Or give the run, or its pipeline, a longer deadline."
 _DEADLINE_MESSAGE = "The run passed its deadline."
 #: Stored failure of a run that passed its deadline; never retried.
 DEADLINE_FAILURE = (
-    '{"code":"timeout","message":"' + _DEADLINE_MESSAGE + '",'
-    '"hint":"Resume it to start a new deadline, or give the pipeline a longer deadline_seconds.","safe_to_repeat":true}'
+    f'{{"code":"timeout","message":"{_DEADLINE_MESSAGE}","hint":"{DEADLINE_HINT}","safe_to_repeat":true}}'
 )
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from store.database.dialects import Sql
 from store.runs.commands import request_cancel
+from store.runs.ending import DEADLINE_HINT
 from store.runs.unit_types import WrongStateError
 from store.states import AttemptState, RunState, StepState
 from tests.support.engine import AT_ONCE, QUICK, Laboratory, laboratory, named, step, until
@@ -225,7 +226,8 @@ async def test_a_time_out_is_written_although_the_handler_hangs(lab: Laboratory,
 async def test_a_run_ends_at_its_deadline_and_is_not_tried_again(lab: Laboratory, bench: Workbench):
     run = await lab.run([step("a", "test.slow", retry=AT_ONCE)], deadline_seconds=0.2)
     assert (run.state, run.failure["code"]) == (RunState.FAILED, "timeout")
-    assert "deadline" in run.failure["message"]
+    assert run.failure["message"] == "The run passed its deadline while this step ran."
+    assert run.failure["hint"] == DEADLINE_HINT, "a longer time-out of the step would not help"
     assert bench.calls("test.slow") == 1
     assert run.ends() == ["failed"]
 

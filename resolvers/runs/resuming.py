@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import orjson
@@ -286,24 +286,19 @@ def _change(context: Context, proposal: Proposal) -> Resume:
         if step.key in rows
     )
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
-    text = canonical_json(proposal.inputs) if changed_inputs(before, proposal.inputs) else None
-    change = Resume(
-        run_id=found.run_id,
-        based_on=found.resume_count,
-        steps=steps,
-        inputs=text,
-        inputs_digest=digest(text) if text is not None else None,
-    )
+    change = Resume(run_id=found.run_id, based_on=found.resume_count, steps=steps)
+    if changed_inputs(before, proposal.inputs):
+        text = canonical_json(proposal.inputs)
+        labels = Labels.changed(context, before, proposal.inputs, title=found.title, name=proposal.target.compiled.name)
+        change = replace(
+            change, inputs=text, inputs_digest=digest(text), title=labels.title, search_text=labels.search_text
+        )
     if not target.changed:
         return change
     lacks = context.lacks(found.pipeline_id, caller_id=found.caller_id)
     fresh = {step.key: step for step in resolved_steps(context, target.compiled, lacks)}
-    return Resume(
-        run_id=found.run_id,
-        based_on=found.resume_count,
-        steps=steps,
-        inputs=change.inputs,
-        inputs_digest=change.inputs_digest,
+    return replace(
+        change,
         version_id=target.version_id,
         added_steps=tuple(step for key, step in fresh.items() if key not in rows),
         retired_steps=tuple(row.id for key, row in rows.items() if key not in fresh),

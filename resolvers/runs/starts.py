@@ -364,6 +364,33 @@ class Labels:
         label = redactor.text(title) if title is not None else run_title(redactor.text(name), masked)
         return cls(label, f"{FOUND_BY_WORDS}{label}\n{_searchable_text(masked)}".lower())
 
+    @classmethod
+    def changed(
+        cls,
+        context: Context,
+        before: dict[str, JSONValue],
+        after: dict[str, JSONValue],
+        *,
+        title: str,
+        name: str,
+    ) -> Labels:
+        """Make the labels of a run whose inputs change: a title made from an input is made again, another one is kept.
+
+        Args:
+            context: Has the redactor.
+            before: The inputs until now.
+            after: The inputs from now on.
+            title: The run's title until now.
+            name: Name of the pipeline or pack.
+        """
+        sources: list[dict[str, JSONValue]] = [{key: value} for key, value in before.items()]
+        for source in ({}, *sources):
+            if cls.of(context, source, name=name).title == title:
+                # The same input first: stored inputs are no longer in the order in which they were given.
+                first = {key: after[key] for key in source if key in after}
+                return cls.of(context, {**first, **after}, name=name)
+        return cls.of(context, after, title=title, name=name)
+
 
 def _searchable_text(inputs: dict[str, JSONValue]) -> str:
     """Return the texts and numbers of inputs, one per line, up to `SEARCHED_CHARACTERS`."""

@@ -32,7 +32,7 @@ _RESUME_RUN = Sql(
         cancel_reason = NULL, deadline_at = NULL, idle_since = :now, not_before = NULL, lost_in_row = 0,
         resume_count = resume_count + 1, inputs = coalesce(:inputs, inputs),
         inputs_digest = coalesce(:inputs_digest, inputs_digest), version_id = coalesce(:version_id, version_id),
-        progress = :progress
+        title = coalesce(:title, title), search_text = coalesce(:search_text, search_text), progress = :progress
     WHERE id = :id
     """
 )
@@ -124,6 +124,8 @@ def resume(conn: Connection, change: Resume, *, queue_limit: int) -> None:
             "now": now,
             "inputs": change.inputs,
             "inputs_digest": change.inputs_digest,
+            "title": change.title,
+            "search_text": change.search_text,
             "version_id": change.version_id,
             "progress": kept / total if total else 0.0,
         },

@@ -380,6 +380,8 @@ class Resume:
     Attributes:
         based_on: The run's `resume_count` when this was decided; another resume meanwhile makes it fail.
         inputs: All run inputs as JSON text, when some were replaced.
+        title: The run's title, if it changes.
+        search_text: The run's search text, if it changes.
         version_id: The version to continue with, if it changes.
         added_steps: Steps of that version that the run has no row for yet.
         retired_steps: Ids of steps that are not in that version; their attempts stay.
@@ -391,6 +393,8 @@ class Resume:
     steps: tuple[ResumeStep, ...]
     inputs: str | None = None
     inputs_digest: str | None = None
+    title: str | None = None
+    search_text: str | None = None
     version_id: str | None = None
     added_steps: tuple[NewStep, ...] = ()
     retired_steps: tuple[str, ...] = ()

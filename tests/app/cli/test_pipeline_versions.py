@@ -69,3 +69,9 @@ def test_last_and_beginnings_name_runs_and_artifacts(machine):
     assert [line.split()[0] for line in ambiguous.stderr.splitlines()[1:]] == [second["id"], first["id"]]
     made = machine.lines("token", "create", "reader", "--scope", "read")[0]
     assert machine.lines("token", "revoke", made["id"][:-1])[0]["id"] == made["id"]
+
+
+def test_a_title_that_was_given_stays_when_a_resume_changes_the_inputs(machine):
+    run = machine.lines("run", "sample", "--title", "For Ada", status=1)[-1]["run"]
+    resumed = machine.lines("resume", run["id"], "-i", "practice_failure=false")[-1]["run"]
+    assert (resumed["state"], resumed["title"]) == ("SUCCEEDED", "For Ada")

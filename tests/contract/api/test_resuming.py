@@ -439,3 +439,23 @@ async def test_a_failed_step_with_effects_is_known_to_have_been_tried_in_another
     await update(api, step("before", "test.echo", text="x"), step("send", "test.external", times=1, text="new"))
     steps = await preview(api, run, definition="CURRENT")
     assert {key: entry["mayRepeatEffects"] for key, entry in steps.items()} == {"before": False, "send": True}
+
+
+# ------------------------------------------------------------------------------------------------------ titles
+
+
+@states("list_runs", "resume_run", "run_pipeline")
+async def test_a_title_made_from_an_input_changes_with_it(api: Api) -> None:
+    await api.save(step("gate", "test.switch", text="${{ inputs.words }}"))
+    run = await run_of(api, words="tea")
+    assert (run["state"], run["title"]) == ("FAILED", f"{api.key}: tea")
+    run = await resumed(api, run, inputs={"words": "coffee"})
+    assert run["title"] == f"{api.key}: coffee"
+    assert [each["id"] for each in await found(api, "coffee")] == [run["id"]]
+    assert await found(api, "tea") == []
+
+
+async def found(api: Api, words: str) -> list[dict[str, Any]]:
+    told = await api.me.call("list_runs", filter={"text": words})
+    nodes: list[dict[str, Any]] = told["nodes"]
+    return nodes

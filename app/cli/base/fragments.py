@@ -35,7 +35,7 @@ fragment StepParts on RunStep {
   step { ... on PackStep { packName } }
   wait { reason message until }
   failure { ...FailureParts }
-  attempts { number state reuse { madeBy { runStep { run { id } } } } }
+  attempts { number state startedAt endedAt reuse { madeBy { runStep { run { id } } } } }
   milestones { at fraction message }
 }
 """

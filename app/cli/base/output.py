@@ -237,5 +237,10 @@ def ago(text: str | None) -> str:
 
 def took(started: str | None, ended: str | None) -> str:
     """How long something took, or takes so far; empty before its start."""
-    begin, end = instant(started), instant(ended)
-    return "" if begin is None else duration(max(0.0, ((end or datetime.now(UTC)) - begin).total_seconds()))
+    return "" if started is None else duration(seconds_between(started, ended))
+
+
+def seconds_between(started: str, ended: str | None) -> float:
+    """The seconds from one instant to another, or to now."""
+    end = datetime.now(UTC) if ended is None else datetime.fromisoformat(ended)
+    return max(0.0, (end - datetime.fromisoformat(started)).total_seconds())

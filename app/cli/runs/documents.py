@@ -16,7 +16,7 @@ fragment RunDetail on Run {
     id packVersion agent input { json excerpt truncated sizeBytes } output { json excerpt truncated sizeBytes }
     artifacts { ...ArtifactParts }
     attempts {
-      id number state startedAt endedAt packVersion models notes failure { ...FailureParts }
+      id packVersion models notes failure { ...FailureParts }
       log(last: 50) { nodes { at level text } }
     }
   }
@@ -25,7 +25,7 @@ fragment RunDetail on Run {
 
 _RUN_LINE = """
 fragment RunLine on Run {
-  id title state cause clientName createdAt startedAt endedAt progress
+  id title state cause clientName createdAt startedAt endedAt progress workSeconds resumeCount
   wait { reason message until }
   failure { code message hint stepKey }
   pipeline { key name }

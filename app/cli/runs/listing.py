@@ -141,6 +141,11 @@ def _cause(run: JSON) -> str:
 
 
 def _time_of(run: JSON) -> str:
-    from app.cli.base.output import took
+    """How long a run took; for a resumed one, its attempts without the pauses between them."""
+    from app.cli.base.output import duration, took
 
-    return took(run["startedAt"], run["endedAt"])
+    if run["startedAt"] is None:
+        return ""
+    if run["endedAt"] is None and run["resumeCount"] == 0:
+        return took(run["startedAt"], None)
+    return duration(run["workSeconds"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from app.cli.base.output import ago, took
-from app.cli.runs.view import RunView, reused_from
+from app.cli.base.output import ago, duration, took
+from app.cli.runs.view import RunView, reused_from, spans_of, worked
 from app.cli.runs.watch import print_artifacts, print_end
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def show_step(output: Output, step: JSON) -> None:
     version = f" {step['packVersion']}" if step["packVersion"] else ""
     output.console.print(output.state(step["state"]), end=" ")
     source = reused_from(step["attempts"])
-    time = took(step["startedAt"], step["endedAt"]) if source is None else f"Reused from {source}"
+    spans = spans_of(step["attempts"])
+    time = f"Reused from {source}" if source is not None else duration(worked(spans.values())) if spans else ""
     output.say(f" {step['key']}  {pack}{version}  {time}")
     output.table(
         ["attempt", "state", "took", "what happened"],

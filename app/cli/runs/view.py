@@ -6,11 +6,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from app.cli.base.exits import EXIT_CANCELLED, EXIT_FAILED, EXIT_OK
+from app.cli.base.output import duration, seconds_between
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from app.cli.base.output import JSON
 
 FINAL = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
+#: Failures that another input of the step cures; the page advises the same for them.
+CURED_BY_INPUT = frozenset({"INVALID_INPUT", "NOT_FOUND", "RESOURCE_EXHAUSTED", "POLICY_DENIED"})
 
 
 @dataclass(slots=True)
@@ -20,14 +25,14 @@ class StepView:
     Attributes:
         fraction: Progress from 0 to 1; None if its pack does not report it.
         message: The last message of its pack.
+        spans: Start and end of each attempt that ran, by its number; the end is None while it runs.
         reused_from: The run whose output it reused, for people; None if it ran here.
     """
 
     key: str
     pack: str
     state: str
-    started_at: str | None = None
-    ended_at: str | None = None
+    spans: dict[int, tuple[str, str | None]] = field(default_factory=dict)
     fraction: float | None = None
     message: str = ""
     attempts: int = 0
@@ -35,6 +40,11 @@ class StepView:
     failure: JSON | None = None
     wait: JSON | None = None
     reused_from: str | None = None
+
+    @property
+    def time(self) -> str:
+        """How long its attempts took; empty if none has started."""
+        return duration(worked(self.spans.values())) if self.spans else ""
 
 
 @dataclass(slots=True)
@@ -46,8 +56,6 @@ class RunView:
     name: str
     state: str
     cursor: str | None
-    started_at: str | None
-    ended_at: str | None
     failure: JSON | None
     wait: JSON | None
     steps: dict[str, StepView]
@@ -62,8 +70,6 @@ class RunView:
             name=pipeline["key"] if pipeline else pack["id"] if pack else "",
             state=run["state"],
             cursor=run.get("eventCursor"),
-            started_at=run["startedAt"],
-            ended_at=run["endedAt"],
             failure=run["failure"],
             wait=run["wait"],
             steps={step["key"]: _step(step) for step in run["steps"]},
@@ -75,6 +81,12 @@ class RunView:
         return self.state in FINAL
 
     @property
+    def time(self) -> str:
+        """How long its attempts took; pauses, such as the one before a resume, do not count."""
+        spans = [span for step in self.steps.values() for span in step.spans.values()]
+        return duration(worked(spans)) if spans else ""
+
+    @property
     def status(self) -> int:
         """Exit status for how the run ended."""
         return {"SUCCEEDED": EXIT_OK, "CANCELLED": EXIT_CANCELLED}.get(self.state, EXIT_FAILED)
@@ -84,9 +96,6 @@ class RunView:
         match event["__typename"]:
             case "RunStateChanged":
                 self.state = event["runState"]
-                if self.state == "RUNNING" and self.started_at is None:
-                    self.started_at = event["at"]
-                self.ended_at = event["at"] if self.is_final else None
                 return f"run {self.state.lower()}{_reason(event)}"
             case "StepStateChanged":
                 return self._step_changed(event)
@@ -94,6 +103,10 @@ class RunView:
                 step = self._of(event["attempt"]["runStep"]["key"])
                 number = event["attempt"]["number"]
                 step.attempts = max(step.attempts, number)
+                if event["attemptState"] == "RUNNING":
+                    step.spans[number] = event["at"], None
+                elif number in step.spans:
+                    step.spans[number] = step.spans[number][0], event["at"]
                 failure = event["attempt"].get("failure")
                 if event["attemptState"] in ("FAILED", "LOST"):
                     why = f": {failure['code'].lower()}: {failure['message']}" if failure else ""
@@ -119,13 +132,11 @@ class RunView:
         step = self._of(event["runStep"]["key"])
         step.state = event["stepState"]
         if step.state == "RUNNING":
-            step.reused_from = None
-            step.started_at, step.ended_at, step.wait = step.started_at or event["at"], None, None
-        elif step.state in FINAL:
-            step.ended_at = event["at"]
-            step.fraction = 1.0 if step.state == "SUCCEEDED" else step.fraction
+            step.reused_from = step.wait = None
+        elif step.state == "SUCCEEDED":
+            step.fraction = 1.0
         elif step.state == "PENDING":
-            step.started_at = step.ended_at = step.fraction = None
+            step.fraction = None
         return f"{step.key}: {step.state.lower()}{_reason(event)}"
 
     def _of(self, key: str) -> StepView:
@@ -137,15 +148,34 @@ class RunView:
             return []
         failed = next((step.key for step in self.steps.values() if step.state in ("FAILED", "CANCELLED")), None)
         where = f"resumes at `{failed}`" if failed else "resumes where it stopped"
-        advice = [(f"packline resume {self.id}", f"{where}; succeeded steps are kept")]
+        resume, again = f"packline resume {self.id}", f"packline rerun {self.id}"
+        kept, same = "succeeded steps are kept", "the same inputs"
+        if failed and self.failure is not None and self.failure["code"] in CURED_BY_INPUT:
+            # Without a change, the step would fail again. Succeeded steps have read their inputs: then only the failed
+            # step's own input can change for certain.
+            is_first = all(step.state != "SUCCEEDED" for step in self.steps.values())
+            resume += " --input NAME=VALUE" if is_first else " --step-input JSON"
+            again += " --input NAME=VALUE"
+            where, same = f"{where} with a corrected input", "corrected inputs"
+        advice = [(resume, f"{where}; {kept}")]
         if failed and self.state == "FAILED":
             advice.append((f"packline show {self.id} --step {failed}", "its input, output and log"))
-        advice.append((f"packline rerun {self.id}", "starts a new run with the same inputs"))
+        advice.append((again, f"starts a new run with {same}"))
         return advice
 
 
 def _reason(event: JSON) -> str:
     return f": {event['reason']}" if event.get("reason") else ""
+
+
+def worked(spans: Iterable[tuple[str, str | None]]) -> float:
+    """The seconds of attempts, from their starts and ends."""
+    return sum(seconds_between(start, end) for start, end in spans)
+
+
+def spans_of(attempts: list[JSON]) -> dict[int, tuple[str, str | None]]:
+    """Start and end of each attempt that ran, by its number."""
+    return {one["number"]: (one["startedAt"], one["endedAt"]) for one in attempts if not one.get("reuse")}
 
 
 def reused_from(attempts: list[JSON]) -> str | None:
@@ -163,8 +193,7 @@ def _step(step: JSON) -> StepView:
         key=step["key"],
         pack=(step.get("step") or {}).get("packName") or "",
         state=step["state"],
-        started_at=step["startedAt"],
-        ended_at=step["endedAt"],
+        spans=spans_of(step["attempts"]),
         fraction=step["progress"],
         message=milestone["message"] if milestone else "",
         attempts=max((one["number"] for one in step["attempts"]), default=0),

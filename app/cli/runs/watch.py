@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from app.cli.base.exits import EXIT_INTERRUPTED, CliError
-from app.cli.base.output import duration, instant, size, took
+from app.cli.base.output import duration, instant, size
 from app.cli.base.saving import free_name
 from app.cli.runs import documents
 from app.cli.runs.view import RunView
@@ -135,7 +135,7 @@ def table(output: Output, view: RunView) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    heading = Text.assemble((view.title, "bold"), "  ", output.state(view.state), "  ", (_took(view), "dim"))
+    heading = Text.assemble((view.title, "bold"), "  ", output.state(view.state), "  ", (view.time, "dim"))
     steps = Table.grid(padding=(0, 2, 0, 0))
     for step in view.steps.values():
         note: Any = Text(step.message, style="dim", overflow="ellipsis", no_wrap=True)
@@ -148,7 +148,7 @@ def table(output: Output, view: RunView) -> RenderableType:
             note = Text(step.failure["code"].lower(), style="red")
         elif step.reused_from is not None:
             note = Text(f"Reused from {step.reused_from}", style="dim")
-        time = "" if step.reused_from is not None else took(step.started_at, step.ended_at)
+        time = "" if step.reused_from is not None else step.time
         again = f"attempt {step.attempts}" if step.attempts > 1 else ""
         steps.add_row(output.state(step.state), Text(step.key), Text(time, "dim"), again, note)
     if view.wait is not None and view.state in ("QUEUED", "WAITING"):
@@ -220,17 +220,13 @@ def _end(message: JSON) -> JSON:
 def _replace(view: RunView, run: JSON) -> None:
     fresh = RunView.of(run)
     view.state, view.steps, view.artifacts, view.failure = fresh.state, fresh.steps, fresh.artifacts, fresh.failure
-    view.started_at, view.ended_at, view.wait = fresh.started_at, fresh.ended_at, fresh.wait
+    view.wait = fresh.wait
 
 
 def _unfinished(view: RunView) -> CliError:
     return CliError(
         f"The server ended the watch before the run {view.id} had ended. Try again with `packline watch {view.id}`."
     )
-
-
-def _took(view: RunView) -> str:
-    return took(view.started_at, view.ended_at)
 
 
 def _until(wait: JSON | None) -> str:

@@ -34,7 +34,7 @@ def step(key, state="SUCCEEDED", **more):
         "step": {"packName": "text.shorten"},
         "wait": None,
         "failure": None,
-        "attempts": [{"number": 1, "state": state}],
+        "attempts": [{"number": 1, "state": state, "startedAt": AT, "endedAt": AT}],
         "milestones": [],
         **more,
     }
@@ -231,6 +231,40 @@ def test_run_as_text_tells_changes_the_failure_and_what_to_type_next(packline, d
         assert text in result.out
 
 
+def test_after_a_wrong_input_the_next_commands_change_it(packline, deck):
+    wrong = {"failure": failure(), "steps": [step("scrape"), step("shorten", "FAILED", failure=failure())]}
+    deck.streams["CliRunEvents"] = [([end(run("FAILED", **wrong))], "complete")]
+    lines = packline("run", "deck", "--text").out.splitlines()
+    first = lines.index("packline resume run_1 --step-input JSON")
+    assert lines[first + 1].strip() == "resumes at `shorten` with a corrected input; succeeded steps are kept"
+    assert "packline rerun run_1 --input NAME=VALUE" in lines
+
+    at_first = wrong | {"steps": [step("shorten", "FAILED", failure=failure())]}
+    deck.streams["CliRunEvents"] = [([end(run("FAILED", **at_first))], "complete")]
+    assert "packline resume run_1 --input NAME=VALUE" in packline("run", "deck", "--text").out
+    gone = {**wrong, "failure": failure(code="UPSTREAM_UNAVAILABLE")}
+    deck.streams["CliRunEvents"] = [([end(run("FAILED", **gone))], "complete")]
+    assert "packline resume run_1\n" in packline("run", "deck", "--text").out
+
+
+def test_the_pause_before_a_resume_is_no_time_of_a_step(packline, server):
+    times = [("12:00:00", "12:00:02"), ("14:30:00", "14:30:01")]
+    attempts = [
+        {"number": n, "state": "FAILED", "startedAt": f"2026-11-21T{start}.000Z", "endedAt": f"2026-11-21T{end}.000Z"}
+        for n, (start, end) in enumerate(times, 1)
+    ]
+    resumed = step("scrape", startedAt=attempts[0]["startedAt"], endedAt=attempts[1]["endedAt"], attempts=attempts)
+    began = attempts[0]["startedAt"]
+    server.answers["CliRun"] = {"run": run("RUNNING", endedAt=None)}
+    final = run(startedAt=began, endedAt=resumed["endedAt"], steps=[resumed], resumeCount=1)
+    server.streams["CliRunEvents"] = [([end(final)], "complete")]
+    out = packline("watch", "run_1", "--text").out
+    assert out.count("3.0 s") == 2, "of the run and of its step"
+    assert "min" not in out
+    server.answers["CliRuns"] = page("runs", {**final, "workSeconds": 3.0})
+    assert "3.0 s" in packline("runs", "--text").out
+
+
 def test_a_pack_is_run_by_its_name(packline, server):
     server.answers["CliPackInputs"] = {"pack": {"id": "web.scrape", "name": "web.scrape", "inputSchema": SCHEMA}}
     server.answers["CliRunPack"] = started()
@@ -418,7 +452,12 @@ def test_the_live_table_shows_states_as_words(server):
     waiting = {"reason": "RETRY", "message": "Tries again.", "until": "2099-01-01T00:00:00.000Z"}
     steps = [
         step("one", "RUNNING", progress=0.5, endedAt=None),
-        step("two", "WAITING", wait=waiting, attempts=[{"number": 2, "state": "FAILED"}]),
+        step(
+            "two",
+            "WAITING",
+            wait=waiting,
+            attempts=[{"number": n, "state": "FAILED", "startedAt": AT, "endedAt": AT} for n in (1, 2)],
+        ),
         step("three", "FAILED", failure=failure()),
         step("four", "PENDING", startedAt=None),
     ]

@@ -1,4 +1,4 @@
-"""What lies behind the gear: credentials, tokens and the audit, done with the hands of somebody who looks after it."""
+"""The administration pages: credentials, tokens and the audit, used as an administrator does."""
 
 from __future__ import annotations
 

@@ -66,5 +66,5 @@ async def test_a_wide_window_shows_every_place_and_no_more(tmp_path: Path) -> No
         places = ["Home", "Runs", "Pipelines", "Catalog", "Artifacts", "Connect", "Settings"]
         await tab.reads(bar.get_by_role("link"), places)
         assert await bar.get_by_role("button").count() == 0
-        # What lies behind the gear marks the gear.
+        # An administration page marks the gear.
         assert await bar.get_by_role("link", name="Settings").get_attribute("aria-current") == "true"

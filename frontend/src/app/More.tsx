@@ -2,14 +2,14 @@ import { Link, useLocation } from "@tanstack/react-router";
 import { Ellipsis, Files, Plug, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 
-import { GEAR } from "../domain/administration/gear.ts";
+import { ADMIN_PAGES } from "../domain/administration/adminPages.ts";
 import { ThemeSwitch } from "./ThemeSwitch.tsx";
 
 /** Entries without room in a phone's bar. */
 const PLACES = [
   { to: "/artifacts", word: "Artifacts", Icon: Files },
   { to: "/connect", word: "Connect", Icon: Plug },
-  ...GEAR,
+  ...ADMIN_PAGES,
 ] as const;
 
 const ROW = "flex min-h-11 items-center gap-3 rounded px-3 text-ink hover:bg-hover";

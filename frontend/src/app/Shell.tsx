@@ -3,7 +3,7 @@ import { BookOpen, Files, House, ListChecks, Plug, Settings, Workflow } from "lu
 import { type ReactNode, useEffect, useRef } from "react";
 import { useQuery } from "urql";
 
-import { GEAR } from "../domain/administration/gear.ts";
+import { ADMIN_PAGES } from "../domain/administration/adminPages.ts";
 import { serverNow, setServerTime } from "../lib/time/clock.ts";
 import { isReachable, useConnection } from "../lib/server/connection.ts";
 import { notifyFailures } from "../lib/browser/notify.ts";
@@ -109,7 +109,7 @@ const HERE = { className: HERE_LOOK, "aria-current": "page" } as const;
 function Navigation({ name, version }: { name: string; version: string }): ReactNode {
   // Memory, tokens and similar pages belong to Settings.
   const behind = useLocation({
-    select: ({ pathname }) => GEAR.some(({ to }) => to !== "/settings" && pathname.startsWith(to)),
+    select: ({ pathname }) => ADMIN_PAGES.some(({ to }) => to !== "/settings" && pathname.startsWith(to)),
   });
   return (
     <header className="border-line bg-panel max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-10 max-md:border-t md:sticky md:top-0 md:flex md:h-screen md:flex-col md:border-r md:p-3">

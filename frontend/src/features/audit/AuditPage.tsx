@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
-import { GearNav } from "../../domain/administration/GearNav.tsx";
+import { AdminNav } from "../../domain/administration/AdminNav.tsx";
 import { JsonView } from "../../components/JsonView.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { Empty, Page } from "../../components/Page.tsx";
@@ -37,7 +37,7 @@ export function AuditPage(): ReactNode {
       title="Audit"
       lead="Every command, including refused ones, every sign-in and every use of a credential. Entries cannot be changed."
     >
-      <GearNav />
+      <AdminNav />
       <FilterBar
         search={
           <SearchBox

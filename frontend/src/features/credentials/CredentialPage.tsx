@@ -4,7 +4,7 @@ import { useMutation, useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
-import { GearNav } from "../../domain/administration/GearNav.tsx";
+import { AdminNav } from "../../domain/administration/AdminNav.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
@@ -77,7 +77,7 @@ function Whole({
         </>
       }
     >
-      <GearNav />
+      <AdminNav />
       {search.return === undefined ? null : (
         <p className="mb-4 border-l-2 border-accent bg-accent-tint px-3 py-2">
           When it works:{" "}

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
-import { GearNav } from "../../domain/administration/GearNav.tsx";
+import { AdminNav } from "../../domain/administration/AdminNav.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { Empty, Page, Section } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
@@ -32,7 +32,7 @@ export function CredentialsPage(): ReactNode {
         )
       }
     >
-      <GearNav />
+      <AdminNav />
       {data === undefined ? (
         <NeedsManage what="credentials" fetching={fetching} error={error} />
       ) : (

@@ -4,7 +4,7 @@ import { useMutation, useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { FilterSelect } from "../../components/Filters.tsx";
-import { GearNav } from "../../domain/administration/GearNav.tsx";
+import { AdminNav } from "../../domain/administration/AdminNav.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { outcomeOf, type Problem, problemOfError } from "../../lib/server/problem.ts";
 import { Empty, Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
@@ -59,7 +59,7 @@ export function MemoryPage(): ReactNode {
   if (data === undefined) {
     return (
       <Page title="Memory">
-        <GearNav />
+        <AdminNav />
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       </Page>
     );
@@ -94,7 +94,7 @@ export function MemoryPage(): ReactNode {
         </label>
       }
     >
-      <GearNav />
+      <AdminNav />
       {manages && callers !== undefined ? (
         <div className="mb-4">
           <FilterSelect

@@ -5,7 +5,7 @@ import { useMutation, useQuery } from "urql";
 import { Button, ButtonLink } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
-import { GearNav } from "../../domain/administration/GearNav.tsx";
+import { AdminNav } from "../../domain/administration/AdminNav.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { outcomeOf, problemOfError } from "../../lib/server/problem.ts";
 import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
@@ -30,7 +30,7 @@ export function ProposalsPage(): ReactNode {
   const [leaving, setLeaving] = useState<Proposal | null>(null);
   return (
     <Page title="Proposals" lead="Proposals for missing packs, saved from requests.">
-      <GearNav />
+      <AdminNav />
       {data === undefined ? (
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : data.gapProposals.nodes.length === 0 ? (

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { useQuery } from "urql";
 
-import { GearNav } from "../../domain/administration/GearNav.tsx";
+import { AdminNav } from "../../domain/administration/AdminNav.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { TextWithCode } from "../../components/TextWithCode.tsx";
@@ -26,7 +26,7 @@ import { Shortcuts } from "./Shortcuts.tsx";
 export function SettingsPage(): ReactNode {
   return (
     <Page title="Settings">
-      <GearNav />
+      <AdminNav />
       <div className="grid gap-x-12 lg:grid-cols-2">
         <Section title="Appearance">
           <Appearance />

@@ -6,7 +6,7 @@ import { Button } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { SearchBox } from "../../components/Filters.tsx";
-import { GearNav } from "../../domain/administration/GearNav.tsx";
+import { AdminNav } from "../../domain/administration/AdminNav.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 import { Empty, Page, Section } from "../../components/Page.tsx";
@@ -41,7 +41,7 @@ export function TokensPage(): ReactNode {
         )
       }
     >
-      <GearNav />
+      <AdminNav />
       {data === undefined ? (
         <NeedsManage what="tokens" fetching={fetching} error={error} />
       ) : (

@@ -1,16 +1,16 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-import { GEAR } from "./gear.ts";
+import { ADMIN_PAGES } from "./adminPages.ts";
 
 /** Tabs of the administration pages; a phone lists them under More. */
-export function GearNav(): ReactNode {
+export function AdminNav(): ReactNode {
   return (
     <nav
       aria-label="Administration"
       className="mb-4 flex gap-5 max-md:hidden overflow-x-auto shadow-[inset_0_-1px_0_var(--line)]"
     >
-      {GEAR.map(({ to, word }) => (
+      {ADMIN_PAGES.map(({ to, word }) => (
         <Link
           key={to}
           to={to}

@@ -1,7 +1,7 @@
 import { Brain, KeyRound, Lightbulb, ScrollText, Settings, Ticket } from "lucide-react";
 
 /** The administration pages, most used first. */
-export const GEAR = [
+export const ADMIN_PAGES = [
   { to: "/settings", word: "Settings", Icon: Settings },
   { to: "/memory", word: "Memory", Icon: Brain },
   { to: "/proposals", word: "Proposals", Icon: Lightbulb },

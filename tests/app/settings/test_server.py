@@ -133,7 +133,7 @@ def test_wrong_values_are_all_named_with_the_remedy(monkeypatch, tmp_path):
         ('[mcp_servers.x]\nurl = "https://hunter22@[::1"', ["`mcp_servers.x.url`", "https://host.example/mcp"]),
         (
             '[model_providers.x]\nbase_url = "https://me:hunter22@[::1"',
-            ["`model_providers` in", "needs an address"],
+            ["`model_providers` in", "provider `x` needs an address"],
         ),
         ('egress_allow = [1, {a = "hunter22"}]', ["`egress_allow.1` in", "it must be text", "remove it"]),
     ],

@@ -121,7 +121,9 @@ async def test_a_version_named_exactly_is_not_replaced(tmp_path: Path, version: 
             assert answer["run"]["state"] == "SUCCEEDED"
         else:
             assert answer["__typename"] == "UnavailableProblem"
-            assert "is not installed; installed: 1.1.0" in plan["issues"][0]["message"]
+            message = plan["issues"][0]["message"]
+            assert message.startswith("Version 1.0.0 of "), message
+            assert message.endswith("is not installed; installed: 1.1.0."), message
 
 
 @pytest.mark.parametrize("installed", [giving("2.0.0"), giving("1.2.0", str), None])

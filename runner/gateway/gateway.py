@@ -7,7 +7,6 @@ the next model of the chain; nothing else is retried.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -27,7 +26,6 @@ from runner.packs.needs import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
-    from types import ModuleType
 
     import httpx2
     from pydantic import BaseModel
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from runner.egress.client import Egress
     from runner.gateway.keys import KeySource
     from runner.gateway.providers import ModelRef, Provider, ProviderKind
-    from runner.gateway.text_models import ModelConnection, ModelRequest
+    from runner.gateway.text_models import ModelConnection
     from runner.gateway.uses import ModelUse
     from runner.packs.models import Models, Picture, SpeechAnswer
 
@@ -117,14 +115,14 @@ class Gateway:
             self._client.follow_redirects = False
         return self._client
 
-    async def text_models(self, provider: Provider) -> ModuleType:
-        """Return `runner.gateway.text_models`, warmed up in a thread for this kind of provider, once.
+    async def warm_up(self, provider: Provider) -> None:
+        """Import and warm up `runner.gateway.text_models` in a thread, once for each kind of provider.
 
         Raises:
             PackError: `not_found` when the extra is not installed.
         """
         if provider.kind in self._warm:
-            return importlib.import_module("runner.gateway.text_models")
+            return
         if not has_module("pydantic_ai"):
             missing = not_installed()
             raise PackError(FailureCode.NOT_FOUND, missing.message, hint=missing.hint)
@@ -132,7 +130,6 @@ class Gateway:
             if provider.kind not in self._warm:
                 await asyncio.to_thread(_warm_up, provider.kind)
                 self._warm.add(provider.kind)
-        return importlib.import_module("runner.gateway.text_models")
 
 
 class AttemptModels:
@@ -166,9 +163,11 @@ class AttemptModels:
         """Write a text with a model."""
 
         async def ask(candidate: Candidate, provider: Provider) -> TextAnswer:
-            text_models = await self._gateway.text_models(provider)
-            request: ModelRequest = text_models.ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
-            text = await text_models.ask_text(self._connection(text_models, candidate, provider, role), request)
+            await self._gateway.warm_up(provider)
+            from runner.gateway.text_models import ModelRequest, ask_text
+
+            request = ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
+            text = await ask_text(self._connection(candidate, provider, role), request)
             return TextAnswer(text, str(candidate.ref))
 
         return await self._first(role, model, ask)
@@ -188,10 +187,11 @@ class AttemptModels:
         """Fill in `output` with a model; an answer that does not fit is sent back once for repair."""
 
         async def ask(candidate: Candidate, provider: Provider) -> StructuredAnswer[_Output]:
-            text_models = await self._gateway.text_models(provider)
-            request: ModelRequest = text_models.ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
-            connection = self._connection(text_models, candidate, provider, role)
-            value = await text_models.ask_structured(connection, request, output)
+            await self._gateway.warm_up(provider)
+            from runner.gateway.text_models import ModelRequest, ask_structured
+
+            request = ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
+            value = await ask_structured(self._connection(candidate, provider, role), request, output)
             return StructuredAnswer(value, str(candidate.ref))
 
         return await self._first(role, model, ask)
@@ -262,13 +262,13 @@ class AttemptModels:
                     self._warn(f"{error.failure.message} The next model of the role `{role}` was asked.")
         raise most_useful(role, errors)
 
-    def _connection(
-        self, text_models: ModuleType, candidate: Candidate, provider: Provider, role: str
-    ) -> ModelConnection:
+    def _connection(self, candidate: Candidate, provider: Provider, role: str) -> ModelConnection:
+        from runner.gateway.text_models import ModelConnection
+
         def answered(use: ModelUse) -> None:
             self._record(replace(use, role=role))
 
-        connection: ModelConnection = text_models.ModelConnection(
+        return ModelConnection(
             provider=provider,
             key=self._gateway.roles.key(provider),
             ref=candidate.ref,
@@ -276,7 +276,6 @@ class AttemptModels:
             seconds=self._gateway.call_seconds,
             answered=answered,
         )
-        return connection
 
 
 def _provider_of(candidate: Candidate) -> Provider:
@@ -287,4 +286,6 @@ def _provider_of(candidate: Candidate) -> Provider:
 
 
 def _warm_up(kind: ProviderKind) -> None:
-    importlib.import_module("runner.gateway.warm_up").warm_up(kind)
+    from runner.gateway.warm_up import warm_up
+
+    warm_up(kind)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("app", "schema", "resolvers", "catalog", "runner", "store", "packline", "builtins")
-#: Documented, so that the underscore only keeps them apart: named tuples, `os._exit`, the types of typeshed.
-DOCUMENTED = {"_asdict", "_field_defaults", "_fields", "_make", "_replace", "_exit", "_typeshed"}
+#: Documented, so that the underscore only keeps them apart: named tuples, `os._exit`, `sys._current_frames`, typeshed.
+DOCUMENTED = {"_current_frames", "_asdict", "_field_defaults", "_fields", "_make", "_replace", "_exit", "_typeshed"}
 #: The files and names, by reason.
 LISTED: dict[str, tuple[tuple[str, str], ...]] = {
     "graphql-core's schema has no public name: https://github.com/strawberry-graphql/strawberry/issues/2590": (

@@ -9,6 +9,7 @@ import orjson
 from runner.failures import Failure, FailureCode
 from runner.gateway.uses import spent_on
 from runner.processes.processes import work_for
+from runner.running import loop_watch
 from runner.running.attempt_context import AttemptContext
 from runner.running.executor import Attempt, Outcome
 from runner.running.outcome import failure_json, unknown_outcome
@@ -62,6 +63,8 @@ async def run_attempt(resources: Resources, run: ClaimedRun, current: PreparedSt
         outcome = await attempt.execute()
     finally:
         run.attempt = None
+        if attempt.blocked is not None:
+            loop_watch.tell(attempt)
         if context.finish():
             await context.close()
     failure = outcome.failure

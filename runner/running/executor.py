@@ -57,6 +57,20 @@ class Outcome(NamedTuple):
     cancelled: bool = False
 
 
+class Blockage(NamedTuple):
+    """A turn of a handler that keeps the event loop from everything else; see `runner.running.loop_watch`.
+
+    Attributes:
+        since: When it began, by the monotonic clock.
+        place: Where it stood: file and line of the pack, and the function.
+        stack: Its frames from the handler inwards, as a traceback shows them.
+    """
+
+    since: float
+    place: str
+    stack: str
+
+
 @dataclass(slots=True)
 class Attempt:
     """An attempt about to run.
@@ -65,6 +79,8 @@ class Attempt:
         input: The resolved input with `_session_id`, as it was recorded.
         timeout_seconds: Longest the handler may take; the smaller of the step's time-out and what the deadline leaves.
         past_deadline: Whether that limit is the run's deadline rather than the step's time-out.
+        blocked: A blockage of the event loop that is not recorded yet.
+        blocked_at: Places of all blockages.
     """
 
     pack: Pack
@@ -74,6 +90,8 @@ class Attempt:
     past_deadline: bool
     limits: RunLimits
     redactor: Redactor
+    blocked: Blockage | None = None
+    blocked_at: tuple[str, ...] = ()
     _body: asyncio.Task[BaseModel] | None = None
     _stop: Failure | None = None
     _ended: asyncio.Future[None] | None = None
@@ -83,6 +101,10 @@ class Attempt:
     def began(self) -> bool:
         """Whether the handler was called."""
         return self._body is not None
+
+    def runs_in(self, task: asyncio.Task[object]) -> bool:
+        """Whether a task runs the handler."""
+        return self._body is task
 
     def stop(self, reason: Failure) -> None:
         """Stop the handler from outside; `execute` then returns this failure as cancelled.

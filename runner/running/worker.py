@@ -22,6 +22,7 @@ from runner.running.claimed_run import ClaimedRun, PreparedStep, RefusedStep
 from runner.running.claiming import FirstStep, RunClaim, RunClaimer
 from runner.running.dispatcher import RESCUE_PRIORITY
 from runner.running.heartbeat import CANCELLED, Heartbeat
+from runner.running.loop_watch import LoopWatch
 from runner.running.next_step import StepPreparer
 from runner.running.outcome import check_lost_attempt, decide_next, failure_json
 from runner.running.run_log import RunLog, log_cancelled
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from runner.definitions.compiled import CompiledPipeline
     from runner.running.dispatcher import Dispatcher
+    from runner.running.executor import Attempt
     from runner.running.resources import Resources
     from store.database.dialects import Connection
     from store.runs.unit_types import Claim, Spent
@@ -82,6 +84,7 @@ class Worker:
         self._heartbeat = Heartbeat(
             resources.store, name, resources.limits.lease_seconds, active=self._active, advancing=self._advancing
         )
+        self._loop_watch = LoopWatch(self._attempts)
         self._store.wakes.listen(Topic.RUN_CANCELLING, self._cancelling)
 
     @property
@@ -95,8 +98,9 @@ class Worker:
         return not (self._stopping or self._claiming.locked())
 
     def start(self) -> None:
-        """Start the heartbeat; a second call does nothing."""
+        """Start the heartbeat and the watch on the event loop; a second call does nothing."""
         self._heartbeat.start()
+        self._loop_watch.start()
 
     async def stop(self, grace_seconds: float) -> None:
         """Let short steps finish and release the rest to other workers; safe to call twice and before `start`."""
@@ -116,6 +120,7 @@ class Worker:
                 left = sorted(self._advancing)
                 log.error("runs were left behind; their leases free them", runs=left)  # noqa: TRY400 - not a fault
         await self._heartbeat.stop()
+        self._loop_watch.stop()
 
     async def advance(self, run_id: str, waited_for: datetime | None = None) -> NotClaimed | None:
         """Claim a run and execute it as far as it goes; return why it was not claimed, or that it waits for a retry."""
@@ -298,6 +303,10 @@ class Worker:
             return left
 
         return await self._store.write_few(unit)
+
+    def _attempts(self) -> list[Attempt]:
+        """List the attempts that are running; another thread calls it."""
+        return [attempt for run in list(self._active.values()) if (attempt := run.attempt) is not None]
 
     def _cancelling(self, run_id: str) -> None:
         if (run := self._active.get(run_id)) is not None:

@@ -1,0 +1,176 @@
+"""Watches the event loop from a thread and tells whose handler blocks it, for how long, and where it stands.
+
+Handlers run on the event loop. One that waits without `await`, or computes for seconds, stops everything else in the
+process: other runs, requests, leases. Nothing on the loop can notice this, so a thread looks twice a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import traceback
+from pathlib import Path
+from time import monotonic, process_time
+from typing import TYPE_CHECKING
+
+import structlog
+
+from runner.running import executor
+from runner.running.executor import Blockage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from runner.running.executor import Attempt
+
+log = structlog.get_logger(__name__)
+
+#: Longest time a handler may keep the loop before it is told: people notice a page that stands still for longer, and
+#: imports of a pack's libraries take less.
+BLOCKED_SECONDS = 2.0
+#: How often the thread looks, and the loop gives its sign of life.
+TICK_SECONDS = 0.5
+_HINT = (
+    "Run what blocks with `await ctx.run_in_process(function, …)`, or await an asynchronous call, such as "
+    "`asyncio.sleep` for `time.sleep` and `ctx.http` for another client."
+)
+
+
+class LoopWatch:
+    """Watches the loop that it is started on.
+
+    Args:
+        attempts: Lists the attempts that are running; called in the thread.
+    """
+
+    def __init__(self, attempts: Callable[[], list[Attempt]]) -> None:
+        self._attempts = attempts
+        self._thread: threading.Thread | None = None
+        self._stopped = threading.Event()
+        self._timer: asyncio.TimerHandle | None = None
+        self._beats = 0
+        self._beat_at = 0.0
+
+    def start(self) -> None:
+        """Start watching the running loop; a second call does nothing."""
+        if self._thread is None:
+            loop = asyncio.get_running_loop()
+            self._beat(loop)
+            self._thread = threading.Thread(
+                target=self._watch, args=(loop, threading.get_ident()), name="packline-loop-watch", daemon=True
+            )
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Stop watching; harmless before `start` and a second time."""
+        self._stopped.set()
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._beat_at = monotonic()
+        self._beats += 1
+        self._timer = loop.call_later(TICK_SECONDS, self._beat, loop)
+
+    def _watch(self, loop: asyncio.AbstractEventLoop, loop_thread: int) -> None:
+        beats, task, is_told = -1, None, False
+        since = looked_at = monotonic()
+        ticks, worked = 0, process_time()
+        while not self._stopped.wait(TICK_SECONDS) and not loop.is_closed():
+            current = asyncio.current_task(loop)
+            if self._beats != beats or current is not task:
+                since = looked_at if self._beats == beats else self._beat_at
+                beats, task, ticks, is_told = self._beats, current, 0, False
+            ticks += 1
+            # A machine that was suspended or overloaded kept this thread from looking, too. So its ticks count, not the
+            # clock; unless this process worked meanwhile, as code does that keeps the interpreter to itself.
+            used, worked = process_time() - worked, process_time()
+            looked_at = monotonic()
+            is_sure = ticks * TICK_SECONDS >= BLOCKED_SECONDS or used >= BLOCKED_SECONDS / 2
+            if task is not None and not is_told and is_sure and looked_at - since >= BLOCKED_SECONDS:
+                is_told = True
+                frame = sys._current_frames().get(loop_thread)
+                try:
+                    if frame is not None and asyncio.current_task(loop) is task:
+                        self._report(loop, task, since, frame)
+                except Exception:  # the watch must survive any error
+                    log.exception("a blocked event loop could not be reported")
+
+    def _report(
+        self, loop: asyncio.AbstractEventLoop, task: asyncio.Task[object], since: float, frame: FrameType
+    ) -> None:
+        """Log the blockage, and leave it with its attempt for the loop to record."""
+        frames = list(_frames_of_handler(frame))
+        attempt = self._attempt_of(task, frames)
+        if attempt is None or not frames:
+            return
+        package = _package(attempt.pack.handler.__module__)
+        inmost = next((one for one in frames if _package(_module(one)) == package), frames[0])
+        place = f"{Path(inmost.f_code.co_filename).name}:{inmost.f_lineno}, in {inmost.f_code.co_name}"
+        if place in attempt.blocked_at:
+            return
+        summary = traceback.StackSummary.extract((one, one.f_lineno or 0) for one in reversed(frames))
+        stack = attempt.redactor.excerpt("".join(summary.format()), executor.STACK_CHARACTERS, from_end=True)
+        attempt.blocked_at += (place,)
+        attempt.blocked = Blockage(since, place, stack)
+        loop.call_soon_threadsafe(tell, attempt)
+        log.warning(
+            "a pack blocks the server", **_names(attempt), at=place, seconds=round(monotonic() - since, 1), stack=stack
+        )
+
+    def _attempt_of(self, task: asyncio.Task[object], frames: list[FrameType]) -> Attempt | None:
+        """Find the attempt whose handler this task runs, else the only one whose handler's module is on the stack.
+
+        Agent steps and tools of MCP servers have handlers of Packline's.
+        """
+        running = [one for one in self._attempts() if _package(one.pack.handler.__module__) != ["runner"]]
+        found = [one for one in running if one.runs_in(task)]
+        modules = {_module(frame) for frame in frames}
+        found = found or [one for one in running if one.pack.handler.__module__ in modules]
+        return found[0] if len(found) == 1 else None
+
+
+def _frames_of_handler(frame: FrameType) -> Iterator[FrameType]:
+    """Yield the frames of a turn, the inmost first, up to the code of Packline or asyncio that called the pack's."""
+    current: FrameType | None = frame
+    while current is not None:
+        name = _module(current)
+        if name == executor.__name__ or name.partition(".")[0] in ("asyncio", "uvicorn"):
+            return
+        yield current
+        current = current.f_back
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__"))
+
+
+def _package(module: str) -> list[str]:
+    """Return the top package of a module; each pack folder is a package of `packline_packs`."""
+    return module.split(".")[: 2 if module.startswith("packline_packs.") else 1]
+
+
+def _names(attempt: Attempt) -> dict[str, object]:
+    context = attempt.context
+    return {
+        "pack": attempt.pack.name,
+        "run": context.run_id,
+        "step": context.step_key,
+        "attempt": context.attempt_number,
+    }
+
+
+def tell(attempt: Attempt) -> None:
+    """Record a blockage that has ended: as a warning of the step, in the attempt's log, and in the server's."""
+    blocked, attempt.blocked = attempt.blocked, None
+    if blocked is None:
+        return
+    seconds = monotonic() - blocked.since
+    what = f"{attempt.pack.name} blocked the server for {seconds:.1f} s at {blocked.place}"
+    attempt.context.warn(f"{what}; no other run or request was served meanwhile. {_HINT}")
+    attempt.context.log(f"{what}. {_HINT}\n{blocked.stack}", "warning")
+    log.warning("a pack blocked the server", **_names(attempt), at=blocked.place, seconds=round(seconds, 1), hint=_HINT)

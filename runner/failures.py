@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from runner.tracebacks import Raised
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -131,7 +133,8 @@ class Failure:
         retry_after_seconds: Shortest wait before another attempt.
         safe_to_repeat: Whether repeating the step cannot cause a second external change.
         step_key: The failed step; None if the run itself failed, for example at its deadline.
-        detail: Further data such as a response, exit code or stack.
+        detail: Further data such as a response or exit code.
+        exception: The exception that the pack raised, for an attempt's failure.
     """
 
     code: FailureCode
@@ -142,6 +145,7 @@ class Failure:
     safe_to_repeat: bool = True
     step_key: str | None = None
     detail: JSONValue = None
+    exception: Raised | None = None
 
     @property
     def failure_class(self) -> FailureClass:
@@ -167,7 +171,9 @@ class Failure:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Failure:
         """Read what `to_json` wrote."""
-        return cls(**{**data, "code": FailureCode(data["code"])})
+        exception = data.get("exception")
+        raised = None if exception is None else Raised.from_json(exception)
+        return cls(**{**data, "code": FailureCode(data["code"]), "exception": raised})
 
 
 class PackError(Exception):

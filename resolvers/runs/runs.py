@@ -139,7 +139,7 @@ async def _note_unknown(context: Context, wanted: RunFilter) -> None:
     tool=Tool(
         title="Get a run",
         description="Returns a run: its state, error and output, and each step's state, error and artifacts. Use "
-        "detail `full` for the inputs and outputs of the steps, and wait_run to wait for the end.",
+        "detail `full` for the inputs, outputs and tracebacks of the steps, and wait_run to wait for the end.",
         parameters={"id": RUN_ID},
     ),
 )

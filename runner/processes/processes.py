@@ -15,7 +15,7 @@ import signal
 import sys
 import weakref
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from runner.excerpts import excerpt
@@ -24,6 +24,7 @@ from runner.fair_turns import FairTurns
 from runner.processes import pack_modules
 from runner.processes.exchange import OutputName, Worker, started_worker
 from runner.processes.spawner import close_spawner
+from runner.tracebacks import add_worker_frames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,9 +34,8 @@ _Result = TypeVar("_Result")
 #: How much of a worker's standard error is kept, and how much of that a message quotes.
 _STDERR_BYTES = 64 * 1024
 _STDERR_CHARACTERS = 4000
-#: How much a failure quotes of an exception's text and traceback.
+#: How much a failure quotes of an exception's text.
 _WORDS_CHARACTERS = 2000
-_TRACE_CHARACTERS = 8000
 _MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 
 
@@ -96,7 +96,7 @@ async def run_in_process(
     Raises:
         PackError: what the function raised; `timeout`; `resource_exhausted` when memory ran out; `handler_failed`
             when the process died, or the function's exception cannot be pickled.
-        Exception: what the function raised, with its traceback as a note.
+        Exception: what the function raised; `runner.tracebacks.describe` knows its frames in the process.
     """
     request = _request(function, args)
     if preload is None:
@@ -219,15 +219,15 @@ def _read_answer(answer: bytes, name: str) -> object:
         case "failure":
             raise _pack_error(Failure.from_json(value[0]))
         case "exception":
-            exception, trace = value
-            exception.add_note(f"In the worker process:\n{trace}")
+            exception, raised = value
+            add_worker_frames(exception, raised)
             raise exception
-    type_name, text, trace = value
-    raise PackError(
-        "handler_failed",
-        f"`{name}` raised {type_name}: {excerpt(text, _WORDS_CHARACTERS)}".rstrip(": "),
-        detail={"trace": excerpt(trace, _TRACE_CHARACTERS, from_end=True)},
+    (raised,) = value
+    failed = PackError(
+        "handler_failed", f"`{name}` raised {raised.type}: {excerpt(raised.message, _WORDS_CHARACTERS)}".rstrip(": ")
     )
+    failed.failure = replace(failed.failure, exception=raised)
+    raise failed
 
 
 def _pack_error(failure: Failure) -> PackError:

@@ -41,6 +41,7 @@ from typing import NoReturn
 from runner import excerpts
 from runner.failures import PackError
 from runner.processes import pack_modules
+from runner.tracebacks import describe
 
 #: Workers have lower priority than the server: on two cores, encoding a video delayed its answers by up to 0.3 s.
 _NICE = 5
@@ -336,7 +337,7 @@ def _die_with(connection: socket.socket) -> None:
 
 
 def _answer(request: bytes) -> bytes:
-    """Run a request and pickle `(kind, value)`: result, failure (JSON), exception, or unusual (type, text, trace)."""
+    """Run a request and pickle `(kind, value)`: result, failure (JSON), exception with its description, or unusual."""
     try:
         sources, module, file, call = pickle.loads(request)
         pack_modules.add_sources(sources)
@@ -348,13 +349,13 @@ def _answer(request: bytes) -> bytes:
     except MemoryError:
         return pickle.dumps(("failure", {"code": "resource_exhausted", "message": "The worker ran out of memory."}))
     except BaseException as error:  # Rust panics and sys.exit() are no Exceptions
-        trace = "".join(traceback.format_exception(error))
+        raised = describe(error, without=__file__)
         if isinstance(error, Exception):
             with contextlib.suppress(Exception):
-                body = pickle.dumps(("exception", error, trace))
+                body = pickle.dumps(("exception", error, raised))
                 pickle.loads(body)
                 return body
-        return pickle.dumps(("unusual", type(error).__name__, str(error), trace))
+        return pickle.dumps(("unusual", raised))
 
 
 def _pickled_result(result: object) -> bytes:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +23,7 @@ from runner.json_values import MAX_KEPT_DEPTH, forbidden_text, is_too_deep
 from runner.packs.lost_numbers import lost_number
 from runner.packs.revalidation import find_misfit
 from runner.schemas.pydantic_messages import needed
+from runner.tracebacks import describe, text_of
 from store.runs.ending import DEADLINE_HINT
 
 if TYPE_CHECKING:
@@ -36,9 +36,8 @@ log = structlog.get_logger(__name__)
 
 #: Longest message and hint of a failure, in characters; a pack may put a whole page into either.
 MESSAGE_CHARACTERS = 2000
-#: Longest excerpts of an exception's message, of the end of its stack, and of a value that does not fit.
+#: Longest excerpts of an exception's message and of a value that does not fit.
 WORDS_CHARACTERS = 500
-STACK_CHARACTERS = 8000
 GIVEN_CHARACTERS = 80
 #: Longest detail of a failure, in bytes of JSON.
 DETAIL_BYTES = 64 * 1024
@@ -129,7 +128,6 @@ class Attempt:
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # validators, serializers and post-conditions are the pack's code, too
-            log.warning("a pack's contract raised", pack=self.pack.name, error=self._error_text(error))
             return Outcome(failure=storable_failure(self._defect(error).failure, self.redactor))
 
     def _check_input(self) -> BaseModel:
@@ -198,31 +196,26 @@ class Attempt:
         except (PackError, asyncio.CancelledError):
             raise
         except TimeoutError as error:
-            raise PackError(
-                FailureCode.TIMEOUT, f"{self.pack.name} gave up waiting: {self._error_text(error) or 'time-out'}."
-            ) from error
+            message = f"{self.pack.name} gave up waiting: {self._error_text(error) or 'time-out'}."
+            raise _with_traceback(PackError(FailureCode.TIMEOUT, message), error) from error
         except MemoryError as error:
-            raise PackError(FailureCode.RESOURCE_EXHAUSTED, f"{self.pack.name} ran out of memory.") from error
+            message = f"{self.pack.name} ran out of memory."
+            raise _with_traceback(PackError(FailureCode.RESOURCE_EXHAUSTED, message), error) from error
         except BaseException as error:  # a pack may raise anything, native panics included
-            log.warning("a pack raised", pack=self.pack.name, error=self._error_text(error))
             raise self._defect(error) from error
         self._returned_at = monotonic()
         return result
 
     def _defect(self, error: BaseException) -> PackError:
-        try:
-            stack = "".join(traceback.format_exception(error))
-        except Exception:  # an exception without a readable text
-            stack = ""
-        return PackError(
+        defect = PackError(
             FailureCode.HANDLER_FAILED,
             f"{self.pack.name} raised {type(error).__name__}: {self._error_text(error)}",
             hint="This is a bug in the pack: report it with the run's id.",
-            detail={"stack": self.redactor.excerpt(plain_text(stack), STACK_CHARACTERS, from_end=True)},
         )
+        return _with_traceback(defect, error)
 
     def _error_text(self, error: BaseException) -> str:
-        return self.redactor.excerpt(plain_text(_words(error)), WORDS_CHARACTERS)
+        return self.redactor.excerpt(plain_text(text_of(error)), WORDS_CHARACTERS)
 
     async def _wait_for_cancelled(self, body: asyncio.Task[BaseModel]) -> None:
         """Wait briefly for a cancelled handler, then abandon it; its later output is dropped."""
@@ -350,7 +343,15 @@ def storable_failure(failure: Failure, redactor: Redactor) -> Failure:
         safe_to_repeat=failure.safe_to_repeat,
         step_key=failure.step_key,
         detail=_detail(failure.detail, redactor),
+        exception=None
+        if failure.exception is None
+        else failure.exception.changed(lambda text, limit: _text(text, redactor, limit)),
     )
+
+
+def _with_traceback(failed: PackError, error: BaseException) -> PackError:
+    failed.failure = replace(failed.failure, exception=describe(error, without=__file__))
+    return failed
 
 
 def _detail(detail: JSONValue, redactor: Redactor) -> JSONValue:
@@ -359,19 +360,11 @@ def _detail(detail: JSONValue, redactor: Redactor) -> JSONValue:
         size = DETAIL_BYTES + 1 if is_too_deep(masked) else len(orjson.dumps(masked))
     except Exception:  # a pack may give anything
         size = DETAIL_BYTES + 1
-    return masked if size <= DETAIL_BYTES else _text(_words(detail), redactor, DETAIL_BYTES // 8)
+    return masked if size <= DETAIL_BYTES else _text(text_of(detail), redactor, DETAIL_BYTES // 8)
 
 
 def _text(text: object, redactor: Redactor, limit: int) -> str:
     return redactor.excerpt(plain_text(text), limit)
-
-
-def _words(value: object) -> str:
-    """Return `str(value)`; a pack's exception may fail even at that."""
-    try:
-        return str(value)
-    except Exception:
-        return "(it cannot be shown)"
 
 
 def _forget(body: asyncio.Task[BaseModel]) -> None:

@@ -38,6 +38,7 @@ def decide_next(
     failure = outcome.failure
     if failure is None:
         return _go_on(run, current, outcome, preparer, is_stopping=is_stopping)
+    failure = replace(failure, exception=None)  # the attempt has it
     # An at-most-once step is never retried automatically: it could then happen twice.
     if outcome.cancelled or current.pack.at_most_once:
         return Fail(failure_json(failure), failure.message), None

@@ -45,6 +45,8 @@ class RunLog:
 
     def step_failed(self, step: PreparedStep, failure: Failure, settled: Settled) -> None:
         """Log that an attempt failed, and when the step is tried again, if it is."""
+        raised = failure.exception
+        place = None if raised is None else raised.place
         log.warning(
             "step failed" if settled.wait_seconds is None else "step failed and is retried",
             run=self._claim.run_id,
@@ -53,6 +55,8 @@ class RunLog:
             number=step.start.number,
             pack=step.pack.name,
             code=failure.code.value,
+            **({} if raised is None else {"exception_class": raised.type}),
+            **({} if place is None else {"raised_at": f"{place.file}:{place.line}"}),
             **({} if settled.wait_seconds is None else {"wait_seconds": round(settled.wait_seconds, 3)}),
         )
 

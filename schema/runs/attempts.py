@@ -19,7 +19,7 @@ from schema.base.isolation import IsolationLevel
 from schema.base.node_interface import Node
 from schema.base.pagination import After, Before, Connection, FirstOf500, Last, PageArguments, page_of
 from schema.base.scalars import JSON
-from schema.runs.failures import Failure
+from schema.runs.failures import Failure, PackException
 from schema.runs.spending import SpendingCost
 from schema.runs.transcripts import CacheReceipt, TranscriptEntry, TranscriptEntryConnection
 from store.states import AttemptState
@@ -108,6 +108,12 @@ class Attempt(Node):
     @strawberry.field(description="What went wrong. Null if nothing did.")
     def failure(self) -> Failure | None:
         return Failure.read(self.record.failure)
+
+    @strawberry.field(
+        description="The exception that ended the attempt. Null if none did, and if the pack raised a PackError."
+    )
+    def exception(self) -> PackException | None:
+        return PackException.read(self.record.failure)
 
     @strawberry.field(
         description=(

@@ -6,6 +6,7 @@ import strawberry
 
 from runner.failures import Failure as FailureRecord
 from runner.failures import FailureClass, FailureCode
+from runner.tracebacks import Frame, Raised
 from schema.base.enums import described_enum
 from schema.base.scalars import JSON, Key
 
@@ -64,7 +65,7 @@ class Failure:
         description="Key of the step that failed. Null if the run itself failed, for example at its deadline."
     )
     detail: JSON | None = strawberry.field(
-        description="Technical details such as the response, exit code or stack trace. Secrets are masked."
+        description="Technical details such as the response or exit code. Secrets are masked."
     )
 
     @classmethod
@@ -85,3 +86,53 @@ class Failure:
             step_key=Key(record.step_key) if record.step_key else None,
             detail=JSON(record.detail) if record.detail is not None else None,
         )
+
+
+@strawberry.type(description="A call in the traceback of an exception.")
+class TracebackFrame:
+    file: str = strawberry.field(description="Path of the file on the server.")
+    line: int = strawberry.field(description="The line in the file, starting at 1.")
+    function: str = strawberry.field(description="Name of the function.")
+    source: str = strawberry.field(
+        description="The line of code, without indentation; empty if it cannot be read. Secrets are masked."
+    )
+    own: bool = strawberry.field(description="Whether the code is the pack's, not Packline's or a library's.")
+
+    @classmethod
+    def of(cls, frame: Frame) -> "TracebackFrame":
+        return cls(file=frame.file, line=frame.line, function=frame.function, source=frame.source, own=frame.own)
+
+
+@strawberry.type(description="An exception that a pack raised, other than a PackError.")
+class PackException:
+    type: str = strawberry.field(description="Name of its class.")
+    message: str = strawberry.field(description="What it says. Secrets are masked.")
+    file: str | None = strawberry.field(
+        description="Path of the file where it left the pack's own code, on the server. Null if unknown."
+    )
+    line: int | None = strawberry.field(description="The line in that file. Null if unknown.")
+    frames: list[TracebackFrame] = strawberry.field(
+        description="The calls from the pack's handler to where it was raised, outermost first. The middle of a deep "
+        "recursion is left out."
+    )
+    traceback: list[str] = strawberry.field(
+        description="The lines of the traceback as Python prints it, followed by the exceptions that caused it. "
+        "Secrets are masked."
+    )
+
+    @classmethod
+    def of(cls, raised: Raised) -> "PackException":
+        place = raised.place
+        return cls(
+            type=raised.type,
+            message=raised.message,
+            file=None if place is None else place.file,
+            line=None if place is None else place.line,
+            frames=[TracebackFrame.of(frame) for frame in raised.frames],
+            traceback=raised.lines(),
+        )
+
+    @classmethod
+    def read(cls, text: str | None) -> "PackException | None":
+        raised = None if text is None else FailureRecord.from_json(orjson.loads(text)).exception
+        return None if raised is None else cls.of(raised)

@@ -17,6 +17,7 @@ fragment RunDetail on Run {
     artifacts { ...ArtifactParts }
     attempts {
       id packVersion models notes failure { ...FailureParts }
+      exception { type message file line traceback }
       log(last: 50) { nodes { at level text } }
     }
   }

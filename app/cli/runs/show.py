@@ -30,7 +30,7 @@ def show_run(output: Output, run: JSON) -> None:
 
 
 def show_step(output: Output, step: JSON) -> None:
-    """Print a step: its attempts, input, output and log."""
+    """Print a step: its attempts, the traceback of the last one, input, output and log."""
     pack = (step.get("step") or {}).get("packName") or ""
     version = f" {step['packVersion']}" if step["packVersion"] else ""
     output.console.print(output.state(step["state"]), end=" ")
@@ -57,6 +57,9 @@ def show_step(output: Output, step: JSON) -> None:
         output.say(f"warning: {warning}", "yellow")
     for note in step["attempts"][-1]["notes"] if step["attempts"] else []:
         output.say(f"note: {note}", "dim")
+    if step["attempts"] and (exception := step["attempts"][-1]["exception"]):
+        output.say("\ntraceback", "bold")
+        output.say("\n".join(exception["traceback"]))
     _cost(output, step["cost"], [name for one in step["attempts"] for name in one["models"]])
     if step.get("artifacts"):
         output.say()

@@ -703,7 +703,7 @@ def test_show_tells_what_was_reused_and_from_which_run(packline, server):
 
     def detail(key, reuse):
         attempt = {"number": 1, "state": "SUCCEEDED", "startedAt": AT, "endedAt": AT, "models": [], "notes": []}
-        attempt |= {"failure": None, "reuse": reuse, "log": {"nodes": []}}
+        attempt |= {"failure": None, "exception": None, "reuse": reuse, "log": {"nodes": []}}
         own = {"packVersion": "1.0.0", "cost": cost, "input": None, "output": None, "artifacts": [artifact()]}
         return step(key, attempts=[attempt], **own)
 

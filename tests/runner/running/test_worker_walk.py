@@ -7,10 +7,11 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import orjson
 import pytest
 
 from packline import PackContext, PackError, pack
-from runner.failures import FailureCode
+from runner.failures import Failure, FailureCode
 from runner.secrets.redaction import Redactor
 from store.database.paging import PageWindow
 from store.files.artifacts import artifacts_of_attempts
@@ -125,11 +126,16 @@ async def test_a_broken_validator_is_the_packs_fault(lab: Laboratory):
     assert "the validator is broken" in run.failure["message"]
 
 
-async def test_what_a_handler_raises_fails_the_step_with_its_stack(lab: Laboratory):
+async def test_what_a_handler_raises_fails_the_step_with_its_traceback(lab: Laboratory):
     run = await lab.run([step("a", "test.raises", text="by nothing")])
     assert run.failure["code"] == "handler_failed"
     assert "ZeroDivisionError: by nothing" in run.failure["message"]
-    assert "raise ZeroDivisionError" in run.failure["detail"]["stack"]
+    assert "exception" not in run.failure, "it is the attempt's"
+    (attempt,) = run.attempts["a"]
+    raised = Failure.from_json(orjson.loads(attempt.failure or "")).exception
+    assert raised is not None
+    assert (raised.type, raised.message) == ("ZeroDivisionError", "by nothing")
+    assert [(frame.function, frame.own) for frame in raised.frames] == [("raises", True)]
     assert (await lab.run([step("a", "test.exits")])).failure["code"] == "handler_failed"
 
 

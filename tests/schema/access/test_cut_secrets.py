@@ -25,7 +25,8 @@ from sqlmodel import SQLModel
 from app.logging import configure_logging
 from packline import ModelNeed, Pack, PackContext, PackError, excerpt, pack, raise_for_status
 from runner.excerpts import BODY_CHARACTERS
-from runner.running.executor import GIVEN_CHARACTERS, MESSAGE_CHARACTERS, STACK_CHARACTERS, WORDS_CHARACTERS
+from runner.running.executor import GIVEN_CHARACTERS, MESSAGE_CHARACTERS, WORDS_CHARACTERS
+from runner.tracebacks import MESSAGE_CHARACTERS as RAISED_CHARACTERS
 from store.database.dialects import Sql
 from tests.support.front_door import RUN, command
 from tests.support.loopback_http import Reply, loopback_http
@@ -51,7 +52,8 @@ SHOWN = f"""{RUN}
         ... on RunStateChanged {{ reason }} ... on StepStateChanged {{ reason }}
         ... on StepProgressed {{ milestone {{ message }} }} }} }}
     steps {{ failure {{ message hint field detail }}
-        warnings attempts {{ failure {{ message hint field detail }} log {{ nodes {{ text }} }} }} }}"""
+        warnings attempts {{ failure {{ message hint field detail }} exception {{ message traceback }}
+            log {{ nodes {{ text }} }} }} }}"""
 FILES = "state artifacts(first: 9) { nodes { name mediaType } }"
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -208,6 +210,7 @@ async def shown_of(it: Product, way: str, before: int, after: int = 0) -> str:
 #: Ways a text is cut at its end, with the characters that are kept of it.
 CUT_AT_END = [
     ("raise", WORDS_CHARACTERS),
+    ("raise", RAISED_CHARACTERS),
     ("pack-error", MESSAGE_CHARACTERS),
     ("excerpt", 300),
     ("status", BODY_CHARACTERS),
@@ -218,7 +221,8 @@ CUT_AT_END = [
     ("said", 500),
     ("said", 1000),
     ("worker-value_error", WORDS_CHARACTERS),
-    ("worker-panic", 2000),
+    ("worker-value_error", RAISED_CHARACTERS),
+    ("worker-panic", RAISED_CHARACTERS),
     ("worker-excerpt", 300),
 ]
 
@@ -236,9 +240,6 @@ async def test_a_secret_at_the_end_of_what_is_kept_is_masked(
 
 #: Ways a text is cut at its beginning, with the characters that are kept of its end.
 CUT_AT_BEGINNING = [
-    ("raise", STACK_CHARACTERS),
-    ("worker-value_error", STACK_CHARACTERS),
-    ("worker-panic", STACK_CHARACTERS),
     ("worker-stderr", 4000),
     ("worker-stderr", 64 * 1024),
     ("worker-end-excerpt", 300),

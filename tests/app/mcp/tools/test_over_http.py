@@ -247,6 +247,19 @@ async def test_tools_outside_the_scopes_or_the_selection_are_not_shown(house):
         assert "toolsets=author" in (await refusal(client, "get_pack", pack="test.echo"))["hint"]
 
 
+async def test_a_packs_exception_is_told_as_lines_when_asked_in_full(house):
+    async with agent(house) as client:
+        failed = told(await client.call_tool("run_pack", {"pack": "test.raises", "input": {"text": "by nothing"}}))
+        asked = {"run_id": failed["run_id"]}
+        (step,) = told(await client.call_tool("get_run", {**asked, "detail": "full"}))["steps"]
+        (attempt,) = step["attempts"]
+        assert attempt["exception"]["type"] == "ZeroDivisionError"
+        assert attempt["exception"]["traceback"][-1] == "ZeroDivisionError: by nothing"
+        assert not any("\n" in line for line in attempt["exception"]["traceback"])
+        (brief,) = told(await client.call_tool("get_run", asked))["steps"]
+        assert "attempts" not in brief
+
+
 async def test_a_pack_is_a_tool_of_its_own_when_asked_for(house):
     async with agent(house, query="?packs=test.echo") as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}

@@ -142,3 +142,27 @@ test("a failure with markup in its message is text", async () => {
   expect(region.querySelector("img")).toBeNull();
   expect(fact("What happened")).toHaveTextContent("<img src=x onerror=alert(1)>");
 });
+
+test("a pack's exception shows its traceback as lines, and the report has it", async () => {
+  const lines = [
+    "Traceback (most recent call last):",
+    '  File "packs/text/x.py", line 7, in run',
+    "ValueError: no luck",
+  ];
+  const failure = aFailure({ class: "PACK_BUG", code: "HANDLER_FAILED", message: "x raised ValueError: no luck" });
+  const run = aFailedRun(failure);
+  const steps = run.steps.map((step) => ({
+    ...step,
+    attempts: step.attempts.map((attempt) => ({ ...attempt, exception: { type: "ValueError", traceback: lines } })),
+  }));
+  const { region } = await panel(failure, { steps });
+  const details = within(region).getByText("Traceback", { selector: "summary" }).closest("details");
+  expect(details?.open).toBe(false);
+  expect(within(region).getByText("Raw error", { selector: "summary" }).closest("details")?.open).toBe(false);
+  await userEvent.click(within(region).getByText("Traceback", { selector: "summary" }));
+  expect(within(region).getByRole("region", { name: "Traceback" }).textContent).toBe(lines.join("\n"));
+
+  const written = vi.spyOn(navigator.clipboard, "writeText").mockResolvedValue();
+  await userEvent.click(within(region).getByRole("button", { name: /Copy a report/ }));
+  expect(written.mock.lastCall?.[0]).toContain(lines.join("\n"));
+});

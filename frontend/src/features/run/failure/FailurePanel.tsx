@@ -33,6 +33,7 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
   const name = step === null ? "The run" : `Step ${place}, ${humanise(step.key)},`;
   const kind = CLASSES[failure.class];
   const changeable = run.actions.includes("RESUME") && step !== null && !cancelled;
+  const traceback = tracebackOf(step, attempt);
   return (
     <section
       aria-label="What went wrong"
@@ -75,19 +76,38 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
         {children}
         <span className="ml-auto flex gap-1">
           {failure.class === "PACK_BUG" ? (
-            <CopyButton text={report(run, step, failure)} what="of this fault" label="Copy a report" />
+            <CopyButton text={report(run, step, failure, traceback)} what="of this fault" label="Copy a report" />
           ) : null}
           <CopyButton text={forAgent(run, step, failure)} what="what failed" label="Copy for agent" />
         </span>
       </div>
       {step === null ? null : <Attempts step={step} chosen={attempt} onChoose={onAttempt} />}
-      <Raw key={run.resumeCount} failure={failure} />
+      {traceback === null ? null : <Traceback text={traceback} />}
+      <Raw key={run.resumeCount} failure={failure} startsOpen={traceback === null && opensRaw(failure.code)} />
     </section>
   );
 }
 
-function Raw({ failure }: { failure: FailurePartsFragment }): ReactNode {
-  const [open, setOpen] = useState(opensRaw(failure.code));
+/** The traceback of the selected attempt, by default of the last; null when no exception ended it. */
+function tracebackOf(step: StepRowFragment | null, attempt: number | undefined): string | null {
+  const shown = step?.attempts.find(({ number }) => number === attempt) ?? step?.attempts.at(-1);
+  return shown?.exception?.traceback.join("\n") ?? null;
+}
+
+function Traceback({ text }: { text: string }): ReactNode {
+  return (
+    <details className="mt-3">
+      <summary className="link w-fit text-dense">Traceback</summary>
+      <div className="mt-2">
+        <Code label="Traceback" text={text} />
+        <CopyButton text={text} what="traceback" />
+      </div>
+    </details>
+  );
+}
+
+function Raw({ failure, startsOpen }: { failure: FailurePartsFragment; startsOpen: boolean }): ReactNode {
+  const [open, setOpen] = useState(startsOpen);
   const { code, class: kind, message, field, detail } = failure;
   return (
     <details className="mt-3" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -144,7 +164,12 @@ function forAgent(run: RunWholeFragment, step: StepRowFragment | null, failure: 
     .join("\n");
 }
 
-function report(run: RunWholeFragment, step: StepRowFragment | null, failure: FailurePartsFragment): string {
+function report(
+  run: RunWholeFragment,
+  step: StepRowFragment | null,
+  failure: FailurePartsFragment,
+  traceback: string | null,
+): string {
   const pack =
     step?.step !== null && step?.step !== undefined && "packName" in step.step
       ? `${step.step.packName} ${step.packVersion ?? ""}`.trim()
@@ -158,8 +183,8 @@ function report(run: RunWholeFragment, step: StepRowFragment | null, failure: Fa
     `Code: ${failure.code}`,
     `Run: ${run.id}, step ${step?.key ?? "none"}, attempt ${step?.attempts.length ?? 0}`,
     "",
-    "```json",
-    JSON.stringify(failure.detail, null, 2),
+    traceback === null ? "```json" : "```",
+    traceback ?? JSON.stringify(failure.detail, null, 2),
     "```",
   ].join("\n");
 }

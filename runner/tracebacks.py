@@ -1,0 +1,174 @@
+"""Describes exceptions: class, message and frames. Imports the standard library, since worker processes use it, too."""
+
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+#: Frames kept of each exception: of a deep recursion the first and, twice as many, the last.
+FIRST_FRAMES, LAST_FRAMES = 8, 16
+#: Exceptions kept that caused the one that was raised.
+MAX_CAUSES = 3
+#: Longest texts of a frame and longest message, in characters.
+FRAME_CHARACTERS = 300
+MESSAGE_CHARACTERS = 2000
+#: Where Packline's runner and libraries are; other code is the pack's.
+_OTHERS = (
+    f"{Path(__file__).parent}/",
+    *(sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")),
+    "<",
+)
+#: Attribute of an exception from a worker process: its description there, where its frames were.
+_IN_WORKER = "_packline_in_worker"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A call in a traceback.
+
+    Attributes:
+        source: The line of code, without indentation; empty when it cannot be read.
+        own: Whether the code is the pack's, not Packline's or a library's.
+    """
+
+    file: str
+    line: int
+    function: str
+    source: str
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception that a pack raised.
+
+    Attributes:
+        type: Name of its class.
+        frames: The calls from the pack's handler to where it was raised, outermost first.
+        left_out: How many frames are missing after the first `FIRST_FRAMES`.
+        causes: The exceptions that led to it, the nearest first; they have no causes of their own.
+    """
+
+    type: str
+    message: str
+    frames: tuple[Frame, ...] = ()
+    left_out: int = 0
+    causes: tuple[Raised, ...] = ()
+
+    @property
+    def place(self) -> Frame | None:
+        """The last call in the pack's own code, or the last of all."""
+        return next((frame for frame in reversed(self.frames) if frame.own), self.frames[-1] if self.frames else None)
+
+    def lines(self) -> list[str]:
+        """Return the traceback as lines of text, as Python prints it; causes follow."""
+        shown = ["Traceback (most recent call last):"] if self.frames else []
+        for index, frame in enumerate(self.frames):
+            if self.left_out and index == FIRST_FRAMES:
+                shown.append(f"  … {self.left_out} frames left out …")
+            shown.append(f'  File "{frame.file}", line {frame.line}, in {frame.function}')
+            if frame.source:
+                shown.append(f"    {frame.source}")
+        first, *more = self.message.splitlines() or [""]
+        shown += [f"{self.type}: {first}" if first else self.type, *more]
+        for cause in self.causes:
+            below = cause.lines()
+            shown += [f"Caused by {below[0]}", *below[1:]] if not cause.frames else ["Caused by:", *below]
+        return shown
+
+    def changed(self, change: Callable[[str, int], str]) -> Raised:
+        """Return it with each text replaced by `change(text, longest)`, for example masked and cut."""
+        frames = tuple(
+            Frame(
+                change(frame.file, FRAME_CHARACTERS),
+                frame.line,
+                change(frame.function, FRAME_CHARACTERS),
+                change(frame.source, FRAME_CHARACTERS),
+                frame.own,
+            )
+            for frame in self.frames
+        )
+        return replace(
+            self,
+            type=change(self.type, FRAME_CHARACTERS),
+            message=change(self.message, MESSAGE_CHARACTERS),
+            frames=frames,
+            causes=tuple(cause.changed(change) for cause in self.causes),
+        )
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Raised:
+        """Read what `dataclasses.asdict` made of it."""
+        return cls(
+            data["type"],
+            data["message"],
+            tuple(Frame(**frame) for frame in data["frames"]),
+            data["left_out"],
+            tuple(cls.from_json(cause) for cause in data["causes"]),
+        )
+
+
+def describe(error: BaseException, *, without: str) -> Raised:
+    """Describe an exception and its causes, without the first frames that are in the file `without`."""
+    raised = _describe_alone(error, without)
+    causes = [_describe_alone(cause, without) for cause, _ in zip(_causes(error), range(MAX_CAUSES), strict=False)]
+    in_worker = getattr(error, _IN_WORKER, None)
+    if isinstance(in_worker, Raised):
+        return replace(raised, causes=in_worker.causes)
+    return replace(raised, causes=tuple(causes))
+
+
+def add_worker_frames(error: BaseException, raised: Raised) -> None:
+    """Attach what a worker process said of an exception, so that `describe` continues with the frames there."""
+    setattr(error, _IN_WORKER, raised)
+
+
+def text_of(value: object) -> str:
+    """Return `str(value)`; a pack's exception may fail even at that."""
+    try:
+        return str(value)
+    except Exception:
+        return "(it cannot be shown)"
+
+
+def _describe_alone(error: BaseException, without: str) -> Raised:
+    found = [
+        Frame(item.filename, item.lineno or 0, item.name, item.line or "", own=not item.filename.startswith(_OTHERS))
+        for item in traceback.extract_tb(error.__traceback__)
+    ]
+    while found and found[0].file == without:
+        del found[0]
+    left_out = 0
+    in_worker = getattr(error, _IN_WORKER, None)
+    if isinstance(in_worker, Raised):
+        while found and not found[-1].own:  # how Packline passed it on
+            found.pop()
+        left_out = in_worker.left_out
+        found += in_worker.frames
+    surplus = len(found) - FIRST_FRAMES - LAST_FRAMES
+    if surplus > 0:
+        found[FIRST_FRAMES : FIRST_FRAMES + surplus] = []
+        left_out += surplus
+    notes = (text_of(note) for note in getattr(error, "__notes__", ()))
+    return Raised(type(error).__name__, "\n".join((text_of(error), *notes)), tuple(found), left_out)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield what led to an exception, nearest first, and the members of a group."""
+    seen = {id(error)}
+    waiting = [error]
+    while waiting:
+        one = waiting.pop(0)
+        members = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+        context = None if one.__suppress_context__ else one.__context__
+        for cause in (*members, one.__cause__ or context):
+            if cause is not None and id(cause) not in seen:
+                seen.add(id(cause))
+                waiting.append(cause)
+                yield cause

@@ -15,12 +15,14 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) -
 
 .DEFAULT_GOAL := help
 .PHONY: help run stop check static-checks lint imports test test-python test-llm fix bench bench-peers soak lock sdl \
-	docs wheel ui ui-check runtime-check clean python runtime dev
+	docs wheel ui ui-check runtime-check clean python runtime dev tools
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
-run: runtime ## set everything up, start the server, run a pipeline on a real document
+run: python ## set everything up, start the server, run a pipeline on a real document
+	@$(PYTHON) scripts/make_run.py --check
+	@$(MAKE) --no-print-directory runtime
 	@$(PYTHON) scripts/frontend.py build --optional
 	@$(BIN)/python scripts/make_run.py
 

@@ -142,6 +142,16 @@ class LocalServers:
         self._require_free_port()
         return self._start(), True
 
+    def require_place(self) -> None:
+        """Refuse early, before anything is installed, what `open` would refuse because of the port.
+
+        Raises:
+            RunError: another program uses the port, and no server of an earlier start, which may be using it, runs.
+        """
+        found = Running.read(self._note)
+        if found is None or not _is(found.server_pid, "packline"):
+            self._require_free_port()
+
     def close(self) -> bool:
         """Stop the servers of an earlier start; return whether there were any."""
         found = Running.read(self._note)
@@ -296,11 +306,15 @@ def main() -> int:
     """Returns the exit status of the process."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--stop", action="store_true", help="stop what an earlier `make run` left running")
+    parser.add_argument("--check", action="store_true", help="only check that the port is free; needs no environment")
     given = parser.parse_args()
     try:
         servers = LocalServers(os.environ)
         if given.stop:
             print("Stopped." if servers.close() else "Nothing that `make run` started is running.")
+            return 0
+        if given.check:
+            servers.require_place()
             return 0
         return _run(servers)
     except RunError as error:

@@ -103,6 +103,29 @@ def test_a_taken_port_is_named_with_a_way_out(make_run):
     assert "make run PACKLINE_PORT=" in refused.stderr
 
 
+def test_a_taken_port_is_refused_before_anything_is_installed(make_run, tmp_path):
+    called, python = tmp_path / "called", tmp_path / "python"
+    python.write_text(f'#!/bin/sh\necho "$*" >> {called}\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", int(make_run.port)))
+        taken.listen()
+        refused = subprocess.run(
+            ["make", "run", f"PYTHON={python}", f"PACKLINE_PORT={make_run.port}"],
+            cwd=ROOT,
+            env=make_run.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+    assert refused.returncode == 2
+    assert f"Port {make_run.port} is taken by another program" in refused.stderr
+    scripts = [line for line in called.read_text().splitlines() if line.startswith("scripts/")]
+    assert scripts == ["scripts/make_run.py --check"]
+
+
 def test_an_interrupted_start_leaves_nothing_behind(make_run, tmp_path):
     script = [sys.executable, str(ROOT / "scripts" / "make_run.py")]
     given = {"env": make_run.environment, "stdin": subprocess.DEVNULL, "text": True}

@@ -97,6 +97,7 @@ def test_the_other_lists_break_no_id_and_take_one_line_each(terminal, server):
             availability={"usable": False, "missing": [missing]},
         ),
     )
+    server.answers["CliLoadErrors"] = {"server": {"packSources": []}}
     failure = {"code": "INVALID_INPUT", "message": LONG, "hint": None, "stepKey": "read"}
     server.answers["CliRuns"] = page("runs", run("FAILED", id=RUN, title=LONG, failure=failure))
     file = artifact(f"{LONG}.pdf", id="art_01KAV00000AAAAAAAAAAAAAAAA", createdAt=AT, pinned=False, run=None)

@@ -64,7 +64,7 @@ async def run_attempt(resources: Resources, run: ClaimedRun, current: PreparedSt
     finally:
         run.attempt = None
         if attempt.blocked is not None:
-            loop_watch.tell(attempt)
+            loop_watch.record(attempt)
         if context.finish():
             await context.close()
     failure = outcome.failure

@@ -1,4 +1,4 @@
-"""Watches the event loop from a thread and tells whose handler blocks it, for how long, and where it stands.
+"""Watches the event loop from a thread and reports whose handler blocks it, for how long, and where it stands.
 
 Handlers run on the event loop. One that waits without `await`, or computes for seconds, stops everything else in the
 process: other runs, requests, leases. Nothing on the loop can notice this, so a thread looks twice a second.
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Longest time a handler may keep the loop before it is told: people notice a page that stands still for longer, and
-#: imports of a pack's libraries take less.
+#: Longest time a handler may keep the loop before it is reported: people notice a page that stands still for longer,
+#: and imports of a pack's libraries take less.
 BLOCKED_SECONDS = 2.0
 #: How often the thread looks, and the loop gives its sign of life.
 TICK_SECONDS = 0.5
+#: Longest stack that is logged.
+_STACK_CHARACTERS = 8000
 _HINT = (
     "Run what blocks with `await ctx.run_in_process(function, …)`, or await an asynchronous call, such as "
     "`asyncio.sleep` for `time.sleep` and `ctx.http` for another client."
@@ -77,22 +79,22 @@ class LoopWatch:
         self._timer = loop.call_later(TICK_SECONDS, self._beat, loop)
 
     def _watch(self, loop: asyncio.AbstractEventLoop, loop_thread: int) -> None:
-        beats, task, is_told = -1, None, False
+        beats, task, is_reported = -1, None, False
         since = looked_at = monotonic()
         ticks, worked = 0, process_time()
         while not self._stopped.wait(TICK_SECONDS) and not loop.is_closed():
             current = asyncio.current_task(loop)
             if self._beats != beats or current is not task:
                 since = looked_at if self._beats == beats else self._beat_at
-                beats, task, ticks, is_told = self._beats, current, 0, False
+                beats, task, ticks, is_reported = self._beats, current, 0, False
             ticks += 1
             # A machine that was suspended or overloaded kept this thread from looking, too. So its ticks count, not the
             # clock; unless this process worked meanwhile, as code does that keeps the interpreter to itself.
             used, worked = process_time() - worked, process_time()
             looked_at = monotonic()
             is_sure = ticks * TICK_SECONDS >= BLOCKED_SECONDS or used >= BLOCKED_SECONDS / 2
-            if task is not None and not is_told and is_sure and looked_at - since >= BLOCKED_SECONDS:
-                is_told = True
+            if task is not None and not is_reported and is_sure and looked_at - since >= BLOCKED_SECONDS:
+                is_reported = True
                 frame = sys._current_frames().get(loop_thread)
                 try:
                     if frame is not None and asyncio.current_task(loop) is task:
@@ -114,10 +116,10 @@ class LoopWatch:
         if place in attempt.blocked_at:
             return
         summary = traceback.StackSummary.extract((one, one.f_lineno or 0) for one in reversed(frames))
-        stack = attempt.redactor.excerpt("".join(summary.format()), executor.STACK_CHARACTERS, from_end=True)
+        stack = attempt.redactor.excerpt("".join(summary.format()), _STACK_CHARACTERS, from_end=True)
         attempt.blocked_at += (place,)
         attempt.blocked = Blockage(since, place, stack)
-        loop.call_soon_threadsafe(tell, attempt)
+        loop.call_soon_threadsafe(record, attempt)
         log.warning(
             "a pack blocks the server", **_names(attempt), at=place, seconds=round(monotonic() - since, 1), stack=stack
         )
@@ -164,7 +166,7 @@ def _names(attempt: Attempt) -> dict[str, object]:
     }
 
 
-def tell(attempt: Attempt) -> None:
+def record(attempt: Attempt) -> None:
     """Record a blockage that has ended: as a warning of the step, in the attempt's log, and in the server's."""
     blocked, attempt.blocked = attempt.blocked, None
     if blocked is None:

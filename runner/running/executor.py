@@ -62,12 +62,12 @@ class Blockage(NamedTuple):
     Attributes:
         since: When it began, by the monotonic clock.
         place: Where it stood: file and line of the pack, and the function.
-        stack: Its frames from the handler inwards, as a traceback shows them.
+        stack: Its frames, from the handler inwards.
     """
 
     since: float
     place: str
-    stack: str
+    stack: list[traceback.FrameSummary]
 
 
 @dataclass(slots=True)
@@ -78,6 +78,7 @@ class Attempt:
         input: The resolved input with `_session_id`, as it was recorded.
         timeout_seconds: Longest the handler may take; the smaller of the step's time-out and what the deadline leaves.
         past_deadline: Whether that limit is the run's deadline rather than the step's time-out.
+        began_at: When the handler was called, by the monotonic clock; 0 before that.
         blocked: A blockage of the event loop that is not recorded yet.
         blocked_at: Places of all blockages.
     """
@@ -89,6 +90,7 @@ class Attempt:
     past_deadline: bool
     limits: RunLimits
     redactor: Redactor
+    began_at: float = 0.0
     blocked: Blockage | None = None
     blocked_at: tuple[str, ...] = ()
     _body: asyncio.Task[BaseModel] | None = None
@@ -145,7 +147,8 @@ class Attempt:
             raise _StoppedError(self._stop)
         loop = asyncio.get_running_loop()
         until = loop.time() + self.timeout_seconds
-        over_at = monotonic() + self.timeout_seconds  # some loops' clocks stop while a handler blocks them
+        self.began_at = monotonic()
+        over_at = self.began_at + self.timeout_seconds  # some loops' clocks stop while a handler blocks them
         body = self._body = loop.create_task(self._call(model))
         try:
             await asyncio.sleep(0)  # the task's first turn: a handler that waits for nothing has ended by then

@@ -115,14 +115,14 @@ class LoopWatch:
         place = f"{Path(inmost.f_code.co_filename).name}:{inmost.f_lineno}, in {inmost.f_code.co_name}"
         if place in attempt.blocked_at:
             return
-        summary = traceback.StackSummary.extract((one, one.f_lineno or 0) for one in reversed(frames))
-        stack = attempt.redactor.excerpt("".join(summary.format()), _STACK_CHARACTERS, from_end=True)
+        # Without reading a file, which would let code that keeps the interpreter to itself run on meanwhile.
+        stack = [_summary(one) for one in reversed(frames)]
         attempt.blocked_at += (place,)
-        attempt.blocked = Blockage(since, place, stack)
+        blocked = attempt.blocked = Blockage(max(since, attempt.began_at), place, stack)
         loop.call_soon_threadsafe(record, attempt)
-        log.warning(
-            "a pack blocks the server", **_names(attempt), at=place, seconds=round(monotonic() - since, 1), stack=stack
-        )
+        seconds = round(monotonic() - blocked.since, 1)
+        text = _stack_text(attempt, blocked)
+        log.warning("a pack blocks the server", **_names(attempt), place=place, seconds=seconds, stack=text)
 
     def _attempt_of(self, task: asyncio.Task[object], frames: list[FrameType]) -> Attempt | None:
         """Find the attempt whose handler this task runs, else the only one whose handler's module is on the stack.
@@ -151,6 +151,15 @@ def _module(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__"))
 
 
+def _summary(frame: FrameType) -> traceback.FrameSummary:
+    return traceback.FrameSummary(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, lookup_line=False)
+
+
+def _stack_text(attempt: Attempt, blocked: Blockage) -> str:
+    lines = traceback.StackSummary.from_list(blocked.stack).format()
+    return attempt.redactor.excerpt("".join(lines), _STACK_CHARACTERS, from_end=True)
+
+
 def _package(module: str) -> list[str]:
     """Return the top package of a module; each pack folder is a package of `packline_packs`."""
     return module.split(".")[: 2 if module.startswith("packline_packs.") else 1]
@@ -174,5 +183,6 @@ def record(attempt: Attempt) -> None:
     seconds = monotonic() - blocked.since
     what = f"{attempt.pack.name} blocked the server for {seconds:.1f} s at {blocked.place}"
     attempt.context.warn(f"{what}; no other run or request was served meanwhile. {_HINT}")
-    attempt.context.log(f"{what}. {_HINT}\n{blocked.stack}", "warning")
-    log.warning("a pack blocked the server", **_names(attempt), at=blocked.place, seconds=round(seconds, 1), hint=_HINT)
+    attempt.context.log(f"{what}. {_HINT}\n{_stack_text(attempt, blocked)}", "warning")
+    seconds = round(seconds, 1)
+    log.warning("a pack blocked the server", **_names(attempt), place=blocked.place, seconds=seconds, hint=_HINT)

@@ -45,8 +45,11 @@ async def waits(ctx: PackContext, given: Nothing) -> Nothing:
 
 @pack("test.computes", version="1.0.0", effects="none", repeatable=True)
 async def computes(ctx: PackContext, given: Nothing) -> Nothing:
-    """Keeps the interpreter to itself for about a second of processor time."""
-    sum(range(50_000_000))
+    """Keeps the interpreter to itself for about a second of processor time, again until it is named."""
+    for _ in range(5):
+        if _told.acquire(blocking=False):
+            break
+        sum(range(50_000_000))
     return given
 
 
@@ -123,8 +126,8 @@ async def test_the_step_its_log_and_the_servers_log_name_the_pack_and_the_place(
     assert begun.items() >= named.items()
     assert ended.items() >= named.items()
     assert begun["stack"] in text + "\n"
-    assert ended["seconds"] >= loop_watch.BLOCKED_SECONDS
-    assert begun["at"] == ended["at"]
+    assert ended["seconds"] >= begun["seconds"] > 0
+    assert begun["place"] == ended["place"] == warning.partition(" s at ")[2].partition(";")[0]
     assert HINT in ended["hint"]
 
 

@@ -44,7 +44,10 @@ imports:
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache --config importlinter-rooms.ini
 
-test: static-checks ui test-python ## everything CI runs; in CI a skipped test is a failure
+test: tools static-checks ui test-python ## everything CI runs; in CI a skipped test is a failure
+
+tools: python
+	@$(PYTHON) scripts/tools_check.py
 
 static-checks: dev
 	$(MAKE) --no-print-directory -j2 lint ui-check

@@ -112,7 +112,7 @@ def _digest() -> str:
 def _npm() -> list[str]:
     """The command that runs npm: the system's, else the one of the Python package."""
     node, npm = shutil.which("node"), shutil.which("npm")
-    if node and npm and _node_version(node) >= OLDEST_NODE:
+    if node and npm and node_version(node) >= OLDEST_NODE:
         return [npm]
     python = VENV / "bin" / "python"
     if not python.exists():
@@ -147,7 +147,7 @@ def _packaged_npm() -> list[str] | None:
     return None
 
 
-def _node_version(node: str) -> tuple[int, ...]:
+def node_version(node: str) -> tuple[int, ...]:
     version = subprocess.run([node, "--version"], check=False, capture_output=True, text=True).stdout
     parts = version.strip().removeprefix("v").split(".")
     return tuple(int(part) for part in parts if part.isdigit())

@@ -15,6 +15,7 @@ from tests.support.front_door import command, look, start, until_state
 from tests.support.git_server import git
 from tests.support.github_server import TOKEN, GitHubDouble
 from tests.support.product import product
+from tests.support.sandbox import NEEDS_SANDBOX
 from tests.support.scripted_http import serving
 from tests.support.vaults import put
 
@@ -94,6 +95,7 @@ async def world(folder: Path, monkeypatch: pytest.MonkeyPatch, *script: str) -> 
             yield World(it, github, folder)
 
 
+@NEEDS_SANDBOX
 async def test_an_issue_becomes_a_pull_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with world(tmp_path, monkeypatch) as here:
         run = await here.run("issue-to-pr", {"repo": "octo/lights", "issue_number": 1})
@@ -115,6 +117,7 @@ async def test_an_issue_becomes_a_pull_request(tmp_path: Path, monkeypatch: pyte
         assert "The lamp is too dark\n\nSet `level` to 2." in prompt["text"]
 
 
+@NEEDS_SANDBOX
 async def test_a_task_becomes_a_patch_that_applies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with world(tmp_path, monkeypatch) as here:
         address = here.github.http.url("/octo/lights")
@@ -129,6 +132,7 @@ async def test_a_task_becomes_a_patch_that_applies(tmp_path: Path, monkeypatch: 
         assert git(here.bare, "branch", "--list") == "* main"
 
 
+@NEEDS_SANDBOX
 async def test_a_task_becomes_a_branch_or_a_pull_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with world(tmp_path, monkeypatch) as here:
         given = {"repo_url": here.github.http.url("/octo/lights"), "task": "Set `level` to 2."}
@@ -146,6 +150,7 @@ async def test_a_task_becomes_a_branch_or_a_pull_request(tmp_path: Path, monkeyp
         assert "is there already" in again["failure"]["message"]
 
 
+@NEEDS_SANDBOX
 async def test_an_agent_that_changes_nothing_has_not_solved_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with world(tmp_path, monkeypatch, "say", "Done!") as here:
         given = {"repo_url": here.github.http.url("/octo/lights"), "task": "Set `level` to 2."}
@@ -158,6 +163,7 @@ async def test_an_agent_that_changes_nothing_has_not_solved_it(tmp_path: Path, m
         assert git(here.bare, "branch", "--list") == "* main"
 
 
+@NEEDS_SANDBOX
 @pytest.mark.parametrize("key", ["repo-solve-patch", "repo-solve-branch"])
 async def test_what_an_agent_plants_in_the_clone_is_never_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
@@ -187,6 +193,7 @@ async def test_without_an_agent_it_is_refused_before_anything_is_fetched(
         assert here.github.http.requests == []
 
 
+@NEEDS_SANDBOX
 async def test_the_credential_goes_to_no_other_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with world(tmp_path, monkeypatch) as here, serving(GitHubDouble(tmp_path / "repositories")) as other:
         run = await here.run(
@@ -196,6 +203,7 @@ async def test_the_credential_goes_to_no_other_server(tmp_path: Path, monkeypatc
         assert all("authorization" not in request.headers for request in other.http.requests)
 
 
+@NEEDS_SANDBOX
 async def test_swe_solve_does_it_in_one_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with world(tmp_path, monkeypatch) as here:
         given = {"repo_url": here.github.http.url("/octo/lights"), "task": "Set `level` to 2."}

@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from tests.support.databases import prepare_sqlite
+from tests.support.sandbox import NEEDS_SANDBOX
 from tests.support.servers import Fleet, RealServer, held_calls
 from tests.support.waiting import eventually
 
@@ -53,7 +54,7 @@ async def said(server: RealServer, run: str) -> list[tuple[str, str]]:
     return [(node["kind"], node["text"]) for node in nodes]
 
 
-@pytest.mark.parametrize("isolation", ["process", "sandbox"])
+@pytest.mark.parametrize("isolation", ["process", pytest.param("sandbox", marks=NEEDS_SANDBOX)])
 async def test_a_killed_server_leaves_no_agent_and_the_transcript_up_to_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: str
 ) -> None:

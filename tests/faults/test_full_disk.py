@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from tests.support.sandbox import NEEDS_SANDBOX
 from tests.support.servers import Calls, Fleet, RealServer, held_calls
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, NEEDS_SANDBOX]
 
 AGENT = Path(__file__).parents[1] / "support" / "agent_program.py"
 MEGABYTES = 48

@@ -12,6 +12,7 @@ from runner.agents.isolation import Isolation
 from tests.schema.runs.test_agent_steps import CREATE, program
 from tests.support.front_door import start
 from tests.support.product import product
+from tests.support.sandbox import NEEDS_SANDBOX
 from tests.support.vaults import put
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ async def test_what_is_missing_is_named_with_a_remedy_and_nothing_runs(
     assert runs == []
 
 
+@NEEDS_SANDBOX
 async def test_with_all_it_needs_nothing_is_missing(tmp_path: Path) -> None:
     async with product(tmp_path, agents={"keyed": {**program("tell"), "credentials": {"API_KEY": "model.key"}}}) as it:
         await put(it, "model", "generic", {"key": "a key that is long enough"})

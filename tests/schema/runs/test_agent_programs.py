@@ -16,6 +16,7 @@ from tests.support.agent_models import AgentModel, Call, agent_model
 from tests.support.front_door import RUN, start
 from tests.support.mcp_clients import claude_code, opencode, program
 from tests.support.product import product
+from tests.support.sandbox import NEEDS_SANDBOX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.support.product import Product
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(200)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(200), NEEDS_SANDBOX]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import pytest
 
 from runner.agents.profiles import AgentProfile
 from tests.support.product import Product, product
+from tests.support.sandbox import NEEDS_SANDBOX
 
 AGENT = Path(__file__).parents[2] / "support" / "agent_program.py"
 #: What starts programs, and can be started with one as its argument.
@@ -93,6 +94,7 @@ async def test_a_program_gets_its_prompt_on_stdin_and_an_empty_environment(tmp_p
     assert [(file["name"], file["status"]) for file in step["artifacts"]] == [("answer.md", "PROPOSED")]
 
 
+@NEEDS_SANDBOX
 async def test_what_a_program_may_spawn_is_held_by_the_kernel(tmp_path: Path) -> None:
     async with product(tmp_path, agents={"spawner": program("spawn", "/usr/bin/id", "-u")}) as it:
         denied = await run(it, {"use": "spawner"})
@@ -106,6 +108,7 @@ async def test_what_a_program_may_spawn_is_held_by_the_kernel(tmp_path: Path) ->
     assert said == [absent, "ran: 0 0\n", "ran: 0 0\n", "denied: Permission denied\n"]
 
 
+@NEEDS_SANDBOX
 async def test_neither_the_loader_nor_a_file_in_memory_runs_what_is_denied(tmp_path: Path) -> None:
     agents = {
         "loader": program("spawn", str(LOADER), "/usr/bin/id", "-u"),
@@ -138,6 +141,7 @@ async def test_a_profile_that_the_step_denies_is_never_started(tmp_path: Path) -
     assert started["run"]["failure"]["code"] == "POLICY_DENIED"
 
 
+@NEEDS_SANDBOX
 async def test_an_agent_sees_neither_the_servers_files_nor_its_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +161,7 @@ async def test_an_agent_sees_neither_the_servers_files_nor_its_environment(
     assert told[2] in {"Permission denied", "does not hold it"}  # the kernel decides who reads what leads the sandbox
 
 
+@NEEDS_SANDBOX
 async def test_an_agent_writes_into_its_workspace_alone(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     agents = {"writer": program("write", "inside.txt", str(outside), "/usr/local/bin/planted", "../up.txt")}
@@ -215,6 +220,7 @@ async def test_a_program_that_stays_is_gone_after_its_time(tmp_path: Path) -> No
         assert processes_with(own) == []
 
 
+@NEEDS_SANDBOX
 async def test_without_the_network_when_the_step_demands_it(tmp_path: Path) -> None:
     async with product(tmp_path) as it:
         address = it.url("/").removeprefix("http://").rstrip("/")
@@ -228,6 +234,7 @@ async def test_without_the_network_when_the_step_demands_it(tmp_path: Path) -> N
     assert text_of(without).startswith("no network")
 
 
+@NEEDS_SANDBOX
 async def test_json_lines_become_turns_tokens_and_cost(tmp_path: Path) -> None:
     async with product(tmp_path, agents={"claude": program("claude", stream="claude")}) as it:
         started = await run(it, {"use": "claude"})

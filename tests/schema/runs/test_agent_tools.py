@@ -11,6 +11,7 @@ from tests.support.front_door import save, step
 from tests.support.packs import Workbench
 from tests.support.ports import free_port
 from tests.support.product import product
+from tests.support.sandbox import NEEDS_SANDBOX
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,6 +89,7 @@ async def test_without_tools_there_is_no_token(tmp_path: Path) -> None:
     assert "PACKLINE" not in started["run"]["steps"][0]["output"]["json"]["text"]
 
 
+@NEEDS_SANDBOX
 async def test_tools_without_a_network_are_told_of_and_refused(tmp_path: Path) -> None:
     async with product(tmp_path, port=free_port(), agents={"caller": program("tools", "x")}) as it:
         started = await run(it, {"use": "caller", "tools": ["get_run"], "isolation": "sandbox_offline"})

@@ -19,6 +19,7 @@ from runner.agents import spawning
 from runner.agents.isolation import Isolation
 from tests.schema.runs.test_agent_steps import ATTEMPT, program, run, text_of
 from tests.support.product import Product, product
+from tests.support.sandbox import NEEDS_SANDBOX
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -93,6 +94,7 @@ async def test_neither_processes_nor_devices_nor_the_kernel_give_anything_away(
     shutil.rmtree(outside)
 
 
+@NEEDS_SANDBOX
 async def test_memory_that_stands_for_a_disk_is_bounded_in_a_sandbox(tmp_path: Path) -> None:
     async with hostile(tmp_path, "room") as it:
         got = await told(it, "room")
@@ -230,6 +232,7 @@ async def test_a_denied_program_leaves_what_others_keep_for_themselves(tmp_path:
     assert refused == "denied: Permission denied\n"
 
 
+@NEEDS_SANDBOX
 async def test_a_script_that_a_command_names_may_be_read_without_saying_so(tmp_path: Path) -> None:
     scripts = tmp_path / "scripts"
     scripts.mkdir()

@@ -27,6 +27,8 @@ from runner.tracebacks import describe, text_of
 from store.runs.ending import DEADLINE_HINT
 
 if TYPE_CHECKING:
+    from traceback import FrameSummary
+
     from runner.packs.pack import Pack
     from runner.running.attempt_context import AttemptContext
     from runner.running.resources import RunLimits
@@ -67,7 +69,7 @@ class Blockage(NamedTuple):
 
     since: float
     place: str
-    stack: list[traceback.FrameSummary]
+    stack: list[FrameSummary]
 
 
 @dataclass(slots=True)

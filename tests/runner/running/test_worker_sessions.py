@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
@@ -21,8 +22,6 @@ from tests.support.packs import Workbench
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from packline import PackContext
     from tests.support.engine_packs import Anything
@@ -266,6 +265,7 @@ async def test_a_crash_between_putting_back_and_running_again_changes_nothing(la
 PLAN = some.lists(some.sampled_from(["leaves", "uses", "names", "fails"]), min_size=5, max_size=8)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(plan=PLAN, choices=some.lists(some.integers(0, 100), min_size=30, max_size=30))
 async def test_a_step_works_in_its_own_session_whatever_is_lost_on_the_way(

@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from app.logging import configure_logging
 from tests.bench.figures import HISTORY_RUNS, Counts
 from tests.bench.measuring import ROWS, measure
 from tests.bench.pace import Pace
@@ -101,4 +102,5 @@ def _verdict(figure: Figure, goal: float | None, goal_here: float | None) -> str
 
 
 if __name__ == "__main__":
+    configure_logging("error")  # as the servers of the rows log; some rows work in this process
     sys.exit(main())

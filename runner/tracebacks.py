@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sysconfig
 import traceback
 from dataclasses import dataclass, replace
-from pathlib import Path
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from types import FrameType
 
 #: Frames kept of each exception: of a deep recursion the first and, twice as many, the last.
 FIRST_FRAMES, LAST_FRAMES = 8, 16
@@ -18,12 +18,6 @@ MAX_CAUSES = 3
 #: Longest texts of a frame and longest message, in characters.
 FRAME_CHARACTERS = 300
 MESSAGE_CHARACTERS = 2000
-#: Where Packline's runner and libraries are; other code is the pack's.
-_OTHERS = (
-    f"{Path(__file__).parent}/",
-    *(sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")),
-    "<",
-)
 #: Attribute of an exception from a worker process: its description there, where its frames were.
 _IN_WORKER = "_packline_in_worker"
 
@@ -114,11 +108,17 @@ class Raised:
         )
 
 
-def describe(error: BaseException, *, without: str) -> Raised:
-    """Describe an exception and its causes, without the first frames that are in the file `without`."""
-    raised = _describe_alone(error, without)
-    causes = [_describe_alone(cause, without) for cause, _ in zip(_causes(error), range(MAX_CAUSES), strict=False)]
-    in_worker = getattr(error, _IN_WORKER, None)
+def describe(error: BaseException, *, package: str, without: str) -> Raised:
+    """Describe an exception and its causes.
+
+    Args:
+        error: The exception; its class may do anything.
+        package: The package of the pack, whose frames are its own.
+        without: File whose frames are left out at the beginning.
+    """
+    raised = _describe_alone(error, package, without)
+    causes = [_describe_alone(cause, package, without) for cause in islice(_causes(error), MAX_CAUSES)]
+    in_worker = _attributes(error).get(_IN_WORKER)
     if isinstance(in_worker, Raised):
         return replace(raised, causes=in_worker.causes)
     return replace(raised, causes=tuple(causes))
@@ -126,26 +126,28 @@ def describe(error: BaseException, *, without: str) -> Raised:
 
 def add_worker_frames(error: BaseException, raised: Raised) -> None:
     """Attach what a worker process said of an exception, so that `describe` continues with the frames there."""
-    setattr(error, _IN_WORKER, raised)
+    BaseException.__setattr__(error, _IN_WORKER, raised)  # also of a class that refuses attributes
 
 
 def text_of(value: object) -> str:
-    """Return `str(value)`; a pack's exception may fail even at that."""
+    """Return `str(value)`; a pack's exception may fail even at that, or try to end the process."""
     try:
         return str(value)
-    except Exception:
+    except BaseException:
         return "(it cannot be shown)"
 
 
-def _describe_alone(error: BaseException, without: str) -> Raised:
+def _describe_alone(error: BaseException, package: str, without: str) -> Raised:
+    calls = list(traceback.walk_tb(error.__traceback__))
     found = [
-        Frame(item.filename, item.lineno or 0, item.name, item.line or "", own=not item.filename.startswith(_OTHERS))
-        for item in traceback.extract_tb(error.__traceback__)
+        Frame(item.filename, item.lineno or 0, item.name, item.line or "", own=_is_in(package, frame))
+        for item, (frame, _) in zip(traceback.StackSummary.extract(iter(calls)), calls, strict=True)
     ]
     while found and found[0].file == without:
         del found[0]
     left_out = 0
-    in_worker = getattr(error, _IN_WORKER, None)
+    attributes = _attributes(error)
+    in_worker = attributes.get(_IN_WORKER)
     if isinstance(in_worker, Raised):
         while found and not found[-1].own:  # how Packline passed it on
             found.pop()
@@ -155,8 +157,19 @@ def _describe_alone(error: BaseException, without: str) -> Raised:
     if surplus > 0:
         found[FIRST_FRAMES : FIRST_FRAMES + surplus] = []
         left_out += surplus
-    notes = (text_of(note) for note in getattr(error, "__notes__", ()))
+    given = attributes.get("__notes__")
+    notes = [text_of(note) for note in given] if isinstance(given, list) else []
     return Raised(type(error).__name__, "\n".join((text_of(error), *notes)), tuple(found), left_out)
+
+
+def _attributes(error: BaseException) -> dict[str, Any]:
+    """Return what was set on an exception, whatever its class makes of looking at it."""
+    attributes: dict[str, Any] = object.__getattribute__(error, "__dict__")
+    return attributes
+
+
+def _is_in(package: str, frame: FrameType) -> bool:
+    return f"{frame.f_globals.get('__name__')}.".startswith(f"{package}.")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

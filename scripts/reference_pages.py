@@ -105,9 +105,8 @@ def commands_page() -> str:
         "`packline COMMAND --help` says the same. On a terminal, commands print tables, elsewhere JSON with one value",
         "per line; `--json` and `--text` choose. Commands that need a server use the one of `--server`, else of",
         "`PACKLINE_SERVER`, else the one last started on this machine's data folder.\n",
-        "In place of an id, its beginning suffices if no other id begins so, such as `run_01KAV2`. `@last` is your",
-        "newest run, and for `packline artifact` its one artifact. Lists show one line an entry;",
-        "`--long` shows everything.\n",
+        "You can shorten an id to any unique prefix, such as `run_01KAV2`. `@last` is your newest run, and for",
+        "`packline artifact` the one artifact of that run. Lists show one line an entry; `--long` shows everything.\n",
         *wrap(f"Exit status: {'; '.join(EXIT_STATUSES)}.", 116),
         "",
     ]

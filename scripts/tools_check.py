@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 
 from scripts import frontend
 
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 #: As `runner.agents.isolation.best_isolation` tries it.
 SANDBOX = ["bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
 

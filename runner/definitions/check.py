@@ -376,7 +376,7 @@ def _without_dollar(value: JSONValue, path: tuple[str, ...]) -> Iterator[Issue]:
     if isinstance(value, str):
         for found in _WITHOUT_DOLLAR.finditer(value):
             reference = excerpt(found[0], 60)
-            message = f"`{reference}` is passed on as text; it is no reference without a `$`."
+            message = f"`{reference}` is passed on as text: references begin with `$`."
             yield warning(path, "reference_without_dollar", message, f"Write `${reference}` for the value.")
     elif isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):

@@ -35,7 +35,8 @@ def without_schema_line(text: str) -> str:
 def definition_schema(max_steps: int) -> dict[str, JSONValue]:
     """Return the JSON Schema of a definition, for editors.
 
-    It accepts every valid definition. What only the check can prove, such as that a pack exists, it cannot say.
+    It accepts every valid definition without nulls; the parser treats a null as absent. It cannot say what only the
+    check can prove, such as whether a pack exists.
 
     Args:
         max_steps: Most steps of a pipeline.

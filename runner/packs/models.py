@@ -109,7 +109,10 @@ class Models(Protocol):
     """
 
     def missing(self, role: str) -> Missing | None:
-        """Return why no model can serve a role on this server; None if one can. Calls no model."""
+        """Return why no model can serve a role on this server; None if one can. Calls no model.
+
+        If the role has models but none can be used, the step gets a warning: ask only if you would use the role.
+        """
 
     async def text(
         self,

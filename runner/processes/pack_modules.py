@@ -55,6 +55,11 @@ def sources() -> list[tuple[str, str]]:
     return list(_folders.items())
 
 
+def package_of(module: str) -> str:
+    """Return the package that a pack's module belongs to: its pack folder, or the top package of an installed one."""
+    return ".".join(module.split(".")[: 2 if module.startswith(f"{ROOT}.") else 1])
+
+
 def _package(name: str, path: list[str]) -> ModuleType:
     spec = ModuleSpec(name, None, is_package=True)
     spec.submodule_search_locations = path

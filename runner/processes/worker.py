@@ -338,6 +338,7 @@ def _die_with(connection: socket.socket) -> None:
 
 def _answer(request: bytes) -> bytes:
     """Run a request and pickle `(kind, value)`: result, failure (JSON), exception with its description, or unusual."""
+    module = ""
     try:
         sources, module, file, call = pickle.loads(request)
         pack_modules.add_sources(sources)
@@ -349,7 +350,7 @@ def _answer(request: bytes) -> bytes:
     except MemoryError:
         return pickle.dumps(("failure", {"code": "resource_exhausted", "message": "The worker ran out of memory."}))
     except BaseException as error:  # Rust panics and sys.exit() are no Exceptions
-        raised = describe(error, without=__file__)
+        raised = describe(error, package=pack_modules.package_of(module), without=__file__)
         if isinstance(error, Exception):
             with contextlib.suppress(Exception):
                 body = pickle.dumps(("exception", error, raised))

@@ -63,8 +63,7 @@ async def run_attempt(resources: Resources, run: ClaimedRun, current: PreparedSt
         outcome = await attempt.execute()
     finally:
         run.attempt = None
-        if attempt.blocked is not None:
-            loop_watch.record(attempt)
+        loop_watch.record(attempt)
         if context.finish():
             await context.close()
     failure = outcome.failure

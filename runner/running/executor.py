@@ -22,6 +22,7 @@ from runner.failures import Failure, FailureCode, JSONValue, PackError
 from runner.json_values import MAX_KEPT_DEPTH, forbidden_text, is_too_deep
 from runner.packs.lost_numbers import lost_number
 from runner.packs.revalidation import find_misfit
+from runner.processes.pack_modules import package_of
 from runner.schemas.pydantic_messages import needed
 from runner.tracebacks import describe, text_of
 from store.runs.ending import DEADLINE_HINT
@@ -202,10 +203,10 @@ class Attempt:
             raise
         except TimeoutError as error:
             message = f"{self.pack.name} gave up waiting: {self._error_text(error) or 'time-out'}."
-            raise _with_traceback(PackError(FailureCode.TIMEOUT, message), error) from error
+            raise _with_traceback(PackError(FailureCode.TIMEOUT, message), error, self.pack) from error
         except MemoryError as error:
             message = f"{self.pack.name} ran out of memory."
-            raise _with_traceback(PackError(FailureCode.RESOURCE_EXHAUSTED, message), error) from error
+            raise _with_traceback(PackError(FailureCode.RESOURCE_EXHAUSTED, message), error, self.pack) from error
         except BaseException as error:  # a pack may raise anything, native panics included
             raise self._defect(error) from error
         self._returned_at = monotonic()
@@ -217,7 +218,7 @@ class Attempt:
             f"{self.pack.name} raised {type(error).__name__}: {self._error_text(error)}",
             hint="This is a bug in the pack: report it with the run's id.",
         )
-        return _with_traceback(defect, error)
+        return _with_traceback(defect, error, self.pack)
 
     def _error_text(self, error: BaseException) -> str:
         return self.redactor.excerpt(plain_text(text_of(error)), WORDS_CHARACTERS)
@@ -354,8 +355,9 @@ def storable_failure(failure: Failure, redactor: Redactor) -> Failure:
     )
 
 
-def _with_traceback(failed: PackError, error: BaseException) -> PackError:
-    failed.failure = replace(failed.failure, exception=describe(error, without=__file__))
+def _with_traceback(failed: PackError, error: BaseException, pack: Pack) -> PackError:
+    package = package_of(pack.handler.__module__)
+    failed.failure = replace(failed.failure, exception=describe(error, package=package, without=__file__))
     return failed
 
 

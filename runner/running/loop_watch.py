@@ -1,4 +1,4 @@
-"""Watches the event loop from a thread and reports whose handler blocks it, for how long, and where it stands.
+"""Detects handlers that block the event loop, and reports which, for how long, and at which line.
 
 Handlers run on the event loop. One that waits without `await`, or computes for seconds, stops everything else in the
 process: other runs, requests, leases. Nothing on the loop can notice this, so a thread looks twice a second.
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from runner.processes.pack_modules import package_of
 from runner.running import executor
 from runner.running.executor import Blockage
 
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Longest time a handler may keep the loop before it is reported: people notice a page that stands still for longer,
-#: and imports of a pack's libraries take less.
+#: Longest time a handler may keep the loop before it is reported: people notice a page that does not respond for
+#: longer, and imports of a pack's libraries take less.
 BLOCKED_SECONDS = 2.0
-#: How often the thread looks, and the loop gives its sign of life.
+#: How often the thread looks, and of the heartbeat of the loop.
 TICK_SECONDS = 0.5
 #: Longest stack that is logged.
 _STACK_CHARACTERS = 8000
@@ -89,7 +90,7 @@ class LoopWatch:
                 beats, task, ticks, is_reported = self._beats, current, 0, False
             ticks += 1
             # A machine that was suspended or overloaded kept this thread from looking, too. So its ticks count, not the
-            # clock; unless this process worked meanwhile, as code does that keeps the interpreter to itself.
+            # clock; unless this process worked meanwhile, as code does that holds the GIL.
             used, worked = process_time() - worked, process_time()
             looked_at = monotonic()
             is_sure = ticks * TICK_SECONDS >= BLOCKED_SECONDS or used >= BLOCKED_SECONDS / 2
@@ -107,15 +108,21 @@ class LoopWatch:
     ) -> None:
         """Log the blockage, and leave it with its attempt for the loop to record."""
         frames = list(_frames_of_handler(frame))
-        attempt = self._attempt_of(task, frames)
-        if attempt is None or not frames:
+        found = self._attempts_of(task, frames)
+        if not found or not frames:
             return
-        package = _package(attempt.pack.handler.__module__)
-        inmost = next((one for one in frames if _package(_module(one)) == package), frames[0])
-        place = f"{Path(inmost.f_code.co_filename).name}:{inmost.f_lineno}, in {inmost.f_code.co_name}"
+        if len(found) > 1:
+            seconds, place = round(monotonic() - since, 1), _place(frames[0])
+            packs = sorted({one.pack.name for one in found})
+            log.warning("one of several runs blocks the server", packs=packs, place=place, seconds=seconds)
+            return
+        (attempt,) = found
+        package = package_of(attempt.pack.handler.__module__)
+        inmost = next((one for one in frames if package_of(_module(one)) == package), frames[0])
+        place = _place(inmost)
         if place in attempt.blocked_at:
             return
-        # Without reading a file, which would let code that keeps the interpreter to itself run on meanwhile.
+        # Without reading a file, which would let code that holds the GIL run on meanwhile.
         stack = [_summary(one) for one in reversed(frames)]
         attempt.blocked_at += (place,)
         blocked = attempt.blocked = Blockage(max(since, attempt.began_at), place, stack)
@@ -124,16 +131,16 @@ class LoopWatch:
         text = _stack_text(attempt, blocked)
         log.warning("a pack blocks the server", **_names(attempt), place=place, seconds=seconds, stack=text)
 
-    def _attempt_of(self, task: asyncio.Task[object], frames: list[FrameType]) -> Attempt | None:
-        """Find the attempt whose handler this task runs, else the only one whose handler's module is on the stack.
+    def _attempts_of(self, task: asyncio.Task[object], frames: list[FrameType]) -> list[Attempt]:
+        """Find the attempt whose handler this task runs, else all whose packs are on the stack.
 
         Agent steps and tools of MCP servers have handlers of Packline's.
         """
-        running = [one for one in self._attempts() if _package(one.pack.handler.__module__) != ["runner"]]
-        found = [one for one in running if one.runs_in(task)]
-        modules = {_module(frame) for frame in frames}
-        found = found or [one for one in running if one.pack.handler.__module__ in modules]
-        return found[0] if len(found) == 1 else None
+        running = [one for one in self._attempts() if package_of(one.pack.handler.__module__) != "runner"]
+        packages = {package_of(_module(frame)) for frame in frames}
+        return [one for one in running if one.runs_in(task)] or [
+            one for one in running if package_of(one.pack.handler.__module__) in packages
+        ]
 
 
 def _frames_of_handler(frame: FrameType) -> Iterator[FrameType]:
@@ -160,9 +167,8 @@ def _stack_text(attempt: Attempt, blocked: Blockage) -> str:
     return attempt.redactor.excerpt("".join(lines), _STACK_CHARACTERS, from_end=True)
 
 
-def _package(module: str) -> list[str]:
-    """Return the top package of a module; each pack folder is a package of `packline_packs`."""
-    return module.split(".")[: 2 if module.startswith("packline_packs.") else 1]
+def _place(frame: FrameType) -> str:
+    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}, in {frame.f_code.co_name}"
 
 
 def _names(attempt: Attempt) -> dict[str, object]:
@@ -176,7 +182,10 @@ def _names(attempt: Attempt) -> dict[str, object]:
 
 
 def record(attempt: Attempt) -> None:
-    """Record a blockage that has ended: as a warning of the step, in the attempt's log, and in the server's."""
+    """Record a blockage that has ended: as a warning of the step, in the attempt's log, and in the server's.
+
+    If the handler ends just while a blockage is found, only the server's log has it.
+    """
     blocked, attempt.blocked = attempt.blocked, None
     if blocked is None:
         return

@@ -141,7 +141,7 @@ class Attempt(Node):
 
     @strawberry.field(
         description=(
-            "Facts worth knowing that are no problem, for example that an optional input had no value, or that the "
+            "Remarks that need no action, for example that an optional input had no value, or that the "
             "pack version differs from the run's start."
         )
     )

@@ -106,7 +106,7 @@ class TracebackFrame:
 @strawberry.type(description="An exception that a pack raised, other than a PackError.")
 class PackException:
     type: str = strawberry.field(description="Name of its class.")
-    message: str = strawberry.field(description="What it says. Secrets are masked.")
+    message: str = strawberry.field(description="Its message. Secrets are masked.")
     file: str | None = strawberry.field(
         description="Path of the file where it left the pack's own code, on the server. Null if unknown."
     )

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SECRET = "correct-horse-battery-staple-77"
 PACKS = '''
+from dataclasses import dataclass
+
 from pydantic import BaseModel
 
 from packline import PackContext, PackError, pack
@@ -27,6 +29,38 @@ class Text(BaseModel):
 
 class Unclear(BaseException):
     pass
+
+
+@dataclass(frozen=True)
+class Frozen(Exception):
+    code: int
+
+
+class Strange(Exception):
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+class Ending(Exception):
+    def __str__(self):
+        raise SystemExit(9)
+
+
+def ending() -> None:
+    raise Ending("tea")
+
+
+def frozen() -> None:
+    raise Frozen(7)
+
+
+def strange() -> None:
+    error = Strange("tea")
+    error.__notes__ = None
+    raise error
 
 
 def quotient(text: str) -> float:
@@ -59,6 +93,10 @@ BODIES = {
     "library": 'import json; json.loads("{")',
     "deep": "deep(200)",
     "secret": f'token = "{SECRET}"; raise ValueError("{SECRET}")',
+    "strange": "strange()",
+    "ending": "ending()",
+    "ending_in_process": "await ctx.run_in_process(ending)",
+    "frozen": "await ctx.run_in_process(frozen)",
     "late": 'raise TimeoutError("nobody answered")',
     "error": 'raise PackError("not_found", "It is not there.")',
 }
@@ -121,6 +159,20 @@ async def test_an_exception_leaves_its_class_place_and_frames(fleet: Fleet, tmp_
     assert [line["exception_class"] for line in failed] == ["ValueError", "ValueError"]
     assert failed[0]["raised_at"].endswith(f"inside.py:{line_of(tmp_path, 'inside', 'raise ValueError')}")
     assert "The text is empty" not in "".join(server.output)
+
+
+async def test_an_exception_of_any_class_can_be_described(fleet: Fleet):
+    server = await fleet.up("one")
+    for name, kind in (
+        ("strange", "Strange"),
+        ("ending", "Ending"),
+        ("ending_in_process", "Ending"),
+        ("frozen", "Frozen"),
+    ):
+        _, attempt = await ran(server, name)
+        raised = attempt["exception"]
+        assert (raised["type"], raised["frames"][-1]["function"]) == (kind, name.partition("_")[0])
+        assert attempt["failure"]["code"] == "HANDLER_FAILED"
 
 
 async def test_other_exceptions_leave_theirs(fleet: Fleet, tmp_path: Path):

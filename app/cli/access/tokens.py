@@ -125,7 +125,7 @@ def revoke(
         str,
         typer.Argument(
             metavar="TOKEN",
-            help="The token's id, tok_…, or its beginning.",
+            help="The token's id, tok_…, or a unique prefix of it.",
             show_default=False,
             callback=whole_ids("tok"),
         ),

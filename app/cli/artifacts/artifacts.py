@@ -19,7 +19,7 @@ ArtifactId = Annotated[
     str,
     typer.Argument(
         metavar="ARTIFACT",
-        help="The artifact's id, art_…, or its beginning; `@last` is the one artifact of your newest run.",
+        help="The artifact's id, art_…, or a unique prefix of it; `@last` is the one artifact of your newest run.",
         show_default=False,
         callback=whole_ids("art"),
     ),

@@ -1,4 +1,4 @@
-"""Ids as people type them: whole, by a beginning that only one has, or `@last`.
+"""Ids as people type them: whole, by a unique prefix, or `@last`.
 
 The options and arguments of commands resolve them (`app.cli.base.options`), so that commands get whole ids only.
 """
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 LAST: Final = "@last"
 #: Characters of a ULID, of which the first are its time, and the characters it is written with.
 _ULID, _TIME, _ALPHABET = 26, 10, "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_BEGINNING: Final = re.compile(rf"([a-z]+)_([{_ALPHABET}]{{0,{_ULID - 1}}})")
+#: At least three characters, of which the third is a capital letter in every id of this century's: keys have none.
+_BEGINNING: Final = re.compile(rf"([a-z]+)_([{_ALPHABET}]{{3,{_ULID - 1}}})")
 #: How far the clock that makes ids and the clock that `createdBefore` compares may differ.
 _CLOCKS_DIFFER: Final = timedelta(minutes=1)
-#: Most candidates that a refusal lists, and most entries searched for a beginning.
+#: Most candidates that a refusal lists, and most entries searched for a prefix.
 _SHOWN, _SEARCHED = 10, 5_000
 
 VIEWER = "query CliViewer { viewer { id } }"
@@ -73,12 +74,6 @@ query CliTokenIds($first: Int, $after: Cursor) {
 }
 """
 
-CREDENTIAL_IDS = """
-query CliCredentialIds($first: Int, $after: Cursor) {
-  found: credentials(first: $first, after: $after) { nodes { id key } pageInfo { hasNextPage endCursor } }
-}
-"""
-
 MEMORY_IDS = """
 query CliMemoryIds($caller: ID, $first: Int, $after: Cursor) {
   found: memoryEntries(caller: $caller, first: $first, after: $after) {
@@ -120,7 +115,6 @@ _KINDS: Final = {
     "pipe": _Kind("a pipeline", PIPELINE_IDS, lambda one: str(one["key"]), "packline pipelines"),
     "call": _Kind("a caller", CALLER_IDS, lambda one: str(one["subject"]), "packline token list"),
     "tok": _Kind("a token", TOKEN_IDS, lambda one: str(one["name"]), "packline token list", page_size=20),
-    "cred": _Kind("a credential", CREDENTIAL_IDS, lambda one: str(one["key"]), "packline credential list"),
     "mem": _Kind(
         "a row of memory", MEMORY_IDS, lambda one: f"{one['target']}, {ago(one['at'])}", "packline memory entries"
     ),
@@ -128,9 +122,9 @@ _KINDS: Final = {
 
 
 def is_short(text: str, kinds: tuple[str, ...]) -> bool:
-    """Whether a text has to be resolved: `@last`, or the beginning of an id of one of these kinds.
+    """Whether a text has to be resolved: `@last`, or a prefix of an id of one of these kinds.
 
-    A beginning whose time has not come is none: the server answers that there is no such object.
+    A prefix that lies in the future matches nothing, so no server is asked for ids.
     """
     if text == LAST:
         return True
@@ -173,7 +167,7 @@ def whole_id(client: Client, text: str, kinds: tuple[str, ...], *, caller: str |
         elif number >= _SEARCHED and not found:
             raise CliError(f"None of the newest {_SEARCHED:,} ids begins with `{text}`. Type the whole id.")
     if len(found) > 1:
-        raise CliError(_ambiguous(f"`{text}` is the beginning of several ids", found, kind))
+        raise CliError(_ambiguous(f"`{text}` is ambiguous", found, kind))
     return str(found[0]["id"]) if found else text
 
 

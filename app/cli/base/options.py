@@ -28,7 +28,7 @@ def number(least: float, most: float | None = None, *, whole: bool = True) -> Ca
 
 
 def whole_ids(*kinds: str) -> Callable[[typer.Context, str | list[str] | None], str | list[str] | None]:
-    """A callback for an argument or option with ids; it replaces the beginning of an id, or `@last`, by the id.
+    """A callback for an argument or option with ids; it replaces a prefix of an id, or `@last`, by the id.
 
     Args:
         kinds: Prefixes of the ids it takes, such as `run`; keys and other names pass through.
@@ -92,7 +92,7 @@ RunId = Annotated[
     str,
     typer.Argument(
         metavar="RUN",
-        help="The run's id, run_…, or its beginning; `@last` is your newest run.",
+        help="The run's id, run_…, or a unique prefix of it; `@last` is your newest run.",
         show_default=False,
         callback=whole_ids("run"),
     ),

@@ -19,7 +19,6 @@ Key = Annotated[
         metavar="KEY",
         help="Key of the credential, as packs use it.",
         show_default=False,
-        callback=whole_ids("cred"),
     ),
 ]
 Targets = Annotated[

@@ -27,10 +27,10 @@ _ROLE = "models of "
 _ROOM_BYTES = 1 << 30
 #: Health checks without which nothing runs; without the others, a part of Packline does not work.
 _VITAL = frozenset({"store", "artifacts"})
-#: Kinds of requirements that are not set up unless somebody does.
-_SET_UP_BY_PEOPLE = frozenset({"credential", "agent_profile", "model"})
-#: Health checks that say less than the packs themselves do.
-_TOLD_BY_PACKS = frozenset({"packs", "programs"})
+#: Kinds of requirements that are missing until a user configures them.
+_OPTIONAL_SETUP = frozenset({"credential", "agent_profile", "model"})
+#: Health checks that the requirements of packs report in more detail.
+_COVERED_BY_PACKS = frozenset({"packs", "programs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +275,7 @@ class _Need:
     packs: list[str] = field(default_factory=list)
 
     def finding(self) -> Finding:
-        state: State = "not_set_up" if self.kind in _SET_UP_BY_PEOPLE else "missing"
+        state: State = "not_set_up" if self.kind in _OPTIONAL_SETUP else "missing"
         words = f"{self.message} {self.hint}".strip()
         return Finding(f"{self.kind.replace('_', ' ')} {self.name}", state, f"{words} {self.needed()}")
 
@@ -338,7 +338,7 @@ def _role(role: str, chain: list[tuple[str, str | None]], needed: str = "") -> F
         return Finding(what, "works", models)
     used = next((key for key, lack in chain if lack is None), None)
     if used is None:
-        return Finding(what, "missing", f"{models}. No model serves this role. {needed}".rstrip())
+        return Finding(what, "missing", f"{models}. No model of this role can be used. {needed}".rstrip())
     instead = "" if used == chain[0][0] else f" {used} is used instead."
     return Finding(what, "missing", f"{models}.{instead}")
 
@@ -398,7 +398,7 @@ def _server(address: str | None) -> Iterator[Finding]:
     yield Finding("packs", "works", f"{len(packs)} loaded, {usable} can run on this server")
     yield from (need.finding() for need in needs if need.kind != "model" or need.name not in roles)
     for check in state["health"]:
-        if check["name"] in _TOLD_BY_PACKS:
+        if check["name"] in _COVERED_BY_PACKS:
             continue
         vital = check["name"] in _VITAL and not check["ok"]
         yield Finding(check["name"], "works" if check["ok"] else "missing", check["message"], vital)

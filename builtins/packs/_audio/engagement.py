@@ -100,7 +100,7 @@ async def written(
 ) -> Engagement:
     """Written by a model where one can; else, or when it fails, made of the text's own words, and that is said."""
     own = from_text(title, sentences, chapters)
-    if ctx.models.missing("writer") is not None and model is None:
+    if model is None and ctx.models.missing("writer") is not None:
         return own
     prompt = f"Title: {title}\n\nWhat is said:\n{' '.join(sentences)[:_SOURCE_CHARACTERS]}"
     instructions = (

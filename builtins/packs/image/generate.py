@@ -135,8 +135,8 @@ async def generate(ctx: PackContext, input: Input) -> Output:
         )
     if input.style is not None:
         prompt = f"{prompt} {_STYLES[input.style]}"
-    lacking = ctx.models.missing("image")
-    if lacking is not None and input.model is None:
+    lacking = ctx.models.missing("image") if input.model is None else None
+    if lacking is not None:
         raise PackError(
             "invalid_input", f"No picture can be made here: {lacking.message}", field="model", hint=lacking.hint
         )

@@ -1091,7 +1091,7 @@ def test_doctor_counts_as_unusable_what_the_list_of_packs_does(packline, server)
     assert found["models of image"][1].endswith("Needed by a.three.")
     assert found["models of writer"] == (
         "missing",
-        "openai:x (cannot be used: There is no key for openai:x. Store it.). No model serves this role. "
+        "openai:x (cannot be used: There is no key for openai:x. Store it.). No model of this role can be used. "
         "Needed by a.three.",
     )
     assert "programs" not in found, "said once"

@@ -51,7 +51,7 @@ test("A model that another replaces is named with its remedy", async () => {
 });
 
 test("A role whose models cannot be used says that none serves it", async () => {
-  expect(await settings(model("openai:x", false))).toHaveTextContent("No model serves this role.");
+  expect(await settings(model("openai:x", false))).toHaveTextContent("No model of this role can be used.");
 });
 
 test("A role whose first model works says nothing more", async () => {

@@ -56,7 +56,7 @@ function Replaced({ chain }: { chain: readonly ModelPartsFragment[] }): ReactNod
   return (
     <span className="block text-warn">
       {used === undefined ? (
-        "No model serves this role. Packs that can work without a model do so; others cannot run."
+        "No model of this role can be used. Packs that can work without a model do so; others cannot run."
       ) : (
         <>
           <span className="font-mono">{used.key}</span> is used instead of{" "}

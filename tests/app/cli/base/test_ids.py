@@ -31,7 +31,7 @@ def runs(server):
     return server
 
 
-def test_the_beginning_that_one_run_has_names_it(packline, runs):
+def test_a_unique_prefix_names_a_run(packline, runs):
     assert packline("cancel", FIRST[:18]).err == "packline: It has ended.\n"
     (asked,) = runs.asked_for("CliRunIds")
     assert asked["before"].startswith("2025-11-24T"), "later runs are not even listed"
@@ -53,14 +53,14 @@ def test_the_search_ends_where_older_ids_begin(packline, runs):
     assert runs.asked_for("CliCancelRun")[-1]["id"] == f"{FIRST[:17]}9", "the server says that there is none"
 
 
-def test_an_ambiguous_beginning_is_refused_with_the_candidates(packline, runs):
+def test_an_ambiguous_prefix_is_refused_with_the_candidates(packline, runs):
     refused = packline("cancel", "run_01KAV")
     assert (refused.status, runs.asked_for("CliCancelRun")) == (2, [])
     first, *candidates = refused.err.splitlines()
-    assert first == "packline: `run_01KAV` is the beginning of several ids. Type more of one:"
+    assert first == "packline: `run_01KAV` is ambiguous. Type more of one:"
     assert [line.split(",")[0] for line in candidates] == [f"  {id}  Title of {id[-1]}" for id in (SECOND, FIRST)]
     runs.answers["CliRunIds"] = page(*(a_run(f"{FIRST[:-2]}{n}A") for n in range(10, 40)))
-    assert packline("cancel", "run_").err.splitlines()[-1] == "  and more; `packline runs` lists them"
+    assert packline("cancel", "run_01K").err.splitlines()[-1] == "  and more; `packline runs` lists them"
 
 
 def test_last_is_the_newest_run_of_the_caller_or_its_one_artifact(packline, runs):
@@ -108,13 +108,21 @@ def test_other_ids_are_completed_too(packline, server):
     assert server.asked_for("CliForget")[0]["scope"] == f"entry:mem_{end}"
 
 
+def test_a_key_is_no_prefix_of_an_id(packline, server):
+    """Of a credential, or of a pipeline that is called as ids begin."""
+    server.answers["CliExport"] = {"pipeline": None}
+    packline("export", "pipe_01", "deck")
+    assert server.asked_for("CliExport")[0]["id"] == "pipe_01"
+    assert server.asked_for("CliPipelineIds") == []
+
+
 def test_the_server_that_is_named_is_asked(packline, runs, monkeypatch):
     monkeypatch.setenv("PACKLINE_SERVER", "http://127.0.0.1:1")
     assert packline("cancel", FIRST[:18], "--server", runs.url).err == "packline: It has ended.\n"
 
 
 #: Metavariables and names of arguments and options that take ids.
-TAKE_IDS = ("RUN", "ARTIFACT", "TOKEN", "KEY", "PIPELINE", "TARGET")
+TAKE_IDS = ("RUN", "ARTIFACT", "TOKEN", "PIPELINE", "TARGET")
 NAMED = ("pipeline", "include", "caller")
 
 

@@ -26,6 +26,7 @@ from runner.packs.pack import Pack, PackDefinitionError
 from runner.packs.schemas import schema_problem
 from runner.processes import pack_modules
 from runner.schemas.pydantic_messages import needed
+from runner.tracebacks import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -344,20 +345,13 @@ def _describe(error: BaseException, package: str, origin: str) -> str:
         case ValidationError():
             text = _misfit(error)
         case _:
-            text = ": ".join(part for part in (type(error).__name__, _text(error)) if part)
+            text = ": ".join(part for part in (type(error).__name__, text_of(error)) if part)
     places = [
         _place(frame.f_code.co_filename, line, origin)
         for frame, line in traceback.walk_tb(error.__traceback__)
         if f"{frame.f_globals.get('__name__')}.".startswith(f"{package}.")
     ]
     return _one_line(f"{text} ({places[-1]})" if places else text)
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # a pack's exception may fail even at that
-        return ""
 
 
 def _misfit(error: ValidationError) -> str:

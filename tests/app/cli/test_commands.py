@@ -845,8 +845,8 @@ def test_check_warns_of_a_reference_without_its_dollar(packline, tmp_path):
     checked = packline("check", str(file), "--text")
     assert checked.status == 0
     assert checked.out.splitlines()[0] == (
-        f"{file}:5:44: warning: step scrape, input.url: `{{{{ inputs.page }}}}` is passed on as text; it is no "
-        "reference without a `$`. Write `${{ inputs.page }}` for the value."
+        f"{file}:5:44: warning: step scrape, input.url: `{{{{ inputs.page }}}}` is passed on as text: "
+        "references begin with `$`. Write `${{ inputs.page }}` for the value."
     )
     assert checked.out.count("warning:") == 1
 

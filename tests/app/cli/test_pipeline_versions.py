@@ -53,7 +53,7 @@ def test_versions_are_listed_compared_and_restored_and_the_pipeline_is_deleted(m
     assert "read-only" in machine.run("pipeline", "delete", "sample", "--yes").stderr
 
 
-def test_last_and_beginnings_name_runs_and_artifacts(machine):
+def test_last_and_prefixes_name_runs_and_artifacts(machine):
     assert "you have none" in machine.run("show", "@last").stderr
     first = machine.lines("run", "practice.text")[-1]["run"]
     assert first["output"]["json"]["text"]
@@ -64,7 +64,7 @@ def test_last_and_beginnings_name_runs_and_artifacts(machine):
     assert machine.lines("artifact", "pin", "@last")[0]["id"] == deck["id"]
     assert machine.lines("artifact", "unpin", deck["id"][:-1])[0]["id"] == deck["id"]
 
-    ambiguous = machine.run("show", "run_01")
+    ambiguous = machine.run("show", first["id"][:7])
     assert ambiguous.returncode == 2
     assert [line.split()[0] for line in ambiguous.stderr.splitlines()[1:]] == [second["id"], first["id"]]
     made = machine.lines("token", "create", "reader", "--scope", "read")[0]

@@ -75,7 +75,11 @@ BROKEN = {
     "exit": ("import sys\nsys.exit(3)\n", "sys.exit(3)"),
     "interrupt": ("raise KeyboardInterrupt\n", "KeyboardInterrupt"),
     "panic": ("class Panic(BaseException): pass\nraise Panic('index out of bounds')\n", "Panic: index out of bounds"),
-    "unreadable": ("class Odd(Exception):\n    def __str__(self): raise self\nraise Odd\n", "Odd (line 3)"),
+    "unreadable": ("class Odd(Exception):\n    def __str__(self): raise self\nraise Odd\n", "Odd: (it cannot be shown) (line 3)"),
+    "ending": (
+        "class Odd(Exception):\n    def __str__(self): raise SystemExit(3)\nraise Odd\n",
+        "Odd: (it cannot be shown) (line 3)",
+    ),
     "missing": ("import no_such_module_at_all\n", "No module named 'no_such_module_at_all'"),
     "declaration": (pack_source("Not A Name"), "Pack name `Not A Name`"),
     "model": ("import pydantic\n\nclass Bad(pydantic.BaseModel):\n    at: object()\n", "Unable to generate"),

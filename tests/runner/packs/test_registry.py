@@ -75,7 +75,10 @@ BROKEN = {
     "exit": ("import sys\nsys.exit(3)\n", "sys.exit(3)"),
     "interrupt": ("raise KeyboardInterrupt\n", "KeyboardInterrupt"),
     "panic": ("class Panic(BaseException): pass\nraise Panic('index out of bounds')\n", "Panic: index out of bounds"),
-    "unreadable": ("class Odd(Exception):\n    def __str__(self): raise self\nraise Odd\n", "Odd: (it cannot be shown) (line 3)"),
+    "unreadable": (
+        "class Odd(Exception):\n    def __str__(self): raise self\nraise Odd\n",
+        "Odd: (it cannot be shown) (line 3)",
+    ),
     "ending": (
         "class Odd(Exception):\n    def __str__(self): raise SystemExit(3)\nraise Odd\n",
         "Odd: (it cannot be shown) (line 3)",

@@ -94,7 +94,7 @@ async def test_workers_find_libraries_imported_and_settings_gone(monkeypatch):
 async def test_exceptions_come_back(kind, expected):
     with pytest.raises(type(expected), match=str(expected)) as raised:
         await run_in_process(work.fail, kind, timeout_seconds=30)
-    frames = describe(raised.value, without=__file__).frames
+    frames = describe(raised.value, package=work.__package__, without=__file__).frames
     assert [frame.function for frame in frames] == ["fail"], "those of the worker process"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.app.cli.test_whole import Machine
+from tests.support.machine import Machine
 
 DEFINITION = """\
 key: mine

@@ -7,49 +7,11 @@ import re
 import signal
 import stat
 import subprocess
-import sys
-from contextlib import contextmanager
 
 import httpx2
 import pytest
 
-PACKLINE = [sys.executable, "-c", "from app.cli import main; main()"]
-
-
-class Machine:
-    """A machine with a data folder; commands run on it as in a shell."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("PACKLINE_")}
-        self.environment = {**clean, "PACKLINE_DATA_DIR": str(folder / "data"), "COLUMNS": "140"}
-
-    def run(self, *arguments, text=None):
-        done = subprocess.run(
-            [*PACKLINE, *arguments], capture_output=True, text=True, env=self.environment, timeout=90, input=text
-        )
-        assert "Traceback" not in done.stderr, done.stderr
-        return done
-
-    def lines(self, *arguments, status=0):
-        done = self.run(*arguments)
-        assert done.returncode == status, done.stderr
-        return [json.loads(line) for line in done.stdout.splitlines()]
-
-    @contextmanager
-    def up(self, *arguments):
-        with subprocess.Popen(
-            [*PACKLINE, "up", "--port", "0", *arguments], stdout=subprocess.PIPE, text=True, env=self.environment
-        ) as process:
-            try:
-                first = process.stdout.readline()
-                assert first.startswith("Packline is running at http://127.0.0.1:"), first
-                self.url = first.split()[-1]
-                self.second_line = process.stdout.readline()
-                yield process
-            finally:
-                process.send_signal(signal.SIGTERM)
-                assert process.wait(60) == 0
+from tests.support.machine import PACKLINE, Machine
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import io
 
 from app.cli.base.terminal import DefusedConsole
-from tests.app.cli.test_whole import Machine
+from tests.support.machine import Machine
 
 
 def refused(machine, *arguments):

@@ -10,7 +10,7 @@ from app.cli.base.output import COMMANDS, hint_words
 from app.cli.commands import cli
 from resolvers.operations import OPERATIONS
 from schema.build import build_schema
-from tests.app.cli.test_whole import Machine
+from tests.support.machine import Machine
 
 RESOLVERS = Path(__file__).parents[4] / "resolvers"
 

@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from tests.app.cli.test_whole import Machine
+from tests.support.machine import Machine
 
 SECRET = "correct horse/battery?staple"
 PASSPHRASE = "a passphrase of some length"

@@ -6,7 +6,7 @@ import httpx2
 
 from app.cli.memory.memory import FIELDS
 from catalog.memory.learning import LearnedField
-from tests.app.cli.test_whole import Machine
+from tests.support.machine import Machine
 
 OUTLINE = ("run", "slides.outline", "--input", "text=# Lenses\n\nA lens bends light.\n\nA prism splits it.")
 

@@ -1,6 +1,6 @@
 """`packline route` and the pack `catalog.route` against a real server, each its own process."""
 
-from tests.app.cli.test_whole import Machine
+from tests.support.machine import Machine
 
 
 def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.cli.test_whole import PACKLINE, Machine
+from tests.support.machine import PACKLINE, Machine
 
 pytestmark = pytest.mark.slow
 

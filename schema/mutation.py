@@ -9,7 +9,6 @@ from schema.catalog.gaps import GapProposalMutations
 from schema.memory.commands import MemoryMutations
 from schema.packs.mcp_servers import McpServerMutations
 from schema.pipelines.commands import PipelineMutations
-from schema.pipelines.promotions import PromotionMutations
 from schema.runs.commands import RunMutations
 
 
@@ -21,7 +20,6 @@ class Mutation(
     CallerMutations,
     GapProposalMutations,
     MemoryMutations,
-    PromotionMutations,
     ArtifactMutations,
     RunMutations,
     PipelineMutations,

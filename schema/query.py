@@ -16,6 +16,7 @@ from schema.packs.models import ModelQueries
 from schema.packs.packs import PackQueries
 from schema.pipelines.agent_steps import AgentQueries
 from schema.pipelines.lists import PipelineQueries
+from schema.pipelines.promotions import PromotionQueries
 from schema.runs.lists import RunQueries
 from schema.server.agent_clients import AgentClientQueries
 from schema.server.server import ServerQueries
@@ -34,6 +35,7 @@ class Query(
     CallerQueries,
     MemoryQueries,
     ArtifactQueries,
+    PromotionQueries,
     RunQueries,
     PackQueries,
     GapProposalQueries,

@@ -7,8 +7,8 @@ import strawberry
 
 from resolvers.pipelines.promotions import promote_run
 from schema.base.context import Info
-from schema.base.directives import Requires, published
-from schema.base.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, WrongStateProblem, refusable
+from schema.base.directives import Cost, Requires, published
+from schema.base.problems import InvalidProblem, NotFoundProblem, WrongStateProblem, refusable
 from schema.base.scalars import JSON
 from schema.pipelines.definitions import PipelineCheck
 from schema.runs.runs import Run, load_run
@@ -42,19 +42,19 @@ class PromoteRunSuccess:
 
 
 PromoteRunResult = Annotated[
-    PromoteRunSuccess | NotFoundProblem | WrongStateProblem | InvalidProblem | ForbiddenProblem,
+    PromoteRunSuccess | NotFoundProblem | WrongStateProblem | InvalidProblem,
     strawberry.union("PromoteRunResult", description="The result of promoteRun."),
 ]
 
 
 @strawberry.type
-class PromotionMutations:
-    @strawberry.mutation(
+class PromotionQueries:
+    @strawberry.field(
         description=(
             "Proposes a pipeline based on a run, or on the pack calls that led to it. Saves nothing; review "
             "it and call createPipeline."
         ),
-        directives=[Requires(scope=Scope.READ), published(promote_run)],
+        directives=[Requires(scope=Scope.READ), Cost(weight=10), published(promote_run)],
     )
     @refusable
     async def promote_run(

@@ -16,7 +16,7 @@ from resolvers.operations import OPERATIONS
 from runner.yaml_documents import load_document
 from schema.build import build_schema
 from tests.support.mcp_agent import ToolRefused, agent, fits, told
-from tests.support.surfaces import PIPELINE_FIELDS, RUN_FIELDS, GraphQLSurface, Refused, document_of
+from tests.support.surfaces import PIPELINE_FIELDS, RUN_FIELDS, GraphQLSurface, Refused, document_of, refuses_by_members
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -49,8 +49,8 @@ class McpSurface(GraphQLSurface):
                 return await self._shaped(client, operation, answer, arguments)
             except Refused as refused:
                 error = refused  # raised outside: the client's task group would wrap it
-        if tool is not None and given is not None and tool.document.startswith("query") and error.code == "NOT_FOUND":
-            return None  # as the field answers; proposals and the like are refused by both
+        if tool is not None and given is not None and error.code == "NOT_FOUND" and not refuses_by_members(operation):
+            return None  # as the field answers
         raise error
 
     async def _ask(self, client: Client, tool: OperationTool, given: dict[str, Any]) -> dict[str, Any]:

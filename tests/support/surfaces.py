@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from graphql import GraphQLObjectType, GraphQLSchema, build_schema
+from graphql import GraphQLObjectType, GraphQLSchema, GraphQLUnionType, build_schema, get_named_type
 
 from tests.support.graphql_client import GraphQLSocket
 
@@ -236,17 +236,27 @@ def document_of(operation: str, arguments: dict[str, Any]) -> tuple[str, dict[st
             "id": run_id,
             **arguments,
         }
-    name = _FIELDS.get(operation, re.sub(r"_(.)", lambda match: match[1].upper(), operation))
-    root = next(
-        (kind for kind in ("Query", "Mutation", "Subscription") if name in _object(kind).fields),
-        None,
-    )
-    assert root is not None, f"no field {name} for the operation {operation}"
+    root, name = _field_of(operation)
     declared, passed = _parameters(root, name, arguments)
-    if root == "Mutation":
+    if refuses_by_members(operation):
         select = f"__typename ... on {_success(name)} {{ {select} }} {_refusals(name)}"
     head = f"{root.lower()} ({declared})" if declared else root.lower()
     return f"{head} {{ {name}{passed} {{ {select} }} }}", arguments
+
+
+def refuses_by_members(operation: str) -> bool:
+    """Whether an operation answers a refusal with a member of its union, as commands do; otherwise with an error."""
+    root, name = _field_of(operation)
+    answer = get_named_type(_object(root).fields[name].type)
+    return isinstance(answer, GraphQLUnionType) and any(kind.name.endswith("Problem") for kind in answer.types)
+
+
+def _field_of(operation: str) -> tuple[str, str]:
+    """The root and the name of an operation's field."""
+    name = _FIELDS.get(operation, re.sub(r"_(.)", lambda match: match[1].upper(), operation))
+    root = next((kind for kind in ("Query", "Mutation", "Subscription") if name in _object(kind).fields), None)
+    assert root is not None, f"no field {name} for the operation {operation}"
+    return root, name
 
 
 def _parameters(kind: str, name: str, arguments: dict[str, Any]) -> tuple[str, str]:

@@ -78,7 +78,7 @@ mutation CliSetLearning($paused: Boolean!, $caller: ID) {
 PROMOTE = (
     PROBLEM_PARTS
     + """
-mutation CliPromote($id: ID!, $include: [ID!], $name: String) {
+query CliPromote($id: ID!, $include: [ID!], $name: String) {
   result: promoteRun(id: $id, include: $include, name: $name) {
     __typename
     ... on PromoteRunSuccess {

@@ -112,8 +112,6 @@ def test_commands_are_fields_of_their_name_and_scope(built: GuardedSchema) -> No
     commands = built._schema.mutation_type
     assert isinstance(commands, GraphQLObjectType)
     declared = {to_camel_case(name): use for name, use in OPERATIONS.items() if use.kind == "command"}
-    # It only proposes, yet is refused like a command, with a member of its union.
-    declared["promoteRun"] = OPERATIONS["promote_run"]
     assert set(commands.fields) == set(declared)
     for name, field in commands.fields.items():
         required = find_directive(field, Requires)

@@ -1,6 +1,6 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
-import { useMutation, useQuery } from "urql";
+import { useClient, useQuery } from "urql";
 
 import { type Outcome, outcomeOf, problemOfError } from "../../lib/server/problem.ts";
 import { LoadingOrProblem } from "../../components/Page.tsx";
@@ -10,7 +10,7 @@ import {
   type EditedPipelineFragment,
   EditorPipelineDocument,
   EditorProposalDocument,
-  type EditorProposalMutation,
+  type EditorProposalQuery,
 } from "./editor.generated.ts";
 import { Editor, prepare } from "./Editor.tsx";
 import type { EditorSearch } from "./search.ts";
@@ -80,21 +80,21 @@ export function NewPipelinePage(): ReactNode {
   );
 }
 
-type Proposal = Extract<EditorProposalMutation["promoteRun"], { __typename: "PromoteRunSuccess" }>;
+type Proposal = Extract<EditorProposalQuery["promoteRun"], { __typename: "PromoteRunSuccess" }>;
 
-/** Requests the pipeline proposed from a run. Saves nothing. */
+/** Requests the pipeline proposed from a run, once. */
 function Proposed({ run, children }: { run: string; children: (proposal: Proposal) => ReactNode }): ReactNode {
-  const [, propose] = useMutation(EditorProposalDocument);
+  const client = useClient();
   const [outcome, setOutcome] = useState<Outcome<Proposal> | null>(null);
   useEffect(() => {
     let left = false;
-    void propose({ run }).then((answer) => {
+    void client.query(EditorProposalDocument, { run }, { requestPolicy: "network-only" }).then((answer) => {
       if (!left) setOutcome(outcomeOf(answer.error, answer.data?.promoteRun, "PromoteRunSuccess"));
     });
     return () => {
       left = true;
     };
-  }, [propose, run]);
+  }, [client, run]);
   if (outcome?.done != null) return children(outcome.done);
   return <LoadingOrProblem fetching={outcome === null} problem={outcome?.refusal ?? null} />;
 }

@@ -220,13 +220,12 @@ export type EditorCheckQueryVariables = Exact<{
 
 export type EditorCheckQuery = { checkPipeline: { valid: boolean, inputSchema: unknown, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, preflight: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }> } } };
 
-export type EditorProposalMutationVariables = Exact<{
+export type EditorProposalQueryVariables = Exact<{
   run: string;
 }>;
 
 
-export type EditorProposalMutation = { promoteRun:
-    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+export type EditorProposalQuery = { promoteRun:
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'PromoteRunSuccess', yaml: string, madeFrom: Array<{ id: string, title: string }> }
@@ -431,7 +430,7 @@ export const EditorCheckDocument = /*#__PURE__*/ gql`
 }
     ${IssuePartsFragmentDoc}` as unknown as DocumentNode<EditorCheckQuery, EditorCheckQueryVariables>;
 export const EditorProposalDocument = /*#__PURE__*/ gql`
-    mutation EditorProposal($run: ID!) {
+    query EditorProposal($run: ID!) {
   promoteRun(id: $run) {
     __typename
     ...ProblemParts
@@ -444,7 +443,7 @@ export const EditorProposalDocument = /*#__PURE__*/ gql`
     }
   }
 }
-    ${ProblemPartsFragmentDoc}` as unknown as DocumentNode<EditorProposalMutation, EditorProposalMutationVariables>;
+    ${ProblemPartsFragmentDoc}` as unknown as DocumentNode<EditorProposalQuery, EditorProposalQueryVariables>;
 export const EditorCreateDocument = /*#__PURE__*/ gql`
     mutation EditorCreate($yaml: String!, $note: String) {
   createPipeline(definition: {yaml: $yaml}, note: $note) {

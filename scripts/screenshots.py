@@ -207,7 +207,7 @@ class SampleData:
             {"request": request},
         )
         self.ask(
-            """mutation ($request: String!, $gap: JSON!) { saveGapProposal(userIntent: $request, gap: $gap) {
+            """mutation ($request: String!, $gap: GapWarningInput!) { saveGapProposal(userIntent: $request, gap: $gap) {
                 __typename ... on Problem { message } } }""",
             {"request": request, "gap": found["gapWarning"]},
         )

@@ -6,18 +6,23 @@ from typing import TYPE_CHECKING
 
 import orjson
 from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
 
 from catalog.routing.gaps import MAX_GAP_BYTES, MAX_INTENT, GapWarning
 from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound
-from runner.issues import argument_error, error
+from runner.issues import argument_error, error, shown
 from runner.json_values import forbidden_text
+from runner.schemas.pydantic_messages import needed
 from store.pipelines.gaps import delete_gap, find_gaps, keep_gap, list_gaps
 from store.states import Scope
 
 if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
     from resolvers.context import Context
     from runner.failures import JSONValue
+    from runner.issues import Issue
     from store.database.dialects import Connection
     from store.database.paging import PageWindow
     from store.pipelines.gaps import GapProposalRecord
@@ -35,10 +40,10 @@ async def find_gap_proposal(context: Context, gap_id: str) -> GapProposalRecord 
 
 @operation("save_gap_proposal", scope=Scope.WRITE, kind="command")
 async def save_gap_proposal(context: Context, *, user_intent: str, gap: JSONValue) -> GapProposalRecord:
-    """Save a gap that routing reported.
+    """Save a gap that routing reported, given as the fields of a `GapWarning`.
 
     Raises:
-        Invalid: It is not a gap warning, or one of the texts is empty or too long.
+        Invalid: A field has a wrong value, or one of the texts is empty or too long.
     """
     intent = user_intent.strip()
     issues = [issue.under_argument("user_intent") for issue in forbidden_text(user_intent)]
@@ -90,41 +95,19 @@ def read_gap(text: str) -> GapWarning:
 
 
 def _checked(gap: JSONValue) -> GapWarning:
-    """Validate a gap as routing returned it, in camelCase or snake_case.
+    """Validate a gap.
 
     Raises:
         Invalid: With all its issues.
     """
     try:
-        return GapWarning.model_validate(_snake(gap))
+        return GapWarning.model_validate(gap)
     except ValidationError as refused:
-        issues = [
-            error(path := ("gap", *map(str, found["loc"])), "invalid", f"{'.'.join(path)}: {found['msg']}.")
-            for found in refused.errors(include_url=False, include_input=False)
-        ]
-        raise Invalid(
-            issues,
-            summary="This is not a gap warning",
-            hint="Send the gap warning as routing returned it.",
-        ) from refused
+        issues = [_issue(found) for found in refused.errors(include_url=False)]
+        raise Invalid(issues, hint="Send the gap warning as routing returned it.") from refused
 
 
-_CAMEL = {
-    "missingCapability": "missing_capability",
-    "proposedPack": "proposed_pack",
-    "inputSchema": "input_schema",
-    "outputSchema": "output_schema",
-    "integrationPattern": "integration_pattern",
-    "whyUseful": "why_useful",
-}
-
-
-def _snake(value: JSONValue) -> JSONValue:
-    """Convert the names of the two upper levels to snake_case; schemas stay as they are."""
-    if not isinstance(value, dict):
-        return value
-    found = {_CAMEL.get(name, name): part for name, part in value.items() if name != "__typename"}
-    pack = found.get("proposed_pack")
-    if isinstance(pack, dict):
-        found["proposed_pack"] = {_CAMEL.get(name, name): part for name, part in pack.items() if name != "__typename"}
-    return found
+def _issue(found: ErrorDetails) -> Issue:
+    path = tuple(to_camel(str(part)) for part in found["loc"])
+    message = f"`{'.'.join(path)}` is {shown(found['input'])}; {needed(found)}."
+    return error(path, found["type"], message).under_argument("gap")

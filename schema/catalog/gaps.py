@@ -22,7 +22,7 @@ from schema.base.pagination import After, Before, Connection, CursorKind, First,
 from schema.base.payloads import as_json
 from schema.base.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, refusable
 from schema.base.scalars import JSON
-from schema.catalog.routing import GapWarning
+from schema.catalog.routing import GapWarning, GapWarningInput
 from schema.runs.commands import DeleteSuccess
 from store.states import Scope
 
@@ -125,9 +125,12 @@ class GapProposalMutations:
         user_intent: Annotated[
             str, strawberry.argument(description="The request that nothing in the catalog could serve.")
         ],
-        gap: Annotated[JSON, strawberry.argument(description="The `gapWarning` from the result of `route`.")],
+        gap: Annotated[
+            GapWarningInput, strawberry.argument(description="The `gapWarning` from the result of `route`.")
+        ],
     ) -> SaveGapProposalResult:
-        kept = await save_gap_proposal(info.context.context, user_intent=user_intent, gap=as_json(gap))
+        given = as_json(JSON(strawberry.asdict(gap)))
+        kept = await save_gap_proposal(info.context.context, user_intent=user_intent, gap=given)
         return GapProposalSuccess(proposal=GapProposal.of(kept))
 
     @strawberry.mutation(description="Deletes a gap proposal.", directives=[Requires(scope=Scope.WRITE)])

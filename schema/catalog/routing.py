@@ -186,6 +186,21 @@ class GapWarning:
         )
 
 
+@strawberry.input(description="A ProposedPack to save with a gap.")
+class ProposedPackInput:
+    name: str = strawberry.field(description="Suggested name, `area.verb`.")
+    input_schema: JSONSchema = strawberry.field(description="Schema of the inputs it would take.")
+    output_schema: JSONSchema = strawberry.field(description="Schema of the output it would return.")
+    integration_pattern: str = strawberry.field(description="How it would reach the service or data it needs.")
+    why_useful: str = strawberry.field(description="Why it would be useful.")
+
+
+@strawberry.input(description="A GapWarning to save.")
+class GapWarningInput:
+    missing_capability: str = strawberry.field(description="What the catalog cannot do.")
+    proposed_pack: ProposedPackInput = strawberry.field(description="A pack that would provide it.")
+
+
 @strawberry.type(description="A recommendation of what to run for a request.")
 class RouteResult:
     recommendation: RouteRecommendation = strawberry.field(description="The best match.")

@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from graphql import (
+    GraphQLInputObjectType,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    get_named_type,
+    is_introspection_type,
+)
 
 from schema.base.directives import Mcp, Requires, find_directive
 from schema.build import build_schema
@@ -27,3 +34,30 @@ def test_what_only_reads_is_a_query(schema: GraphQLSchema) -> None:
         if required is None or required.scope is Scope.READ or (tool is not None and tool.read_only is True):
             reading.append(name)
     assert reading == []
+
+
+#: Values whose structure the schema cannot know: a pack's input and a pipeline's inputs, whatever comes with a request,
+#: definitions as documents, and the fields of a kind of credential.
+OPEN = {"input", "stepInput", "inputs", "context", "document", "fields"}
+
+
+def test_only_values_of_an_open_structure_are_given_as_json(schema: GraphQLSchema) -> None:
+    untyped = []
+    for kind in schema.type_map.values():
+        match kind:
+            case GraphQLInputObjectType():
+                given = {f"{kind.name}.{name}": field for name, field in kind.fields.items()}
+            case GraphQLObjectType() | GraphQLInterfaceType() if not is_introspection_type(kind):
+                given = {
+                    f"{kind.name}.{field_name}.{name}": argument
+                    for field_name, field in kind.fields.items()
+                    for name, argument in field.args.items()
+                }
+            case _:
+                continue
+        untyped += [
+            path
+            for path, value in given.items()
+            if get_named_type(value.type).name == "JSON" and path.rpartition(".")[2] not in OPEN
+        ]
+    assert untyped == []

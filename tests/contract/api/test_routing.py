@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from packline import CredentialNeed, PackContext, pack
 from tests.support.front_door import step
-from tests.support.surfaces import states
+from tests.support.surfaces import Refused, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -297,8 +297,36 @@ async def test_a_gap_is_told_kept_listed_and_deleted(api: Api) -> None:
         await other.call("delete_gap_proposal", id=kept["id"])
     assert (await api.me.call("delete_gap_proposal", id=kept["id"]))["deletedId"] == kept["id"]
     assert (await api.refusal("delete_gap_proposal", id=kept["id"])).code == "NOT_FOUND"
-    for bad in ({}, [], "gap", {**gap, "missingCapability": ""}, {**gap, "more": 1}, {"proposedPack": {"name": "X"}}):
-        assert (await api.refusal("save_gap_proposal", userIntent=wanted, gap=bad)).code == "INVALID"
+    pack = gap["proposedPack"]
+    for bad, path, message in (
+        (
+            {**gap, "missingCapability": ""},
+            ["gap", "missingCapability"],
+            '`missingCapability` is ""; at least 1 characters are needed.',
+        ),
+        (
+            {**gap, "proposedPack": {**pack, "name": "Fraud"}},
+            ["gap", "proposedPack", "name"],
+            '`proposedPack.name` is "Fraud"; it must match the pattern ^[a-z][a-z0-9_]*(\\.[a-z][a-z0-9_]*)+$.',
+        ),
+        (
+            {**gap, "proposedPack": {**pack, "inputSchema": True}},
+            ["gap", "proposedPack", "inputSchema"],
+            "`proposedPack.inputSchema` is true; it must be an object.",
+        ),
+    ):
+        refused = await api.refusal("save_gap_proposal", userIntent=wanted, gap=bad)
+        assert refused.code == "INVALID"
+        (issue,) = refused.details["issues"]
+        assert (issue["path"], issue["message"]) == (path, message)
+    for bad, named in (
+        ({}, "missingCapability"),
+        ("gap", "GapWarningInput"),
+        ({**gap, "more": 1}, "more"),
+        ({**gap, "proposedPack": {**pack, "inputSchema": 3}}, "3 is not a JSON Schema"),
+    ):
+        with pytest.raises(Refused, match=named):
+            await api.me.call("save_gap_proposal", userIntent=wanted, gap=bad)
     assert (await api.refusal("save_gap_proposal", userIntent=" ", gap=gap)).code == "INVALID"
     reader = await api.as_caller("reader", "READ")
     with pytest.raises(Exception, match="FORBIDDEN"):

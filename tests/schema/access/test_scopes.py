@@ -92,7 +92,7 @@ class World:
     async def gap(self) -> str:
         """A gap that was kept."""
         kept = await self.it.mutate(
-            """mutation ($gap: JSON!) { saveGapProposal(userIntent: "Sing.", gap: $gap) {
+            """mutation ($gap: GapWarningInput!) { saveGapProposal(userIntent: "Sing.", gap: $gap) {
                 ... on GapProposalSuccess { proposal { id } } } }""",
             {"gap": GAP},
             token=self.token,

@@ -37,7 +37,12 @@ _COMMANDS = [
     ),
     ('runPipeline(pipeline: "brew", inputs: {txt: 1})', ["inputs", "txt"], None),
     ('deletePipeline(pipeline: "brew", confirmKey: "tea")', ["confirmKey"], None),
-    ('saveGapProposal(userIntent: "", gap: {})', ["userIntent"], None),
+    (
+        'saveGapProposal(userIntent: "", gap: {missingCapability: "", proposedPack: {name: "", inputSchema: {}, '
+        'outputSchema: {}, integrationPattern: "", whyUseful: ""}})',
+        ["userIntent"],
+        None,
+    ),
     ('createToken(input: {name: "a", scopes: [READ], expiresAt: "2000-01-01T00:00:00Z"})', ["expiresAt"], None),
 ]
 _QUERIES = [

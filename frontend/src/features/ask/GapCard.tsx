@@ -8,7 +8,7 @@ import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { copy } from "../../lib/browser/clipboard.ts";
 import { SaveGapDocument } from "./ask.generated.ts";
-import { fieldWords, type Gap, type RouteAnswer, templateOf } from "./routing.ts";
+import { fieldWords, type Gap, gapInput, type RouteAnswer, templateOf } from "./routing.ts";
 
 /** A gap in the catalog: the missing pack, and actions on its proposal. */
 export function GapCard({ gap, request, answer }: { gap: Gap; request: string; answer: RouteAnswer }): ReactNode {
@@ -23,7 +23,7 @@ export function GapCard({ gap, request, answer }: { gap: Gap; request: string; a
   async function keep(): Promise<string | null> {
     if (kept !== null) return kept.issueText;
     setBusy(true);
-    const answered = await save({ request, gap });
+    const answered = await save({ request, gap: gapInput(gap) });
     setBusy(false);
     const { done, refusal } = outcomeOf(answered.error, answered.data?.saveGapProposal, "GapProposalSuccess");
     setProblem(refusal);

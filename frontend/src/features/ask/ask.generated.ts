@@ -5,6 +5,14 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
 import { ProblemPartsFragmentDoc } from '../../domain/fragments.generated.ts';
+/** A GapWarning to save. */
+export type GapWarningInput = {
+  /** What the catalog cannot do. */
+  missingCapability: string;
+  /** A pack that would provide it. */
+  proposedPack: ProposedPackInput;
+};
+
 /** Where the value of a suggested input comes from. */
 export type InputSource =
   /** The context passed with the request. */
@@ -32,6 +40,20 @@ export type ProblemCode =
   | 'UNAVAILABLE'
   /** The run's state does not allow it. */
   | 'WRONG_STATE';
+
+/** A ProposedPack to save with a gap. */
+export type ProposedPackInput = {
+  /** Schema of the inputs it would take. */
+  inputSchema: unknown;
+  /** How it would reach the service or data it needs. */
+  integrationPattern: string;
+  /** Suggested name, `area.verb`. */
+  name: string;
+  /** Schema of the output it would return. */
+  outputSchema: unknown;
+  /** Why it would be useful. */
+  whyUseful: string;
+};
 
 /** Kinds of things that an entry or step can require. */
 export type RequirementKind =
@@ -100,7 +122,7 @@ export type AskedEntryFragment =
 
 export type SaveGapMutationVariables = Exact<{
   request: string;
-  gap: unknown;
+  gap: GapWarningInput;
 }>;
 
 
@@ -201,7 +223,7 @@ export const AskEntryDocument = /*#__PURE__*/ gql`
 }
     ${AskedEntryFragmentDoc}` as unknown as DocumentNode<AskEntryQuery, AskEntryQueryVariables>;
 export const SaveGapDocument = /*#__PURE__*/ gql`
-    mutation SaveGap($request: String!, $gap: JSON!) {
+    mutation SaveGap($request: String!, $gap: GapWarningInput!) {
   saveGapProposal(userIntent: $request, gap: $gap) {
     __typename
     ...ProblemParts

@@ -5,6 +5,8 @@ import {
   contextOf,
   fieldWords,
   fitWords,
+  type Gap,
+  gapInput,
   type RouteAnswer,
   suggestedFor,
   templateOf,
@@ -106,4 +108,23 @@ test("a proposed pack tells its fields in words", () => {
     "theme (string, optional)",
   ]);
   expect(fieldWords({ type: "object" })).toEqual([]);
+});
+
+test("a gap is sent without the type names of the answer", () => {
+  const gap: Gap = {
+    missingCapability: "Nothing sings.",
+    proposedPack: {
+      name: "song.sing",
+      inputSchema: {},
+      outputSchema: {},
+      integrationPattern: "A pack.",
+      whyUseful: "Songs.",
+    },
+  };
+  const cached = {
+    __typename: "GapWarning",
+    ...gap,
+    proposedPack: { __typename: "ProposedPack", ...gap.proposedPack },
+  };
+  expect(gapInput(cached)).toEqual(gap);
 });

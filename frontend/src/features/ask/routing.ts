@@ -2,10 +2,16 @@
 
 import { own } from "../../lib/json/untrusted.ts";
 import { asText, fieldsOf, type Schema } from "../../domain/start/schemaForm.ts";
-import type { AskRouteQuery, InputSource } from "./ask.generated.ts";
+import type { AskRouteQuery, GapWarningInput, InputSource } from "./ask.generated.ts";
 
 export type RouteAnswer = AskRouteQuery["route"];
 export type Gap = NonNullable<RouteAnswer["gapWarning"]>;
+
+/** A gap as `saveGapProposal` takes it: without the type names that the cache adds to answers. */
+export function gapInput({ missingCapability, proposedPack }: Gap): GapWarningInput {
+  const { name, inputSchema, outputSchema, integrationPattern, whyUseful } = proposedPack;
+  return { missingCapability, proposedPack: { name, inputSchema, outputSchema, integrationPattern, whyUseful } };
+}
 
 /** A file attached to a request. */
 export interface Attached {

@@ -191,7 +191,7 @@ class CallerMutations:
         self,
         info: Info,
         input: Annotated[CreateTokenInput, strawberry.argument(description="The token to create.")],
-    ) -> CreateTokenResult:
+    ) -> CreateTokenResult | None:
         made = await create(
             info.context.context,
             name=input.name,
@@ -210,6 +210,6 @@ class CallerMutations:
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The token's id.")],
-    ) -> RevokeTokenResult:
+    ) -> RevokeTokenResult | None:
         record = await revoke(info.context.context, id=id)
         return RevokeTokenSuccess(token=ApiToken.of(record))

@@ -80,7 +80,7 @@ class CredentialMutations:
         self,
         info: Info,
         input: Annotated[SetCredentialInput, strawberry.argument(description="The credential to store.")],
-    ) -> SetCredentialResult:
+    ) -> SetCredentialResult | None:
         grants = _given(input.grants)
         record = await set_credential(
             info.context.context,
@@ -101,7 +101,7 @@ class CredentialMutations:
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The credential's id.")],
-    ) -> DeleteCredentialResult:
+    ) -> DeleteCredentialResult | None:
         deleted = await delete(info.context.context, id=id)
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))
 
@@ -113,6 +113,6 @@ class CredentialMutations:
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The credential's id.")],
-    ) -> TestCredentialResult:
+    ) -> TestCredentialResult | None:
         record = await try_credential(info.context.context, id=id)
         return CredentialSuccess(credential=Credential.of(record))

@@ -41,7 +41,7 @@ class ArtifactMutations:
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The artifact's id.")],
         pinned: Annotated[bool, strawberry.argument(description="False removes the pin.")] = True,
-    ) -> PinArtifactResult:
+    ) -> PinArtifactResult | None:
         record = await pin(info.context.context, id=id, pinned=pinned)
         return ArtifactSuccess(artifact=Artifact.of(record))
 
@@ -54,6 +54,6 @@ class ArtifactMutations:
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The artifact's id.")],
-    ) -> ReleaseArtifactResult:
+    ) -> ReleaseArtifactResult | None:
         record = await release(info.context.context, id=id)
         return ArtifactSuccess(artifact=Artifact.of(record))

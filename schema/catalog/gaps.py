@@ -128,7 +128,7 @@ class GapProposalMutations:
         gap: Annotated[
             GapWarningInput, strawberry.argument(description="The `gapWarning` from the result of `route`.")
         ],
-    ) -> SaveGapProposalResult:
+    ) -> SaveGapProposalResult | None:
         given = as_json(JSON(strawberry.asdict(gap)))
         kept = await save_gap_proposal(info.context.context, user_intent=user_intent, gap=given)
         return GapProposalSuccess(proposal=GapProposal.of(kept))
@@ -137,6 +137,6 @@ class GapProposalMutations:
     @refusable
     async def delete_gap_proposal(
         self, info: Info, id: Annotated[strawberry.ID, strawberry.argument(description="The proposal's id.")]
-    ) -> DeleteGapProposalResult:
+    ) -> DeleteGapProposalResult | None:
         deleted = await delete_gap_proposal(info.context.context, id=str(id))
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))

@@ -61,7 +61,7 @@ class MemoryMutations:
         scope: Annotated[MemoryScope, strawberry.argument(description="What to forget.")],
         caller: Annotated[strawberry.ID | None, strawberry.argument(description=_CALLER)] = None,
         dry_run: Annotated[bool, strawberry.argument(description="Only count the rows; delete nothing.")] = False,
-    ) -> ForgetMemoryResult:
+    ) -> ForgetMemoryResult | None:
         rows = await forget_memory(info.context.context, scope=scope, caller=caller, dry_run=dry_run)
         return ForgetMemorySuccess(scope=scope, rows=rows, caller_id=caller)
 
@@ -82,7 +82,7 @@ class MemoryMutations:
             str | None, strawberry.argument(description="The value to pin. Defaults to the learned value.")
         ] = None,
         caller: Annotated[strawberry.ID | None, strawberry.argument(description=_CALLER)] = None,
-    ) -> SetDefaultResult:
+    ) -> SetDefaultResult | None:
         known = await set_default(
             info.context.context, target=target, field=field, rule=rule.name_below(), value=value, caller=caller
         )
@@ -95,6 +95,6 @@ class MemoryMutations:
         info: Info,
         paused: Annotated[bool, strawberry.argument(description="True pauses learning; false resumes it.")],
         caller: Annotated[strawberry.ID | None, strawberry.argument(description=_CALLER)] = None,
-    ) -> SetLearningResult:
+    ) -> SetLearningResult | None:
         known = await set_learning(info.context.context, paused=paused, caller=caller)
         return DefaultsSuccess(defaults=CallerDefaults.of(info, known))

@@ -97,6 +97,6 @@ class McpServerMutations:
                 description="`digest` of the reviewed McpToolChange. The call is refused if the tool has changed since."
             ),
         ],
-    ) -> AcceptMcpToolChangeResult:
+    ) -> AcceptMcpToolChangeResult | None:
         accepted = await accept_mcp_tool_change(info.context.context, pack=pack, digest=digest)
         return PackSuccess(pack=Pack.of(accepted))

@@ -106,7 +106,7 @@ class PipelineMutations:
             strawberry.argument(description="The definition. Its `key` is derived from the name by default."),
         ],
         note: Annotated[str | None, strawberry.argument(description="Note about this version.")] = None,
-    ) -> CreatePipelineResult:
+    ) -> CreatePipelineResult | None:
         saved = await create(info.context.context, definition=definition.text(), note=note)
         return await _saved(info, saved)
 
@@ -127,7 +127,7 @@ class PipelineMutations:
             ),
         ],
         note: Annotated[str | None, strawberry.argument(description="Note about this version.")] = None,
-    ) -> UpdatePipelineResult:
+    ) -> UpdatePipelineResult | None:
         definition = fields = None
         if isinstance(change.yaml, str):
             definition = DefinitionText(yaml=change.yaml)
@@ -160,7 +160,7 @@ class PipelineMutations:
         name: Annotated[
             str | None, strawberry.argument(description="Name of the copy. Defaults to `Copy of …`.")
         ] = None,
-    ) -> ClonePipelineResult:
+    ) -> ClonePipelineResult | None:
         saved = await clone(info.context.context, pipeline=pipeline, key=key, name=name)
         return await _saved(info, saved)
 
@@ -175,7 +175,7 @@ class PipelineMutations:
         info: Info,
         pipeline: Annotated[strawberry.ID, strawberry.argument(description="The pipeline's id, key or alias.")],
         confirm_key: Annotated[Key, strawberry.argument(description="The pipeline's key, as confirmation.")],
-    ) -> DeletePipelineResult:
+    ) -> DeletePipelineResult | None:
         deleted = await delete(info.context.context, pipeline=pipeline, confirm_key=confirm_key)
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))
 
@@ -190,6 +190,6 @@ class PipelineMutations:
         info: Info,
         yaml: Annotated[str, strawberry.argument(description="YAML documents in the format of `packline export`.")],
         dry_run: Annotated[bool, strawberry.argument(description="Only show what would change.")] = False,
-    ) -> ApplyPipelinesResult:
+    ) -> ApplyPipelinesResult | None:
         applied = await apply(info.context.context, yaml=yaml, dry_run=dry_run)
         return ApplyPipelinesSuccess(changes=[await PipelineChange.of(info, document) for document in applied])

@@ -175,7 +175,7 @@ class RunMutations:
         wait_seconds: WaitSeconds = 0,
         idempotency_key: IdempotencyKey = None,
         dry_run: DryRun = False,
-    ) -> RunPipelineResult:
+    ) -> RunPipelineResult | None:
         return await _started(
             info,
             await run_pipeline(
@@ -214,7 +214,7 @@ class RunMutations:
         wait_seconds: WaitSeconds = 0,
         idempotency_key: IdempotencyKey = None,
         dry_run: DryRun = False,
-    ) -> RunPackResult:
+    ) -> RunPackResult | None:
         return await _started(
             info,
             await run_pack(
@@ -252,7 +252,7 @@ class RunMutations:
         ] = None,
         definition: ResumeDefinition = DefinitionChoice.OF_RUN,
         wait_seconds: WaitSeconds = 0,
-    ) -> ResumeRunResult:
+    ) -> ResumeRunResult | None:
         run_id = await resume_run(
             info.context.context,
             id=id,
@@ -283,7 +283,7 @@ class RunMutations:
         agent: AgentProfile = None,
         wait_seconds: WaitSeconds = 0,
         idempotency_key: IdempotencyKey = None,
-    ) -> RerunRunResult:
+    ) -> RerunRunResult | None:
         return await _started(
             info,
             await rerun_run(
@@ -312,7 +312,7 @@ class RunMutations:
         reason: Annotated[
             str | None, strawberry.argument(description="Reason for cancelling, recorded with the run.")
         ] = None,
-    ) -> CancelRunResult:
+    ) -> CancelRunResult | None:
         run_id = await cancel_run(info.context.context, id=id, reason=reason)
         return RunSuccess(run=await _run_now(info, run_id))
 
@@ -326,7 +326,7 @@ class RunMutations:
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
         acknowledged: Annotated[bool, strawberry.argument(description="False removes the mark.")] = True,
-    ) -> AcknowledgeRunResult:
+    ) -> AcknowledgeRunResult | None:
         run_id = await acknowledge_run(info.context.context, id=id, acknowledged=acknowledged)
         return RunSuccess(run=await _run_now(info, run_id))
 
@@ -339,6 +339,6 @@ class RunMutations:
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
-    ) -> DeleteRunResult:
+    ) -> DeleteRunResult | None:
         run_id = await delete_one_run(info.context.context, id=id)
         return DeleteSuccess(deleted_id=strawberry.ID(run_id))

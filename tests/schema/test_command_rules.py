@@ -11,6 +11,7 @@ from graphql import (
     GraphQLObjectType,
     get_named_type,
     is_introspection_type,
+    is_non_null_type,
 )
 
 from schema.base.directives import Mcp, Requires, find_directive
@@ -34,6 +35,11 @@ def test_what_only_reads_is_a_query(schema: GraphQLSchema) -> None:
         if required is None or required.scope is Scope.READ or (tool is not None and tool.read_only is True):
             reading.append(name)
     assert reading == []
+
+
+def test_a_command_s_result_is_nullable_so_that_one_that_fails_does_not_null_the_others(schema: GraphQLSchema) -> None:
+    assert schema.mutation_type is not None
+    assert [name for name, field in schema.mutation_type.fields.items() if is_non_null_type(field.type)] == []
 
 
 #: Values whose structure the schema cannot know: a pack's input and a pipeline's inputs, whatever comes with a request,

@@ -59,7 +59,7 @@ export type MakeCopyMutation = { clonePipeline:
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'PipelineSuccess', pipeline: { id: string, key: string, name: string } }
-   };
+   | null };
 
 
 export const MakeCopyDocument = /*#__PURE__*/ gql`

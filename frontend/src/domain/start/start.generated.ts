@@ -88,7 +88,7 @@ export type StartPipelineMutation = { runPipeline:
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'StartRunSuccess', coalesced: boolean, run: { id: string } | null }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
-   };
+   | null };
 
 export type StartPackMutationVariables = Exact<{
   pack: string;
@@ -106,7 +106,7 @@ export type StartPackMutation = { runPack:
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'StartRunSuccess', run: { id: string } | null }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
-   };
+   | null };
 
 
 export const StartPipelineDocument = /*#__PURE__*/ gql`

@@ -195,7 +195,7 @@ export type PinArtifactMutation = { pinArtifact:
     | { __typename: 'ArtifactSuccess', artifact: { id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null } }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-   };
+   | null };
 
 export type ReleaseArtifactMutationVariables = Exact<{
   id: string;
@@ -207,7 +207,7 @@ export type ReleaseArtifactMutation = { releaseArtifact:
     | { __typename: 'ConflictProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-   };
+   | null };
 
 
 export const ArtifactsDocument = /*#__PURE__*/ gql`

@@ -54,7 +54,7 @@ export type MakeAgentTokenMutation = { createToken:
     | { __typename: 'CreateTokenSuccess', plaintext: string, token: { id: string, name: string } }
     | { __typename: 'ForbiddenProblem', message: string, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, hintParts: { text: string | null, closest: string | null } | null, issues: Array<{ path: Array<string>, message: string, hint: string | null }> }
-   };
+   | null };
 
 export type AgentTokenUseQueryVariables = Exact<{
   id: string;

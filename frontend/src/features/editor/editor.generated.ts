@@ -243,7 +243,7 @@ export type EditorCreateMutation = { createPipeline:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'PipelineSuccess', pipeline: { id: string, key: string, name: string, builtin: boolean, actions: Array<PipelineAction>, currentVersion: { id: string, number: number, yaml: string, createdAt: string, createdBy: { id: string, name: string } | null } } }
-   };
+   | null };
 
 export type EditorUpdateMutationVariables = Exact<{
   pipeline: string;
@@ -273,7 +273,7 @@ export type EditorUpdateMutation = { updatePipeline:
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'PipelineSuccess', newVersion: boolean, pipeline: { id: string, key: string, name: string, builtin: boolean, actions: Array<PipelineAction>, currentVersion: { id: string, number: number, yaml: string, createdAt: string, createdBy: { id: string, name: string } | null } } }
-   };
+   | null };
 
 export type EditorTestStepMutationVariables = Exact<{
   pack: string;
@@ -290,7 +290,7 @@ export type EditorTestStepMutation = { runPack:
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'StartRunSuccess', run: { id: string } | null }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
-   };
+   | null };
 
 export type EditorTestRunQueryVariables = Exact<{
   id: string;

@@ -194,7 +194,7 @@ export type RunSampleMutation = { runPipeline:
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'StartRunSuccess', run: { id: string } | null }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
-   };
+   | null };
 
 export type ChecklistQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -195,7 +195,7 @@ export type ForgetMemoryMutation = { forgetMemory:
     | { __typename: 'ForgetMemorySuccess', scope: string, rows: number }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-   };
+   | null };
 
 export type SetDefaultMutationVariables = Exact<{
   target: string;
@@ -212,7 +212,7 @@ export type SetDefaultMutation = { setDefault:
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
-   };
+   | null };
 
 export type SetLearningMutationVariables = Exact<{
   paused: boolean;
@@ -224,7 +224,7 @@ export type SetLearningMutation = { setLearning:
     | { __typename: 'DefaultsSuccess', defaults: { learningPaused: boolean } }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-   };
+   | null };
 
 export const UsualChoicesFragmentDoc = /*#__PURE__*/ gql`
     fragment UsualChoices on EntryDefaults {

@@ -278,7 +278,7 @@ export type RestoreVersionMutation = { updatePipeline:
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'PipelineSuccess', newVersion: boolean, pipeline: { id: string, name: string, currentVersion: { id: string, number: number, yaml: string } } }
-   };
+   | null };
 
 export type DeletePipelineMutationVariables = Exact<{
   pipeline: string;
@@ -292,7 +292,7 @@ export type DeletePipelineMutation = { deletePipeline:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-   };
+   | null };
 
 export type ImportPipelinesMutationVariables = Exact<{
   yaml: string;
@@ -305,7 +305,7 @@ export type ImportPipelinesMutation = { applyPipelines:
     | { __typename: 'ConflictProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
-   };
+   | null };
 
 export type PipelinePageQueryVariables = Exact<{
   id: string;

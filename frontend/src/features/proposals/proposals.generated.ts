@@ -67,7 +67,7 @@ export type DeleteProposalMutation = { deleteGapProposal:
     | { __typename: 'DeleteSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-   };
+   | null };
 
 
 export const ProposalsDocument = /*#__PURE__*/ gql`

@@ -179,7 +179,7 @@ async function done(
 ): Promise<Result> {
   const { result, error } = await sent(client, act, id, idempotencyKey);
   if (error !== undefined) return { id, title, made: null, refused: problemOfError(error) };
-  if (result !== undefined && "run" in result)
+  if (result != null && "run" in result)
     return { id, title, made: act === "rerun" ? (result.run?.id ?? null) : null, refused: null };
   return { id, title, made: null, refused: problemOf(result ?? {}) };
 }

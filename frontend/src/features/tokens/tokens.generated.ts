@@ -95,7 +95,7 @@ export type CreateTokenMutation = { createToken:
     | { __typename: 'CreateTokenSuccess', plaintext: string, token: { id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, caller: { id: string, name: string } } }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
-   };
+   | null };
 
 export type RevokeTokenMutationVariables = Exact<{
   id: string;
@@ -106,7 +106,7 @@ export type RevokeTokenMutation = { revokeToken:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'RevokeTokenSuccess', token: { id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null } }
-   };
+   | null };
 
 export const TokenRowFragmentDoc = /*#__PURE__*/ gql`
     fragment TokenRow on ApiToken {

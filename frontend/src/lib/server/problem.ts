@@ -73,7 +73,7 @@ export type Outcome<Success> = { done: Success; refusal: null } | { done: null; 
 /** Reads the response to a command with one success type; its other types are problems. */
 export function outcomeOf<Answer extends { __typename: string }, Name extends Answer["__typename"]>(
   error: CombinedError | undefined,
-  result: Answer | undefined,
+  result: Answer | null | undefined,
   success: Name,
   fields: readonly string[] = [],
 ): Outcome<Extract<Answer, { __typename: Name }>> {

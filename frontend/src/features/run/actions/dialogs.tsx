@@ -8,7 +8,7 @@ import { useMutation, useQuery } from "urql";
 import { Button } from "../../../components/Button.tsx";
 import { Dialog } from "../../../components/Dialog.tsx";
 import { Notice } from "../../../components/Notice.tsx";
-import { type Problem, problemOf, problemOfError } from "../../../lib/server/problem.ts";
+import { outcomeOf, type Problem, problemOf, problemOfError } from "../../../lib/server/problem.ts";
 import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { type Draft, ValueForm } from "../../../domain/start/ValueForm.tsx";
 import { humanise } from "../../../lib/text/format.ts";
@@ -120,9 +120,9 @@ function ResumeDialog({
 
   async function go(): Promise<void> {
     const answer = await resume({ id: run.id, ...choice, inputs, definition });
-    if (answer.error !== undefined) setProblem(problemOfError(answer.error));
-    else if (answer.data?.resumeRun.__typename === "RunSuccess") onClose();
-    else setProblem(problemOf(answer.data?.resumeRun ?? {}));
+    const { done, refusal } = outcomeOf(answer.error, answer.data?.resumeRun, "RunSuccess");
+    if (done !== null) onClose();
+    else setProblem(refusal);
   }
 
   const place = step === null ? "" : ` from step ${run.steps.indexOf(step) + 1}`;
@@ -363,9 +363,9 @@ function CancelDialog({ run, onClose }: Props): ReactNode {
 
   async function go(): Promise<void> {
     const answer = await cancel({ id: run.id });
-    if (answer.error !== undefined) setProblem(problemOfError(answer.error));
-    else if (answer.data?.cancelRun.__typename === "RunSuccess") onClose();
-    else setProblem(problemOf(answer.data?.cancelRun ?? {}));
+    const { done, refusal } = outcomeOf(answer.error, answer.data?.cancelRun, "RunSuccess");
+    if (done !== null) onClose();
+    else setProblem(refusal);
   }
 
   return (

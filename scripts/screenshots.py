@@ -178,9 +178,10 @@ class SampleData:
     def token(self, name: str, subject: str) -> str:
         """A new token of a caller."""
         made = self.ask(
-            """mutation ($input: CreateTokenInput!) { createToken(input: $input) {
-                __typename ... on CreateTokenSuccess { plaintext } ... on Problem { message } } }""",
-            {"input": {"name": name, "subject": subject, "scopes": ["READ", "RUN"]}},
+            """mutation ($name: String!, $scopes: [Scope!]!, $subject: String) {
+                createToken(name: $name, scopes: $scopes, subject: $subject) {
+                    __typename ... on CreateTokenSuccess { plaintext } ... on Problem { message } } }""",
+            {"name": name, "subject": subject, "scopes": ["READ", "RUN"]},
         )
         return str(made["plaintext"])
 
@@ -256,9 +257,10 @@ class SampleData:
     def credential(self, key: str, kind: str, fields: Mapping[str, str], description: str) -> str:
         """A stored credential; its id."""
         made = self.ask(
-            """mutation ($input: SetCredentialInput!) { setCredential(input: $input) {
-                __typename ... on Problem { message } ... on CredentialSuccess { credential { id } } } }""",
-            {"input": {"key": key, "kind": kind, "fields": fields, "description": description}},
+            """mutation ($key: Key!, $kind: String!, $fields: JSON, $description: String) {
+                setCredential(key: $key, kind: $kind, fields: $fields, description: $description) {
+                    __typename ... on Problem { message } ... on CredentialSuccess { credential { id } } } }""",
+            {"key": key, "kind": kind, "fields": fields, "description": description},
         )
         return str(made["credential"]["id"])
 

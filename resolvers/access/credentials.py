@@ -92,7 +92,7 @@ def packs_that_need(context: Context, key: str) -> list[Pack]:
     return [pack for pack in packs if any(need.key == key for need in pack.credentials)]
 
 
-@operation("set_credential", scope=Scope.MANAGE, kind="command", idempotent=True, target="key")
+@operation("set_credential", scope=Scope.MANAGE, kind="command", idempotent=True, target="key", private=("fields",))
 async def set_credential(
     context: Context,
     *,

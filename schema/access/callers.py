@@ -104,20 +104,6 @@ CallerConnection = Connection[Caller]
 ApiTokenConnection = Connection[ApiToken]
 
 
-@strawberry.input(description="Input for creating a bearer token.")
-class CreateTokenInput:
-    name: str = strawberry.field(description="Display name.")
-    subject: str | None = strawberry.field(
-        default=None,
-        description="Subject of the caller that the token authenticates, created if it does not exist. "
-        "Defaults to the current caller.",
-    )
-    scopes: list[Scope] = strawberry.field(description="Scopes to grant.")
-    expires_at: datetime | None = strawberry.field(
-        default=None, description="When the token expires. By default it does not expire."
-    )
-
-
 @strawberry.type(description="A bearer token was created.")
 class CreateTokenSuccess:
     token: ApiToken = strawberry.field(description="The created token.")
@@ -190,14 +176,26 @@ class CallerMutations:
     async def create_token(
         self,
         info: Info,
-        input: Annotated[CreateTokenInput, strawberry.argument(description="The token to create.")],
+        name: Annotated[str, strawberry.argument(description="Display name.")],
+        scopes: Annotated[list[Scope], strawberry.argument(description="Scopes to grant.")],
+        subject: Annotated[
+            str | None,
+            strawberry.argument(
+                description="Subject of the caller that the token authenticates, created if it does not exist. "
+                "Defaults to the current caller."
+            ),
+        ] = None,
+        expires_at: Annotated[
+            datetime | None,
+            strawberry.argument(description="When the token expires. By default it does not expire."),
+        ] = None,
     ) -> CreateTokenResult | None:
         made = await create(
             info.context.context,
-            name=input.name,
-            scopes=tuple(input.scopes),
-            subject=input.subject,
-            expires_at=input.expires_at,
+            name=name,
+            scopes=tuple(scopes),
+            subject=subject,
+            expires_at=expires_at,
         )
         return CreateTokenSuccess(token=ApiToken.of(made.token), plaintext=made.plaintext)
 

@@ -18,36 +18,6 @@ from schema.runs.commands import DeleteSuccess
 from store.states import Scope
 
 
-@strawberry.input(description="Input for storing a credential.")
-class SetCredentialInput:
-    key: Key = strawberry.field(description="Key by which packs and definitions refer to the credential.")
-    kind: str = strawberry.field(description="Kind of credential, as listed by `credentialKinds`.")
-    description: str | None = strawberry.field(default=strawberry.UNSET, description="What the credential is for.")
-    fields: JSON | None = strawberry.field(
-        default=strawberry.UNSET,
-        description=(
-            "Secret fields by name. They can be written but not read. Fields that are absent keep their "
-            "value; null removes a field."
-        ),
-    )
-    grants: list[strawberry.ID] | None = strawberry.field(
-        default=strawberry.UNSET,
-        description="Ids of the packs, pipelines and callers that may use it, replacing all current grants. "
-        "Absent: unchanged.",
-    )
-    add_grants: list[strawberry.ID] | None = strawberry.field(
-        default=None,
-        description="Ids of packs, pipelines and callers to add to the grants. Cannot be combined with `grants`.",
-    )
-    remove_grants: list[strawberry.ID] | None = strawberry.field(
-        default=None,
-        description="Ids of packs, pipelines and callers to remove from the grants. Cannot be combined with `grants`.",
-    )
-    expires_at: datetime | None = strawberry.field(
-        default=strawberry.UNSET, description="When the credential expires, if known."
-    )
-
-
 @strawberry.type(description="The credential was stored or tested.")
 class CredentialSuccess:
     credential: Credential = strawberry.field(description="The credential, without its secret.")
@@ -67,8 +37,8 @@ TestCredentialResult = Annotated[
 ]
 
 
-def _given(value: Any) -> Any:  # noqa: ANN401 - fields of any type
-    """Distinguish an absent field, which keeps the stored value, from null, which removes it."""
+def _given(value: Any) -> Any:  # noqa: ANN401 - arguments of any type
+    """Distinguish an absent argument, which keeps the stored value, from null, which removes it."""
     return KEEP if value is strawberry.UNSET else value
 
 
@@ -79,19 +49,56 @@ class CredentialMutations:
     async def set_credential(
         self,
         info: Info,
-        input: Annotated[SetCredentialInput, strawberry.argument(description="The credential to store.")],
+        key: Annotated[
+            Key, strawberry.argument(description="Key by which packs and definitions refer to the credential.")
+        ],
+        kind: Annotated[str, strawberry.argument(description="Kind of credential, as listed by `credentialKinds`.")],
+        description: Annotated[
+            str | None, strawberry.argument(description="What the credential is for.")
+        ] = strawberry.UNSET,
+        fields: Annotated[
+            JSON | None,
+            strawberry.argument(
+                description="Secret fields by name. They can be written but not read. Fields that are absent keep "
+                "their value; null removes a field."
+            ),
+        ] = strawberry.UNSET,
+        grants: Annotated[
+            list[strawberry.ID] | None,
+            strawberry.argument(
+                description="Ids of the packs, pipelines and callers that may use it, replacing all current grants. "
+                "Absent: unchanged."
+            ),
+        ] = strawberry.UNSET,
+        add_grants: Annotated[
+            list[strawberry.ID] | None,
+            strawberry.argument(
+                description="Ids of packs, pipelines and callers to add to the grants. Cannot be combined with "
+                "`grants`."
+            ),
+        ] = None,
+        remove_grants: Annotated[
+            list[strawberry.ID] | None,
+            strawberry.argument(
+                description="Ids of packs, pipelines and callers to remove from the grants. Cannot be combined with "
+                "`grants`."
+            ),
+        ] = None,
+        expires_at: Annotated[
+            datetime | None, strawberry.argument(description="When the credential expires, if known.")
+        ] = strawberry.UNSET,
     ) -> SetCredentialResult | None:
-        grants = _given(input.grants)
+        replacing = _given(grants)
         record = await set_credential(
             info.context.context,
-            key=input.key,
-            kind=input.kind,
-            description=_given(input.description),
-            fields=_given(input.fields),
-            grants=None if grants is KEEP else tuple(grants or ()),
-            add_grants=tuple(input.add_grants or ()),
-            remove_grants=tuple(input.remove_grants or ()),
-            expires_at=_given(input.expires_at),
+            key=key,
+            kind=kind,
+            description=_given(description),
+            fields=_given(fields),
+            grants=None if replacing is KEEP else tuple(replacing or ()),
+            add_grants=tuple(add_grants or ()),
+            remove_grants=tuple(remove_grants or ()),
+            expires_at=_given(expires_at),
         )
         return CredentialSuccess(credential=Credential.of(record))
 

@@ -104,7 +104,7 @@ RUN = """mutation ($pack: ID!) { runPack(pack: $pack, input: {}, waitSeconds: 50
     ... on StartRunSuccess { run { id state failure { detail message } steps { attempts { failure { code detail }
         exception { type message file line traceback frames { file line function source own } } } } } }
     ... on Problem { message } } }"""
-STORE = """mutation ($fields: JSON!) { setCredential(input: {key: "mine", kind: "generic", fields: $fields}) {
+STORE = """mutation ($fields: JSON!) { setCredential(key: "mine", kind: "generic", fields: $fields) {
     ... on CredentialSuccess { credential { key } } ... on Problem { message } } }"""
 
 

@@ -10,7 +10,7 @@ from tests.support.browser import BROWSER, browsing
 from tests.support.front_door import ran, save, step
 from tests.support.packs import Workbench
 from tests.support.product import product
-from tests.support.vaults import reader
+from tests.support.vaults import put, reader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,12 +47,7 @@ async def test_a_missing_credential_is_given_and_leads_back_to_where_it_was_miss
 async def test_a_credential_is_shared_replaced_and_deleted(tmp_path: Path) -> None:
     bench = Workbench()
     async with product(tmp_path, [*bench.packs, reader()]) as it, browsing(it) as tab:
-        made = await it.mutate(
-            "mutation ($input: SetCredentialInput!) { setCredential(input: $input)"
-            " { __typename ... on CredentialSuccess { credential { id fingerprint } } } }",
-            {"input": {"key": "key", "kind": "generic", "fields": {"secret": SECRET}}},
-        )
-        first = made["credential"]["fingerprint"]
+        first = (await put(it, "key", "generic", {"secret": SECRET}))["fingerprint"]
         await tab.visit("/credentials")
         row = tab.page.get_by_role("row", name="key")
         await row.get_by_text("test.reader").wait_for()
@@ -85,10 +80,7 @@ async def test_a_credential_is_shared_replaced_and_deleted(tmp_path: Path) -> No
 
 async def test_after_the_vault_key_changed_a_credential_says_so_and_how_to_repair_it(tmp_path: Path) -> None:
     async with product(tmp_path) as it:
-        await it.mutate(
-            "mutation ($input: SetCredentialInput!) { setCredential(input: $input) { __typename } }",
-            {"input": {"key": "key", "kind": "generic", "fields": {"secret": SECRET}}},
-        )
+        await put(it, "key", "generic", {"secret": SECRET})
     other = b64encode(bytes(range(32))).decode()
     async with product(tmp_path, vault_key=other) as it, browsing(it) as tab:
         await tab.visit("/credentials")

@@ -11,6 +11,7 @@ from tests.support.hostile_pdf import hostile_pdf
 from tests.support.media_files import pdf, png, video, wav
 from tests.support.packs import Workbench
 from tests.support.product import product
+from tests.support.vaults import put
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -234,11 +235,7 @@ async def test_a_file_is_pinned_and_used_in_a_pipeline_that_takes_it(tmp_path: P
 async def test_a_file_in_quarantine_says_why_and_is_let_out(tmp_path: Path) -> None:
     secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
     async with product(tmp_path, [maker({"leak.txt": (f"key={secret}".encode(), "text/plain")})]) as it:
-        stored = await it.mutate(
-            "mutation ($input: SetCredentialInput!) { setCredential(input: $input) { __typename } }",
-            {"input": {"key": "spare", "kind": "generic", "fields": {"secret": secret}}},
-        )
-        assert stored["__typename"] == "CredentialSuccess"
+        await put(it, "spare", "generic", {"secret": secret})
         _, at = await made(it)
         async with browsing(it) as tab:
             await tab.visit(f"/artifacts/{at['leak.txt']}")

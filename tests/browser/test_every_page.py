@@ -14,6 +14,7 @@ from tests.support.browser import AXE, BROWSER, browsing
 from tests.support.front_door import command, ran, save, start, step, until_state
 from tests.support.packs import Workbench
 from tests.support.product import product
+from tests.support.vaults import put
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -61,11 +62,7 @@ async def furnish(it: Product, bench: Workbench) -> dict[str, str]:
     await bench.started.wait()
     for persona in ("engineer", "executive", "executive"):
         await command(it, "runPack", pack="test.style", input={"persona": persona, "text": "tea"}, waitSeconds=20)
-    credential = await it.mutate(
-        "mutation ($input: SetCredentialInput!) { setCredential(input: $input)"
-        " { __typename ... on CredentialSuccess { credential { id } } } }",
-        {"input": {"key": "key", "kind": "generic", "fields": {"secret": "correct-horse-battery"}}},
-    )
+    credential = await put(it, "key", "generic", {"secret": "correct-horse-battery"})
     artifact = fine["steps"][1]["artifacts"][0]["id"]
     return {
         "failed run": f"/runs/{broken['id']}",
@@ -87,7 +84,7 @@ async def furnish(it: Product, bench: Workbench) -> dict[str, str]:
         "two versions": "/pipelines/fine/versions?a=1&b=2",
         "form": "/pipelines/slow/run",
         "pack": "/catalog/test.echo",
-        "credential": f"/credentials/{credential['credential']['id']}",
+        "credential": f"/credentials/{credential['id']}",
         "nothing": "/runs/run_nothing",
         **{path: path for path in PAGE_PATHS if "{" not in path},
     }

@@ -39,8 +39,7 @@ async def test_a_name_cannot_turn_what_stands_beside_it(tmp_path: Path) -> None:
         run = (await start(it, "turned", title=f"For {TURNED}"))["run"]["id"]
         await ran(it, "turned")
         await it.mutate(
-            "mutation ($input: CreateTokenInput!) { createToken(input: $input) { __typename } }",
-            {"input": {"name": "invoice", "subject": "agent", "scopes": ["READ"]}},
+            'mutation { createToken(name: "invoice", subject: "agent", scopes: [READ]) { __typename } }',
         )
         # Such names of files and tokens are refused, and were taken by earlier versions.
         await it.services.store.write(_renamed)

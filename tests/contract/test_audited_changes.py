@@ -150,7 +150,7 @@ async def _gap(place: Place) -> str:
 
 
 async def _token(place: Place) -> str:
-    return str((await place.call("create_token", input={"name": "spare", "scopes": ["READ"]}))["token"]["id"])
+    return str((await place.call("create_token", name="spare", scopes=["READ"]))["token"]["id"])
 
 
 async def _under_way(place: Place) -> str:
@@ -190,7 +190,7 @@ COMMANDS: dict[str, Callable[[Place], Awaitable[dict[str, Any]]]] = {
     "release_artifact": lambda place: _of(id=place.artifact(SECRET)),
     "upload_artifact": lambda place: _of(params={"name": "notes.md"}, content=place.name().encode()),
     "set_credential": lambda place: _of(
-        input={"key": place.name(), "kind": "generic", "fields": {"secret": SECRET}, "grants": ["test.echo"]}
+        key=place.name(), kind="generic", fields={"secret": SECRET}, grants=["test.echo"]
     ),
     "delete_credential": lambda place: _of(id=place.credential()),
     "test_credential": lambda place: _of(id=place.credential("openai", "api_key")),
@@ -199,7 +199,7 @@ COMMANDS: dict[str, Callable[[Place], Awaitable[dict[str, Any]]]] = {
     "set_learning": lambda _: _of(paused=True),
     "save_gap_proposal": lambda _: _of(userIntent="Sing.", gap=GAP),
     "delete_gap_proposal": lambda place: _of(id=_gap(place)),
-    "create_token": lambda place: _of(input={"name": "new", "subject": place.name(), "scopes": ["READ"]}),
+    "create_token": lambda place: _of(name="new", subject=place.name(), scopes=["READ"]),
     "revoke_token": lambda place: _of(id=_token(place)),
     "accept_mcp_tool_change": lambda place: _of(pack="mcp.tools.echo", digest=place.changed_tool()),
 }

@@ -163,9 +163,7 @@ async def furnished(it: Product, bench: Workbench) -> Place:
     )
     assert uploaded.status_code == 201
     await put(it, "key", "generic", {"secret": "a value nobody knows"}, description="hushcredential")
-    await it.mutate(
-        'mutation { createToken(input: {name: "hushtoken", subject: "anna", scopes: [READ]}) { __typename } }'
-    )
+    await it.mutate('mutation { createToken(name: "hushtoken", subject: "anna", scopes: [READ]) { __typename } }')
 
     everything = Walk(it.admin, {"MANAGE"})
     await everything.follow(roots_of(who, run["id"], run["steps"][3]["artifacts"][0]["id"], manage=True))

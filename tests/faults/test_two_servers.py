@@ -394,7 +394,7 @@ async def test_two_servers_remember_each_outcome_once_even_when_one_is_killed(tw
 
 async def test_a_token_revoked_on_one_server_ends_streams_of_the_other(two: Two) -> None:
     made = await two.a.command(
-        'mutation { createToken(input: {name: "watcher", subject: "watcher", scopes: [READ, OBSERVE]}) {'
+        'mutation { createToken(name: "watcher", subject: "watcher", scopes: [READ, OBSERVE]) {'
         " __typename ... on CreateTokenSuccess { plaintext token { id } } } }"
     )
     run = await started(two.a, step("one"))

@@ -10,6 +10,7 @@ from graphql import (
     GraphQLInterfaceType,
     GraphQLObjectType,
     get_named_type,
+    is_input_object_type,
     is_introspection_type,
     is_non_null_type,
 )
@@ -40,6 +41,18 @@ def test_what_only_reads_is_a_query(schema: GraphQLSchema) -> None:
 def test_a_command_s_result_is_nullable_so_that_one_that_fails_does_not_null_the_others(schema: GraphQLSchema) -> None:
     assert schema.mutation_type is not None
     assert [name for name, field in schema.mutation_type.fields.items() if is_non_null_type(field.type)] == []
+
+
+def test_the_arguments_of_a_command_are_flat(schema: GraphQLSchema) -> None:
+    assert schema.mutation_type is not None
+    wrapped = [
+        f"{name}({argument})"
+        for name, field in schema.mutation_type.fields.items()
+        for argument, given in field.args.items()
+        if get_named_type(given.type).name.casefold() == f"{name}input".casefold()
+        or (argument == "input" and is_input_object_type(get_named_type(given.type)))
+    ]
+    assert wrapped == []
 
 
 #: Values whose structure the schema cannot know: a pack's input and a pipeline's inputs, whatever comes with a request,

@@ -29,10 +29,12 @@ _MARK = "SOAKED_BY"
 
 _SAVE = """mutation ($document: JSON!) { createPipeline(definition: {document: $document}) {
     __typename ... on Problem { message } } }"""
-_CREDENTIAL = """mutation ($input: SetCredentialInput!) { setCredential(input: $input) {
-    __typename ... on Problem { message } } }"""
-_TOKEN = """mutation ($input: CreateTokenInput!) { createToken(input: $input) {
-    __typename ... on CreateTokenSuccess { plaintext } ... on Problem { message } } }"""
+_CREDENTIAL = """mutation ($key: Key!, $kind: String!, $fields: JSON, $grants: [ID!]) {
+    setCredential(key: $key, kind: $kind, fields: $fields, grants: $grants) {
+        __typename ... on Problem { message } } }"""
+_TOKEN = """mutation ($name: String!, $scopes: [Scope!]!, $subject: String) {
+    createToken(name: $name, scopes: $scopes, subject: $subject) {
+        __typename ... on CreateTokenSuccess { plaintext } ... on Problem { message } } }"""
 
 
 class SoakServers:
@@ -88,12 +90,10 @@ class SoakServers:
         for pipeline in PIPELINES.values():
             await _done(server, _SAVE, document=pipeline.document())
         given = {"key": "soak", "kind": "generic", "fields": {"secret": secret}, "grants": ["soak.leak"]}
-        await _done(server, _CREDENTIAL, input=given)
+        await _done(server, _CREDENTIAL, **given)
         scopes = ["READ", "RUN", "WRITE"]
         return {
-            subject: (await _done(server, _TOKEN, input={"name": subject, "subject": subject, "scopes": scopes}))[
-                "plaintext"
-            ]
+            subject: (await _done(server, _TOKEN, name=subject, subject=subject, scopes=scopes))["plaintext"]
             for subject in subjects
         }
 

@@ -117,10 +117,10 @@ class Product:
     async def token_for(self, subject: str, *scopes: str) -> str:
         """A new token of a caller, with scopes as the API spells them, such as `RUN`."""
         made = await self.mutate(
-            """mutation ($input: CreateTokenInput!) {
-                createToken(input: $input) {
+            """mutation ($name: String!, $scopes: [Scope!]!, $subject: String) {
+                createToken(name: $name, scopes: $scopes, subject: $subject) {
                     __typename ... on CreateTokenSuccess { plaintext } ... on Problem { message } } }""",
-            {"input": {"name": f"token of {subject}", "subject": subject, "scopes": list(scopes)}},
+            {"name": f"token of {subject}", "subject": subject, "scopes": list(scopes)},
         )
         assert made["__typename"] == "CreateTokenSuccess", made
         return str(made["plaintext"])

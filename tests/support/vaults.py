@@ -12,8 +12,11 @@ from pydantic import BaseModel, Field
 
 from packline import CredentialNeed, Pack, PackContext, PackError, pack
 from tests.support.front_door import refusals
+from tests.support.whole_schema import parameters, root_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tests.support.product import Product
 
 #: No pattern knows its shape: only the vault can tell that it is a secret.
@@ -27,22 +30,21 @@ async def put(
 ) -> dict[str, Any]:
     """What `setCredential` answers: the credential, or the problem."""
     given = {"key": key, "kind": kind, **({} if fields is None else {"fields": fields}), **more}
-    return await said(it, "setCredential", "input: $given", "SetCredentialInput!", given, token)
+    return await said(it, "setCredential", given, token)
 
 
 async def tried(it: Product, credential_id: str) -> dict[str, Any]:
     """What `testCredential` answers."""
-    return await said(it, "testCredential", "id: $given", "ID!", credential_id)
+    return await said(it, "testCredential", {"id": credential_id})
 
 
-async def said(
-    it: Product, field: str, passed: str, type_name: str, given: object, token: str | None = None
-) -> dict[str, Any]:
+async def said(it: Product, field: str, given: Mapping[str, object], token: str | None = None) -> dict[str, Any]:
     """What a command on credentials answers."""
+    declared, passed = parameters(root_fields("Mutation")[field], given)
     answer = await it.mutate(
-        f"mutation ($given: {type_name}) {{ {field}({passed}) {{ __typename"
+        f"mutation {declared} {{ {field}{passed} {{ __typename"
         f" ... on CredentialSuccess {{ credential {{ {CREDENTIAL} }} }} {refusals(field)} }} }}",
-        {"given": given},
+        given,
         token=token,
     )
     credential: dict[str, Any] = answer.get("credential", answer)

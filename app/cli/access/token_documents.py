@@ -15,8 +15,8 @@ CREATE_TOKEN = (
     _TOKEN
     + PROBLEM_PARTS
     + """
-mutation CliCreateToken($input: CreateTokenInput!) {
-  result: createToken(input: $input) {
+mutation CliCreateToken($name: String!, $scopes: [Scope!]!, $subject: String, $expiresAt: DateTime) {
+  result: createToken(name: $name, scopes: $scopes, subject: $subject, expiresAt: $expiresAt) {
     __typename
     ... on CreateTokenSuccess { plaintext token { ...TokenParts } }
     ...ProblemParts

@@ -52,12 +52,10 @@ def create(
             client.execute(
                 documents.CREATE_TOKEN,
                 {
-                    "input": {
-                        "name": name,
-                        "scopes": list(dict.fromkeys(scopes)),
-                        "subject": subject,
-                        "expiresAt": expires_at,
-                    }
+                    "name": name,
+                    "scopes": list(dict.fromkeys(scopes)),
+                    "subject": subject,
+                    "expiresAt": expires_at,
                 },
             )["result"]
         )

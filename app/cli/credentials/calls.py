@@ -34,6 +34,6 @@ def get_credential(client: Client, key: str) -> JSON:
 
 
 def put_credential(client: Client, change: dict[str, object]) -> JSON:
-    """Create or change a credential by a `SetCredentialInput`, and return it."""
-    stored: JSON = accept(client.execute(SET_CREDENTIAL, {"input": change})["result"])["credential"]
+    """Create or change a credential by arguments of `setCredential`, and return it."""
+    stored: JSON = accept(client.execute(SET_CREDENTIAL, change)["result"])["credential"]
     return stored

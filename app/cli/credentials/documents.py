@@ -28,8 +28,14 @@ SET_CREDENTIAL = (
     _CREDENTIAL
     + PROBLEM_PARTS
     + """
-mutation CliSetCredential($input: SetCredentialInput!) {
-  result: setCredential(input: $input) {
+mutation CliSetCredential(
+  $key: Key!, $kind: String!, $description: String, $fields: JSON, $grants: [ID!], $addGrants: [ID!],
+  $removeGrants: [ID!], $expiresAt: DateTime
+) {
+  result: setCredential(
+    key: $key, kind: $kind, description: $description, fields: $fields, grants: $grants, addGrants: $addGrants,
+    removeGrants: $removeGrants, expiresAt: $expiresAt
+  ) {
     __typename
     ... on CredentialSuccess { credential { ...CredentialParts } }
     ...ProblemParts

@@ -156,7 +156,7 @@ def _make_token(http: Client, client: AgentClient, *, author: bool, read_only: b
     made = accept(
         http.execute(
             CREATE_TOKEN,
-            {"input": {"name": client.name, "scopes": scopes, "subject": client.key, "expiresAt": None}},
+            {"name": client.name, "scopes": scopes, "subject": client.key, "expiresAt": None},
         )["result"]
     )
     return str(made["plaintext"])

@@ -923,8 +923,8 @@ def test_a_new_token_is_shown_once(packline, server):
     result = packline("token", "create", "ci", "--scope", "read, run,read", "--days", "2", "--text")
     assert result.out.startswith("pkl_secret\n")
     (asked,) = server.asked_for("CliCreateToken")
-    assert asked["input"]["scopes"] == ["READ", "RUN"]
-    assert asked["input"]["expiresAt"] is not None
+    assert asked["scopes"] == ["READ", "RUN"]
+    assert asked["expiresAt"] is not None
     assert packline("token", "create", "ci", "--scope", "root").status == 2
 
 

@@ -12,7 +12,7 @@ from tests.support.waiting import eventually
 if TYPE_CHECKING:
     from pathlib import Path
 
-CREATE = """mutation { createToken(input: {name: "waiter", subject: "waiter", scopes: [READ, RUN]}) {
+CREATE = """mutation { createToken(name: "waiter", subject: "waiter", scopes: [READ, RUN]) {
     __typename ... on CreateTokenSuccess { plaintext token { id } } ... on Problem { message } } }"""
 RUN_PACK = """mutation ($wait: Int!) { runPack(pack: "test.slow", input: {text: "x"}, waitSeconds: $wait) {
     __typename ... on StartRunSuccess { run { id state } } ... on Problem { message } } }"""

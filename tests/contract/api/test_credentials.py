@@ -20,9 +20,9 @@ async def test_a_credential_is_stored_shared_listed_and_deleted(api: Api) -> Non
     kinds = {kind["name"]: kind for kind in await api.me.call("credential_kinds")}
     assert [field["name"] for field in kinds["github"]["fields"]] == ["token"]
     given = {"key": api.key, "kind": "generic", "fields": {"secret": f"the value of {api.key}"}}
-    assert (await api.refusal("set_credential", input=given)).code == "FORBIDDEN"
+    assert (await api.refusal("set_credential", **given)).code == "FORBIDDEN"
 
-    made = (await api.admin.call("set_credential", input={**given, "grants": [api.subject]}))["credential"]
+    made = (await api.admin.call("set_credential", **given, grants=[api.subject]))["credential"]
 
     assert (made["key"], made["fieldsSet"], made["readable"]) == (api.key, ["secret"], True)
     assert len(made["grants"]) == 1
@@ -40,7 +40,7 @@ async def test_a_credential_is_stored_shared_listed_and_deleted(api: Api) -> Non
 async def test_an_artifact_with_a_known_value_waits_for_a_manager(api: Api) -> None:
     value = f"only {api.key} knows this"
     given = {"key": api.key, "kind": "generic", "fields": {"secret": value}}
-    await api.admin.call("set_credential", input=given)
+    await api.admin.call("set_credential", **given)
     await api.save(step("make", "test.artifact", name="leak.txt", content=f"It is: {value}."))
     run = (await api.me.call("run_pipeline", pipeline=api.key, waitSeconds=20))["run"]
     (made,) = run["steps"][0]["artifacts"]

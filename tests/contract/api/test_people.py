@@ -18,7 +18,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @states("create_token", "revoke_token", "callers", "viewer")
 async def test_a_token_works_until_it_is_revoked(api: Api) -> None:
     subject = f"{api.subject}-robot"
-    made = await api.admin.call("create_token", input={"name": "night", "subject": subject, "scopes": ["READ"]})
+    made = await api.admin.call("create_token", name="night", subject=subject, scopes=["READ"])
     robot = api.speaking(made["plaintext"])
     assert await robot.call("viewer") == {**made["token"]["caller"], "name": subject, "scopes": ["READ"]}
     (listed,) = (await api.admin.call("callers", text=subject))["nodes"]
@@ -29,7 +29,7 @@ async def test_a_token_works_until_it_is_revoked(api: Api) -> None:
     assert ended["token"]["revokedAt"]
     with pytest.raises(Refused):
         await robot.call("viewer")
-    assert (await api.refusal("create_token", input={"name": "mine", "scopes": ["MANAGE"]})).code == "FORBIDDEN"
+    assert (await api.refusal("create_token", name="mine", scopes=["MANAGE"])).code == "FORBIDDEN"
     with pytest.raises(Refused, match="NOT_FOUND"):
         await api.admin.call("revoke_token", id="tok_01J00000000000000000000000")
 

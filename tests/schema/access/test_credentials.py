@@ -168,7 +168,30 @@ async def test_only_managers_have_to_do_with_credentials(it: Product) -> None:
     assert node == {"node": None}
     row = (await audit_rows(it, "set_credential"))[0]
     assert (row["accepted"], row["actor"]["subject"]) == (False, "anna")
+    assert row["detail"].keys() == {"key", "kind", "problem", "message"}
     clean(row)
+
+
+async def test_fields_that_are_no_object_are_neither_audited_nor_repeated(it: Product) -> None:
+    anna = await it.token_for("anna", "READ", "WRITE")
+    for token, code in ((None, "INVALID"), (anna, "FORBIDDEN")):
+        refused = await put(it, "mine", "generic", SECRET, token=token)
+        assert refused["code"] == code
+        row = (await audit_rows(it, "set_credential"))[0]
+        assert (row["accepted"], row["target"], row["detail"]["key"]) == (False, None, "mine")
+        assert "fields" not in row["detail"]
+        clean([refused, row])
+
+
+async def test_an_error_of_an_argument_does_not_repeat_the_secret(it: Product) -> None:
+    for kind, key in (("String", "mine"), ("String!", "No key")):
+        answer = await it.answer(
+            f"mutation ($key: Key!, $kind: {kind}, $fields: JSON) "
+            "{ setCredential(key: $key, kind: $kind, fields: $fields) { __typename } }",
+            {"key": key, "fields": {"secret": SECRET}},
+        )
+        assert answer.errors
+        clean(answer.body)
 
 
 async def test_deleting_takes_it_away_at_once(it: Product) -> None:

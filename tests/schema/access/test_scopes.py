@@ -102,7 +102,7 @@ class World:
     async def spare_token(self) -> str:
         """A token to end."""
         made = await self.it.mutate(
-            """mutation { createToken(input: {name: "spare", scopes: [READ]}) {
+            """mutation { createToken(name: "spare", scopes: [READ]) {
                 ... on CreateTokenSuccess { token { id } } } }"""
         )
         return str(made["token"]["id"])
@@ -141,12 +141,12 @@ ASKED: dict[str, Callable[[World], Awaitable[dict[str, Any]]]] = {
     "node": lambda world: _of(id=world.run["id"]),
     "nodes": lambda world: _of(ids=[world.run["id"], world.artifact]),
     "acceptMcpToolChange": lambda _: _of(pack="mcp.none.at_all", digest="0"),
-    "setCredential": lambda _: _of(input={"key": "key", "kind": "generic", "fields": {"secret": SECRET}}),
+    "setCredential": lambda _: _of(key="key", kind="generic", fields={"secret": SECRET}),
     "deleteCredential": lambda world: _of(
         id=_id(put(world.it, f"key-{next(_numbers)}", "generic", {"secret": SECRET}))
     ),
     "testCredential": lambda world: _of(id=_id(put(world.it, "key", "generic", {"secret": SECRET}))),
-    "createToken": lambda _: _of(input={"name": "new", "scopes": ["READ"]}),
+    "createToken": lambda _: _of(name="new", scopes=["READ"]),
     "revokeToken": lambda world: _of(id=world.spare_token()),
     "saveGapProposal": lambda _: _of(userIntent="Sing.", gap=GAP),
     "deleteGapProposal": lambda world: _of(id=world.gap()),

@@ -12,7 +12,8 @@ from tests.support.product import product
 if TYPE_CHECKING:
     from pathlib import Path
 
-CREATE = """mutation ($input: CreateTokenInput!) { createToken(input: $input) { __typename
+CREATE = """mutation ($name: String!, $scopes: [Scope!]!, $subject: String, $expiresAt: DateTime) {
+    createToken(name: $name, scopes: $scopes, subject: $subject, expiresAt: $expiresAt) { __typename
     ... on CreateTokenSuccess { plaintext
         token { id name beginning scopes expiresAt revokedAt caller { id subject name } } }
     ... on InvalidProblem { message issues { path rule } } ... on ForbiddenProblem { requires } } }"""
@@ -22,14 +23,14 @@ REVOKE = """mutation ($id: ID!) { revokeToken(id: $id) { __typename ... on Revok
 
 async def test_a_token_is_told_once_and_stands_for_its_subject(tmp_path: Path) -> None:
     async with product(tmp_path) as it:
-        made = await it.mutate(CREATE, {"input": {"name": "ci", "subject": "robot", "scopes": ["RUN", "READ"]}})
+        made = await it.mutate(CREATE, {"name": "ci", "subject": "robot", "scopes": ["RUN", "READ"]})
         token, plaintext = made["token"], made["plaintext"]
         assert plaintext.startswith(token["beginning"])
         assert token["scopes"] == ["READ", "RUN"]
         assert token["caller"]["subject"] == "robot"
         viewer = await it.query("{viewer {id subject name scopes}}", token=plaintext)
         assert viewer["viewer"] == {**token["caller"], "scopes": ["READ", "RUN"]}
-        second = await it.mutate(CREATE, {"input": {"name": "night", "subject": "robot", "scopes": ["OBSERVE"]}})
+        second = await it.mutate(CREATE, {"name": "night", "subject": "robot", "scopes": ["OBSERVE"]})
         assert second["token"]["caller"]["id"] == token["caller"]["id"], "all tokens of one subject are one caller"
         listed = await it.answer(
             """query ($text: String) {callers(text: $text) {nodes {subject scopes
@@ -40,7 +41,7 @@ async def test_a_token_is_told_once_and_stands_for_its_subject(tmp_path: Path) -
         (robot,) = listed.data["callers"]["nodes"]
         assert robot["scopes"] == ["READ", "OBSERVE", "RUN"]
         assert [entry["name"] for entry in robot["tokens"]["nodes"]] == ["night", "ci"]
-        own = await it.mutate(CREATE, {"input": {"name": "mine", "scopes": ["READ"]}})
+        own = await it.mutate(CREATE, {"name": "mine", "scopes": ["READ"]})
         assert own["token"]["caller"]["subject"] == "admin"
         database = b"".join(file.read_bytes() for file in it.folder.glob("*.db*"))
         assert database
@@ -50,7 +51,7 @@ async def test_a_token_is_told_once_and_stands_for_its_subject(tmp_path: Path) -
 async def test_a_bad_token_is_refused_with_every_reason(tmp_path: Path) -> None:
     async with product(tmp_path) as it:
         past = (datetime.now(UTC) - timedelta(minutes=1)).isoformat()
-        refused = await it.mutate(CREATE, {"input": {"name": " ", "subject": "", "scopes": [], "expiresAt": past}})
+        refused = await it.mutate(CREATE, {"name": " ", "subject": "", "scopes": [], "expiresAt": past})
         assert refused["__typename"] == "InvalidProblem"
         assert {tuple(issue["path"]) for issue in refused["issues"]} == {
             ("name",),
@@ -58,13 +59,13 @@ async def test_a_bad_token_is_refused_with_every_reason(tmp_path: Path) -> None:
             ("scopes",),
             ("expiresAt",),
         }
-        long = await it.mutate(CREATE, {"input": {"name": "x" * 201, "scopes": ["READ"]}})
+        long = await it.mutate(CREATE, {"name": "x" * 201, "scopes": ["READ"]})
         assert long["issues"] == [{"path": ["name"], "rule": "too_long"}]
         for subject in (" ada", "ada\n", "a\u202eda"):
-            alike = await it.mutate(CREATE, {"input": {"name": "x", "subject": subject, "scopes": ["READ"]}})
+            alike = await it.mutate(CREATE, {"name": "x", "subject": subject, "scopes": ["READ"]})
             assert alike["issues"] == [{"path": ["subject"], "rule": "unreadable"}]
         lower = await it.token_for("ada", "READ", "WRITE", "RUN", "OBSERVE")
-        no = await it.mutate(CREATE, {"input": {"name": "x", "scopes": ["READ"]}}, token=lower)
+        no = await it.mutate(CREATE, {"name": "x", "scopes": ["READ"]}, token=lower)
         assert (no["__typename"], no["requires"]) == ("ForbiddenProblem", "MANAGE")
         for query in (
             "{callers {nodes {id}}}",
@@ -80,7 +81,7 @@ async def test_a_bad_token_is_refused_with_every_reason(tmp_path: Path) -> None:
 async def test_a_revoked_token_ends_at_once_with_its_streams(tmp_path: Path) -> None:
     bench = Workbench()
     async with product(tmp_path, bench.packs) as it:
-        made = await it.mutate(CREATE, {"input": {"name": "ci", "subject": "robot", "scopes": ["READ"]}})
+        made = await it.mutate(CREATE, {"name": "ci", "subject": "robot", "scopes": ["READ"]})
         plaintext, token_id = made["plaintext"], made["token"]["id"]
         async with it.socket(plaintext) as socket:
             await socket.start("subscription {runChanges {more}}")

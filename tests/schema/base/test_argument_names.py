@@ -43,7 +43,7 @@ _COMMANDS = [
         ["userIntent"],
         None,
     ),
-    ('createToken(input: {name: "a", scopes: [READ], expiresAt: "2000-01-01T00:00:00Z"})', ["expiresAt"], None),
+    ('createToken(name: "a", scopes: [READ], expiresAt: "2000-01-01T00:00:00Z")', ["expiresAt"], None),
 ]
 _QUERIES = [
     ('waitRun(id: "run_x", waitSeconds: -1) { __typename }', ["waitSeconds"], "The wait is -1 s; use 0 to 50 s."),
@@ -123,7 +123,7 @@ async def test_people_read_the_option_of_their_command(it: Product) -> None:
 async def test_a_missing_scope_is_told_as_the_schema_has_it(it: Product) -> None:
     anna = await it.token_for("anna", "READ")
     refused = await it.mutate(
-        """mutation { createToken(input: {name: "a", scopes: [READ]}) {
+        """mutation { createToken(name: "a", scopes: [READ]) {
             ... on ForbiddenProblem { message requires operation } } }""",
         token=anna,
     )

@@ -17,7 +17,7 @@ _BREAK = Sql("ALTER TABLE gap_proposal RENAME TO gone")
 _COMMANDS = """mutation ($gap: GapWarningInput!) {
     before: setLearning(paused: true) { ... on DefaultsSuccess { defaults { learningPaused } } }
     failing: saveGapProposal(userIntent: "Sing.", gap: $gap) { __typename }
-    after: createToken(input: {name: "late", scopes: [READ]}) { ... on CreateTokenSuccess { token { name } } }
+    after: createToken(name: "late", scopes: [READ]) { ... on CreateTokenSuccess { token { name } } }
 }"""
 
 

@@ -36,7 +36,7 @@ export function TokenForm({ subject, name, made, onMade }: TokenFormProps): Reac
 
   async function make(): Promise<void> {
     setProblem(null);
-    const answer = await create({ input: { name, subject, scopes: [...RIGHTS[rights][1]] } });
+    const answer = await create({ name, subject, scopes: [...RIGHTS[rights][1]] });
     const result = answer.data?.createToken;
     if (answer.error !== undefined) setProblem(problemOfError(answer.error));
     else if (result?.__typename === "CreateTokenSuccess")

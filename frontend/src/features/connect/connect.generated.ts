@@ -4,18 +4,6 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
-/** Input for creating a bearer token. */
-export type CreateTokenInput = {
-  /** When the token expires. By default it does not expire. */
-  expiresAt?: string | null | undefined;
-  /** Display name. */
-  name: string;
-  /** Scopes to grant. */
-  scopes: Array<Scope>;
-  /** Subject of the caller that the token authenticates, created if it does not exist. Defaults to the current caller. */
-  subject?: string | null | undefined;
-};
-
 /** Transport of an MCP server. */
 export type McpTransport =
   /** Streamable HTTP. */
@@ -46,7 +34,9 @@ export type AgentClientsQueryVariables = Exact<{
 export type AgentClientsQuery = { agentClients: Array<{ key: string, name: string, check: string, setups: Array<{ transport: McpTransport, path: string, text: string, command: string | null }> }> };
 
 export type MakeAgentTokenMutationVariables = Exact<{
-  input: CreateTokenInput;
+  name: string;
+  scopes: Array<Scope> | Scope;
+  subject?: string | null | undefined;
 }>;
 
 
@@ -94,8 +84,8 @@ export const AgentClientsDocument = /*#__PURE__*/ gql`
 }
     ` as unknown as DocumentNode<AgentClientsQuery, AgentClientsQueryVariables>;
 export const MakeAgentTokenDocument = /*#__PURE__*/ gql`
-    mutation MakeAgentToken($input: CreateTokenInput!) {
-  createToken(input: $input) {
+    mutation MakeAgentToken($name: String!, $scopes: [Scope!]!, $subject: String) {
+  createToken(name: $name, scopes: $scopes, subject: $subject) {
     __typename
     ... on CreateTokenSuccess {
       plaintext

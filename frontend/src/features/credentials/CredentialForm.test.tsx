@@ -52,8 +52,7 @@ async function form(answers: Answers, need?: string) {
     answers,
   );
   await screen.findByRole("textbox", { name: "Name" });
-  const sent = () =>
-    shown.asked.filter(({ name }) => name === "SetCredential").map(({ variables }) => variables["input"]);
+  const sent = () => shown.asked.filter(({ name }) => name === "SetCredential").map(({ variables }) => variables);
   return { ...shown, onStored, onCancel, sent };
 }
 

@@ -57,13 +57,11 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
     }
     const fields = kind.freeFields ? freeFields(entries) : filledFields(kind, texts);
     const answer = await set({
-      input: {
-        key: key.trim(),
-        kind: kind.name,
-        fields,
-        ...(description === "" ? {} : { description }),
-        ...(until === null ? {} : { expiresAt: until.toISOString() }),
-      },
+      key: key.trim(),
+      kind: kind.name,
+      fields,
+      ...(description === "" ? {} : { description }),
+      ...(until === null ? {} : { expiresAt: until.toISOString() }),
     });
     const { done, refusal } = outcomeOf(answer.error, answer.data?.setCredential, "CredentialSuccess", names);
     if (refusal !== null) {
@@ -72,7 +70,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
     }
     const asking = done.credential.neededBy.map(({ id }) => id);
     if (share && asking.length > 0) {
-      const shared = await set({ input: { key: done.credential.key, kind: kind.name, addGrants: asking } });
+      const shared = await set({ key: done.credential.key, kind: kind.name, addGrants: asking });
       const second = outcomeOf(shared.error, shared.data?.setCredential, "CredentialSuccess");
       if (second.refusal !== null) {
         setProblem({ ...second.refusal, message: `It is stored, but not shared: ${second.refusal.message}` });

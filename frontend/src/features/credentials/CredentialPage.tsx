@@ -209,7 +209,7 @@ function Replace({ credential, kind }: { credential: Credential; kind: Credentia
 
   async function go(event: FormEvent): Promise<void> {
     event.preventDefault();
-    const answer = await set({ input: { key: credential.key, kind: kind.name, fields } });
+    const answer = await set({ key: credential.key, kind: kind.name, fields });
     const { refusal } = outcomeOf(answer.error, answer.data?.setCredential, "CredentialSuccess", names);
     setProblem(refusal);
     setReplaced(refusal === null);

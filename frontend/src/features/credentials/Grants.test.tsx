@@ -46,7 +46,7 @@ test("what one list does not hold is found by words, and shared with", async () 
   await userEvent.selectOptions(screen.getByRole("combobox", { name: "Share it with" }), "web.scrape");
   await userEvent.click(screen.getByRole("button", { name: "Share" }));
   await waitFor(() =>
-    expect(asked.find(({ name }) => name === "SetCredential")?.variables["input"]).toMatchObject({
+    expect(asked.find(({ name }) => name === "SetCredential")?.variables).toMatchObject({
       addGrants: ["web.scrape"],
     }),
   );

@@ -26,7 +26,7 @@ export function Grants({ credential }: Props): ReactNode {
   const asking = neededBy.filter(({ id }) => !grants.some((grant) => grant.id === id));
 
   async function change(which: { addGrants?: string[]; removeGrants?: string[] }): Promise<boolean> {
-    const answer = await set({ input: { key: credential.key, kind: credential.kind, ...which } });
+    const answer = await set({ key: credential.key, kind: credential.kind, ...which });
     const { refusal } = outcomeOf(answer.error, answer.data?.setCredential, "CredentialSuccess");
     setProblem(refusal);
     return refusal === null;

@@ -41,26 +41,6 @@ export type RequirementKind =
   /** A pack that leaves or keeps a session. */
   | 'SESSION';
 
-/** Input for storing a credential. */
-export type SetCredentialInput = {
-  /** Ids of packs, pipelines and callers to add to the grants. Cannot be combined with `grants`. */
-  addGrants?: Array<string> | null | undefined;
-  /** What the credential is for. */
-  description?: string | null | undefined;
-  /** When the credential expires, if known. */
-  expiresAt?: string | null | undefined;
-  /** Secret fields by name. They can be written but not read. Fields that are absent keep their value; null removes a field. */
-  fields?: unknown;
-  /** Ids of the packs, pipelines and callers that may use it, replacing all current grants. Absent: unchanged. */
-  grants?: Array<string> | null | undefined;
-  /** Key by which packs and definitions refer to the credential. */
-  key: string;
-  /** Kind of credential, as listed by `credentialKinds`. */
-  kind: string;
-  /** Ids of packs, pipelines and callers to remove from the grants. Cannot be combined with `grants`. */
-  removeGrants?: Array<string> | null | undefined;
-};
-
 /** Severity of an issue. */
 export type Severity =
   /** Blocks the command. */
@@ -184,7 +164,13 @@ export type GrantChoicesQuery = { packs: { nodes: Array<
     >, pageInfo: { hasNextPage: boolean } }, pipelines: { nodes: Array<{ id: string, key: string, name: string }>, pageInfo: { hasNextPage: boolean } }, callers: { nodes: Array<{ id: string, name: string, subject: string }>, pageInfo: { hasNextPage: boolean } } };
 
 export type SetCredentialMutationVariables = Exact<{
-  input: SetCredentialInput;
+  key: string;
+  kind: string;
+  description?: string | null | undefined;
+  fields?: unknown;
+  addGrants?: Array<string> | string | null | undefined;
+  removeGrants?: Array<string> | string | null | undefined;
+  expiresAt?: string | null | undefined;
 }>;
 
 
@@ -362,8 +348,16 @@ export const GrantChoicesDocument = /*#__PURE__*/ gql`
 }
     ` as unknown as DocumentNode<GrantChoicesQuery, GrantChoicesQueryVariables>;
 export const SetCredentialDocument = /*#__PURE__*/ gql`
-    mutation SetCredential($input: SetCredentialInput!) {
-  setCredential(input: $input) {
+    mutation SetCredential($key: Key!, $kind: String!, $description: String, $fields: JSON, $addGrants: [ID!], $removeGrants: [ID!], $expiresAt: DateTime) {
+  setCredential(
+    key: $key
+    kind: $kind
+    description: $description
+    fields: $fields
+    addGrants: $addGrants
+    removeGrants: $removeGrants
+    expiresAt: $expiresAt
+  ) {
     __typename
     ...ProblemParts
     ... on CredentialSuccess {

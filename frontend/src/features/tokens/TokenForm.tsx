@@ -39,12 +39,10 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
   async function make(event: FormEvent): Promise<void> {
     event.preventDefault();
     const answer = await create({
-      input: {
-        name,
-        scopes: [...scopes],
-        subject: subject.trim() === "" ? null : subject.trim(),
-        expiresAt: expiryOf(days, serverNow()),
-      },
+      name,
+      scopes: [...scopes],
+      subject: subject.trim() === "" ? null : subject.trim(),
+      expiresAt: expiryOf(days, serverNow()),
     });
     const { done, refusal } = outcomeOf(answer.error, answer.data?.createToken, "CreateTokenSuccess", [
       "name",

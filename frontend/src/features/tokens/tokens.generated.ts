@@ -5,18 +5,6 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
 import { ProblemPartsFragmentDoc } from '../../domain/fragments.generated.ts';
-/** Input for creating a bearer token. */
-export type CreateTokenInput = {
-  /** When the token expires. By default it does not expire. */
-  expiresAt?: string | null | undefined;
-  /** Display name. */
-  name: string;
-  /** Scopes to grant. */
-  scopes: Array<Scope>;
-  /** Subject of the caller that the token authenticates, created if it does not exist. Defaults to the current caller. */
-  subject?: string | null | undefined;
-};
-
 /** Reasons for refusing a command. Errors during a run have a FailureCode instead. */
 export type ProblemCode =
   /** The object was changed since the caller read it, is read-only, or the key is taken. */
@@ -87,7 +75,10 @@ export type TokensQuery = { callers: { nodes: Array<{ id: string, name: string, 
 export type TokenRowFragment = { id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null };
 
 export type CreateTokenMutationVariables = Exact<{
-  input: CreateTokenInput;
+  name: string;
+  scopes: Array<Scope> | Scope;
+  subject?: string | null | undefined;
+  expiresAt?: string | null | undefined;
 }>;
 
 
@@ -154,8 +145,13 @@ export const TokensDocument = /*#__PURE__*/ gql`
 }
     ${TokenRowFragmentDoc}` as unknown as DocumentNode<TokensQuery, TokensQueryVariables>;
 export const CreateTokenDocument = /*#__PURE__*/ gql`
-    mutation CreateToken($input: CreateTokenInput!) {
-  createToken(input: $input) {
+    mutation CreateToken($name: String!, $scopes: [Scope!]!, $subject: String, $expiresAt: DateTime) {
+  createToken(
+    name: $name
+    scopes: $scopes
+    subject: $subject
+    expiresAt: $expiresAt
+  ) {
     __typename
     ...ProblemParts
     ... on CreateTokenSuccess {

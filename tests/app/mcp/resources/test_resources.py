@@ -132,7 +132,7 @@ async def test_nobody_is_told_of_the_runs_of_others(house, bench):
 
 async def test_a_stream_ends_with_its_token(house):
     made = await house.mutate(
-        """mutation { createToken(input: {name: "short", scopes: [READ]}) {
+        """mutation { createToken(name: "short", scopes: [READ]) {
             ... on CreateTokenSuccess { plaintext token { id } } } }"""
     )
     revoke = "mutation ($id: ID!) { revokeToken(id: $id) { __typename } }"

@@ -69,7 +69,7 @@ async def test_arguments_that_are_no_object_are_named(house, era):
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_wait_ends_with_the_right_to_its_answer(house, bench, mode):
     made = await house.mutate(
-        """mutation { createToken(input: {name: "short", scopes: [READ, RUN]}) {
+        """mutation { createToken(name: "short", scopes: [READ, RUN]) {
             ... on CreateTokenSuccess { plaintext token { id } } } }"""
     )
     revoke = "mutation ($id: ID!) { revokeToken(id: $id) { __typename } }"

@@ -64,7 +64,9 @@ class Promotion:
         "the user, then call create_pipeline.",
         toolset="author",
         parameters={
-            "id": Parameter(name="run_id", description="A successful run. For a chain of pack calls, the last one."),
+            "id": Parameter(
+                name="run_id", description="Id of a successful run. For a chain of pack calls, that of the last one."
+            ),
         },
     ),
 )

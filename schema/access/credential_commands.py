@@ -66,22 +66,22 @@ class CredentialMutations:
         grants: Annotated[
             list[strawberry.ID] | None,
             strawberry.argument(
-                description="Ids of the packs, pipelines and callers that may use it, replacing all current grants. "
-                "Absent: unchanged."
+                description="Packs by id, pipelines by id, key or alias, and callers by id or subject that may use it, "
+                "replacing all current grants. Absent: unchanged."
             ),
         ] = strawberry.UNSET,
         add_grants: Annotated[
             list[strawberry.ID] | None,
             strawberry.argument(
-                description="Ids of packs, pipelines and callers to add to the grants. Cannot be combined with "
-                "`grants`."
+                description="Packs, pipelines and callers to add to the grants, by id, key, alias or subject as "
+                "in `grants`. Cannot be combined with it."
             ),
         ] = None,
         remove_grants: Annotated[
             list[strawberry.ID] | None,
             strawberry.argument(
-                description="Ids of packs, pipelines and callers to remove from the grants. Cannot be combined with "
-                "`grants`."
+                description="Packs, pipelines and callers to remove from the grants, by id, key, alias or subject "
+                "as in `grants`. Cannot be combined with it."
             ),
         ] = None,
         expires_at: Annotated[
@@ -107,7 +107,7 @@ class CredentialMutations:
     async def delete_credential(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The credential's id.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The credential's id or key.")],
     ) -> DeleteCredentialResult | None:
         deleted = await delete(info.context.context, id=id)
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))
@@ -119,7 +119,7 @@ class CredentialMutations:
     async def test_credential(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The credential's id.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The credential's id or key.")],
     ) -> TestCredentialResult | None:
         record = await try_credential(info.context.context, id=id)
         return CredentialSuccess(credential=Credential.of(record))

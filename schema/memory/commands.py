@@ -73,7 +73,9 @@ class MemoryMutations:
     async def set_default(
         self,
         info: Info,
-        target: Annotated[strawberry.ID, strawberry.argument(description="Id of the pack or pipeline.")],
+        target: Annotated[
+            strawberry.ID, strawberry.argument(description="Id of the pack, or id, key or alias of the pipeline.")
+        ],
         field: Annotated[LearnedField, strawberry.argument(description="The input field.")],
         rule: Annotated[
             DefaultRule, strawberry.argument(description="What to do with the field.")

@@ -226,7 +226,8 @@ class MemoryQueries:
         target: Annotated[
             strawberry.ID | None,
             strawberry.argument(
-                description="Only the defaults of this pack or pipeline, even if it is not among the 12 most used."
+                description="Only the defaults of the pack with this id, or of the pipeline with this id, key or "
+                "alias, even if it is not among the 12 most used."
             ),
         ] = None,
     ) -> CallerDefaults:

@@ -221,7 +221,9 @@ class PackQueries:
     async def pack(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The pack's name, such as `web.scrape`.")],
+        id: Annotated[
+            strawberry.ID, strawberry.argument(description="The pack's id, which is its name, such as `web.scrape`.")
+        ],
     ) -> Pack | None:
         found = await find_pack(info.context.context, pack=id)
         return None if found is None else Pack.of(found)

@@ -61,12 +61,13 @@ class PromotionQueries:
         self,
         info: Info,
         id: Annotated[
-            strawberry.ID, strawberry.argument(description="A successful run. For a chain of pack calls, the last one.")
+            strawberry.ID,
+            strawberry.argument(description="Id of a successful run. For a chain of pack calls, that of the last one."),
         ],
         include: Annotated[
             list[strawberry.ID] | None,
             strawberry.argument(
-                description="The other pack calls of the chain. By default they are found by "
+                description="Ids of the other pack calls of the chain. By default they are found by "
                 "matching outputs to inputs."
             ),
         ] = None,

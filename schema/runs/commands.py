@@ -202,7 +202,9 @@ class RunMutations:
     async def run_pack(
         self,
         info: Info,
-        pack: Annotated[strawberry.ID, strawberry.argument(description="The pack's name, such as `web.scrape`.")],
+        pack: Annotated[
+            strawberry.ID, strawberry.argument(description="The pack's id, which is its name, such as `web.scrape`.")
+        ],
         input: Annotated[JSON, strawberry.argument(description="Input that matches Pack.inputSchema.")] = JSON({}),  # noqa: B008
         from_memory: FromMemory = [],  # noqa: B006
         version: Annotated[
@@ -241,7 +243,9 @@ class RunMutations:
     async def resume_run(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The run, in state FAILED or CANCELLED.")],
+        id: Annotated[
+            strawberry.ID, strawberry.argument(description="Id of the run, which must be FAILED or CANCELLED.")
+        ],
         step_input: StepInput = strawberry.UNSET,
         inputs: Annotated[
             JSON | None,
@@ -271,7 +275,7 @@ class RunMutations:
     async def rerun_run(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The run to repeat.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="Id of the run to repeat.")],
         inputs: Annotated[
             JSON,
             strawberry.argument(description="Inputs to replace; the others keep their values. Null removes an input."),
@@ -308,7 +312,7 @@ class RunMutations:
     async def cancel_run(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run's id.")],
         reason: Annotated[
             str | None, strawberry.argument(description="Reason for cancelling, recorded with the run.")
         ] = None,
@@ -324,7 +328,7 @@ class RunMutations:
     async def acknowledge_run(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run's id.")],
         acknowledged: Annotated[bool, strawberry.argument(description="False removes the mark.")] = True,
     ) -> AcknowledgeRunResult | None:
         run_id = await acknowledge_run(info.context.context, id=id, acknowledged=acknowledged)
@@ -338,7 +342,7 @@ class RunMutations:
     async def delete_run(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run's id.")],
     ) -> DeleteRunResult | None:
         run_id = await delete_one_run(info.context.context, id=id)
         return DeleteSuccess(deleted_id=strawberry.ID(run_id))

@@ -1,18 +1,19 @@
-"""Rules of the public schema for commands: what a mutation may be, take and answer."""
+"""Rules of the public schema for commands and for what clients give: what a mutation may be, take and answer."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 from graphql import (
-    GraphQLInputObjectType,
-    GraphQLInterfaceType,
-    GraphQLObjectType,
+    GraphQLID,
     get_named_type,
     is_input_object_type,
+    is_interface_type,
     is_introspection_type,
     is_non_null_type,
+    is_object_type,
 )
 
 from schema.base.directives import Mcp, Requires, find_directive
@@ -20,7 +21,9 @@ from schema.build import build_schema
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from graphql import GraphQLSchema
+    from collections.abc import Iterator
+
+    from graphql import GraphQLArgument, GraphQLInputField, GraphQLSchema
 
 
 @pytest.fixture(scope="module")
@@ -61,22 +64,30 @@ OPEN = {"input", "stepInput", "inputs", "context", "document", "fields"}
 
 
 def test_only_values_of_an_open_structure_are_given_as_json(schema: GraphQLSchema) -> None:
-    untyped = []
-    for kind in schema.type_map.values():
-        match kind:
-            case GraphQLInputObjectType():
-                given = {f"{kind.name}.{name}": field for name, field in kind.fields.items()}
-            case GraphQLObjectType() | GraphQLInterfaceType() if not is_introspection_type(kind):
-                given = {
-                    f"{kind.name}.{field_name}.{name}": argument
-                    for field_name, field in kind.fields.items()
-                    for name, argument in field.args.items()
-                }
-            case _:
-                continue
-        untyped += [
-            path
-            for path, value in given.items()
-            if get_named_type(value.type).name == "JSON" and path.rpartition(".")[2] not in OPEN
-        ]
+    untyped = [
+        path
+        for path, given in inputs_of(schema)
+        if get_named_type(given.type).name == "JSON" and path.rpartition(".")[2] not in OPEN
+    ]
     assert untyped == []
+
+
+def test_an_argument_says_which_of_id_key_and_alias_it_takes(schema: GraphQLSchema) -> None:
+    silent = [
+        path
+        for path, given in inputs_of(schema)
+        if path.count(".") == 2
+        and get_named_type(given.type) is GraphQLID
+        and re.search(r"\b(ids?|keys?|alias(es)?)\b", given.description or "", re.IGNORECASE) is None
+    ]
+    assert silent == []
+
+
+def inputs_of(schema: GraphQLSchema) -> Iterator[tuple[str, GraphQLArgument | GraphQLInputField]]:
+    """What clients give, with its path: arguments of all fields, and fields of input types."""
+    for kind in schema.type_map.values():
+        if is_input_object_type(kind):
+            yield from ((f"{kind.name}.{name}", field) for name, field in kind.fields.items())
+        elif (is_object_type(kind) or is_interface_type(kind)) and not is_introspection_type(kind):
+            for field_name, field in kind.fields.items():
+                yield from ((f"{kind.name}.{field_name}.{name}", given) for name, given in field.args.items())

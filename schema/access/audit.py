@@ -76,7 +76,9 @@ AuditEntryConnection = CountedConnection[AuditEntry]
 
 @strawberry.input(description="Filters for the audit log. All given fields must match; within a field, any value.")
 class AuditFilter:
-    actors: list[strawberry.ID] | None = strawberry.field(default=None, description="Only actions of these callers.")
+    actors: list[strawberry.ID] | None = strawberry.field(
+        default=None, description="Only actions of these callers, by id."
+    )
     actions: list[str] | None = strawberry.field(default=None, description="Only these commands.")
     text: str | None = strawberry.field(default=None, description="Words to search for in the detail.")
     from_at: datetime | None = strawberry.field(

@@ -44,7 +44,7 @@ class ArtifactFilter:
         default=None, description="Only artifacts with one of these statuses."
     )
     pipeline: strawberry.ID | None = strawberry.field(
-        default=None, description="Only artifacts from runs of this pipeline."
+        default=None, description="Only artifacts from runs of this pipeline, by id, key or alias."
     )
     pinned: bool | None = strawberry.field(
         default=None, description="True: only pinned artifacts. False: only artifacts that are not pinned."

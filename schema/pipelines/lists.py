@@ -47,7 +47,9 @@ class PipelineFilter:
         default=None, description="Words to search for in keys, names, descriptions and metadata."
     )
     builtin: bool | None = strawberry.field(default=None, description="True: only starters. False: no starters.")
-    owner: strawberry.ID | None = strawberry.field(default=None, description="Only pipelines owned by this caller.")
+    owner: strawberry.ID | None = strawberry.field(
+        default=None, description="Only pipelines owned by the caller with this id."
+    )
     usable: bool | None = strawberry.field(
         default=None, description="True: only pipelines that can run on this server. False: only those that cannot."
     )

@@ -26,13 +26,13 @@ class RunFilter:
         default=None, description="Only runs of one of these pipelines, by id, key or alias."
     )
     packs: list[strawberry.ID] | None = strawberry.field(
-        default=None, description="Only single calls of one of these packs."
+        default=None, description="Only single calls of one of these packs, by id."
     )
     callers: list[strawberry.ID] | None = strawberry.field(
-        default=None, description="Only runs started by one of these callers."
+        default=None, description="Only runs started by one of these callers, by id."
     )
     causes: list[RunCause] | None = strawberry.field(default=None, description="Only runs with one of these causes.")
-    rerun_of: strawberry.ID | None = strawberry.field(default=None, description="Only re-runs of this run.")
+    rerun_of: strawberry.ID | None = strawberry.field(default=None, description="Only re-runs of the run with this id.")
     needs_attention: bool | None = strawberry.field(
         default=None,
         description="True: only failed runs that are not acknowledged and have no successful re-run. False: "

@@ -11,7 +11,7 @@ export type ArtifactFilter = {
   mediaTypes?: Array<string> | null | undefined;
   /** True: only pinned artifacts. False: only artifacts that are not pinned. */
   pinned?: boolean | null | undefined;
-  /** Only artifacts from runs of this pipeline. */
+  /** Only artifacts from runs of this pipeline, by id, key or alias. */
   pipeline?: string | null | undefined;
   /** Only artifacts with one of these statuses. */
   statuses?: Array<ArtifactStatus> | null | undefined;

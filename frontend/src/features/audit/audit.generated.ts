@@ -8,7 +8,7 @@ import { gql } from '@urql/core';
 export type AuditFilter = {
   /** Only these commands. */
   actions?: Array<string> | null | undefined;
-  /** Only actions of these callers. */
+  /** Only actions of these callers, by id. */
   actors?: Array<string> | null | undefined;
   /** Only entries before this time. */
   before?: string | null | undefined;

@@ -99,7 +99,7 @@ export type PipelineFilter = {
   accepts?: Array<string> | null | undefined;
   /** True: only starters. False: no starters. */
   builtin?: boolean | null | undefined;
-  /** Only pipelines owned by this caller. */
+  /** Only pipelines owned by the caller with this id. */
   owner?: string | null | undefined;
   /** Only pipelines that produce one of these kinds of data. */
   produces?: Array<string> | null | undefined;

@@ -141,7 +141,7 @@ export type RunCause =
 
 /** Filters for runs. All given fields must match; within a field, any value. */
 export type RunFilter = {
-  /** Only runs started by one of these callers. */
+  /** Only runs started by one of these callers, by id. */
   callers?: Array<string> | null | undefined;
   /** Only runs with one of these causes. */
   causes?: Array<RunCause> | null | undefined;
@@ -151,11 +151,11 @@ export type RunFilter = {
   createdFrom?: string | null | undefined;
   /** True: only failed runs that are not acknowledged and have no successful re-run. False: all others. */
   needsAttention?: boolean | null | undefined;
-  /** Only single calls of one of these packs. */
+  /** Only single calls of one of these packs, by id. */
   packs?: Array<string> | null | undefined;
   /** Only runs of one of these pipelines, by id, key or alias. */
   pipelines?: Array<string> | null | undefined;
-  /** Only re-runs of this run. */
+  /** Only re-runs of the run with this id. */
   rerunOf?: string | null | undefined;
   /** Only runs in one of these states. */
   states?: Array<RunState> | null | undefined;

@@ -129,6 +129,13 @@ def add_worker_frames(error: BaseException, raised: Raised) -> None:
     BaseException.__setattr__(error, _IN_WORKER, raised)  # also of a class that refuses attributes
 
 
+def in_one_line(error: BaseException, package: str) -> str:
+    """Describe an exception by its class, its message and, if known, the last line of a package's own code."""
+    text = ": ".join(part for part in (type(error).__name__, " ".join(text_of(error).split())) if part)
+    own = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_in(package, frame)]
+    return f"{text} ({own[-1][0].f_code.co_filename}, line {own[-1][1]})" if own else text
+
+
 def text_of(value: object) -> str:
     """Return `str(value)`; a pack's exception may fail even at that, or try to end the process."""
     try:

@@ -15,10 +15,13 @@ from runner.definitions.background_compile import in_background_if_large
 from runner.definitions.inputs import placeholder_issues
 from runner.definitions.preflight import preflight
 from runner.definitions.step_inputs import without_session
+from runner.excerpts import excerpt, plain_text
 from runner.issues import MAX_ISSUES, Issue, argument_error, did_you_mean, error, shown
 from runner.json_values import canonical_json, forbidden_text
 from runner.packs.schemas import input_checker
+from runner.processes.pack_modules import package_of
 from runner.schemas.pydantic_messages import needed
+from runner.tracebacks import in_one_line
 from store.runs.unit_types import NewStep
 
 if TYPE_CHECKING:
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 
 #: Longest deadline a run may be given, in seconds.
 DEADLINE_MAX_SECONDS = 86_400
+#: Longest description of an exception in an issue, in characters.
+_RAISED_CHARACTERS = 600
 
 
 def refuse_bad_start(
@@ -213,6 +218,10 @@ def resolved_input_issues(pack: Pack, value: dict[str, JSONValue]) -> list[Issue
             _pack_input_issue(tuple(str(part) for part in found["loc"]), found, known)
             for found in refused.errors(include_url=False)[:MAX_ISSUES]
         ]
+    except BaseException as failed:  # validators and default factories are the pack's code: they may raise anything
+        raised = excerpt(plain_text(in_one_line(failed, package_of(pack.handler.__module__))), _RAISED_CHARACTERS)
+        message = f"{pack.name} raised {raised} while it checked its input."
+        return [error((), "check_failed", message, "This is a bug in the pack: report it to its author.")]
     return []
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
 
 from runner.agents.definition import AGENT, AgentStep
@@ -35,7 +35,7 @@ class AgentPack(Pack):
     def __post_init__(self) -> None:
         """Check nothing: `definitions` has checked the step, and nobody lists this pack."""
 
-    @property
+    @cached_property
     def output_schema(self) -> dict[str, JSONValue]:
         """The output schema with the step's schema of `data`."""
         schema = self.output_model.model_json_schema(mode="serialization")

@@ -10,6 +10,8 @@ from runner.excerpts import excerpt, plain_text
 from runner.issues import hint_of
 from runner.json_values import text_problem
 from runner.packs.needs import Missing
+from runner.processes.pack_modules import package_of
+from runner.tracebacks import in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -69,8 +71,9 @@ class Probes:
             answer = service.probe()
             if not _is_answer(answer):
                 answer = _broken(service, f"returned {answer!r}, not a `Missing` or None")
-        except Exception as error:
-            answer = _broken(service, f"failed: {error}")
+        except BaseException as error:  # the pack's code may raise anything, also SystemExit
+            package = package_of(service.probe.__module__ or "")
+            answer = _broken(service, f"failed: {in_one_line(error, package)}")
         self._answers[service] = (now, answer)
         return answer
 

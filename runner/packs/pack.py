@@ -12,6 +12,7 @@ import re
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
@@ -59,7 +60,8 @@ class PostCondition:
 class Pack:
     """A callable capability with its contract.
 
-    Cannot be made with a wrong value, so that lists, searches and runs need no checks; `registry` checks the schemas.
+    Cannot be made with a wrong value, so that lists, searches and runs need no checks; `registry` checks the schemas,
+    which are made once: the author's code for them may raise anything.
 
     Attributes:
         name: `area.verb`.
@@ -119,12 +121,12 @@ class Pack:
         for problem in _problems(self):
             raise PackDefinitionError(f"Pack {name}: {problem}")
 
-    @property
+    @cached_property
     def input_schema(self) -> dict[str, JSONValue]:
         """JSON Schema (draft 2020-12) of the input."""
         return self.input_model.model_json_schema(mode="validation")
 
-    @property
+    @cached_property
     def output_schema(self) -> dict[str, JSONValue]:
         """JSON Schema (draft 2020-12) of the output."""
         return self.output_model.model_json_schema(mode="serialization")

@@ -365,13 +365,13 @@ def _detail(detail: JSONValue, redactor: Redactor) -> JSONValue:
     try:
         masked = redactor.quoted(detail)
         size = DETAIL_BYTES + 1 if is_too_deep(masked) else len(orjson.dumps(masked))
-    except Exception:  # a pack may give anything
+    except BaseException:  # a pack may give anything, also an object that ends the process when looked at
         size = DETAIL_BYTES + 1
     return masked if size <= DETAIL_BYTES else _text(text_of(detail), redactor, DETAIL_BYTES // 8)
 
 
 def _text(text: object, redactor: Redactor, limit: int) -> str:
-    return redactor.excerpt(plain_text(text), limit)
+    return redactor.excerpt(plain_text(text_of(text)), limit)
 
 
 def _forget(body: asyncio.Task[BaseModel]) -> None:

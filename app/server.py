@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import structlog
 import uvicorn
@@ -23,6 +23,8 @@ from app.addresses import is_loopback, url_of
 from app.auth.hosts import refuse
 from app.settings.client import cli_address_path, cli_token_path
 from app.settings.server import SettingsError
+from runner.processes import pack_modules
+from runner.tracebacks import in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -40,6 +42,8 @@ log = structlog.get_logger(__name__)
 GARBAGE = (10_000, 20, 50)
 #: Exit status of a start that failed for a reason the user can mend.
 EXIT_CANNOT_START = 1
+#: Exit status of a server whose event loop was stopped by an exception (EX_SOFTWARE of sysexits.h).
+EXIT_STOPPED = 70
 _CUT_OFF = (
     "The server is stopping and did not wait for this any longer. A mutation may have been executed; check before you "
     "repeat it."
@@ -267,15 +271,18 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
 
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(
-                run_app(
-                    app,
-                    settings,
-                    announce=announce or say,
-                    before_listening=prepare,
-                    on_stopping=app.begin_stopping,
+            try:
+                runner.run(
+                    run_app(
+                        app,
+                        settings,
+                        announce=announce or say,
+                        before_listening=prepare,
+                        on_stopping=app.begin_stopping,
+                    )
                 )
-            )
+            except (SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
+                end_process(error)
     except DataFolderInUseError as error:
         print(f"packline: {error} Stop it, or give this one another `--data-dir` (PACKLINE_DATA_DIR).", file=sys.stderr)
         return EXIT_CANNOT_START
@@ -283,6 +290,19 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
         print(f"packline: {error}", file=sys.stderr)
         return EXIT_CANNOT_START
     return 0
+
+
+def end_process(error: BaseException) -> NoReturn:
+    """End the process at once after its event loop was stopped by an exception; logs which and where it was raised.
+
+    Tasks cannot be awaited any more, threads may wait for them for ever, and the lock of the data folder must go.
+    Everything that was acknowledged is stored, and the next server continues the runs.
+    """
+    what = " from ".join(in_one_line(one, pack_modules.ROOT) for one in (error, error.__cause__) if one is not None)
+    log.critical("the server ends: an exception stopped its event loop", error=what)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(EXIT_STOPPED)
 
 
 async def require_set_up(authenticator: Authenticator, settings: Settings) -> None:

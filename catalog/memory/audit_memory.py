@@ -20,6 +20,7 @@ from runner.secrets.vault_sync import VaultLockedError
 from runner.watching.bus import wait_flag
 from store.access.audit import append_audit
 from store.database.errors import StoreClosedError, StoreError
+from store.database.essential_tasks import EssentialTask
 from store.database.wakes import Topic
 from store.memory.entries import EVERYTHING, MemoryScope, forget, place_of
 from store.memory.outcomes import NewOutcome, any_due, due_runs, record_outcomes
@@ -100,21 +101,20 @@ class Memory:
         self._keep_days = keep_days
         self._woken = asyncio.Event()
         self._recording = asyncio.Lock()
-        self._task: asyncio.Task[None] | None = None
+        self._task: EssentialTask | None = None
         store.wakes.listen(Topic.RUN_ENDED, lambda _: self._woken.set())
 
     async def start(self) -> None:
         """Start recording, including runs that ended before this start; a second call does nothing."""
         if self._task is None:
             self._woken.set()
-            self._task = asyncio.create_task(self._follow(), name="packline-memory")
+            self._task = EssentialTask(self._follow(), "packline-memory")
 
     async def stop(self) -> None:
         """Stop recording; a second call does nothing. Runs still due are recorded after the next start."""
         task, self._task = self._task, None
         if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await task.stop()
 
     @property
     def locked(self) -> Missing | None:

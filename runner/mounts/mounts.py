@@ -17,6 +17,7 @@ from runner.packs.needs import Missing
 from runner.packs.registry import LoadError, PackSource
 from store.access.mcp_tools import ToolRecord, list_tools, record_offer
 from store.database.errors import StoreClosedError, StoreError
+from store.database.essential_tasks import EssentialTask
 from store.database.wakes import Topic
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Mounts:
         self._tools: dict[str, dict[str, ToolRecord]] = {}
         self._reading = asyncio.Lock()
         self._changed = asyncio.Event()
-        self._following: asyncio.Task[None] | None = None
+        self._following: EssentialTask | None = None
         self._connections = {
             spec.key: Connection(spec, folder / spec.key, egress, self._secrets, self._offers_to(spec))
             for spec in specs
@@ -106,15 +107,14 @@ class Mounts:
         for key, connection in self._connections.items():
             await self._read(key)
             connection.start()
-        self._following = asyncio.create_task(self._follow(), name="packline-mounts")
+        self._following = EssentialTask(self._follow(), "packline-mounts")
 
     async def stop(self) -> None:
         """End all connections; does nothing before `start` or when called again."""
         await asyncio.gather(*(connection.stop() for connection in self._connections.values()))
         task, self._following = self._following, None
         if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await task.stop()
 
     def servers(self) -> list[MountStatus]:
         """Return the present state of every server, in the order of the settings."""

@@ -66,7 +66,7 @@ class RunClaimer:
         return RunClaim(claimed, fence, self._begin(conn, claimed, fence))
 
     def _begin(self, conn: Connection, claimed: Claim, fence: Fence) -> FirstStep | None:
-        if claimed.lost_attempt is not None:  # the worker decides first whether the run goes on
+        if claimed.lost_in_row:  # the worker decides first whether the run goes on
             return None
         try:
             pipeline = definitions.get_if_quick(claimed.document, claimed.input_schema)
@@ -74,7 +74,7 @@ class RunClaimer:
                 return None
             run = ClaimedRun.of(claimed, fence, pipeline)
             first = None if run.sessions else self._preparer.next(run)
-        except Exception:  # the worker meets the same error and fails the run
+        except BaseException:  # the worker meets the same error and fails the run
             return None
         # The row of an at-most-once step is committed separately, just before the body.
         if not isinstance(first, PreparedStep) or first.pack.at_most_once:

@@ -102,13 +102,13 @@ class Engine:
         with self.worker.busy(run_id):
             try:
                 submitted, taken = await self.worker.claim(self._submit, run_id, new, along, claims=accepting)
-            except Exception as error:
+            except (asyncio.CancelledError, GeneratorExit):
+                answer.cancel()
+                raise
+            except BaseException as error:  # also panics of native libraries
                 if not answer.done():
                     answer.set_exception(error)
                 return None
-            except asyncio.CancelledError:
-                answer.cancel()
-                raise
             if not answer.done():
                 answer.set_result(submitted)
             return None if taken is None else await self.worker.run_claimed(taken)

@@ -9,6 +9,7 @@ import structlog
 
 from runner.failures import Failure, FailureCode
 from store.database.errors import StoreClosedError, StoreError
+from store.database.essential_tasks import EssentialTask
 from store.runs.claim import abandon, renew
 
 if TYPE_CHECKING:
@@ -49,19 +50,18 @@ class Heartbeat:
         self._lease_seconds = lease_seconds
         self._active = active
         self._advancing = advancing
-        self._task: asyncio.Task[None] | None = None
+        self._task: EssentialTask | None = None
 
     def start(self) -> None:
         """Start renewing leases; a second call does nothing."""
         if self._task is None:
-            self._task = asyncio.create_task(self._keep(), name="packline-heartbeat")
+            self._task = EssentialTask(self._keep(), "packline-heartbeat")
 
     async def stop(self) -> None:
         """Stop renewing; safe to call twice and before `start`."""
         task, self._task = self._task, None
         if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await task.stop()
 
     async def abandon(self, run_id: str, epoch: int) -> None:
         """Give up the lease of a run whose result cannot be stored; if that fails, the next heartbeat retries it."""

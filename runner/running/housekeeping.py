@@ -11,6 +11,7 @@ import structlog
 
 from runner.agents.workspace import remove_folder
 from store.database.errors import StoreClosedError, StoreError
+from store.database.essential_tasks import EssentialTask
 from store.maintenance.retention import Swept, sweep
 from store.runs.sessions import end_expired_sessions, ended_or_unknown
 from store.runs.step_reads import find_attempts
@@ -36,28 +37,23 @@ class Housekeeping:
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
         self._store = resources.store
-        self._tasks: tuple[asyncio.Task[None], ...] = ()
+        self._tasks: tuple[EssentialTask, ...] = ()
 
     async def start(self) -> None:
         """Start the sweeps; a second call does nothing."""
         if not self._tasks:
             limits = self._resources.limits
             self._tasks = (
-                asyncio.create_task(
-                    self._repeat(self.sweep_sessions, limits.session_sweep_seconds), name="packline-janitor"
-                ),
-                asyncio.create_task(
-                    self._repeat(self.sweep_workspaces, limits.session_sweep_seconds), name="packline-workspaces"
-                ),
-                asyncio.create_task(self._repeat(self.sweep_retention, RETENTION_SECONDS), name="packline-retention"),
+                EssentialTask(self._repeat(self.sweep_sessions, limits.session_sweep_seconds), "packline-janitor"),
+                EssentialTask(self._repeat(self.sweep_workspaces, limits.session_sweep_seconds), "packline-workspaces"),
+                EssentialTask(self._repeat(self.sweep_retention, RETENTION_SECONDS), "packline-retention"),
             )
 
     async def stop(self) -> None:
         """Stop the sweeps; safe to call twice and before `start`."""
         tasks, self._tasks = self._tasks, ()
         for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+            await task.stop()
 
     async def sweep_sessions(self) -> int:
         """End expired sessions and remove folders without a live session; return how many folders."""

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from runner.running.executor import Outcome
     from runner.running.next_step import StepPreparer
     from runner.running.resources import Resources
+    from store.runs.unit_types import Claim
 
-#: Consecutive attempts of one step lost with their process after which the run fails (guarantee E5).
+#: Consecutive times that the process was lost with an attempt, or while it started one, after which the run fails
+#: (guarantee E5).
 LOST_LIMIT = 5
 
 
@@ -112,6 +114,20 @@ def check_lost_attempt(run: ClaimedRun, resources: Resources) -> Failure | None:
             step_key=step.key,
         )
     return None
+
+
+def check_lost_start(claimed: Claim) -> Failure | None:
+    """Return the failure of a run whose process was lost again and again before it could start an attempt."""
+    if claimed.lost_attempt is not None or claimed.lost_in_row < LOST_LIMIT:
+        return None
+    step = next((step for step in claimed.steps if step.state is not StepState.SUCCEEDED), None)
+    what = "ending this run" if step is None else f"starting step {step.key} ({step.pack})"
+    return Failure(
+        FailureCode.HANDLER_FAILED,
+        f"The server was lost {claimed.lost_in_row} times in a row while it was {what}.",
+        hint="Resume it. If it fails again while nothing else runs, the server's log may say what ends the server.",
+        step_key=None if step is None else step.key,
+    )
 
 
 def unknown_outcome(key: str, pack: str, what: str) -> Failure:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from store.database.errors import StoreClosedError, StoreError
+from store.database.essential_tasks import EssentialTask
 from store.runs.claim import due, release_leases
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Rescue:
         self._store = store
         self._dispatcher = dispatcher
         self._limits = limits
-        self._task: asyncio.Task[None] | None = None
+        self._task: EssentialTask | None = None
 
     async def start(self) -> None:
         """Release the leases of a former process where that is safe, and start searching."""
@@ -39,14 +40,13 @@ class Rescue:
             if freed:
                 log.info("runs of the previous server resume", runs=freed)
         await self.sweep()
-        self._task = asyncio.create_task(self._look(), name="packline-rescue")
+        self._task = EssentialTask(self._look(), "packline-rescue")
 
     async def stop(self) -> None:
         """Stop searching; safe to call twice and before `start`."""
         task, self._task = self._task, None
         if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await task.stop()
 
     async def sweep(self) -> None:
         """Offer all due runs to the dispatcher."""

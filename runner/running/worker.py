@@ -24,7 +24,7 @@ from runner.running.dispatcher import RESCUE_PRIORITY
 from runner.running.heartbeat import CANCELLED, Heartbeat
 from runner.running.loop_watch import LoopWatch
 from runner.running.next_step import StepPreparer
-from runner.running.outcome import check_lost_attempt, decide_next, failure_json
+from runner.running.outcome import check_lost_attempt, check_lost_start, decide_next, failure_json
 from runner.running.run_log import RunLog, log_cancelled
 from store.database.errors import StoreClosedError, StoreError
 from store.database.wakes import Topic
@@ -174,7 +174,9 @@ class Worker:
         except StoreError as error:
             log.warning("a run could not be recorded and is released", run=fence.run_id, error=str(error))
             await self._heartbeat.abandon(fence.run_id, fence.epoch)
-        except Exception:
+        except (asyncio.CancelledError, GeneratorExit):
+            raise
+        except BaseException:  # also panics of native libraries
             log.exception("a run failed here because of a bug", run=fence.run_id)
             failure = Failure(
                 FailureCode.INTERNAL,
@@ -200,6 +202,8 @@ class Worker:
         try:
             if begun is not None:
                 run = begun.run
+            elif (lost := check_lost_start(claimed)) is not None:
+                return await self._fail_run(fence, lost)
             else:
                 pipeline = await self._compiled(claimed)
                 if pipeline is None:

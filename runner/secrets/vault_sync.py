@@ -19,6 +19,7 @@ from runner.secrets.vault import OpenCredential, Vault
 from runner.watching.bus import wait_flag
 from store.access.audit import append_audit
 from store.database.errors import StoreClosedError, StoreError
+from store.database.essential_tasks import EssentialTask
 from store.database.wakes import Topic
 from store.secrets.cipher import Cipher, UnsealError, VaultKeyError
 from store.secrets.credentials import (
@@ -100,7 +101,7 @@ class VaultSync:
         self._content: VaultContent | None = None
         self._changed = asyncio.Event()
         self._refreshing = asyncio.Lock()
-        self._task: asyncio.Task[None] | None = None
+        self._task: EssentialTask | None = None
         store.wakes.listen(Topic.VAULT, lambda _: self._changed.set())
 
     async def start(self) -> None:
@@ -109,14 +110,13 @@ class VaultSync:
             await self.refresh()
             if (locked := self.vault.locked) is not None:
                 log.error("the vault is locked: only what needs credentials is unavailable", **_log_fields(locked))
-            self._task = asyncio.create_task(self._follow(), name="packline-vault")
+            self._task = EssentialTask(self._follow(), "packline-vault")
 
     async def stop(self) -> None:
         """Stop following changes; does nothing before `start` or when called again."""
         task, self._task = self._task, None
         if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await task.stop()
             try:
                 await self._note_uses()
             except StoreError as error:

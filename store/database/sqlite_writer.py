@@ -194,7 +194,7 @@ class SQLiteWriter:
             self._raw.execute(f"PRAGMA busy_timeout={LOCKED_MS}")
             outcome = (self._run(batch, guarded=False) if is_new else None) or self._run(batch, guarded=True)
             assert outcome is not None, "a guarded batch is never run again"
-        except Exception as error:
+        except BaseException as error:  # as in `_attempt`: otherwise the thread would end and every later write hang
             return self._refused([_Answer(job, None, None) for job in batch], error)
         finally:
             self._raw.execute("PRAGMA busy_timeout=0")
@@ -259,7 +259,7 @@ class SQLiteWriter:
             result = job.unit(conn)
             if guarded:
                 raw.execute("RELEASE unit")
-        except Exception as error:
+        except BaseException as error:  # also panics of native libraries
             if woken is not None:
                 conn.woken = woken
                 if raw.in_transaction:
@@ -268,7 +268,7 @@ class SQLiteWriter:
             return _Answer(job, None, store_error(error))
         return _Answer(job, result, None)
 
-    def _refused(self, answers: list[_Answer], error: Exception) -> _Outcome:
+    def _refused(self, answers: list[_Answer], error: BaseException) -> _Outcome:
         """Return the same failure for every unit of a batch that was rolled back."""
         if self._raw.in_transaction:
             with suppress(sqlite3.Error):  # as on a broken disk; `_run` tries it again before the next batch

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import structlog
 from broadcaster import Broadcast, BroadcastBackend, Event
 
+from store.database.essential_tasks import EssentialTask
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -83,7 +85,7 @@ class Wakes:
         self._backend = backend or LocalBackend()
         self._broadcast = Broadcast(backend=self._backend)
         self._wanted: dict[Topic, list[Callable[[str], bool]]] = {}
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: list[EssentialTask] = []
         self._started = False
 
     async def start(self) -> None:
@@ -95,8 +97,7 @@ class Wakes:
         """Stop delivering; a second call does nothing."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+            await task.stop()
         if self._started:
             self._started = False
             await self._broadcast.disconnect()
@@ -118,7 +119,7 @@ class Wakes:
             wants: Whether the listener has a use for an id now.
         """
         self._wanted.setdefault(topic, []).append(wants)
-        self._tasks.append(asyncio.create_task(self._listen(topic, listener), name=f"packline-wakes-{topic}"))
+        self._tasks.append(EssentialTask(self._listen(topic, listener), f"packline-wakes-{topic}"))
 
     async def _listen(self, topic: Topic, listener: Callable[[str], None]) -> None:
         async with self._broadcast.subscribe(topic) as subscriber:

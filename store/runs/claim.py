@@ -118,7 +118,8 @@ def claim(
     been set back meanwhile.
 
     Ends a cancelled run whose owner is gone instead. An attempt that the last owner left without a result becomes
-    `lost`, as of that owner's last sign of life; it does not use up a retry. The first claim after a start or resume
+    `lost`, as of that owner's last sign of life; it does not use up a retry. An owner that was lost before it started
+    an attempt counts in `lost_in_row`, too. The first claim after a start or resume
     sets the deadline; later claims extend it by the time since that sign of life.
     """
     if conn.shared:
@@ -166,8 +167,8 @@ def claim(
         conn.run(LEAVE_ATTEMPT, left)
         conn.run(UNCOUNT_ATTEMPT, {"id": lost.step_id})
         ledger.attempt(lost.step_id, lost.attempt_id, AttemptState.LOST)
-        lost_in_row += 1
     if state is RunState.RUNNING:
+        lost_in_row += 1
         ledger.run(state, RunState.RUNNING, "taken over: its worker was lost")
     else:
         ledger.run(state, RunState.RUNNING)

@@ -164,7 +164,7 @@ class Claim(NamedTuple):
         deadline_seconds: The time it may take from its start or last resume.
         taken_over: Whether another worker held it and was lost.
         lost_attempt: Id of an attempt the last owner left without a result; now `lost`.
-        lost_in_row: Consecutive attempts of one step lost with their process, that one included.
+        lost_in_row: Times in a row that its process was lost with an attempt, or while it started one.
         now: The store's clock at the claim; deadlines and waits use it, not the worker's clock.
         next_seq: Number of the run's next event.
     """

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
 
+from app.server import EXIT_STOPPED
 from tests.support.pack_folders import write_pack_folder
-from tests.support.servers import Fleet, held_calls
+from tests.support.servers import Fleet, RealServer, held_calls
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +62,12 @@ class Text(BaseModel):
 async def ending():
     fail()
 """,
+    "cancelling": """class Text(BaseModel):
+    text: str = "tea"
+
+def cancel(name):
+    next(task for task in asyncio.all_tasks() if task.get_name() == name).cancel()
+""",
     "loading": """fail()
 """,
 }
@@ -68,7 +78,10 @@ async def run(ctx: PackContext, input: Text) -> Text:
     {body}
     return input
 '''
-BODY = {"task": "asyncio.create_task(ending()); await asyncio.sleep(60)"}
+BODY = {
+    "task": "task = asyncio.create_task(ending()); await asyncio.Event().wait()",
+    "cancelling": "cancel(input.text); await asyncio.Event().wait()",
+}
 MORE = {"probe": ', services=[Service("tea", fail)]'}
 RUN = """mutation ($pack: ID!, $input: JSON!) { runPack(pack: $pack, input: $input, waitSeconds: 20) {
     __typename
@@ -127,3 +140,60 @@ async def test_code_outside_a_handler_that_raises_anything_is_named(tmp_path: Pa
             assert "(line " in unloaded
         finally:
             await fleet.down()
+
+
+async def test_a_process_whose_loop_is_stopped_ends_and_the_run_fails_in_the_end(tmp_path: Path):
+    async with held_calls() as calls:
+        fleet = Fleet(tmp_path, "sqlite", calls, pack_path=pack_folder(tmp_path, "SystemExit(0)"))
+        try:
+            server = await fleet.up("one")
+            with pytest.raises(httpx2.TransportError):
+                await server.command(RUN, pack="exit.task", input={})
+            assert await ended(server) == EXIT_STOPPED
+            (line,) = last_words(server)
+            assert line == f"SystemExit: 0 {place_in(tmp_path, 'task')}"
+
+            ends = 1
+            while True:
+                with suppress(AssertionError, httpx2.TransportError):  # it may end before it is ready
+                    server = await fleet.up("one")
+                    (run,) = (await server.ask("{ runs { nodes { state failure { code message } } } }"))["runs"][
+                        "nodes"
+                    ]
+                    if run["failure"]:
+                        break
+                    await ended(server)
+                ends += 1
+            assert ends == 5
+            assert run["failure"]["code"] == "HANDLER_FAILED"
+            assert "5 times in a row" in run["failure"]["message"]
+        finally:
+            await fleet.down()
+
+
+@pytest.mark.parametrize("task", ["packline-heartbeat", "packline-wakes-run_due"])
+async def test_a_process_ends_with_a_task_it_cannot_do_without(tmp_path: Path, task: str):
+    async with held_calls() as calls:
+        fleet = Fleet(tmp_path, "sqlite", calls, pack_path=pack_folder(tmp_path, "SystemExit(3)"))
+        try:
+            server = await fleet.up("one")
+            with pytest.raises(httpx2.TransportError):
+                await server.command(RUN, pack="exit.cancelling", input={"text": task})
+            assert await ended(server) == EXIT_STOPPED
+            assert last_words(server) == [f"EssentialTaskError: the task {task} was cancelled"]
+        finally:
+            await fleet.down()
+
+
+async def ended(server: RealServer) -> int:
+    """The exit status of a server that ends by itself, with all it wrote read."""
+    status = await server.process.wait()
+    assert server.reading is not None
+    await server.reading
+    return status
+
+
+def last_words(server: RealServer) -> list[str]:
+    """What it said of its end."""
+    events = [json.loads(line) for line in server.output if line.startswith("{")]
+    return [event["error"] for event in events if event["level"] == "critical"]

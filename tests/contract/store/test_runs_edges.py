@@ -255,6 +255,21 @@ async def test_attempts_lost_in_a_row_are_counted_until_one_is_settled(store: St
     assert (await working(store, made.run_id, owner="w5")).claim.lost_in_row == 1
 
 
+async def test_processes_lost_before_an_attempt_starts_are_counted_with_those_lost_with_one(store: Store):
+    ada = await caller(store)
+    made = await submitted(store, ada.id, 1)
+    for number in range(1, 4):
+        worker = await working(store, made.run_id, owner=f"w{number}")
+        assert worker.claim.lost_in_row == number - 1
+        if number == 2:
+            await worker.start()
+        await expire_lease(store, made.run_id)
+    worker = await working(store, made.run_id, owner="w4")
+    assert worker.claim.lost_in_row == 3
+    await store.write(release, worker.fence, None, "r")
+    assert (await working(store, made.run_id, owner="w5")).claim.lost_in_row == 0
+
+
 # ------------------------------------------------------------------------------------------------ deadlines
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as some
 
 from store.database.dialects import Sql
 from store.database.errors import StoreError, StoreFullError
-from store.runs.claim import claim
+from store.runs.claim import claim, release_leases
+from store.runs.unit_types import NotClaimed
 from store.states import AttemptState, RunState, StepState
 from tests.support.engine import QUICK, Laboratory, laboratory, step
 from tests.support.engine_packs import Anything, Signals, engine_packs
@@ -74,6 +75,24 @@ async def test_a_pack_that_kills_its_process_does_not_do_so_for_ever(lab: Labora
     assert (run.state, run.failure["code"]) == (RunState.FAILED, "handler_failed")
     assert "5 times in a row" in run.failure["message"]
     assert bench.calls("test.slow") == 5
+
+
+async def test_a_run_that_ends_its_process_while_it_starts_does_not_do_so_for_ever(lab: Laboratory, bench: Workbench):
+    await lab.engine.stop(0)
+    await lab.restart(start=False)
+    run_id = await lab.start([step("a", "test.echo"), step("b", "test.echo")])
+    for number in range(5):
+        limits = {"lease_seconds": 0.0, "caller_limit": 1}
+        assert not isinstance(await lab.store.write(claim, run_id, owner=f"lost {number}", **limits), NotClaimed)
+        await lab.store.write(release_leases)
+    await lab.engine.start()
+    run = await lab.ended(run_id)
+    assert (run.state, run.failure["code"], run.failure["step_key"]) == (RunState.FAILED, "handler_failed", "a")
+    assert run.failure["message"] == "The server was lost 5 times in a row while it was starting step a (test.echo)."
+    assert bench.calls("test.echo") == 0
+
+    await lab.resume(run_id)
+    assert (await lab.ended(run_id)).state is RunState.SUCCEEDED, "a resume counts anew"
 
 
 async def test_a_cancel_of_a_run_whose_server_died_ends_it(lab: Laboratory, bench: Workbench):

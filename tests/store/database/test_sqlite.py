@@ -356,6 +356,23 @@ async def test_a_unit_that_runs_out_of_items_fails_alone_and_the_store_goes_on(e
         assert await getattr(embedded, way)(add, "after") == "after"
 
 
+@both_ways
+async def test_a_unit_in_which_a_native_library_panics_fails_alone_and_the_store_goes_on(
+    embedded: SQLiteStore, way: str
+):
+    class PanicError(BaseException):
+        pass
+
+    def panic(conn: Connection) -> None:
+        add(conn, "lost")
+        raise PanicError
+
+    run = getattr(embedded, way)
+    outcomes = await asyncio.gather(run(panic), run(add, "kept"), return_exceptions=True)
+    assert [type(outcomes[0]), outcomes[1]] == [PanicError, "kept"]
+    assert await count(embedded) == 1
+
+
 async def test_a_file_that_another_program_has_locked_holds_up_the_write_and_not_the_loop(
     embedded: SQLiteStore, tmp_path: Path
 ):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from store.database.dialects import Sql
 from store.database.wakes import Topic
-from store.runs.ending import END_ATTEMPT, SET_STEP, close_steps, end_early, end_run, record_spent
+from store.runs.ending import END_ATTEMPT, close_steps, end_early, end_run, record_spent
 from store.runs.fence import fenced
 from store.runs.unit_types import Fail, Fence, Settled
 from store.states import AttemptState, EventType, RunState, StepState, require_step_transition
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from store.runs.unit_types import Spent
 
 _STEP_STATE = Sql("SELECT state FROM run_step WHERE id = :id")
+_PENDING = "state = 'pending', ended_at = NULL, wait_until = NULL, progress = NULL, milestones = '[]'"
+_RELEASE_STEP = Sql(f"UPDATE run_step SET {_PENDING} WHERE id = :id")
 # Its session is gone: a step that leaves none next time must not keep the old id.
-_REWIND_STEP = Sql(
-    "UPDATE run_step SET state = 'pending', ended_at = NULL, wait_until = NULL, session_id = NULL WHERE id = :id"
-)
+_REWIND_STEP = Sql(f"UPDATE run_step SET {_PENDING}, session_id = NULL WHERE id = :id")
 _RELEASE_RUN = Sql(
     """
     UPDATE run SET state = 'queued', owner = NULL, lease_until = NULL, idle_since = :now, priority = 10
@@ -95,7 +95,7 @@ def release(
             {"id": attempt_id, "state": AttemptState.LOST.value, "output": None, "failure": None, "now": now},
         )
         ledger.attempt(step_id, attempt_id, AttemptState.LOST)
-        conn.run(SET_STEP, {"id": step_id, "state": StepState.PENDING.value, "ended_at": None})
+        conn.run(_RELEASE_STEP, {"id": step_id})
         conn.run(UNCOUNT_ATTEMPT, {"id": step_id})
         ledger.step(step_id, StepState.RUNNING, StepState.PENDING, reason)
     conn.run(_RELEASE_RUN, {"id": fence.run_id, "now": now})

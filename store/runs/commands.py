@@ -39,7 +39,7 @@ _RESUME_RUN = Sql(
 _RESUME_STEP = Sql(
     """
     UPDATE run_step SET state = 'pending', stretch_attempts = 0, ended_at = NULL, wait_until = NULL, progress = NULL,
-        warnings = '[]', session_id = NULL, input_override = :input_override
+        milestones = '[]', warnings = '[]', session_id = NULL, input_override = :input_override
     WHERE id = :id
     """
 )

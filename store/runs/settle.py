@@ -60,7 +60,12 @@ _END_STEP = Sql(
     WHERE id = :id
     """
 )
-_WAIT_STEP = Sql("UPDATE run_step SET state = 'waiting', warnings = :warnings, wait_until = :until WHERE id = :id")
+_WAIT_STEP = Sql(
+    """
+    UPDATE run_step SET state = 'waiting', warnings = :warnings, wait_until = :until, progress = NULL, milestones = '[]'
+    WHERE id = :id
+    """
+)
 _START_ATTEMPT = Sql(
     """
     INSERT INTO attempt (step_id, id, number, input, idempotency_key, pack_version, session_used, notes, run_id, epoch,
@@ -73,7 +78,7 @@ _START_STEP = Sql(
     """
     UPDATE run_step SET state = 'running', attempt_id = :attempt_id, attempts = :number,
         stretch_attempts = stretch_attempts + 1, started_at = coalesce(started_at, :now), ended_at = NULL,
-        wait_until = NULL, progress = NULL
+        wait_until = NULL, progress = NULL, milestones = '[]'
     WHERE id = :id
     """
 )

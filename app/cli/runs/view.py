@@ -43,8 +43,8 @@ class StepView:
 
     @property
     def time(self) -> str:
-        """How long its attempts took; empty if none has started."""
-        return duration(worked(self.spans.values())) if self.spans else ""
+        """How long its attempts took; empty if none has started since the run was started or resumed."""
+        return duration(worked(self.spans.values())) if self.spans and self.state != "PENDING" else ""
 
 
 @dataclass(slots=True)
@@ -104,6 +104,7 @@ class RunView:
                 number = event["attempt"]["number"]
                 step.attempts = max(step.attempts, number)
                 if event["attemptState"] == "RUNNING":
+                    step.fraction, step.message = None, ""
                     step.spans[number] = event["at"], None
                 elif number in step.spans:
                     step.spans[number] = step.spans[number][0], event["at"]
@@ -135,8 +136,8 @@ class RunView:
             step.reused_from = step.wait = None
         elif step.state == "SUCCEEDED":
             step.fraction = 1.0
-        elif step.state == "PENDING":
-            step.fraction = None
+        if step.state in ("RUNNING", "WAITING", "PENDING"):  # what an earlier attempt reported is over
+            step.fraction, step.message = None, ""
         return f"{step.key}: {step.state.lower()}{_reason(event)}"
 
     def _of(self, key: str) -> StepView:

@@ -467,6 +467,22 @@ def test_the_live_table_shows_states_as_words(server):
         assert word in text
 
 
+def test_a_step_that_starts_again_shows_nothing_of_its_earlier_attempt():
+    from app.cli.runs.view import RunView
+
+    attempts = [{"number": 1, "state": "FAILED", "startedAt": AT, "endedAt": "2026-11-21T12:00:03.000Z"}]
+    said = [{"message": "almost done"}]
+    view = RunView.of(run("RUNNING", steps=[step("one", "FAILED", progress=0.6, milestones=said, attempts=attempts)]))
+    one = view.steps["one"]
+    assert (one.fraction, one.message, one.time) == (0.6, "almost done", "3.0 s")
+    view.apply({"__typename": "StepStateChanged", "stepState": "PENDING", "runStep": {"key": "one"}})
+    assert (one.fraction, one.message, one.time) == (None, "", "")
+    one.fraction, one.message = 0.3, "lost with its process"
+    started = {"number": 2, "runStep": {"key": "one"}}
+    view.apply({"__typename": "AttemptStateChanged", "attemptState": "RUNNING", "attempt": started, "at": AT})
+    assert (one.fraction, one.message) == (None, "")
+
+
 # --------------------------------------------------------------------------------- resume, rerun, cancel
 
 

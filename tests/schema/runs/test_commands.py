@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -108,6 +109,31 @@ async def test_a_failed_run_goes_on_where_it_failed(it: Product, bench: Workbenc
     assert bench.calls("test.echo") == 2  # first once, third once
     assert [attempt["state"] for attempt in after["steps"][1]["attempts"]] == ["FAILED", "SUCCEEDED"]
     assert after["steps"][0]["attempts"] == run["steps"][0]["attempts"]
+
+
+async def test_a_resumed_step_shows_no_progress_of_an_earlier_attempt(tmp_path: Path) -> None:
+    again, release = asyncio.Event(), asyncio.Event()
+
+    @pack("test.reporting", version="1.0.0", effects="none", repeatable=True)
+    async def reporting(ctx: PackContext, given: Text) -> Text:
+        if ctx.attempt_number == 1:
+            ctx.progress(0.6, "almost done")
+            raise PackError("invalid_input", "Not like this.")
+        again.set()
+        await release.wait()
+        return given
+
+    async with product(tmp_path, [reporting]) as it:
+        select = "query ($id: ID!) { run(id: $id) { steps { state progress milestones { message } } } }"
+        run = await ran(it, await save(it, "one", step("only", "test.reporting", text="tea")))
+        (failed,) = (await it.query(select, {"id": run["id"]}))["run"]["steps"]
+        assert failed == {"state": "FAILED", "progress": 0.6, "milestones": [{"message": "almost done"}]}
+        await command(it, "resumeRun", id=run["id"])
+        await again.wait()
+        (running,) = (await it.query(select, {"id": run["id"]}))["run"]["steps"]
+        assert running == {"state": "RUNNING", "progress": None, "milestones": []}
+        release.set()
+        await until_state(it, run["id"], "SUCCEEDED")
 
 
 async def test_the_failed_steps_input_can_be_changed(it: Product, bench: Workbench) -> None:

@@ -201,7 +201,7 @@ const StepLine = memo(function StepLine({
         ))}
       </span>
       <span className="text-right text-soft">
-        {step.attempts.length === 0 || isReused(step) ? "" : duration(seconds)}
+        {step.attempts.length === 0 || step.state === "PENDING" || isReused(step) ? "" : duration(seconds)}
       </span>
       <span className="truncate text-soft max-md:hidden">{live ? progressOf(step) : resultOf(step, ended)}</span>
     </button>

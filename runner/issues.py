@@ -101,8 +101,8 @@ def has_errors(issues: Iterable[Issue]) -> bool:
     return any(issue.severity == "error" for issue in issues)
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word most similar to a mistyped one; None if none is similar.
+def nearest(word: str, known: Iterable[str], *, at_least: int = 60) -> str | None:
+    """Return the known word most similar to a mistyped one; None if none is similar, of 100 at least so much.
 
     Ignores case and the difference of `-` and `_`. If both names have several words, the words they share do not count:
     `deadline_seconds` is not similar to `wait_seconds`. Never returns names of more than 200 characters, since the
@@ -113,7 +113,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
     names = {name: _plain(name) for name in known if len(name) <= _LONGEST_SUGGESTED}
     plain = _plain(word)
-    for found, _, name in process.extract(plain, names, scorer=fuzz.ratio, score_cutoff=60, limit=_COMPARED):
+    for found, _, name in process.extract(plain, names, scorer=fuzz.ratio, score_cutoff=at_least, limit=_COMPARED):
         ours, theirs = _apart(plain, found)
         if not ours or not theirs or fuzz.ratio(ours, theirs) >= 50:
             return name

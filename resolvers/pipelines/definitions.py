@@ -106,6 +106,7 @@ async def check_pipeline(context: Context, *, definition: DefinitionText, inputs
     if check.understood is not None:
         steps = [StandaloneStep(step.id, step.pack, step.version, step.agent) for step in check.understood.steps]
         missing = preflight(steps, context.services.registry, lacks=context.lacks())
+        missing = [lack for lack in missing if lack.kind != "pack"]  # those are issues
     return DefinitionCheck(
         valid=check.valid and taken is None,
         issues=tuple(issues),

@@ -103,7 +103,7 @@ class _Reader:
         if unsafe := forbidden_text(document):
             self.issues.extend(unsafe)
             return None
-        self._unknown_keys(document, DEFINITION_KEYS, ())
+        document = self._known(document, DEFINITION_KEYS, ())
         name = self._text(document, "name", (), required=True, limit=self._limits.max_name_characters)
         description = self._text(document, "description", (), limit=self._limits.max_description_characters)
         metadata = self._metadata(document.get("metadata"))
@@ -182,7 +182,9 @@ class _Reader:
         if len(kinds) > 1:
             self._refuse(path, "ambiguous_step", f"A step is either {' or '.join(kinds)}, not both.")
             return StepDefinition(self._step_id(step, path), "")
-        return STEP_KINDS[kinds[0] if kinds else "pack"](self, step, path)
+        meant = (nearest(key, {**PACK_STEP_KEYS, **AGENT_STEP_KEYS}) for key in step)
+        kind = next((kind for kind in (*kinds, *meant) if kind in STEP_KINDS), "pack")
+        return STEP_KINDS[kind](self, step, path)
 
     def _step_id(self, step: Mapping[str, JSONValue], path: tuple[str, ...]) -> str:
         step_id = step.get("id")
@@ -194,7 +196,7 @@ class _Reader:
         return ""
 
     def _agent_step(self, step: Mapping[str, JSONValue], path: tuple[str, ...]) -> StepDefinition:
-        self._unknown_keys(step, AGENT_STEP_KEYS, path)
+        step = self._known(step, AGENT_STEP_KEYS, path)
         within = (*path, AGENT)
         agent, template, issues = read_agent(step.get(AGENT), within)
         self.issues.extend(issues)
@@ -216,7 +218,7 @@ class _Reader:
         )
 
     def _pack_step(self, step: Mapping[str, JSONValue], path: tuple[str, ...]) -> StepDefinition:
-        self._unknown_keys(step, PACK_STEP_KEYS, path)
+        step = self._known(step, PACK_STEP_KEYS, path)
         value = step.get("input", {})
         if not isinstance(value, dict | str | None):
             self._refuse((*path, "input"), "wrong_type", f"A step's input must be an object, not {shown(value)}.")
@@ -251,7 +253,7 @@ class _Reader:
                 path, "wrong_type", f"`retry` must be an object such as {{max_attempts: 3}}, not {shown(retry)}."
             )
             return RetryPolicy()
-        self._unknown_keys(retry, RETRY_BOUNDS, path)
+        retry = self._known(retry, RETRY_BOUNDS, path)
         values: dict[str, float] = {}
         for name, (low, high) in RETRY_BOUNDS.items():
             if (value := retry.get(name)) is None:
@@ -320,14 +322,22 @@ class _Reader:
         )
         return None
 
-    def _unknown_keys(self, holder: Mapping[str, object], known: Iterable[str], path: tuple[str, ...]) -> None:
+    def _known(
+        self, holder: Mapping[str, JSONValue], known: Iterable[str], path: tuple[str, ...]
+    ) -> Mapping[str, JSONValue]:
+        """Refuse unknown keys; return the holder with the keys they probably mean, which therefore are not missing."""
+        meant: dict[str, JSONValue] = {}
         for key in itertools.islice((key for key in holder if key not in known), MAX_ISSUES):
-            self._unknown_key((*path, key), known)
+            near = self._unknown_key((*path, key), known)
+            if near is not None:
+                meant[near] = holder[key]
+        return {**meant, **holder}
 
-    def _unknown_key(self, path: tuple[str, ...], known: Iterable[str]) -> None:
+    def _unknown_key(self, path: tuple[str, ...], known: Iterable[str]) -> str | None:
         near = nearest(path[-1], known)
         hint = Hint(closest=near) if near else Hint(f"Known keys: {', '.join(f'`{name}`' for name in known)}.")
         self._refuse(path, "unknown_key", f"The key {shown(path[-1])} is unknown.", hint)
+        return near
 
     def _refuse(self, path: tuple[str, ...], rule: str, message: str, hint: Hint | str | None = None) -> None:
         self.issues.append(error(path, rule, message, hint))

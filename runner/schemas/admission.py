@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from runner.issues import MAX_ISSUES, Issue, did_you_mean, error, shown, warning
+from runner.issues import MAX_ISSUES, Hint, Issue, did_you_mean, error, nearest, shown, warning
 from runner.json_values import canonical_json, forbidden_text
 from runner.schemas.formats import FORMATS, UNCHECKED_FORMATS, PatternError, compile_pattern
 from runner.schemas.messages import types_text
@@ -26,7 +26,8 @@ def check_schema(schema: JSONValue) -> list[Issue]:
     """Return the problems of a schema, with paths into it.
 
     Errors: not a schema, over 64 KiB, a `$ref` that is remote or leads nowhere, a pattern that the linear-time engine
-    refuses, `unevaluatedProperties` together with `patternProperties`. Warnings: a `format` that is not checked.
+    refuses, `unevaluatedProperties` together with `patternProperties`. Warnings: a `format` that is not checked, a word
+    that is similar to a keyword. Other unknown words are allowed, as JSON Schema has it.
     """
     if not isinstance(schema, dict | bool):
         return [error((), "invalid_schema", f"A schema must be an object, not {shown(schema)}.")]
@@ -65,13 +66,28 @@ def _schema_problem(problem: Any) -> str:  # noqa: ANN401 - jsonschema's error t
 
 
 #: Keywords whose value is data, not schemas.
-_DATA = frozenset({"const", "default", "enum", "examples", "example", "required", "dependentRequired"})
+_DATA = frozenset({"const", "default", "enum", "examples", "example", "required", "dependentRequired", "discriminator"})
 _SCHEMA_MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas", "patternProperties"})
+#: All keywords, the ones that older drafts and OpenAPI have included.
+_KEYWORDS = """
+    $anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveRef $ref $schema $vocabulary additionalItems
+    additionalProperties allOf anyOf const contains contentEncoding contentMediaType contentSchema default
+    definitions dependencies dependentRequired dependentSchemas deprecated description discriminator else enum
+    example examples exclusiveMaximum exclusiveMinimum format if items maxContains maxItems maxLength
+    maxProperties maximum minContains minItems minLength minProperties minimum multipleOf not nullable oneOf
+    pattern patternProperties prefixItems properties propertyNames readOnly required then title type
+    unevaluatedItems unevaluatedProperties uniqueItems writeOnly
+"""
+#: Keywords that a misspelt word may mean: other words are similar to short ones by chance.
+_MEANT = [word for word in _KEYWORDS.split() if len(word) > 3]
+_SIMILARITY = 75
+_KNOWN = frozenset(_KEYWORDS.split())
 
 
 def _unsafe_parts(root: JSONValue) -> Iterator[Issue]:
     patterned = unevaluated = False
     patterns: set[str] = set()
+    unknown: set[str] = set()
     refused = 0
     pending: list[tuple[JSONValue, tuple[str, ...], bool]] = [(root, (), True)]
     while pending:
@@ -86,6 +102,9 @@ def _unsafe_parts(root: JSONValue) -> Iterator[Issue]:
                 continue
             if is_schema:
                 yield from _unsafe_keyword(root, key, value, where)
+                if key not in _KNOWN and len(unknown | {key}) <= MAX_ISSUES:
+                    unknown.add(key)
+                    yield from _misspelt(key, where)
                 for pattern, place in _patterns(key, value, where):
                     patterns.add(pattern)
                     if len(patterns) > MAX_PATTERNS:
@@ -122,6 +141,13 @@ def _unsafe_keyword(root: JSONValue, key: str, value: JSONValue, path: tuple[str
             yield warning(
                 path, "unknown_format", f"The format {shown(value)} is not checked.", did_you_mean(value, FORMATS)
             )
+
+
+def _misspelt(word: str, path: tuple[str, ...]) -> Iterator[Issue]:
+    meant = None if word.startswith("x-") else nearest(word, _MEANT, at_least=_SIMILARITY)
+    if meant is not None:
+        message = f"{shown(word)} is not a keyword of JSON Schema and has no effect."
+        yield warning(path, "unknown_keyword", message, Hint(closest=meant))
 
 
 _REF_HINT = "Put the definition under `$defs` and write `#/$defs/name`."

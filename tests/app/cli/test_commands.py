@@ -867,6 +867,40 @@ def test_check_warns_of_a_reference_without_its_dollar(packline, tmp_path):
     assert checked.out.count("warning:") == 1
 
 
+MISSPELT = """\
+key: misspelt
+nmae: Misspelt
+inputs:
+  type: object
+  properties:
+    url: {type: string, fromat: uri, x-type: link, note: Mine, default: "a", examples: [{tpye: 1}]}
+    type: {tpye: string}
+  requried: [url]
+steps:
+  - id: scrape
+    pak: web.scrape
+    inptu: {url: "${{ inputs.url }}"}
+  - {id: solve, agnet: {use: mock, prompt: "${{ inputs.type | default(1) }}", stdout_to: a.txt}, timeout_seconds: 9}
+"""
+
+
+def test_check_says_of_a_misspelt_key_only_that(packline, tmp_path):
+    file = tmp_path / "p.yaml"
+    file.write_text(MISSPELT)
+    said = packline("check", str(file), "--text").out.splitlines()
+    keyword = "is not a keyword of JSON Schema and has no effect."
+    told = {line for line in said if "is unknown" in line or "no effect" in line or "missing" in line}
+    assert told == {
+        f'{file}:2:1: error: nmae: The key "nmae" is unknown. Did you mean `name`?',
+        f'{file}:8:3: warning: inputs.requried: "requried" {keyword} Did you mean `required`?',
+        f'{file}:6:25: warning: inputs.properties.url.fromat: "fromat" {keyword} Did you mean `format`?',
+        f'{file}:7:12: warning: inputs.properties.type.tpye: "tpye" {keyword} Did you mean `type`?',
+        f'{file}:11:5: error: step scrape, pak: The key "pak" is unknown. Did you mean `pack`?',
+        f'{file}:12:5: error: step scrape, inptu: The key "inptu" is unknown. Did you mean `input`?',
+        f'{file}:13:17: error: step solve, agnet: The key "agnet" is unknown. Did you mean `agent`?',
+    }
+
+
 def test_check_says_that_a_valid_pipeline_cannot_run_on_the_server(packline, server, tmp_path):
     file = tmp_path / "p.yaml"
     file.write_text(GOOD)

@@ -110,7 +110,6 @@ class TestRefusing:
         )
         assert set(found) == {
             ("nam", "unknown_key"),
-            ("name", "required"),
             ("key", "invalid_key"),
             ("deadline_seconds", "out_of_range"),
             ("metadata.accept", "unknown_key"),

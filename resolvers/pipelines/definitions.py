@@ -104,9 +104,9 @@ async def check_pipeline(context: Context, *, definition: DefinitionText, inputs
         issues += await _issues_of_inputs(context, check, check.input_schema, inputs)
     missing: list[Requirement] = []
     if check.understood is not None:
-        steps = [StandaloneStep(step.id, step.pack, step.version, step.agent) for step in check.understood.steps]
+        known = (step for step in check.understood.steps if step.pack)
+        steps = [StandaloneStep(step.id, step.pack, step.version, step.agent) for step in known]
         missing = preflight(steps, context.services.registry, lacks=context.lacks())
-        missing = [lack for lack in missing if lack.kind != "pack"]  # those are issues
     return DefinitionCheck(
         valid=check.valid and taken is None,
         issues=tuple(issues),

@@ -94,7 +94,8 @@ def _say(output: Output, file: str, name: str, document: JSON, checked: JSON, ur
         line = f"{file}:{issue['line']}:{issue['column']}: {issue['severity']}: {said} {hint_words(issue)}"
         output.say(line.rstrip(), "red" if issue["severity"] == "error" else "yellow")
     for need in checked["missing"]:
-        output.say(requirement_line(need), "yellow")
+        if need["kind"] != "PACK":  # an issue says it, with its line
+            output.say(requirement_line(need), "yellow")
     place_to_run = "here" if url is None else f"on {url}"
     if not checked["valid"]:
         output.say(f"{name}: not valid", "red")

@@ -206,11 +206,10 @@ async def test_a_check_saves_nothing_and_tells_what_is_missing_here(tmp_path: Pa
         assert [step["key"] for step in good["steps"]] == ["first", "second"]
         assert good["preflight"] == {"usable": True, "missing": []}
         assert ["inputs", "word"] in [issue["path"] for issue in good["issues"]], "inputs are checked along with it"
-        unknown = (await it.query(check, {"definition": {"yaml": DECK.replace("test.slow", "test.slwo")}}))[
-            "checkPipeline"
-        ]
-        assert [issue["rule"] for issue in unknown["issues"]] == ["unknown_pack"]
-        assert unknown["preflight"]["missing"] == [], "the issue says it"
+        without = DECK.replace("pack: test.slow", "retry: {}")
+        unknown = (await it.query(check, {"definition": {"yaml": without}}))["checkPipeline"]
+        assert [issue["rule"] for issue in unknown["issues"]] == ["required"]
+        assert unknown["preflight"]["missing"] == []
         unreadable = (await it.query(check, {"definition": {"yaml": "key: ["}}))["checkPipeline"]
         assert not unreadable["valid"]
         assert unreadable["issues"][0]["message"].count("line 1") == 1

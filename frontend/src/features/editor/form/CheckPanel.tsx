@@ -20,6 +20,8 @@ export function CheckPanel({ checked, quiet, steps, onGo }: Props): ReactNode {
   const issues = check?.issues ?? [];
   const errors = issues.filter(({ severity }) => severity === "ERROR");
   const warnings = issues.filter(({ severity }) => severity !== "ERROR");
+  // That a pack is missing is an issue already.
+  const missing = check?.preflight.missing.filter(({ kind }) => kind !== "PACK") ?? [];
   return (
     <section aria-label="Check" className={`px-1.5 transition-opacity duration-120 ${fresh ? "" : "opacity-70"}`}>
       <h2 className="mb-2">Check</h2>
@@ -50,11 +52,11 @@ export function CheckPanel({ checked, quiet, steps, onGo }: Props): ReactNode {
           />
         ))}
       </ul>
-      {check === null || check.preflight.usable ? null : (
+      {missing.length === 0 ? null : (
         <div className="mt-4 border-t border-line pt-3">
           <h3>Cannot run here yet</h3>
           <ul className="mt-1 space-y-2 text-dense">
-            {check.preflight.missing.map(({ kind, name, message, hint }) => (
+            {missing.map(({ kind, name, message, hint }) => (
               <li key={kind + name} className="wrap-anywhere text-soft">
                 <TextWithCode text={`${message} ${hint ?? ""}`} />
               </li>

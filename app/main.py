@@ -24,6 +24,7 @@ from app.run_resources import resources_of
 from app.settings.mounts import mount_specs
 from catalog.memory.audit_memory import Memory
 from catalog.memory.defaults import DefaultsCache
+from catalog.metadata import unknown_kinds
 from resolvers.catalog.compiled_catalog import CompiledCatalogCache
 from resolvers.catalog.pack_routing import PackRouter
 from resolvers.context import Services
@@ -157,6 +158,10 @@ class Application:
         registry = load_registry(builtins_folder(), self.settings.pack_path)
         for problem in registry.load_errors():
             log.warning("a pack could not be loaded; the others were", origin=problem.origin, problem=problem.message)
+        for pack in registry.packs():
+            metadata = pack.metadata
+            if unknown := [*unknown_kinds("accepts", metadata.accepts), *unknown_kinds("produces", metadata.produces)]:
+                log.warning("a pack names unknown kinds", pack=pack.name, problem=" ".join(unknown))
         await seed_starters(store, registry, builtins_folder() / "pipelines")
         return registry
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from runner.issues import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from runner.packs.metadata import Metadata
     from runner.packs.pack import Pack
@@ -64,13 +64,18 @@ def metadata_issues(
     for field, entries in (("accepts", metadata.accepts), ("produces", metadata.produces)):
         if not entries and (needs_input or field == "produces"):
             issues.append(f"{field} is empty: name at least one kind.")
-        issues += [_unknown(field, kind, kinds()) for kind in entries if kind not in kinds()]
+        issues += unknown_kinds(field, entries)
         issues += [f"{field} contains `{kind}` twice." for kind in _repeated(entries)]
     issues += _intents(metadata)
     issues += _typical_use(metadata.typical_use)
     if not any(limitation.strip() for limitation in metadata.limitations):
         issues.append("limitations is empty: name at least one thing it cannot do.")
     return issues + _supersedes(metadata, is_pipeline, known_packs)
+
+
+def unknown_kinds(field: str, names: Iterable[str]) -> list[str]:
+    """Return a sentence for each name that is not in the vocabulary, beginning with the field."""
+    return [_unknown(field, name, kinds()) for name in names if name not in kinds()]
 
 
 def pack_issues(pack: Pack, known_packs: Collection[str]) -> list[str]:
@@ -124,7 +129,7 @@ def _supersedes(metadata: Metadata, is_pipeline: bool, known_packs: Collection[s
 
 def _unknown(field: str, name: str, known: Collection[str]) -> str:
     near = nearest(name, known)
-    return f"{field}: there is no `{name}`" + (f"; did you mean `{near}`?" if near else ".")
+    return f"{field} names `{name}`, which does not exist" + (f"; did you mean `{near}`?" if near else ".")
 
 
 def _repeated(names: list[str]) -> list[str]:

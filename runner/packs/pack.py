@@ -12,8 +12,8 @@ import re
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from pydantic import BaseModel
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
     from runner.failures import JSONValue
     from runner.packs.context import ArtifactFile, PackContext
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 Effects = Literal["none", "idempotent", "external"]
 
@@ -136,6 +139,22 @@ class PackDefinitionError(Exception):
     """The declaration of a pack is wrong; the message names the pack, the field and the rule."""
 
 
+def _with_known_arguments(declare: Callable[P, T]) -> Callable[P, T]:
+    """Refuse keywords that a function does not have, naming the nearest one."""
+    known = inspect.signature(declare).parameters
+
+    @wraps(declare)
+    def checked(*args: P.args, **keywords: P.kwargs) -> T:
+        for unknown in keywords.keys() - known:
+            near = nearest(unknown, known)
+            meant = f" Did you mean `{near}`?" if near else f" It has {', '.join(f'`{name}`' for name in known)}."
+            raise PackDefinitionError(f"`{declare.__name__}` has no argument `{unknown}`.{meant}")
+        return declare(*args, **keywords)
+
+    return checked
+
+
+@_with_known_arguments
 def pack(
     name: str,
     *,

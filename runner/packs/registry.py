@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from runner.excerpts import excerpt, plain_text
+from runner.issues import nearest
+from runner.packs.metadata import Metadata
 from runner.packs.pack import Pack, PackDefinitionError
 from runner.packs.schemas import schema_problem
 from runner.processes import pack_modules
@@ -83,6 +85,7 @@ class PackSource:
 class _Entry:
     pack: Pack
     source_key: tuple[SourceKind, str]
+    origin: str
     order: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -174,7 +177,7 @@ class Registry:
             if any(entry.pack is pack for entry in self._versions.get(pack.name, ())):
                 continue  # imported by another file, or named by two entry points
             entries = self._versions.setdefault(pack.name, [])
-            entries.append(_Entry(pack, key))
+            entries.append(_Entry(pack, key, origin))
             entries.sort(key=lambda entry: entry.order, reverse=True)
         self._sources[key] = PackSource(source.kind, source.location, tuple(errors))
         return self._sources[key]
@@ -197,9 +200,10 @@ class Registry:
             return f"Pack {pack.name}: names that start with `{MOUNT_AREA}` belong to mounted MCP servers."
         for entry in self._versions.get(pack.name, ()):
             if entry.pack.version == pack.version and entry.pack is not pack:
+                there = f"{entry.origin}{_declared_at(entry.pack, entry.origin)}"
                 return (
-                    f"Pack {pack.name} {pack.version} is already loaded from {entry.source_key[1]}. "
-                    "Give one of them another name or version."
+                    f"Pack {pack.name} {pack.version} is already loaded from {there}. "
+                    f"Give one of them another name or version.{_declared_at(pack, origin)}"
                 )
         # Tests check the schemas of built-in packs, `runner.mounts.tools` those of tools.
         if kind in ("user_folder", "entry_point") and (problem := schema_problem(pack)) is not None:
@@ -295,8 +299,11 @@ def _require_identifiers(*names: str) -> None:
 
 
 def _packs_in(module: ModuleType) -> list[Pack]:
-    """Return the packs at the top level of a module, including imported ones."""
-    return [value for value in vars(module).values() if isinstance(value, Pack)]
+    """Return the packs at the top level of a module, including imported ones; refuse a module without one."""
+    found = [value for value in vars(module).values() if isinstance(value, Pack)]
+    if not found:
+        raise PackDefinitionError("It has no pack at its top level. Names of files that others import begin with `_`.")
+    return found
 
 
 def _names_in(file: Path) -> tuple[str, ...]:
@@ -358,6 +365,9 @@ def _misfit(error: ValidationError) -> str:
     """Word the first error of a model that a pack file makes, such as its metadata."""
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in (error.title, *first["loc"]))
+    if error.title == Metadata.__name__ and first["type"] == "extra_forbidden":
+        near = nearest(str(first["loc"][-1]), Metadata.model_fields)
+        return f"{where} does not exist{f'; did you mean `{near}`?' if near else '.'}"
     return f"{where} is {excerpt(repr(first['input']), _VALUE_CHARACTERS)}; {needed(first)}."
 
 

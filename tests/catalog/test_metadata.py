@@ -52,7 +52,7 @@ def test_a_complete_entry_has_no_issues():
     ("changes", "expected"),
     [
         ({"accepts": []}, "accepts is empty"),
-        ({"produces": ["slide_dek"]}, "produces: there is no `slide_dek`; did you mean `slide_deck`?"),
+        ({"produces": ["slide_dek"]}, "produces names `slide_dek`, which does not exist; did you mean `slide_deck`?"),
         ({"accepts": ["url", "url"]}, "accepts contains `url` twice."),
         ({"intent_keywords": ["a", "A ", "b", "c", "d"]}, "intent_keywords has 4 different phrases"),
         ({"example_intents": COMPLETE.example_intents[:7]}, "example_intents has 7 requests"),
@@ -62,7 +62,10 @@ def test_a_complete_entry_has_no_issues():
         ({"typical_use": "Use it. Then use it again."}, "typical_use is not one sentence"),
         ({"limitations": [" "]}, "limitations is empty"),
         ({"supersedes": []}, "supersedes is empty"),
-        ({"supersedes": ["web.scrap"]}, "supersedes: there is no `web.scrap`; did you mean `web.scrape`?"),
+        (
+            {"supersedes": ["web.scrap"]},
+            "supersedes names `web.scrap`, which does not exist; did you mean",
+        ),
     ],
 )
 def test_what_is_missing_is_named(changes, expected):

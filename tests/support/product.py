@@ -182,7 +182,10 @@ def offer(folder: Path, packs: Sequence[Pack]) -> Path:
     place = folder / "test_packs"
     file = place / "packs" / "offered" / "packs.py"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(_PACK_FILE)
+    if packs:
+        file.write_text(_PACK_FILE)
+    else:
+        file.unlink(missing_ok=True)
     path = str(file.resolve())
     _offers[path] = list(packs)
     # A restart in this process would otherwise meet the packs of the first start.

@@ -195,6 +195,7 @@ def packs(
     from app.cli.base.output import Output
     from app.cli.base.target import Target
     from app.cli.pipelines import documents
+    from catalog.metadata import unknown_kinds
 
     output = Output(as_json)
     wanted = {**_filter(word, usable), "kind": "PACK"}
@@ -209,6 +210,10 @@ def packs(
             sources = client.execute(documents.LOAD_ERRORS)["server"]["packSources"]
             for lost in (lost for source in sources for lost in source["loadErrors"]):
                 output.note(f"{lost['origin']} could not be loaded: {lost['message']}")
+            for one in found:
+                for field in ("accepts", "produces"):
+                    for problem in unknown_kinds(field, one["metadata"][field]):
+                        output.note(f"{one['id']}: {problem}")
         if output.is_json:
             for one in found:
                 output.emit(one)

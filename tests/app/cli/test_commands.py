@@ -681,6 +681,16 @@ def test_packs_name_the_files_that_could_not_be_loaded(packline, server):
     assert packline("packs", "--usable").err == ""
 
 
+def test_packs_name_kinds_that_do_not_exist(packline, server):
+    metadata = {"accepts": ["markdwn", "text"], "produces": ["tea"], "typicalUse": None, "practice": False}
+    server.answers["CliCatalog"] = page("catalog", entry(metadata=metadata))
+    server.answers["CliLoadErrors"] = {"server": {"packSources": []}}
+    assert packline("packs").err.splitlines() == [
+        "slides.render: accepts names `markdwn`, which does not exist; did you mean `markdown`?",
+        "slides.render: produces names `tea`, which does not exist.",
+    ]
+
+
 def test_pipelines_are_listed(packline, server):
     one = {
         "id": "builtin.sample",
@@ -920,6 +930,11 @@ def test_check_says_that_a_valid_pipeline_cannot_run_on_the_server(packline, ser
     assert (line["server"], line["missing"]) == (server.url, [lack])
     server.answers["CliCheck"] = {"checkPipeline": {**found, "preflight": {"missing": []}}}
     assert f"short: valid, and it can run on {server.url}" in packline("check", str(file), "--text").out
+    gone = {**lack, "kind": "PACK", "name": "web.scrape"}
+    unknown = {**issue, "rule": "unknown_pack", "severity": "ERROR", "message": "There is no pack `web.scrape`."}
+    twice = {**found, "valid": False, "issues": [unknown], "preflight": {"missing": [gone]}}
+    server.answers["CliCheck"] = {"checkPipeline": twice}
+    assert packline("check", str(file), "--text").out.count("web.scrape") == 1
     local = packline("check", str(file), "--local", "--text").out
     assert local == "short: valid; no server was asked whether it can run\n"
 

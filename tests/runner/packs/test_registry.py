@@ -88,7 +88,22 @@ BROKEN = {
     "model": ("import pydantic\n\nclass Bad(pydantic.BaseModel):\n    at: object()\n", "Unable to generate"),
     "reserved": (pack_source("mcp.server.tool"), "belong to mounted MCP servers"),
     "not-a-name": (pack_source("text.dashed"), "`not-a-name` cannot be imported"),
-    "zz_twice": (pack_source("text.good"), "text.good 1.0.0 is already loaded"),
+    "zz_twice": (
+        pack_source("text.good"),
+        "is already loaded from {folder}/packs/text/good.py (line 17)",
+    ),
+    "empty": (
+        "from packline import pack\n",
+        "It has no pack at its top level.",
+    ),
+    "keyword": (
+        pack_source("text.keyword").replace("effects=", "efects="),
+        "`pack` has no argument `efects`. Did you mean `effects`? (line 17)",
+    ),
+    "metadata": (
+        "from packline import Metadata\nMetadata(accept=['text'])\n",
+        "Metadata.accept does not exist; did you mean `accepts`? (line 2)",
+    ),
 }
 
 
@@ -101,7 +116,7 @@ def test_a_broken_file_is_reported_and_the_rest_load(tmp_path, empty):
     messages = {error.origin.rsplit("/", 1)[1].removesuffix(".py"): error.message for error in registry.load_errors()}
     assert messages.keys() == BROKEN.keys()
     for name, (_, expected) in BROKEN.items():
-        assert expected in messages[name]
+        assert expected.format(folder=folder) in messages[name]
     assert registry.sources()[1].load_errors == tuple(registry.load_errors())
 
 

@@ -137,13 +137,13 @@ def _commands(command: Any, name: str) -> Iterator[str]:
 
 
 def _plain(spelled: str) -> str:
-    """Typer's spelling of an option without braces and with words for its types."""
-    words = {"{": "", "}": "", "<str>": "TEXT", "<int>": "NUMBER", "<int range>": "NUMBER", "<float range>": "NUMBER"}
+    """Typer's spelling of a parameter with words for its types; an argument is called by its own name."""
+    if not spelled.startswith("-"):
+        return spelled.partition(" <")[0].strip("{}").upper()
+    words = {"<str>": "TEXT", "<int>": "NUMBER", "<int range>": "NUMBER", "<float range>": "NUMBER"}
     for old, new in words.items():
         spelled = spelled.replace(old, new)
-    name, _, kind = spelled.partition(" TEXT")
-    # An argument is called by its own name.
-    return spelled if spelled.startswith("-") or kind else name.upper()
+    return spelled
 
 
 def failures_page() -> str:

@@ -32,11 +32,17 @@ def list_(
     search: Annotated[str | None, typer.Option(help="Search for these words in the name.", show_default=False)] = None,
     media_type: Annotated[
         list[str] | None,
-        typer.Option("--type", help="Only this media type, such as `image/*`. Repeatable.", show_default=False),
+        typer.Option(
+            "--type", metavar="TYPE", help="Only this media type, such as `image/*`. Repeatable.", show_default=False
+        ),
     ] = None,
     status: Annotated[
         list[str] | None,
-        typer.Option(help="Only this status: stored, proposed, verified, quarantined. Repeatable.", show_default=False),
+        typer.Option(
+            metavar="STATUS",
+            help="Only this status: stored, proposed, verified, quarantined. Repeatable.",
+            show_default=False,
+        ),
     ] = None,
     pipeline: Annotated[
         str | None,

@@ -9,6 +9,7 @@ EXIT_STATUSES = (
     "2 wrong usage, or the command was refused, even if it may work later",
     "3 the run was cancelled",
     "4 the server cannot be reached",
+    "70 the server ended because code in it, such as a pack's, stopped it",
     "130 interrupted",
 )
 EXIT_OK, EXIT_FAILED, EXIT_REFUSED, EXIT_CANCELLED, EXIT_UNREACHABLE, EXIT_INTERRUPTED = 0, 1, 2, 3, 4, 130

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.cli.base.exits import CliError
 from app.cli.base.output import ago
+from runner.issues import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -122,12 +123,12 @@ _KINDS: Final = {
 
 
 def is_short(text: str, kinds: tuple[str, ...]) -> bool:
-    """Whether a text has to be resolved: `@last`, or a prefix of an id of one of these kinds.
+    """Whether a text has to be resolved: `@last` or misspelt, or a prefix of an id of one of these kinds.
 
     A prefix that lies in the future matches nothing, so no server is asked for ids.
     """
-    if text == LAST:
-        return True
+    if text.startswith("@"):  # as the subject of a caller may
+        return nearest(text, [LAST]) is not None
     found = _BEGINNING.fullmatch(text)
     return found is not None and found[1] in kinds and _milliseconds(found[2], "0") / 1000 <= _now().timestamp()
 
@@ -142,12 +143,14 @@ def whole_id(client: Client, text: str, kinds: tuple[str, ...], *, caller: str |
         caller: Whose memory is searched; None searches the caller's own.
 
     Raises:
-        CliError: several ids begin so, or `@last` means nothing here.
+        CliError: several ids begin so, or `@last` means nothing here or is misspelt.
     """
     if not is_short(text, kinds):
         return text
     if text == LAST:
         return _last(client, kinds[0])
+    if text.startswith("@"):
+        raise CliError(f"`{text}` is unknown. Did you mean `{LAST}`?")
     name, _, begin = text.partition("_")
     kind = _KINDS[name]
     variables: dict[str, object] = {}

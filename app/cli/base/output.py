@@ -59,6 +59,24 @@ _GIVEN_AS: Final = {
 }
 
 
+def confirm(question: str, otherwise: str = "Nothing was changed.") -> None:
+    """Ask on the terminal whether to go on.
+
+    Args:
+        question: The question.
+        otherwise: What to say after a no.
+
+    Raises:
+        CliError: the answer is no, or there is no terminal.
+    """
+    import typer
+
+    if not sys.stdin.isatty():
+        raise CliError(f"{question} There is no terminal to ask on: repeat the command with `--yes`.")
+    if not typer.confirm(question, err=True):
+        raise CliError(otherwise)
+
+
 class Output:
     """The output of a command.
 

@@ -174,7 +174,9 @@ def reset(
     output = Output(as_json)
     if not yes:
         if not sys.stdin.isatty():
-            raise CliError("This deletes every credential. Confirm with `--yes`.")
+            raise CliError(
+                "This deletes every credential. There is no terminal to ask on: repeat the command with `--yes`."
+            )
         if input("This deletes every credential and cannot be undone. Type `delete`: ") != "delete":
             raise CliError("Nothing was deleted.")
 

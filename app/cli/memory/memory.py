@@ -34,7 +34,7 @@ def defaults(
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TARGET]",
+            metavar="TARGET",
             help="Only for this pipeline or pack.",
             show_default=False,
             callback=whole_ids("pipe"),
@@ -110,7 +110,7 @@ def forget(
     """Forget rows of memory; runs, caches, credentials and pinned values are kept."""
     from app.cli.base.client import Client
     from app.cli.base.ids import whole_scope
-    from app.cli.base.output import Output, accept
+    from app.cli.base.output import Output, accept, confirm
     from app.cli.base.target import Target as Place
     from app.cli.memory import documents
 
@@ -120,8 +120,7 @@ def forget(
         given = {"scope": whole_scope(client, scope, caller), "caller": caller}
         done = accept(client.execute(documents.FORGET, {**given, "dryRun": dry_run or asks})["result"])
         if asks:
-            if not typer.confirm(f"Forget {_rows(done['rows'])}?"):
-                return
+            confirm(f"Forget {_rows(done['rows'])}?", "Nothing was forgotten.")
             done = accept(client.execute(documents.FORGET, {**given, "dryRun": False})["result"])
     if output.is_json:
         output.emit({"scope": done["scope"], "rows": done["rows"], "dryRun": dry_run})
@@ -134,7 +133,7 @@ def pin(
     target: Target,
     field: Field,
     value: Annotated[
-        str | None, typer.Argument(metavar="[VALUE]", help="Value; default: the learned one.", show_default=False)
+        str | None, typer.Argument(metavar="VALUE", help="Value; default: the learned one.", show_default=False)
     ] = None,
     caller: Caller = None,
     server: Server = None,

@@ -13,7 +13,7 @@ from app.cli.pipelines.files import read_file
 if TYPE_CHECKING:
     from app.cli.base.output import JSON, Output
 
-Words = Annotated[list[str] | None, typer.Argument(metavar="[WORD]…", help="Words to search for.", show_default=False)]
+Words = Annotated[list[str] | None, typer.Argument(metavar="WORD", help="Words to search for.", show_default=False)]
 Usable = Annotated[
     bool | None,
     typer.Option("--usable/--unusable", help="Only those that can, or cannot, run here.", show_default=False),
@@ -32,8 +32,7 @@ def apply(
     Shows the changes and asks first. Applying the same files again changes nothing.
     """
     from app.cli.base.client import Client
-    from app.cli.base.exits import CliError
-    from app.cli.base.output import Output, accept
+    from app.cli.base.output import Output, accept, confirm
     from app.cli.base.target import Target
     from app.cli.pipelines import documents
 
@@ -53,14 +52,7 @@ def apply(
                 output.say("Nothing to change.")
             return
         if not yes:
-            import sys
-
-            if not sys.stdin.isatty():
-                raise CliError(
-                    "There is no terminal to ask on. Add --yes to apply, or --dry-run to only see the changes."
-                )
-            if not typer.confirm(f"Apply {len(changed)} changes?" if len(changed) > 1 else "Apply?", err=True):
-                raise CliError("Nothing was changed.")
+            confirm(f"Apply {len(changed)} changes?" if len(changed) > 1 else "Apply the change?")
         done = accept(client.execute(documents.APPLY, {"yaml": text, "dryRun": False})["result"])["changes"]
         for change in done:
             if output.is_json:
@@ -73,7 +65,7 @@ def export(
     pipeline: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PIPELINE]…",
+            metavar="PIPELINE",
             help="Keys or ids; default: all but starters.",
             show_default=False,
             callback=whole_ids("pipe"),
@@ -92,6 +84,7 @@ def export(
     from app.cli.base.exits import CliError
     from app.cli.base.target import Target
     from app.cli.pipelines import documents
+    from app.cli.pipelines.versions import unknown_pipeline
     from runner.definitions.editor_schema import with_schema_line
 
     with Client(Target.find(server)) as client:
@@ -100,7 +93,7 @@ def export(
             for name in pipeline:
                 one = client.execute(documents.EXPORT_ONE, {"id": name})["pipeline"]
                 if one is None:
-                    raise CliError(f"{client.missed('pipeline', name)} `packline pipelines` lists them.")
+                    raise unknown_pipeline(client, name)
                 found.append(one)
         else:
             found = list(client.pages(documents.EXPORT_ALL, "pipelines", {}, limit=None))

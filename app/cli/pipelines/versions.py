@@ -44,7 +44,7 @@ def versions(
             wanted = {"id": pipeline, "first": min(100, limit - len(found)), "after": after}
             one = client.execute(documents.VERSIONS, wanted)["pipeline"]
             if one is None:
-                raise _unknown(client, pipeline)
+                raise unknown_pipeline(client, pipeline)
             current = one["currentVersion"]["number"]
             found += [{**each, "current": each["number"] == current} for each in one["versions"]["nodes"]]
             after = one["versions"]["pageInfo"]["endCursor"]
@@ -75,22 +75,27 @@ def versions(
 @pipeline.command()
 def diff(
     pipeline: Pipeline,
-    one: Number,
+    one: Annotated[
+        int | None,
+        typer.Argument(
+            parser=number(1), metavar="NUMBER", help="Number of a version; default: the one before the current one."
+        ),
+    ] = None,
     other: Annotated[
         int | None,
-        typer.Argument(parser=number(1), metavar="[OTHER]", help="The other version; default: the current one."),
+        typer.Argument(parser=number(1), metavar="OTHER", help="The other version; default: the current one."),
     ] = None,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Show what differs between two versions of a pipeline."""
+    """Show what differs between two versions of a pipeline; without numbers, the last two."""
     from app.cli.base.client import Client
     from app.cli.base.output import Output
     from app.cli.base.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
-        before, after = _two_versions(client, pipeline, one, other)
+        before, after = _two_versions(client, pipeline, _before_last(client, pipeline) if one is None else one, other)
     changes = _diff(before, after)
     if output.is_json:
         output.emit({"type": "diff", "from": before["number"], "to": after["number"], "diff": changes})
@@ -107,7 +112,7 @@ def restore(pipeline: Pipeline, number: Number, yes: Yes = False, server: Server
     Shows the changes and asks first. Runs in progress keep their version.
     """
     from app.cli.base.client import Client
-    from app.cli.base.output import Output, accept, issue_line
+    from app.cli.base.output import Output, accept, confirm, issue_line
     from app.cli.base.target import Target
     from app.cli.pipelines import documents
 
@@ -117,7 +122,7 @@ def restore(pipeline: Pipeline, number: Number, yes: Yes = False, server: Server
         if not yes:
             if not output.is_json:
                 print_diff(output, _diff(current, old))
-            _confirm(f"Restore version {number} as version {current['number'] + 1}?")
+            confirm(f"Restore version {number} as version {current['number'] + 1}?")
         change = {"pipeline": pipeline, "yaml": old["yaml"], "ifVersion": current["number"]}
         change["note"] = f"Version {number} restored"
         done = accept(client.execute(documents.RESTORE_VERSION, change)["result"])
@@ -136,7 +141,7 @@ def restore(pipeline: Pipeline, number: Number, yes: Yes = False, server: Server
 def delete(pipeline: Pipeline, yes: Yes = False, server: Server = None, as_json: Json = None) -> None:
     """Delete a pipeline: no new runs start; its runs and versions are kept."""
     from app.cli.base.client import Client
-    from app.cli.base.output import Output, accept
+    from app.cli.base.output import Output, accept, confirm
     from app.cli.base.target import Target
     from app.cli.pipelines import documents
 
@@ -144,15 +149,32 @@ def delete(pipeline: Pipeline, yes: Yes = False, server: Server = None, as_json:
     with Client(Target.find(server)) as client:
         found = client.execute(documents.PIPELINE_KEY, {"id": pipeline})["pipeline"]
         if found is None:
-            raise _unknown(client, pipeline)
+            raise unknown_pipeline(client, pipeline)
         if not yes:
-            _confirm(f"Delete {found['key']} ({found['name']})?")
+            confirm(f"Delete {found['key']} ({found['name']})?")
         given = {"pipeline": found["id"], "key": found["key"]}
         accept(client.execute(documents.DELETE_PIPELINE, given)["result"])
     if output.is_json:
         output.emit({"type": "deleted", "id": found["id"], "key": found["key"]})
     else:
         output.say(f"{found['key']} is deleted. Its runs and versions are kept.")
+
+
+def _before_last(client: Client, pipeline: str) -> int:
+    """The number of the version before the current one.
+
+    Raises:
+        CliError: there is no such pipeline, or it has one version.
+    """
+    from app.cli.base.exits import CliError
+    from app.cli.pipelines import documents
+
+    found = client.execute(documents.VERSIONS, {"id": pipeline, "first": 2})["pipeline"]
+    if found is None:
+        raise unknown_pipeline(client, pipeline)
+    if len(found["versions"]["nodes"]) < 2:
+        raise CliError(f"{pipeline} has only one version, so there is nothing to compare it with.")
+    return int(found["versions"]["nodes"][1]["number"])
 
 
 def _two_versions(client: Client, pipeline: str, one: int, other: int | None) -> tuple[JSON, JSON]:
@@ -167,7 +189,7 @@ def _two_versions(client: Client, pipeline: str, one: int, other: int | None) ->
     given = {"id": pipeline, "one": one} | ({} if other is None else {"other": other})
     found = client.execute(documents.TWO_VERSIONS, given)["pipeline"]
     if found is None:
-        raise _unknown(client, pipeline)
+        raise unknown_pipeline(client, pipeline)
     chosen = found["one"], found["currentVersion"] if other is None else found["other"]
     for asked, version in zip((one, other), chosen, strict=True):
         if version is None:
@@ -194,18 +216,8 @@ def print_diff(output: Output, changes: str) -> None:
         output.console.print(Text(line, style=colour))
 
 
-def _confirm(question: str) -> None:
-    import sys
-
+def unknown_pipeline(client: Client, name: str) -> Exception:
+    """The error for a name that no pipeline has."""
     from app.cli.base.exits import CliError
 
-    if not sys.stdin.isatty():
-        raise CliError(f"{question} There is no terminal to ask on: repeat the command with --yes.")
-    if not typer.confirm(question, err=True):
-        raise CliError("Nothing was changed.")
-
-
-def _unknown(client: Client, pipeline: str) -> Exception:
-    from app.cli.base.exits import CliError
-
-    return CliError(f"{client.missed('pipeline', pipeline)} `packline pipelines` lists them.")
+    return CliError(f"{client.missed('pipeline', name)} `packline pipelines` lists them.")

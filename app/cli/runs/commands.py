@@ -47,7 +47,7 @@ def run(
     inputs_file: InputsFile = None,
     uploads: Uploads = None,
     from_memory: FromMemory = None,
-    title: Annotated[str | None, typer.Option(help="Title of the run.", show_default=False)] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the run; for pipelines.", show_default=False)] = None,
     version: Annotated[
         str | None, typer.Option(help="Version of the pipeline or pack; default: the current one.")
     ] = None,
@@ -56,7 +56,7 @@ def run(
         typer.Option(
             parser=number(0.001, 86_400, whole=False),
             metavar="SECONDS",
-            help="Longest time the run may take, at most 86,400.",
+            help="Longest time the run may take, at most 86,400; for pipelines.",
         ),
     ] = None,
     idempotency_key: IdempotencyKey = None,
@@ -360,11 +360,14 @@ _INPUT_SOURCES = {
 
 def _confirm_repeats(output: Output, plan: JSON | None, actions: tuple[str, ...]) -> None:
     """Ask before steps with these actions repeat external changes."""
+    from app.cli.base.output import confirm
+
     steps = (plan or {}).get("steps", ())
     repeats = [step["key"] for step in steps if step["mayRepeatEffects"] and step["action"] in actions]
     if repeats:
         _show_preview(output, plan)
-        _confirm(output, f"External changes of {', '.join(repeats)} may happen a second time. Continue?")
+        output.note("")
+        confirm(f"External changes of {', '.join(repeats)} may happen a second time. Continue?", "Nothing was done.")
 
 
 def _show_preview(output: Output, plan: JSON | None) -> None:
@@ -409,18 +412,6 @@ def _shortened(value: Any) -> Any:  # noqa: ANN401 - JSON
     if isinstance(value, list):
         return [*map(_shortened, value[:_LIST_ITEMS]), *(["…"] if len(value) > _LIST_ITEMS else [])]
     return value
-
-
-def _confirm(output: Output, question: str) -> None:
-    import sys
-
-    from app.cli.base.exits import CliError
-
-    if not sys.stdin.isatty():
-        raise CliError(f"{question} There is no terminal to ask on: repeat the command with --yes.")
-    output.note("")
-    if not typer.confirm(question, err=True):
-        raise CliError("Nothing was done.")
 
 
 def _say_or_emit(output: Output, text: str, value: object) -> None:

@@ -14,11 +14,17 @@ if TYPE_CHECKING:
 
 def runs(
     state: Annotated[
-        list[str] | None, typer.Option(help="Only runs in this state; repeatable.", show_default=False)
+        list[str] | None,
+        typer.Option(metavar="STATE", help="Only runs in this state; repeatable.", show_default=False),
     ] = None,
     pipeline: Annotated[
         list[str] | None,
-        typer.Option(help="Only runs of this pipeline.", show_default=False, callback=whole_ids("pipe")),
+        typer.Option(
+            metavar="PIPELINE",
+            help="Only runs of this pipeline; repeatable.",
+            show_default=False,
+            callback=whole_ids("pipe"),
+        ),
     ] = None,
     search: Annotated[str | None, typer.Option(help="Search title, inputs and failure.", show_default=False)] = None,
     attention: Annotated[bool, typer.Option("--attention", help="Only failed runs nobody has looked at.")] = False,

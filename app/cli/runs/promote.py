@@ -15,6 +15,7 @@ def promote(
     include: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="RUN",
             help="Another pack call of the chain; repeatable. Default: find them by their outputs.",
             show_default=False,
             callback=whole_ids("run"),

@@ -27,7 +27,7 @@ def transcript(
     run_id: RunId,
     step: Annotated[
         str | None,
-        typer.Argument(metavar="[STEP]", help="Key of the step; default: the last agent step that has started."),
+        typer.Argument(metavar="STEP", help="Key of the step; default: the last agent step that has started."),
     ] = None,
     attempt: Annotated[
         int | None, typer.Option(parser=number(1), metavar="NUMBER", help="Attempt of the step; default: the last.")

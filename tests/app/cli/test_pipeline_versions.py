@@ -35,13 +35,18 @@ def test_versions_are_listed_compared_and_restored_and_the_pipeline_is_deleted(m
     (told,) = machine.lines("pipeline", "diff", "mine", "1")
     assert (told["from"], told["to"]) == (1, 2)
     assert "-description: Reads a text.\n+description: Reads nothing." in told["diff"]
+    assert machine.lines("pipeline", "diff", "mine") == [told], "the last two"
+    alone = machine.run("pipeline", "diff", "sample").stderr
+    assert alone == "packline: sample has only one version, so there is nothing to compare it with.\n"
     assert "do not differ" in machine.run("pipeline", "diff", "mine", "2", "2", "--text").stdout
     missing = machine.run("pipeline", "diff", "mine", "1", "7")
     assert missing.stderr == ("packline: mine has no version 7. `packline pipeline versions mine` lists them.\n")
 
     asked = machine.run("pipeline", "restore", "mine", "1", "--text")
     assert (asked.returncode, "+description: Reads a text." in asked.stdout) == (2, True)
-    assert "Restore version 1 as version 3?" in asked.stderr
+    assert asked.stderr == (
+        "packline: Restore version 1 as version 3? There is no terminal to ask on: repeat the command with `--yes`.\n"
+    )
     (restored,) = machine.lines("pipeline", "restore", "mine", "1", "--yes")
     assert restored["pipeline"]["currentVersion"] == {"number": 3}
     assert "description: Reads a text." in machine.run("export", "mine").stdout

@@ -90,6 +90,13 @@ def test_last_is_the_newest_run_of_the_caller_or_its_one_artifact(packline, runs
     )
 
 
+def test_a_misspelt_last_is_recognised(packline, server):
+    for typed in ("@lst", "@Last", "@latest"):
+        assert packline("show", typed).err == f"packline: `{typed}` is unknown. Did you mean `@last`?\n"
+    server.answers["CliGrant"] = REFUSED
+    assert "Did you mean" not in packline("credential", "grant", "key", "@ada").err
+
+
 def test_other_ids_are_completed_too(packline, server):
     end = "01KAV00000AAAAAAAAAAAAAAAA"
     server.answers["CliPipelineIds"] = page({"id": f"pipe_{end}", "key": "deck"})

@@ -352,7 +352,7 @@ def _answer(request: bytes) -> bytes:
     except BaseException as error:  # Rust panics and sys.exit() are no Exceptions
         raised = describe(error, package=pack_modules.package_of(module), without=__file__)
         if isinstance(error, Exception):
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(BaseException):  # its class may do anything when it is pickled
                 body = pickle.dumps(("exception", error, raised))
                 pickle.loads(body)
                 return body

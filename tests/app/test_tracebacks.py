@@ -53,6 +53,12 @@ def ending() -> None:
     raise Ending("tea")
 
 
+def noted() -> None:
+    error = ValueError("Too hot.")
+    error.add_note("in cup 3")
+    raise error
+
+
 def frozen() -> None:
     raise Frozen(7)
 
@@ -96,6 +102,8 @@ BODIES = {
     "strange": "strange()",
     "ending": "ending()",
     "ending_in_process": "await ctx.run_in_process(ending)",
+    "noted": "noted()",
+    "noted_in_process": "await ctx.run_in_process(noted)",
     "frozen": "await ctx.run_in_process(frozen)",
     "late": 'raise TimeoutError("nobody answered")',
     "error": 'raise PackError("not_found", "It is not there.")',
@@ -173,6 +181,14 @@ async def test_an_exception_of_any_class_can_be_described(fleet: Fleet):
         raised = attempt["exception"]
         assert (raised["type"], raised["frames"][-1]["function"]) == (kind, name.partition("_")[0])
         assert attempt["failure"]["code"] == "HANDLER_FAILED"
+
+
+async def test_notes_of_an_exception_belong_to_its_message(fleet: Fleet):
+    server = await fleet.up("one")
+    for name in ("noted", "noted_in_process"):
+        _, attempt = await ran(server, name)
+        assert attempt["exception"]["message"] == "Too hot.\nin cup 3"
+        assert attempt["exception"]["traceback"][-2:] == ["ValueError: Too hot.", "in cup 3"]
 
 
 async def test_other_exceptions_leave_theirs(fleet: Fleet, tmp_path: Path):

@@ -30,6 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from scripts.make_run import DEMOS, LOOPBACK, LocalServers, Running
+from scripts.tools_check import CHROMIUM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -386,7 +387,7 @@ async def photograph(servers: LocalServers, running: Running, shots: list[Shot],
     """Takes every picture in both themes."""
     from playwright.async_api import async_playwright
 
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         await take(browser, servers, running, shots, "light", folder)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from typing import TYPE_CHECKING
 
-from starlette.responses import JSONResponse
+from starlette.responses import Response
 from starlette.routing import Route
 
 from runner.definitions.editor_schema import SCHEMA_PATH, definition_schema
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-    from starlette.responses import Response
 
 
 def definition_schema_route(max_steps: int) -> Route:
     """The route of the schema; see `definition_schema` for the argument."""
 
+    @cache
+    def body() -> str:
+        return json.dumps(definition_schema(max_steps))
+
     async def answer(_request: Request) -> Response:
-        return JSONResponse(definition_schema(max_steps), media_type="application/schema+json")
+        return Response(body(), media_type="application/schema+json")
 
     return Route(SCHEMA_PATH, answer, methods=["GET"])

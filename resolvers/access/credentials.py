@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import orjson
@@ -14,6 +13,7 @@ from runner.failures import PackError
 from runner.issues import Hint, argument_error, has_errors, hint_of
 from runner.json_values import forbidden_text
 from runner.packs.availability import Requirement
+from runner.packs.needs import CREDENTIAL_KEY
 from runner.secrets.credential_kinds import KINDS, CredentialKind, kind_issues, merged_fields
 from runner.secrets.credential_tests import test_credential
 from runner.secrets.vault_sync import VaultLockedError
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 DESCRIPTION_CHARACTERS = 500
 #: How often a change is tried when another one commits at the same time.
 ATTEMPTS = 5
-_KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
 
 
 @operation("credentials", scope=Scope.MANAGE, kind="query")
@@ -190,7 +189,7 @@ async def _change(
 
 def _shape_issues(key: str, kind: str, description: str | Keep | None) -> list[Issue]:
     issues = kind_issues(kind)
-    if not _KEY.match(key):
+    if not CREDENTIAL_KEY.match(key):
         issues.append(
             argument_error(
                 "key",

@@ -359,8 +359,7 @@ class Labels:
             name: Name of the pipeline or pack, for a run without a title.
         """
         redactor = context.services.redactor
-        masked = redactor.value(values)
-        assert isinstance(masked, dict), "masking keeps the shape"
+        masked = _masked(context, values)
         label = redactor.text(title) if title is not None else run_title(redactor.text(name), masked)
         return cls(label, f"{FOUND_BY_WORDS}{label}\n{_searchable_text(masked)}".lower())
 
@@ -383,13 +382,20 @@ class Labels:
             title: The run's title until now.
             name: Name of the pipeline or pack.
         """
+        shown = context.services.redactor.text(name)
         sources: list[dict[str, JSONValue]] = [{key: value} for key, value in before.items()]
         for source in ({}, *sources):
-            if cls.of(context, source, name=name).title == title:
+            if run_title(shown, _masked(context, source)) == title:
                 # The same input first: stored inputs are no longer in the order in which they were given.
                 first = {key: after[key] for key in source if key in after}
                 return cls.of(context, {**first, **after}, name=name)
         return cls.of(context, after, title=title, name=name)
+
+
+def _masked(context: Context, values: dict[str, JSONValue]) -> dict[str, JSONValue]:
+    masked = context.services.redactor.value(values)
+    assert isinstance(masked, dict), "masking keeps the shape"
+    return masked
 
 
 def _searchable_text(inputs: dict[str, JSONValue]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -10,6 +11,7 @@ from runner.packs.installed import has_module, has_program
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+CREDENTIAL_KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
 #: Names of `runner.secrets.credential_kinds.KINDS`; empty for any kind.
 CredentialKindName: TypeAlias = Literal[
     "", "github", "ghost", "smtp", "openai", "anthropic", "google", "elevenlabs", "openai-compatible", "generic"

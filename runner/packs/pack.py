@@ -21,7 +21,7 @@ from runner.excerpts import excerpt
 from runner.issues import nearest
 from runner.json_values import forbidden_text, text_problem
 from runner.packs.metadata import Metadata
-from runner.packs.needs import CredentialKindName, CredentialNeed, ModelNeed, Service
+from runner.packs.needs import CREDENTIAL_KEY, CredentialKindName, CredentialNeed, ModelNeed, Service
 from runner.packs.revalidation import find_misfit
 from runner.schemas.pydantic_messages import needed
 
@@ -38,7 +38,6 @@ Effects = Literal["none", "idempotent", "external"]
 
 PACK_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+\Z")
 PACK_VERSION = re.compile(r"((0|[1-9][0-9]{0,8})\.){2}(0|[1-9][0-9]{0,8})\Z")
-CREDENTIAL_KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
 MAX_TIMEOUT_SECONDS = 86_400
 _FLAGS = ("repeatable", "preserves_session", "uses_session", "uses_agent", "at_most_once", "takes_idempotency_key")
 #: Longest value in a message, in characters.

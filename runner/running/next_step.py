@@ -19,9 +19,6 @@ from store.database.ids import new_id, with_prefix
 from store.runs.unit_types import AttemptStart
 from store.states import StepState
 
-#: Longest note of an attempt.
-NOTE_CHARACTERS = 1000
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -30,6 +27,9 @@ if TYPE_CHECKING:
     from runner.packs.pack import Pack
     from runner.running.resources import Resources
     from store.runs.unit_types import ClaimedStep
+
+#: Longest note of an attempt.
+NOTE_CHARACTERS = 1000
 
 
 class StepPreparer:

@@ -22,6 +22,7 @@ import httpx2
 import pytest
 
 from app.http.pages import BUILT_PAGE
+from scripts import tools_check
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Locator, Page, Request
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, tools_check.CHROMIUM)), None)
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 #: Long enough for a loaded machine; a test that waits so long has failed.
 PATIENCE_MS = 60_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -12,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route, WebSocketRoute
 
 from app.graphiql import BUILT_FILES, graphiql_routes
+from tests.support.browser import CHROMIUM, PATIENCE_MS
 from tests.support.graphql_app import World, build_app
 from tests.support.graphql_client import serve
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.async_api import Page, Request
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PATIENCE_MS = 60_000
 
 
 def build(files: Path | None = None) -> Starlette:

@@ -1,7 +1,6 @@
 """The login link in a real browser: the page reads the secret behind the `#`, the cookie then works."""
 
 import asyncio
-import shutil
 from contextlib import asynccontextmanager
 
 import pytest
@@ -17,7 +16,7 @@ from app.http.pages import home_without_ui
 from app.server import run_app
 from app.settings.server import Settings
 from store.database.engine import open_store
-from tests.support.browser import PATIENCE_MS
+from tests.support.browser import CHROMIUM, PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
@@ -51,14 +50,13 @@ async def serving(folder):
 
 
 async def test_a_browser_follows_the_link(tmp_path):
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
+    if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")
     from playwright.async_api import async_playwright
 
     async with serving(tmp_path / "data") as (url, authenticator), async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox"], timeout=2 * PATIENCE_MS
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=2 * PATIENCE_MS
         )
         page = await browser.new_page()
         page.set_default_timeout(PATIENCE_MS)

@@ -19,21 +19,20 @@ import structlog
 from app.auth.throttle import Throttle
 from resolvers.context import Caller
 from store.access.audit import append_audit
-from store.access.callers import ensure_caller, find_without_login, list_callers
+from store.access.callers import ensure_caller, find_without_login
 from store.access.tokens import (
     TOUCH_EVERY,
     TokenKind,
     create_token,
     find_holder,
     find_tokens,
+    has_access,
     hash_secret,
-    list_tokens,
     revoke_token,
     touch_token,
     use_login_link,
 )
 from store.database.errors import StoreError
-from store.database.paging import PageWindow
 from store.database.wakes import Topic
 from store.states import Scope
 
@@ -309,15 +308,7 @@ class Authenticator:
 
     async def is_set_up(self) -> bool:
         """Whether anybody can prove who they are: by the bootstrap token, a login, or a token made by hand."""
-        if self._bootstrap_hash is not None:
-            return True
-        for caller in await list_callers(self._store, PageWindow(limit=100)):
-            tokens = await list_tokens(self._store, caller.id, PageWindow(limit=100))
-            if any(token.revoked_at is None and token.name != CLI_TOKEN_NAME for token in tokens):
-                return True
-            if await list_tokens(self._store, caller.id, PageWindow(limit=1), kind=TokenKind.BROWSER):
-                return True
-        return False
+        return self._bootstrap_hash is not None or await has_access(self._store, except_name=CLI_TOKEN_NAME)
 
     async def make_cli_token(self) -> NewToken:
         """A token for the commands of the user the server runs as."""

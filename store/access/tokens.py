@@ -265,6 +265,13 @@ async def list_tokens(
     return [_token(row) for row in await fetch_page(store, wanted, [(TOKEN.c.id, True)], window)]
 
 
+async def has_access(store: Store, *, except_name: str) -> bool:
+    """Return whether anybody has a bearer token of another name that is not revoked, or has signed in."""
+    token = (TOKEN.c.kind == TokenKind.TOKEN.value) & TOKEN.c.revoked_at.is_(None) & (TOKEN.c.name != except_name)
+    wanted = sa.select(TOKEN.c.id).where(token | (TOKEN.c.kind == TokenKind.BROWSER.value)).limit(1)
+    return (await store.read(wanted)).first() is not None
+
+
 async def scopes_of(store: Store, caller_id: str, now: datetime) -> frozenset[Scope]:
     """Return the union of the scopes of a caller's valid bearer tokens."""
     found = await store.read(

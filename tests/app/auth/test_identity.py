@@ -438,6 +438,17 @@ async def test_the_command_lines_own_token_does_not_count_as_set_up(house):
     assert await house.authenticator.is_set_up()
 
 
+async def test_a_token_of_the_oldest_of_many_callers_counts_as_set_up(house):
+    await house.token()
+
+    def many(conn):
+        for number in range(101):
+            ensure_caller(conn, f"ada-{number}", "Ada")
+
+    await house.store.write(many)
+    assert await house.authenticator.is_set_up()
+
+
 async def test_a_login_and_a_bootstrap_token_count_as_set_up(make_house):
     house = await make_house()
     await signed_in(house)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.secrets.vault import CredentialRequester
@@ -186,9 +187,9 @@ class Context:
 
         return await self.services.store.write(audited)
 
-    async def commit_unchanged(self) -> None:
+    async def commit_unchanged(self, **detail: JSONValue) -> None:
         """Write the audit row of an accepted command that changes nothing, such as a dry run."""
-        await self.services.store.write(self.record)
+        await self.services.store.write(partial(self.record, **detail))
 
     def record(self, conn: Connection, /, **detail: JSONValue) -> None:
         """Write the audit row of the accepted command inside a unit that something else commits."""

@@ -313,7 +313,7 @@ async def find_replay(context: Context, key: str | None, request: str | None, wa
     run_id = None if key is None else await earlier_run(context, key, request)
     if run_id is None:
         return None
-    await context.commit_unchanged()
+    await context.commit_unchanged(run=run_id, coalesced=False, replayed=True)
     if wait_seconds:
         await context.services.engine.wait_ended(run_id, wait_seconds)
     return Started(run_id, replayed=True)

@@ -11,7 +11,7 @@ import pytest
 from packline import Missing, Pack, PackContext, Service, pack
 from store.database.errors import StoreError, StoreFullError, StoreUncertainError
 from store.runs import reads as run_reads
-from tests.support.front_door import command, ended, look, ran, save, start, statements, step
+from tests.support.front_door import audit_rows, command, ended, look, ran, save, start, statements, step
 from tests.support.packs import Echoed, Text, Workbench
 from tests.support.product import product
 
@@ -130,6 +130,8 @@ async def test_an_idempotency_key_finds_its_run_in_any_state(it: Product) -> Non
     again = await start(it, "echo", {"text": "tea"}, idempotencyKey="k1")
     assert (first["replayed"], again["replayed"]) == (False, True)
     assert again["run"] == first["run"]
+    told = [row["detail"] for row in await audit_rows(it, "run_pipeline")]
+    assert [(row["run"], row["replayed"]) for row in told] == [(first["run"]["id"], True), (first["run"]["id"], False)]
 
     clash = await start(it, "echo", {"text": "coffee"}, idempotencyKey="k1")
     assert (clash["__typename"], clash["code"]) == ("ConflictProblem", "CONFLICT")

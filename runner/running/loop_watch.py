@@ -111,15 +111,14 @@ class LoopWatch:
         found = self._attempts_of(task, frames)
         if not found or not frames:
             return
+        packages = {package_of(one.pack.handler.__module__) for one in found}
+        place = _place(next((one for one in frames if package_of(_module(one)) in packages), frames[0]))
         if len(found) > 1:
-            seconds, place = round(monotonic() - since, 1), _place(frames[0])
+            seconds = round(monotonic() - since, 1)
             packs = sorted({one.pack.name for one in found})
             log.warning("one of several runs blocks the server", packs=packs, place=place, seconds=seconds)
             return
         (attempt,) = found
-        package = package_of(attempt.pack.handler.__module__)
-        inmost = next((one for one in frames if package_of(_module(one)) == package), frames[0])
-        place = _place(inmost)
         if place in attempt.blocked_at:
             return
         # Without reading a file, which would let code that holds the GIL run on meanwhile.

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from packline import PackContext, pack
 from runner.running import loop_watch
-from tests.support.front_door import command, ran, save, step
+from tests.support.front_door import command, ran, save, step, until_state
 from tests.support.product import product
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def note(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    if event["event"] == "a pack blocks the server":
+    if event["event"] in ("a pack blocks the server", "one of several runs blocks the server"):
         _told.release()
     return event
 
@@ -143,6 +143,26 @@ async def test_a_task_of_the_handler_is_told_and_the_failure_stays(tmp_path: Pat
         run = (await command(it, "runPack", pack="test.fails", input={}, waitSeconds=20))["run"]
     assert run["failure"]["code"] == "HANDLER_FAILED"
     assert run["steps"][0]["warnings"][0].startswith("test.fails blocked the server for ")
+
+
+async def test_where_it_may_be_one_of_several_runs_only_the_servers_log_says_so(tmp_path: Path) -> None:
+    released = asyncio.Event()
+
+    @pack("test.patient", version="1.0.0", effects="none", repeatable=True)
+    async def patient(ctx: PackContext, given: Nothing) -> Nothing:
+        await released.wait()
+        return given
+
+    async with product(tmp_path, [fails, patient]) as it:
+        other = (await command(it, "runPack", pack="test.patient", input={}))["run"]
+        await until_state(it, other["id"], "RUNNING")
+        run = (await command(it, "runPack", pack="test.fails", input={}, waitSeconds=20))["run"]
+        released.set()
+        await until_state(it, other["id"], "SUCCEEDED")
+    assert run["steps"][0]["warnings"] == []
+    (line,) = (line for line in _log if line["event"] == "one of several runs blocks the server")
+    assert line["packs"] == ["test.fails", "test.patient"]
+    assert ", in block" in line["place"]
 
 
 async def test_each_place_is_told_once(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ import importlib
 import importlib.metadata
 import keyword
 import re
+import shlex
+import sys
 import traceback
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -23,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from runner.excerpts import excerpt, plain_text
 from runner.issues import nearest
+from runner.packs.installed import find_module
 from runner.packs.metadata import Metadata
 from runner.packs.pack import Pack, PackDefinitionError
 from runner.packs.schemas import schema_problem
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 
 SourceKind = Literal["builtin_folder", "user_folder", "entry_point", "mcp_server"]
 ENTRY_POINT_GROUP = "packline.packs"
+#: File of a pack folder that lists the distributions its packs import.
+REQUIREMENTS = "requirements.txt"
 #: Prefix of packs of mounted MCP servers, `mcp.<server>.<tool>`.
 MOUNT_AREA = "mcp."
 _DECLARED = re.compile(r"""\bpack\(\s*(?:name\s*=\s*)?["']([a-z0-9_.]+)["']""")
@@ -52,13 +57,31 @@ class LoadError:
 
     Attributes:
         origin: The file, folder or entry point that failed.
-        message: What is wrong, with the line if known.
+        problem: What is wrong.
         packs: Names of its packs, as far as known.
+        file: The file where it is wrong, which may be one that `origin` imports; None if unknown.
+        line: Its line; None if unknown.
     """
 
     origin: str
-    message: str
+    problem: str
     packs: tuple[str, ...] = ()
+    file: str | None = None
+    line: int | None = None
+
+    @property
+    def message(self) -> str:
+        """What is wrong, with the line if known."""
+        if self.line is None:
+            return self.problem
+        return (
+            f"{self.problem} ({f'line {self.line}' if self.file == self.origin else f'{self.file}, line {self.line}'})"
+        )
+
+    @property
+    def place(self) -> str:
+        """The file and line, as `file:line`; what is known of it."""
+        return self.origin if self.line is None else f"{self.file}:{self.line}"
 
     def message_for(self, pack: str) -> str:
         """Say why a pack is missing, in one sentence with the file's path from the pack folder."""
@@ -170,9 +193,9 @@ class Registry:
         self.revision += 1
         errors = list(source.load_errors)
         for origin, pack in packs:
-            problem = self._objection(pack, source.kind, origin)
+            problem = self._objection(pack, source.kind)
             if problem is not None:
-                errors.append(LoadError(origin, problem, (pack.name,)))
+                errors.append(LoadError(origin, problem, (pack.name,), *_declared_at(pack)))
                 continue
             if any(entry.pack is pack for entry in self._versions.get(pack.name, ())):
                 continue  # imported by another file, or named by two entry points
@@ -195,7 +218,7 @@ class Registry:
             else:
                 del self._versions[name]
 
-    def _objection(self, pack: Pack, kind: SourceKind, origin: str) -> str | None:
+    def _objection(self, pack: Pack, kind: SourceKind) -> str | None:
         if pack.name.startswith(MOUNT_AREA) != (kind == "mcp_server"):
             return f"Pack {pack.name}: names that start with `{MOUNT_AREA}` belong to mounted MCP servers."
         for entry in self._versions.get(pack.name, ()):
@@ -207,18 +230,14 @@ class Registry:
                 )
         # Tests check the schemas of built-in packs, `runner.mounts.tools` those of tools.
         if kind in ("user_folder", "entry_point") and (problem := schema_problem(pack)) is not None:
-            return f"Pack {pack.name}: {problem}{_declared_at(pack, origin)}"
+            return f"Pack {pack.name}: {problem}"
         return None
 
 
-def _declared_at(pack: Pack, origin: str) -> str:
-    """Return where a pack's function begins, in brackets; empty if that is unknown."""
+def _declared_at(pack: Pack) -> tuple[str | None, int | None]:
+    """Return the file and line where a pack's function begins, if known."""
     code = getattr(pack.handler, "__code__", None)
-    return "" if code is None else f" ({_place(code.co_filename, code.co_firstlineno, origin)})"
-
-
-def _place(file: str, line: int | None, origin: str) -> str:
-    return f"line {line}" if file == origin else f"{file}, line {line}"
+    return (None, None) if code is None else (code.co_filename, code.co_firstlineno)
 
 
 def builtins_folder() -> Path:
@@ -239,42 +258,57 @@ def load_registry(builtin_folder: Path, user_folders: Sequence[Path] = (), *, en
     Files that this process has already imported are not run again.
     """
     registry = Registry()
-    _load_folder(registry, "builtin_folder", "builtin", builtin_folder)
+    registry.put(*read_folder("builtin_folder", "builtin", builtin_folder))
     for folder in user_folders:
-        _load_folder(registry, "user_folder", _source_name(folder), folder)
+        registry.put(*read_folder("user_folder", source_name(folder), folder))
     if entry_points:
         _load_entry_points(registry)
     return registry
 
 
-def _source_name(folder: Path) -> str:
+def source_name(folder: Path) -> str:
     """Make a unique Python identifier for a folder, the same at every start."""
     path = folder.resolve()
     digest = hashlib.sha256(str(path).encode()).hexdigest()[:8]
     return f"{re.sub(r'[^a-z0-9]+', '_', path.name.lower()).strip('_') or 'packs'}_{digest}"
 
 
-def _load_folder(registry: Registry, kind: SourceKind, source: str, folder: Path) -> None:
+def read_folder(
+    kind: SourceKind, source: str, folder: Path, *, only: Path | None = None
+) -> tuple[PackSource, list[tuple[str, Pack]]]:
+    """Import the files of a pack folder; return its source with the errors, and its packs with their files.
+
+    Args:
+        kind: The kind of the source.
+        source: Name of the folder's package, see `runner.processes.pack_modules`.
+        folder: The pack folder.
+        only: The one file to import; None for all.
+    """
     packs_folder = folder.resolve() / "packs"
     if not packs_folder.is_dir():
         message = f"There is no folder {packs_folder}. A pack folder has files packs/<area>/<verb>.py."
-        registry.put(PackSource(kind, str(folder), (LoadError(str(folder), message),)), ())
-        return
+        return PackSource(kind, str(folder), (LoadError(str(folder), message),)), []
     package = pack_modules.add_source(source, str(packs_folder))
     packs: list[tuple[str, Pack]] = []
     errors: list[LoadError] = []
     with _models_when_used() if kind == "builtin_folder" else nullcontext():
-        for file in sorted(packs_folder.glob("*/*.py")):
-            area, verb = file.parent.name, file.stem
-            if area.startswith("_") or verb.startswith("_"):
+        for file in pack_files(packs_folder):
+            if only is not None and file != only:
                 continue
             try:
-                _require_identifiers(area, verb)
-                module = importlib.import_module(f"{package}.{area}.{verb}")
+                _require_identifiers(file.parent.name, file.stem)
+                module = importlib.import_module(f"{package}.{file.parent.name}.{file.stem}")
                 packs += [(str(file), pack) for pack in _packs_in(module)]
             except BaseException as error:  # a pack file may raise anything, also SystemExit and KeyboardInterrupt
-                errors.append(LoadError(plain_text(file), _describe(error, package, str(file)), _names_in(file)))
-    registry.put(PackSource(kind, str(folder), tuple(errors)), packs)
+                problem, at, line = _describe(error, package, str(file), folder)
+                errors.append(LoadError(plain_text(file), problem, _names_in(file), at, line))
+    return PackSource(kind, str(folder), tuple(errors)), packs
+
+
+def pack_files(packs_folder: Path) -> list[Path]:
+    """List the files that may declare packs, in the order in which they are imported."""
+    files = sorted(packs_folder.glob("*/*.py"))
+    return [file for file in files if not file.parent.name.startswith("_") and not file.stem.startswith("_")]
 
 
 @contextmanager
@@ -323,7 +357,8 @@ def _load_entry_points(registry: Registry) -> None:
         try:
             packs = [(origin, pack) for pack in _packs_of(point.load())]
         except BaseException as error:
-            errors.append(LoadError(origin, _describe(error, point.module.partition(".")[0], origin)))
+            problem, at, line = _describe(error, point.module.partition(".")[0], origin)
+            errors.append(LoadError(origin, problem, (), at, line))
         registry.put(PackSource("entry_point", origin, tuple(errors)), packs)
 
 
@@ -339,26 +374,45 @@ def _packs_of(loaded: object) -> list[Pack]:
     raise TypeError(f"It names a {type(loaded).__name__}; expected a module, a pack or a list of packs.")
 
 
-def _describe(error: BaseException, package: str, origin: str) -> str:
-    """Describe an exception in one line, with the author's last line: the last frame in a module of the package."""
+def _describe(
+    error: BaseException, package: str, origin: str, folder: Path | None = None
+) -> tuple[str, str | None, int | None]:
+    """Describe an exception in one line; return it with the author's last file and line, if known.
+
+    That is the last frame in a module of the package.
+
+    Args:
+        error: The exception.
+        package: The package of the pack's modules.
+        origin: The file or entry point.
+        folder: The pack folder, which may have a `requirements.txt`.
+    """
+    file, line = None, None
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        if f"{frame.f_globals.get('__name__')}.".startswith(f"{package}."):
+            file, line = frame.f_code.co_filename, number
     match error:
         case SyntaxError():
-            elsewhere = "" if error.filename in (None, origin) else f" of {error.filename}"
-            return _one_line(f"Syntax error in line {error.lineno}{elsewhere}: {error.msg}")
+            text = f"Syntax error: {error.msg}"
+            file, line = error.filename or origin, error.lineno
         case SystemExit():
             text = f"It ended the process (sys.exit({error.code!r})) instead of declaring packs."
         case PackDefinitionError():
             text = str(error)
         case ValidationError():
             text = _misfit(error)
+        case ModuleNotFoundError(name=str(name)) if find_module(top := name.partition(".")[0]) is None:
+            text = f"No module named {name!r}. Install it for the server's Python: `{_install_command(top, folder)}`."
         case _:
             text = ": ".join(part for part in (type(error).__name__, text_of(error)) if part)
-    places = [
-        _place(frame.f_code.co_filename, line, origin)
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if f"{frame.f_globals.get('__name__')}.".startswith(f"{package}.")
-    ]
-    return _one_line(f"{text} ({places[-1]})" if places else text)
+    return _one_line(text), None if file is None else plain_text(file), line
+
+
+def _install_command(module: str, folder: Path | None) -> str:
+    """Return the command that installs a module: with the pack folder's requirements if it lists them."""
+    requirements = None if folder is None else folder.resolve() / REQUIREMENTS
+    given = ["-r", str(requirements)] if requirements is not None and requirements.is_file() else [module]
+    return shlex.join([sys.executable, "-m", "pip", "install", *given])
 
 
 def _misfit(error: ValidationError) -> str:

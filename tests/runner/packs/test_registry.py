@@ -70,7 +70,7 @@ def test_versions_are_ordered_as_numbers_and_found_by_major(tmp_path, empty):
 
 
 BROKEN = {
-    "syntax": ("def broken(:\n", "Syntax error in line 1"),
+    "syntax": ("def broken(:\n", "Syntax error: invalid syntax (line 1)"),
     "exception": ("x = 1\nraise ValueError('no luck')\n", "ValueError: no luck (line 2)"),
     "exit": ("import sys\nsys.exit(3)\n", "sys.exit(3)"),
     "interrupt": ("raise KeyboardInterrupt\n", "KeyboardInterrupt"),
@@ -125,6 +125,31 @@ def test_a_declaration_in_a_helper_is_reported_with_the_helpers_place(tmp_path, 
     folder = write_pack_folder(tmp_path / "mine", files)
     (error,) = load(empty, folder).load_errors()
     assert error.message.endswith(f"in lower case. ({folder}/packs/_shared.py, line 19)")
+
+
+def test_a_missing_module_is_reported_with_the_command_that_installs_it(tmp_path, empty):
+    folder = write_pack_folder(tmp_path / "mine", {"text/needs.py": "import no_such_module_at_all.part\n"})
+    (error,) = load(empty, folder).load_errors()
+    pip = f"{sys.executable} -m pip install"
+    assert error.problem == (
+        f"No module named 'no_such_module_at_all'. Install it for the server's Python: `{pip} no_such_module_at_all`."
+    )
+    assert (error.file, error.line) == (f"{folder}/packs/text/needs.py", 1)
+
+
+def test_a_missing_module_of_a_folder_with_requirements_is_installed_from_them(tmp_path, empty):
+    folder = write_pack_folder(tmp_path / "mine", {"text/needs.py": "import no_such_module_at_all\n"})
+    (folder / "requirements.txt").write_text("no-such-distribution==1.0\n", "utf-8")
+    (error,) = load(empty, folder).load_errors()
+    assert f"`{sys.executable} -m pip install -r {folder}/requirements.txt`" in error.message
+
+
+def test_a_missing_sibling_is_not_to_be_installed(tmp_path, empty):
+    folder = write_pack_folder(tmp_path / "mine", {"text/needs.py": "from . import _shared\nimport json.nothing\n"})
+    assert "pip install" not in load(empty, folder).load_errors()[0].message
+    (folder / "packs" / "text" / "_shared.py").touch()
+    other = write_pack_folder(tmp_path / "other", {"text/needs.py": "import json.nothing\n"})
+    assert "pip install" not in load(empty, other).load_errors()[0].message
 
 
 def test_a_folder_that_is_not_there_is_reported(tmp_path, empty):

@@ -311,6 +311,31 @@ def pack_files(packs_folder: Path) -> list[Path]:
     return [file for file in files if not file.parent.name.startswith("_") and not file.stem.startswith("_")]
 
 
+def load_pack(file: Path | str, name: str | None = None) -> Pack:
+    """Load a pack from a file `packs/<area>/<verb>.py`, as a server would.
+
+    Args:
+        file: The file.
+        name: The pack's name; None if the file declares one pack.
+
+    Raises:
+        PackDefinitionError: The file cannot be loaded, with file and line, or has no such pack.
+    """
+    file = Path(file).resolve()
+    folder = file.parents[2]
+    source, packs = read_folder("user_folder", source_name(folder), folder, only=file)
+    problems = [f"{error.place}: {error.problem}" for error in Registry().put(source, packs).load_errors]
+    if problems:
+        raise PackDefinitionError("\n".join(problems))
+    declared = {pack.name: pack for _, pack in packs if _declared_at(pack)[0] == str(file)}
+    if len(declared) == 1 and name is None:
+        return next(iter(declared.values()))
+    if name not in declared:
+        wanted = "one pack" if name is None else f"the pack {name}"
+        raise PackDefinitionError(f"{file} declares {', '.join(declared) or 'no packs'}; expected {wanted}.")
+    return declared[name]
+
+
 @contextmanager
 def _models_when_used() -> Iterator[None]:
     """Let pydantic build validators of models declared in this context when they are first used.

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from runner.packs.models import Models
     from runner.packs.pack import Pack
     from runner.running.resources import Resources
+    from runner.secrets.redaction import Redactor
     from store.memory.agent_results import CachedFile
     from store.runs.unit_types import Fence
 
@@ -171,21 +172,7 @@ class AttemptContext:
         status: ArtifactStatus = ArtifactStatus.STORED,
     ) -> ArtifactRef:
         """Store a file; it becomes an artifact when the attempt is settled."""
-        excerpt = self._resources.redactor.excerpt
-        plain = plain_name(without_turning(name))
-        if plain is None:
-            raise PackError(
-                FailureCode.INVALID_OUTPUT,
-                f"The artifact name {excerpt(name, NAME_CHARACTERS)!r} is not a plain file name.",
-                hint=f"Use a name without folders and control characters, of at most {NAME_CHARACTERS} characters.",
-            )
-        name = plain
-        if not _MEDIA_TYPE.match(media_type) or self._resources.redactor.message(media_type) != media_type:
-            raise PackError(
-                FailureCode.INVALID_OUTPUT,
-                f"The media type {excerpt(media_type, 80)!r} of {name} is not valid.",
-                hint="Use something like `application/pdf`.",
-            )
+        name = checked_name(name, media_type, self._resources.redactor)
         try:
             digest, size = await self._resources.blobs.put(content)
             path = await self._resources.blobs.local(digest)
@@ -226,10 +213,7 @@ class AttemptContext:
         name, status = self._resources.redactor.message(name), ArtifactStatus(status)
         if (secret := await known_secret_in(self._resources.redactor, path)) is not None:
             status = ArtifactStatus.QUARANTINED
-            self.warn(
-                f"The artifact {name} contains the secret {secret}. It is quarantined, and nobody can open it until a "
-                "user with the `manage` scope releases it."
-            )
+            self.warn(quarantine_warning(name, secret))
         artifact = NewArtifact(new_id("art"), name, media_type, size, digest, status)
         ref = ArtifactRef(artifact_id=artifact.id, name=name, media_type=media_type, size_bytes=size, digest=digest)
         self.artifacts.append(artifact)
@@ -360,6 +344,36 @@ class AttemptContext:
             await self._reporter.close()
         if self._http is not None:
             await self._http.aclose()
+
+
+def checked_name(name: str, media_type: str, redactor: Redactor) -> str:
+    """Return the name that an artifact gets.
+
+    Raises:
+        PackError: `invalid_output` for a name or media type that no artifact can have.
+    """
+    plain = plain_name(without_turning(name))
+    if plain is None:
+        raise PackError(
+            FailureCode.INVALID_OUTPUT,
+            f"The artifact name {redactor.excerpt(name, NAME_CHARACTERS)!r} is not a plain file name.",
+            hint=f"Use a name without folders and control characters, of at most {NAME_CHARACTERS} characters.",
+        )
+    if not _MEDIA_TYPE.match(media_type) or redactor.message(media_type) != media_type:
+        raise PackError(
+            FailureCode.INVALID_OUTPUT,
+            f"The media type {redactor.excerpt(media_type, 80)!r} of {plain} is not valid.",
+            hint="Use something like `application/pdf`.",
+        )
+    return plain
+
+
+def quarantine_warning(name: str, secret: str) -> str:
+    """Return the warning of an artifact that contains a secret."""
+    return (
+        f"The artifact {name} contains the secret {secret}. It is quarantined, and nobody can open it until a "
+        "user with the `manage` scope releases it."
+    )
 
 
 def _content_failure(what: str, error: BlobError | OSError) -> PackError:

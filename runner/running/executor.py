@@ -9,7 +9,7 @@ import asyncio
 import math
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import orjson
 import structlog
@@ -20,6 +20,7 @@ from runner.definitions.step_inputs import without_session
 from runner.excerpts import plain_text
 from runner.failures import Failure, FailureCode, JSONValue, PackError
 from runner.json_values import MAX_KEPT_DEPTH, forbidden_text, is_too_deep
+from runner.packs.context import PackContext
 from runner.packs.lost_numbers import lost_number
 from runner.packs.revalidation import find_misfit
 from runner.processes.pack_modules import package_of
@@ -30,8 +31,8 @@ from store.runs.ending import DEADLINE_HINT
 if TYPE_CHECKING:
     from traceback import FrameSummary
 
+    from runner.packs.context import ArtifactFile
     from runner.packs.pack import Pack
-    from runner.running.attempt_context import AttemptContext
     from runner.running.resources import RunLimits
     from runner.secrets.redaction import Redactor
 
@@ -57,6 +58,12 @@ class Outcome(NamedTuple):
     output_text: str | None = None
     failure: Failure | None = None
     cancelled: bool = False
+
+
+class StepContext(PackContext, Protocol):
+    """The context of an attempt; `files` are those that its handler saved."""
+
+    files: list[ArtifactFile]
 
 
 class Blockage(NamedTuple):
@@ -87,7 +94,7 @@ class Attempt:
     """
 
     pack: Pack
-    context: AttemptContext
+    context: StepContext
     input: dict[str, JSONValue]
     timeout_seconds: float
     past_deadline: bool

@@ -187,7 +187,7 @@ async def test_blanks_are_an_error(writing: Harness, server: ModelServer) -> Non
 
 async def test_other_scripts_and_long_posts(writing: Harness, server: ModelServer) -> None:
     server.answer = lambda asked: answer(f"请看[指南]({PROJECT})。", heading="下一步")
-    post = "# 命令\n\n" + "命令很有用。\n\n" * 70_000
+    post = "# 命令\n\n" + "命令很有用。\n\n" * 40_000
 
     output = await writing.call(append_cta, {"markdown": post, "project_url": PROJECT})
 

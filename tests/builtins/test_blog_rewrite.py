@@ -54,7 +54,7 @@ async def test_a_post_with_title_excerpt_and_tags(harness: Harness) -> None:
     assert output["model"] == "openai:good"
     assert output["unsourced"] == []
     assert output["word_count"] > 200
-    assert harness.progress_calls[-1][0] == 1.0
+    assert harness.progress[-1][0] == 1.0
     assert harness.warnings == [
         f"The source has only {writing.count_words(SOURCE)} words, so a post of about 348 words was asked for."
     ]

@@ -129,7 +129,7 @@ async def test_statements_are_compared_with_pages_and_cited_by_what_these_say(
     assert second["verdict"] == "contradicted"
     assert output["changes"] == []
     assert any("contradicted by a source" in warning for warning in harness.warnings)
-    fractions = [fraction for fraction, _ in harness.progress_calls if fraction is not None]
+    fractions = [fraction for fraction, _ in harness.progress if fraction is not None]
     assert fractions == sorted(fractions)
 
 

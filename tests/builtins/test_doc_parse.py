@@ -100,7 +100,7 @@ class TestPdf:
         await read(harness, PAPER)
 
         assert harness.processes_started == ["convert"]
-        assert harness.progress_calls[-1] == (1.0, "PDF of 5 pages read")
+        assert harness.progress[-1] == (1.0, "PDF of 5 pages read")
 
     async def test_a_password_is_asked_for(self, harness: Harness) -> None:
         error = await refused(harness, make.protected_pdf(PAPER, password="secret"))
@@ -310,7 +310,7 @@ class TestText:
         assert output["markdown"].endswith("word")
         full = output["full_markdown"]
         assert full["name"] == "Part 0.md"
-        assert harness.saved_bytes(full["artifact_id"]).decode().count("# Part") == 50
+        assert harness.read_artifact(full["artifact_id"]).decode().count("# Part") == 50
         assert len(harness.warnings) == 1
 
 

@@ -36,7 +36,7 @@ async def test_a_picture_of_the_size_asked_for(harness: Harness) -> None:
     assert output["prompt"].startswith("A lamp at sea Flat vector style")
     assert output["model"] == "double:painter"
     assert harness.warnings == []
-    assert harness.saved_bytes(output["artifact"]["artifact_id"]) == png(320, 256)
+    assert harness.read_artifact(output["artifact"]["artifact_id"]) == png(320, 256)
 
 
 async def test_another_shape_is_told(harness: Harness, models: OfflineModels) -> None:

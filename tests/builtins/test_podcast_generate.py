@@ -63,7 +63,7 @@ def harness(tmp_path: Path, models: OfflineModels) -> Harness:
 
 
 def text_of(harness: Harness, output: dict[str, Any], name: str) -> str:
-    return harness.saved_bytes(output[name]["artifact_id"]).decode()
+    return harness.read_artifact(output[name]["artifact_id"]).decode()
 
 
 @needs_hibari
@@ -93,7 +93,7 @@ async def test_two_offline_voices_read_the_text(harness: Harness, models: Offlin
     vtt = text_of(harness, output, "captions_vtt")
     assert "<v Host>Welcome." in vtt
     assert "<v Guest>Sailors steered" in vtt
-    fractions = [fraction for fraction, _ in harness.progress_calls if fraction is not None]
+    fractions = [fraction for fraction, _ in harness.progress if fraction is not None]
     assert fractions == sorted(fractions)
 
 

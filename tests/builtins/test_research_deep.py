@@ -119,9 +119,9 @@ async def test_a_model_answers_and_every_citation_is_in_its_source(writing: Harn
         "title": "About fresnel",
         "published": "2024-03-01T00:00:00",
     }
-    fractions = [fraction for fraction, _ in writing.progress_calls if fraction is not None]
+    fractions = [fraction for fraction, _ in writing.progress if fraction is not None]
     assert fractions == sorted(fractions)
-    assert any("Reading" in message for _, message in writing.progress_calls)
+    assert any("Reading" in message for _, message in writing.progress)
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def path_of(harness: Harness, output: dict[str, Any], name: str = "artifact") ->
 
 
 def text_of(harness: Harness, output: dict[str, Any], name: str) -> str:
-    return harness.saved_bytes(output[name]["artifact_id"]).decode()
+    return harness.read_artifact(output[name]["artifact_id"]).decode()
 
 
 @needs_hibari
@@ -108,8 +108,8 @@ async def test_the_offline_voice_narrates(harness: Harness, models: OfflineModel
     assert "never read aloud" not in srt
     assert "**" not in srt
     assert text_of(harness, output, "captions_vtt").startswith("WEBVTT")
-    assert harness.saved_bytes(output["poster"]["artifact_id"]).startswith(b"\x89PNG")
-    fractions = [fraction for fraction, _ in harness.progress_calls if fraction is not None]
+    assert harness.read_artifact(output["poster"]["artifact_id"]).startswith(b"\x89PNG")
+    fractions = [fraction for fraction, _ in harness.progress if fraction is not None]
     assert fractions == sorted(fractions)
     assert fractions[-1] >= 0.95
 

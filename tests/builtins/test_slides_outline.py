@@ -253,10 +253,10 @@ async def test_the_outline_can_be_kept_as_a_file_and_pictures_described(harness:
     )
     reference = output["outline_artifact"]
     assert reference["name"] == "tides-a-talk-outline.md"
-    assert harness.saved_bytes(reference["artifact_id"]).decode() == output["markdown"]
+    assert harness.read_artifact(reference["artifact_id"]).decode() == output["markdown"]
     assert output["image_prompts"]
     assert all(3 <= prompt["slide"] <= output["slide_count"] for prompt in output["image_prompts"])
-    fractions = [fraction for fraction, _ in harness.progress_calls]
+    fractions = [fraction for fraction, _ in harness.progress]
     assert fractions == sorted(fractions)
 
 

@@ -119,7 +119,7 @@ async def test_pictures_are_described_when_wanted(harness: Harness, server: Mode
     output = await harness.call(outline, {"text": TEXT, "include_image_prompts": True, "export_outline": True})
 
     assert output["image_prompts"] == [{"slide": 2, "prompt": "A moon over water"}]
-    assert harness.saved_bytes(output["outline_artifact"]["artifact_id"]).decode() == output["markdown"]
+    assert harness.read_artifact(output["outline_artifact"]["artifact_id"]).decode() == output["markdown"]
     assert "picture" in str(server.asked[0].schema)
 
 

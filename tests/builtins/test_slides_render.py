@@ -101,7 +101,7 @@ def harness(tmp_path: Path) -> Harness:
 
 
 async def content(harness: Harness, output: dict[str, Any]) -> bytes:
-    return harness.saved_bytes(output["artifact"]["artifact_id"])
+    return harness.read_artifact(output["artifact"]["artifact_id"])
 
 
 def pdf_text(data: bytes) -> str:

@@ -53,7 +53,7 @@ async def run(harness: Harness, key: str, inputs: dict[str, Any]) -> tuple[bytes
         outputs[step["id"]] = await harness.call(load_pack(f"{step['pack'].replace('.', '/')}.py"), resolved.value)
         harness.session = harness.sessions[-1] if harness.sessions else None
     last = outputs[document["steps"][-1]["id"]]
-    return harness.saved_bytes(last["artifact"]["artifact_id"]), outputs
+    return harness.read_artifact(last["artifact"]["artifact_id"]), outputs
 
 
 async def test_sample_makes_a_pdf_and_fails_once(harness: Harness) -> None:

@@ -32,7 +32,7 @@ def harness(tmp_path: Path) -> Harness:
 
 async def post(harness: Harness, **given: Any) -> tuple[dict[str, Any], str]:
     output = await harness.call(publish, {"title": "Lights at sea", "body": "One two three.", **given})
-    return output, harness.saved_bytes(output["artifact"]["artifact_id"]).decode()
+    return output, harness.read_artifact(output["artifact"]["artifact_id"]).decode()
 
 
 def front_matter(text: str) -> tuple[dict[str, Any], str]:

@@ -48,7 +48,7 @@ def harness(tmp_path: Path, ghost: GhostDouble) -> Harness:
 async def failure(harness: Harness, **change: Any) -> Failure:
     with pytest.raises(PackError) as caught:
         await harness.call(publish, {**POST, **change})
-    told = json.dumps(asdict(caught.value.failure)) + json.dumps(harness.progress_calls) + repr(harness.warnings)
+    told = json.dumps(asdict(caught.value.failure)) + json.dumps(harness.progress) + repr(harness.warnings)
     assert SECRET not in told
     assert "eyJ" not in told  # how a token begins
     return caught.value.failure

@@ -54,7 +54,7 @@ def account(server: SmtpDouble, **change: str) -> dict[str, str]:
 async def failure(harness: Harness, **change: Any) -> Failure:
     with pytest.raises(PackError) as caught:
         await harness.call(send, {**MAIL, **change})
-    told = json.dumps(asdict(caught.value.failure)) + json.dumps(harness.progress_calls) + repr(harness.warnings)
+    told = json.dumps(asdict(caught.value.failure)) + json.dumps(harness.progress) + repr(harness.warnings)
     assert PASSWORD not in told
     return caught.value.failure
 

@@ -39,7 +39,7 @@ create_issue, ISSUE = PACKS[3]
 async def failure(harness: Harness, pack: Pack, input: dict[str, Any]) -> Failure:
     with pytest.raises(PackError) as caught:
         await harness.call(pack, input)
-    told = json.dumps(asdict(caught.value.failure)) + str(caught.value) + json.dumps(harness.progress_calls)
+    told = json.dumps(asdict(caught.value.failure)) + str(caught.value) + json.dumps(harness.progress)
     assert TOKEN not in told
     return caught.value.failure
 

@@ -60,7 +60,7 @@ async def test_an_issue_with_its_comments(harness: Harness, github: GitHubDouble
     assert sent["authorization"] == f"Bearer {TOKEN}"
     assert sent["x-github-api-version"] == "2022-11-28"
     assert sent["accept"] == "application/vnd.github+json"
-    assert harness.progress_calls[-1][0] == 1.0
+    assert harness.progress[-1][0] == 1.0
 
 
 async def test_the_address_of_an_issue_is_enough(harness: Harness, github: GitHubDouble, lights: Repository) -> None:

@@ -55,7 +55,7 @@ async def test_a_film_has_the_declared_size_and_length_and_true_colours(harness:
     for number, wanted in ((2, (0x10, 0x20, 0x30)), (20, (0xC0, 0x30, 0x20))):
         seen = colour_at(path, number, 360, 600)
         assert all(abs(one - other) <= 6 for one, other in zip(seen, wanted, strict=True)), (number, seen)
-    assert harness.saved_bytes(output["poster"]["artifact_id"]).startswith(b"\xff\xd8")
+    assert harness.read_artifact(output["poster"]["artifact_id"]).startswith(b"\xff\xd8")
 
 
 async def test_pictures_that_stay_the_same_are_not_drawn_again(harness: Harness) -> None:
@@ -139,7 +139,7 @@ async def test_a_film_needs_a_sensible_length(harness: Harness, html: str, messa
 
 async def test_progress_is_told(harness: Harness) -> None:
     await harness.call(render, {"composition_html": page("<p>x</p>", seconds=2)})
-    messages = [message for _, message in harness.progress_calls]
+    messages = [message for _, message in harness.progress]
     assert messages[0] == "Loading the composition"
     assert "frames drawn" in messages[-1]
 

@@ -223,10 +223,11 @@ class Registry:
             return f"Pack {pack.name}: names that start with `{MOUNT_AREA}` belong to mounted MCP servers."
         for entry in self._versions.get(pack.name, ()):
             if entry.pack.version == pack.version and entry.pack is not pack:
-                there = f"{entry.origin}{_declared_at(entry.pack, entry.origin)}"
+                file, line = _declared_at(entry.pack)
+                there = entry.origin if file is None else f"{file}:{line}"
                 return (
                     f"Pack {pack.name} {pack.version} is already loaded from {there}. "
-                    f"Give one of them another name or version.{_declared_at(pack, origin)}"
+                    "Give one of them another name or version."
                 )
         # Tests check the schemas of built-in packs, `runner.mounts.tools` those of tools.
         if kind in ("user_folder", "entry_point") and (problem := schema_problem(pack)) is not None:

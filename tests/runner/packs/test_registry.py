@@ -90,7 +90,7 @@ BROKEN = {
     "not-a-name": (pack_source("text.dashed"), "`not-a-name` cannot be imported"),
     "zz_twice": (
         pack_source("text.good"),
-        "is already loaded from {folder}/packs/text/good.py (line 17)",
+        "is already loaded from {folder}/packs/text/good.py:17. ",
     ),
     "empty": (
         "from packline import pack\n",

@@ -133,6 +133,12 @@ async def events_of_run(context: Context, run_id: str, window: PageWindow) -> li
     return await events.list_events(context.services.store, run_id, window)
 
 
+async def count_events_of_run(context: Context, run_id: str) -> int:
+    if visible_to(context.caller) is not None and not await runs(context, [run_id]):
+        return 0
+    return await events.count_events(context.services.store, run_id)
+
+
 async def log_of_attempt(context: Context, attempt_id: str, window: PageWindow) -> list[LogLineRecord]:
     """List a page of an attempt's log, oldest first."""
     if visible_to(context.caller) is not None and not await attempts(context, [attempt_id]):
@@ -140,8 +146,20 @@ async def log_of_attempt(context: Context, attempt_id: str, window: PageWindow) 
     return await logs.list_log(context.services.store, attempt_id, window)
 
 
+async def count_log_of_attempt(context: Context, attempt_id: str) -> int:
+    if visible_to(context.caller) is not None and not await attempts(context, [attempt_id]):
+        return 0
+    return await logs.count_log(context.services.store, attempt_id)
+
+
 async def transcript_of_attempt(context: Context, attempt_id: str, window: PageWindow) -> list[dict[str, object]]:
     """List a page of an attempt's transcript, oldest first."""
     if visible_to(context.caller) is not None and not await attempts(context, [attempt_id]):
         return []
     return await transcripts.list_transcript(context.services.store, attempt_id, window)
+
+
+async def count_transcript_of_attempt(context: Context, attempt_id: str) -> int:
+    if visible_to(context.caller) is not None and not await attempts(context, [attempt_id]):
+        return 0
+    return await transcripts.count_transcript(context.services.store, attempt_id)

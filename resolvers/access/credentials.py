@@ -27,6 +27,7 @@ from store.secrets.credentials import (
     GrantChange,
     Keep,
     TooManyGrantsError,
+    count_credentials,
     delete_credential,
     find_credential,
     find_credentials,
@@ -59,6 +60,10 @@ ATTEMPTS = 5
 async def list_stored(context: Context, *, window: PageWindow) -> list[CredentialRecord]:
     """List credentials, newest first, and one more than the window asks for if there are more."""
     return await list_credentials(context.services.store, window)
+
+
+async def count_stored(context: Context) -> int:
+    return await count_credentials(context.services.store)
 
 
 @operation("credential_kinds", scope=Scope.READ, kind="query")

@@ -9,8 +9,17 @@ from resolvers.problems import Forbidden, Invalid, NotFound
 from resolvers.query_limits import check_text_size
 from runner.issues import Hint, Issue, argument_error, has_errors
 from runner.json_values import forbidden_text
-from store.access.callers import CallerRecord, ensure_caller, find_callers, list_callers
-from store.access.tokens import NewToken, TokenRecord, create_token, find_tokens, list_tokens, revoke_token, scopes_of
+from store.access.callers import CallerRecord, count_callers, ensure_caller, find_callers, list_callers
+from store.access.tokens import (
+    NewToken,
+    TokenRecord,
+    count_tokens,
+    create_token,
+    find_tokens,
+    list_tokens,
+    revoke_token,
+    scopes_of,
+)
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -38,9 +47,17 @@ async def list_known_callers(context: Context, *, text: str | None, window: Page
     return await list_callers(context.services.store, window, text=text)
 
 
+async def count_known_callers(context: Context, *, text: str | None) -> int:
+    return await count_callers(context.services.store, text=text)
+
+
 async def list_tokens_of(context: Context, caller_id: str, window: PageWindow) -> list[TokenRecord]:
     """List a caller's bearer tokens, newest first, ended ones too; the surface has checked the scope."""
     return await list_tokens(context.services.store, caller_id, window)
+
+
+async def count_tokens_of(context: Context, caller_id: str) -> int:
+    return await count_tokens(context.services.store, caller_id)
 
 
 async def scopes_of_caller(context: Context, caller_id: str) -> frozenset[Scope]:

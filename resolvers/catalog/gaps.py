@@ -14,7 +14,7 @@ from resolvers.problems import Forbidden, Invalid, NotFound
 from runner.issues import argument_error, error, shown
 from runner.json_values import forbidden_text
 from runner.schemas.pydantic_messages import needed
-from store.pipelines.gaps import delete_gap, find_gaps, keep_gap, list_gaps
+from store.pipelines.gaps import count_gaps, delete_gap, find_gaps, keep_gap, list_gaps
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 async def list_gap_proposals(context: Context, *, window: PageWindow) -> list[GapProposalRecord]:
     """List saved gaps, newest first, and one more than the window asks for if there are more."""
     return await list_gaps(context.services.store, window)
+
+
+async def count_gap_proposals(context: Context) -> int:
+    """Count saved gaps, up to `COUNT_CAP`; as for `list_gap_proposals`, the surface has checked the scope."""
+    return await count_gaps(context.services.store)
 
 
 async def find_gap_proposal(context: Context, gap_id: str) -> GapProposalRecord | None:

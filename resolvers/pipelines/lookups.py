@@ -29,6 +29,7 @@ from store.pipelines.reads import (
     VersionBody,
     VersionRecord,
     count_pipelines,
+    count_versions,
     current_versions,
     find_bodies,
     find_pipeline,
@@ -178,6 +179,10 @@ async def _stored(
 async def list_pipeline_versions(context: Context, pipeline_id: str, window: PageWindow) -> list[VersionRecord]:
     """List the versions of a pipeline, newest first; the surface has checked the scope."""
     return await list_versions(context.services.store, pipeline_id, window)
+
+
+async def count_pipeline_versions(context: Context, pipeline_id: str) -> int:
+    return await count_versions(context.services.store, pipeline_id)
 
 
 async def find_version_by_number(context: Context, pipeline_id: str, number: int) -> VersionRecord | None:

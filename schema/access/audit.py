@@ -13,7 +13,7 @@ from resolvers.records import AuditRecord
 from schema.base.context import Info
 from schema.base.directives import Requires
 from schema.base.node_interface import Node
-from schema.base.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
+from schema.base.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
 from schema.base.scalars import JSON
 from store.states import Scope
 
@@ -71,7 +71,7 @@ async def _caller(info: Info, caller_id: str | None) -> "Caller | None":
     return None if caller_id is None else await load_caller(info, caller_id)
 
 
-AuditEntryConnection = CountedConnection[AuditEntry]
+AuditEntryConnection = Connection[AuditEntry]
 
 
 @strawberry.input(description="Filters for the audit log. All given fields must match; within a field, any value.")
@@ -124,4 +124,4 @@ class AuditQueries:
         wanted = (filter or AuditFilter()).stored()
         rows = await list_entries(context, wanted=wanted, window=arguments.window)
         page = page_of(rows, arguments, lambda row: _AUDIT.encode((row.id,)))
-        return AuditEntryConnection.counted(page, AuditEntry.of, lambda: count_entries(context, wanted))
+        return AuditEntryConnection.of(page, AuditEntry.of, lambda: count_entries(context, wanted))

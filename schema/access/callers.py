@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import strawberry
 
 from resolvers.access.tokens import (
+    count_known_callers,
+    count_tokens_of,
     create,
     find_token,
     get_viewer,
@@ -63,8 +65,10 @@ class Caller(Node):
         before: Before = None,
     ) -> "ApiTokenConnection":
         arguments = PageArguments.parse(_TOKENS, first=first, after=after, last=last, before=before)
-        rows = await list_tokens_of(info.context.context, self.id, arguments.window)
-        return ApiTokenConnection.of(page_of(rows, arguments, lambda row: _TOKENS.encode((row.id,))), ApiToken.of)
+        context = info.context.context
+        rows = await list_tokens_of(context, self.id, arguments.window)
+        page = page_of(rows, arguments, lambda row: _TOKENS.encode((row.id,)))
+        return ApiTokenConnection.of(page, ApiToken.of, lambda: count_tokens_of(context, self.id))
 
 
 @strawberry.type(description="A bearer token. Packline stores only its hash.")
@@ -162,8 +166,10 @@ class CallerQueries:
         before: Before = None,
     ) -> CallerConnection:
         arguments = PageArguments.parse(_CALLERS, first=first, after=after, last=last, before=before)
-        rows = await list_known_callers(info.context.context, text=text, window=arguments.window)
-        return CallerConnection.of(page_of(rows, arguments, lambda row: _CALLERS.encode((row.id,))), Caller.of)
+        context = info.context.context
+        rows = await list_known_callers(context, text=text, window=arguments.window)
+        page = page_of(rows, arguments, lambda row: _CALLERS.encode((row.id,)))
+        return CallerConnection.of(page, Caller.of, lambda: count_known_callers(context, text=text))
 
 
 @strawberry.type

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import strawberry
 
 from resolvers.access.credentials import (
+    count_stored,
     field_names,
     find_stored,
     is_readable,
@@ -153,10 +154,10 @@ class CredentialQueries:
         before: Before = None,
     ) -> CredentialConnection:
         arguments = PageArguments.parse(_CREDENTIALS, first=first, after=after, last=last, before=before)
-        rows = await list_stored(info.context.context, window=arguments.window)
-        return CredentialConnection.of(
-            page_of(rows, arguments, lambda row: _CREDENTIALS.encode((row.id,))), Credential.of
-        )
+        context = info.context.context
+        rows = await list_stored(context, window=arguments.window)
+        page = page_of(rows, arguments, lambda row: _CREDENTIALS.encode((row.id,)))
+        return CredentialConnection.of(page, Credential.of, lambda: count_stored(context))
 
     @strawberry.field(
         description="All kinds of credentials, with their fields.", directives=[Requires(scope=Scope.READ)]

@@ -17,13 +17,13 @@ from resolvers.records import ArtifactRecord
 from schema.artifacts.artifacts import Artifact
 from schema.base.context import Info
 from schema.base.directives import Cost, Requires, published
-from schema.base.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
+from schema.base.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
 from schema.base.scalars import Long
 from store.states import ArtifactStatus, Scope
 
 ARTIFACTS = CursorKind("artifacts", (str,))
 
-ArtifactConnection = CountedConnection[Artifact]
+ArtifactConnection = Connection[Artifact]
 
 
 @strawberry.type(description="Part of an artifact's text.")
@@ -78,7 +78,7 @@ async def artifact_page(
     context = info.context.context
     rows = await listed(context, query=query, window=arguments.window)
     page = page_of(rows, arguments, lambda row: ARTIFACTS.encode((row.id,)))
-    return ArtifactConnection.counted(page, Artifact.of, lambda: count_visible_artifacts(context, query))
+    return ArtifactConnection.of(page, Artifact.of, lambda: count_visible_artifacts(context, query))
 
 
 @strawberry.type

@@ -5,7 +5,7 @@
     arguments = PageArguments.parse(RUNS, first=first, after=after, last=last, before=before)
     rows = await list_runs(connection, …, arguments.window)
     page = page_of(rows, arguments, lambda row: RUNS.encode((row.created_us, row.id)))
-    return Connection[Run].of(page, Run.from_row)
+    return Connection[Run].of(page, Run.from_row, lambda: count_runs(connection, …))
 
 A cursor is a position in the order of the list, not an offset, so inserted and deleted rows do not shift a page.
 """
@@ -260,16 +260,20 @@ class Connection(Generic[NodeT]):
 
     page: strawberry.Private[Page[object]]
     to_node: strawberry.Private[Callable[[object], object]]
+    count: strawberry.Private[Callable[[], Awaitable[int]]]
 
     @classmethod
-    def of(cls, page: Page[RowT], to_node: Callable[[RowT], object]) -> "Connection[NodeT]":
+    def of(
+        cls, page: Page[RowT], to_node: Callable[[RowT], object], count: Callable[[], Awaitable[int]]
+    ) -> "Connection[NodeT]":
         """Show a page; rows become nodes only if they are selected.
 
         Args:
             page: From `page_of`.
             to_node: Creates the schema's type from a row; cheap, without I/O.
+            count: Returns the length of the list, up to `MAX_TOTAL_COUNT`; called only if it is selected.
         """
-        return cls(page=cast("Page[object]", page), to_node=cast("Callable[[object], object]", to_node))
+        return cls(page=cast("Page[object]", page), to_node=cast("Callable[[object], object]", to_node), count=count)
 
     @strawberry.field(description="The items with their cursors.")
     def edges(self) -> list[Edge[NodeT]]:
@@ -288,20 +292,6 @@ class Connection(Generic[NodeT]):
             start_cursor=self.page.cursor_of(rows[0]) if rows else None,
             end_cursor=self.page.cursor_of(rows[-1]) if rows else None,
         )
-
-
-@strawberry.type(name="Connection", description="A page of a list.")
-class CountedConnection(Connection[NodeT], Generic[NodeT]):
-    """A connection that can also be counted; prints as `<Node>Connection` with `totalCount`."""
-
-    count: strawberry.Private[Callable[[], Awaitable[int]]]
-
-    @classmethod
-    def counted(
-        cls, page: Page[RowT], to_node: Callable[[RowT], object], count: Callable[[], Awaitable[int]]
-    ) -> "CountedConnection[NodeT]":
-        """Show a page of a list; `count` returns its length up to `MAX_TOTAL_COUNT` and is called only if selected."""
-        return cls(page=cast("Page[object]", page), to_node=cast("Callable[[object], object]", to_node), count=count)
 
     @strawberry.field(description="Total number of items, counted up to 10000. Counted only if selected.")
     async def total_count(self) -> int:

@@ -15,7 +15,7 @@ from schema.base.pagination import (
     MAX_TOTAL_COUNT,
     After,
     Before,
-    CountedConnection,
+    Connection,
     CursorKind,
     First,
     Last,
@@ -76,7 +76,7 @@ class CatalogFilter:
         )
 
 
-CatalogEntryConnection = CountedConnection[CatalogEntry]
+CatalogEntryConnection = Connection[CatalogEntry]
 
 
 def entry_of(placed: "Placed[Found]") -> CatalogEntry:
@@ -110,4 +110,4 @@ class CatalogQueries:
         async def count() -> int:
             return min(len(found), MAX_TOTAL_COUNT)
 
-        return CatalogEntryConnection.counted(page, entry_of, count)
+        return CatalogEntryConnection.of(page, entry_of, count)

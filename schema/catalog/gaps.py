@@ -8,6 +8,7 @@ import strawberry
 
 from catalog.routing.gaps import issue_text
 from resolvers.catalog.gaps import (
+    count_gap_proposals,
     delete_gap_proposal,
     find_gap_proposal,
     list_gap_proposals,
@@ -108,9 +109,10 @@ class GapProposalQueries:
         before: Before = None,
     ) -> GapProposalConnection:
         arguments = PageArguments.parse(_GAPS, first=first, after=after, last=last, before=before)
-        rows = await list_gap_proposals(info.context.context, window=arguments.window)
+        context = info.context.context
+        rows = await list_gap_proposals(context, window=arguments.window)
         page = page_of(rows, arguments, lambda row: _GAPS.encode((row.id,)))
-        return GapProposalConnection.of(page, GapProposal.of)
+        return GapProposalConnection.of(page, GapProposal.of, lambda: count_gap_proposals(context))
 
 
 @strawberry.type

@@ -19,7 +19,7 @@ from schema.base.cursors import by_instant
 from schema.base.directives import Cost, Requires, published
 from schema.base.learned import LearnedField, LearnedValue
 from schema.base.node_interface import Node
-from schema.base.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
+from schema.base.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
 from schema.base.scalars import MemoryScope
 from schema.packs.packs import Pack
 from schema.pipelines.pipelines import load_pipeline
@@ -200,7 +200,7 @@ class MemoryEntry(Node):
         return await load_run(info, self.record.run_id)
 
 
-MemoryEntryConnection = CountedConnection[MemoryEntry]
+MemoryEntryConnection = Connection[MemoryEntry]
 
 
 async def load_memory(info: Info, entry_id: str) -> MemoryEntry | None:
@@ -258,6 +258,6 @@ class MemoryQueries:
         context = info.context.context
         rows = await list_entries(context, caller=caller, scope=scope, window=window)
         page = page_of(rows, arguments, lambda row: _ENTRIES.encode((row.at.isoformat(), row.id)))
-        return MemoryEntryConnection.counted(
+        return MemoryEntryConnection.of(
             page, MemoryEntry.of, lambda: count_entries(context, caller=caller, scope=scope)
         )

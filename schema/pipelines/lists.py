@@ -14,7 +14,7 @@ from schema.base.context import Info
 from schema.base.cursors import by_instant
 from schema.base.directives import Cost, Requires, published
 from schema.base.enums import described_enum
-from schema.base.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
+from schema.base.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
 from schema.base.scalars import JSON
 from schema.pipelines.definitions import PipelineCheck, PipelineDefinitionInput
 from schema.pipelines.pipelines import Pipeline
@@ -38,7 +38,7 @@ _CURSORS = {
     PipelineOrder.NAME: CursorKind("pipelines by name", (str, str)),
 }
 
-PipelineConnection = CountedConnection[Pipeline]
+PipelineConnection = Connection[Pipeline]
 
 
 @strawberry.input(description="Filters for pipelines. All given fields must match.")
@@ -90,7 +90,7 @@ async def pipeline_page(
         )
     rows = await list_some_pipelines(context, query=query, order=order, window=window)
     page = page_of(rows, arguments, lambda row: kind.encode(_cursor_values(row)))
-    return PipelineConnection.counted(
+    return PipelineConnection.of(
         page, lambda row: Pipeline.of(row.pipeline), lambda: count_some_pipelines(context, query)
     )
 

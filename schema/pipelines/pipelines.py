@@ -9,6 +9,7 @@ import strawberry
 
 from resolvers.pipelines.lookups import (
     PipelineAction,
+    count_pipeline_versions,
     find_version_by_number,
     lacks_of_version,
     list_pipeline_versions,
@@ -182,9 +183,12 @@ class Pipeline(CatalogEntry):
         before: Before = None,
     ) -> "PipelineVersionConnection":
         arguments = PageArguments.parse(_VERSIONS, first=first, after=after, last=last, before=before)
-        rows = await list_pipeline_versions(info.context.context, self.record.id, arguments.window)
+        context, pipeline_id = info.context.context, self.record.id
+        rows = await list_pipeline_versions(context, pipeline_id, arguments.window)
         page = page_of(rows, arguments, lambda row: _VERSIONS.encode((row.number,)))
-        return PipelineVersionConnection.of(page, PipelineVersion.of)
+        return PipelineVersionConnection.of(
+            page, PipelineVersion.of, lambda: count_pipeline_versions(context, pipeline_id)
+        )
 
     @strawberry.field(description="The steps of the current version, in the order they run.")
     async def steps(self, info: Info) -> list[Step]:

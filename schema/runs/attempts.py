@@ -9,7 +9,7 @@ import orjson
 import strawberry
 
 from resolvers.records import AttemptRecord, LogLineRecord
-from resolvers.visible import log_of_attempt, transcript_of_attempt
+from resolvers.visible import count_log_of_attempt, count_transcript_of_attempt, log_of_attempt, transcript_of_attempt
 from runner.agents.definition import AGENT
 from schema.artifacts.artifacts import Artifact
 from schema.base.context import Info
@@ -168,9 +168,12 @@ class Attempt(Node):
         arguments = PageArguments.parse(
             TRANSCRIPT, first=first, after=after, last=last, before=before, maximum=500, default=100
         )
-        rows = await transcript_of_attempt(info.context.context, self.record.id, arguments.window)
+        context, attempt_id = info.context.context, self.record.id
+        rows = await transcript_of_attempt(context, attempt_id, arguments.window)
         page = page_of(rows, arguments, lambda entry: TRANSCRIPT.encode((int(str(entry["sequence"])),)))
-        return TranscriptEntryConnection.of(page, TranscriptEntry.of)
+        return TranscriptEntryConnection.of(
+            page, TranscriptEntry.of, lambda: count_transcript_of_attempt(context, attempt_id)
+        )
 
     @strawberry.field(description="URL of the transcript as JSON Lines. Null for pack steps.")
     async def transcript_url(self, info: Info) -> str | None:
@@ -206,9 +209,10 @@ class Attempt(Node):
         arguments = PageArguments.parse(
             LOG_LINES, first=first, after=after, last=last, before=before, maximum=500, default=100
         )
-        rows = await log_of_attempt(info.context.context, self.record.id, arguments.window)
+        context, attempt_id = info.context.context, self.record.id
+        rows = await log_of_attempt(context, attempt_id, arguments.window)
         page = page_of(rows, arguments, lambda row: LOG_LINES.encode((row.sequence,)))
-        return LogLineConnection.of(page, LogLine.of)
+        return LogLineConnection.of(page, LogLine.of, lambda: count_log_of_attempt(context, attempt_id))
 
 
 async def load_attempt(info: Info, attempt_id: str) -> Attempt | None:

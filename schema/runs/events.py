@@ -8,7 +8,7 @@ import orjson
 import strawberry
 
 from resolvers.records import EventRecord, PageWindow
-from resolvers.visible import events_of_run
+from resolvers.visible import count_events_of_run, events_of_run
 from schema.artifacts.artifacts import Artifact
 from schema.base.context import Info
 from schema.base.cursors import EVENTS, event_position
@@ -158,9 +158,10 @@ async def event_page(
         arguments.limit,
         arguments.reverse,
     )
-    rows = await events_of_run(info.context.context, run_id, window)
+    context = info.context.context
+    rows = await events_of_run(context, run_id, window)
     page = page_of(rows, arguments, lambda row: EVENTS.encode((row.run_id, row.sequence)))
-    return RunEventConnection.of(page, event_of)
+    return RunEventConnection.of(page, event_of, lambda: count_events_of_run(context, run_id))
 
 
 async def _step(info: Info, record: EventRecord) -> RunStep:

@@ -10,13 +10,13 @@ from resolvers.runs.runs import RunQuery, count_visible_runs, get_run, list_visi
 from schema.base.context import Info
 from schema.base.cursors import EVENTS, RUNS, event_position
 from schema.base.directives import Cost, Requires, published
-from schema.base.pagination import After, Before, CountedConnection, First, Last, PageArguments, page_of
+from schema.base.pagination import After, Before, Connection, First, Last, PageArguments, page_of
 from schema.base.scalars import Cursor
 from schema.runs.runs import Run
 from schema.runs.states import RunCause, RunState
 from store.states import Scope
 
-RunConnection = CountedConnection[Run]
+RunConnection = Connection[Run]
 
 
 @strawberry.input(description="Filters for runs. All given fields must match; within a field, any value.")
@@ -79,7 +79,7 @@ async def run_page(
 
     rows = await list_visible_runs(context, query=query, window=arguments.window)
     page = page_of(rows, arguments, lambda row: RUNS.encode((row.id,)))
-    return RunConnection.counted(page, Run.of, count)
+    return RunConnection.of(page, Run.of, count)
 
 
 async def newest_runs_page(info: Info, pipeline_id: str, first: int | None) -> RunConnection:
@@ -91,7 +91,7 @@ async def newest_runs_page(info: Info, pipeline_id: str, first: int | None) -> R
         return await count_visible_runs(context, RunQuery(pipelines=(pipeline_id,)))
 
     rows = await info.context.loaders.newest_runs.load((pipeline_id, arguments.limit + 1))
-    return RunConnection.counted(page_of(rows, arguments, lambda row: RUNS.encode((row.id,))), Run.of, count)
+    return RunConnection.of(page_of(rows, arguments, lambda row: RUNS.encode((row.id,))), Run.of, count)
 
 
 @strawberry.type

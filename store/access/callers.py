@@ -9,12 +9,12 @@ import sqlalchemy as sa
 from store.database.dialects import Sql
 from store.database.ids import new_id
 from store.database.lookups import Lookup
-from store.database.paging import fetch_page, words_in
+from store.database.paging import capped_count, fetch_page, words_in
 from store.models.callers import CALLER
 from store.models.declaring import columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from store.database.dialects import Connection
@@ -82,6 +82,14 @@ async def find_caller_of(store: Store, subject: str) -> CallerRecord | None:
 
 async def list_callers(store: Store, window: PageWindow, *, text: str | None = None) -> list[CallerRecord]:
     """List callers, newest first, with all words of `text` in name or subject; the sort key is `(id,)`."""
-    words = words_in(sa.func.lower(CALLER.c.name + " " + CALLER.c.subject), text or "")
-    rows = await fetch_page(store, sa.select(*_CALLER_COLUMNS).where(*words), [(CALLER.c.id, True)], window)
+    wanted = sa.select(*_CALLER_COLUMNS).where(*_with_words(text))
+    rows = await fetch_page(store, wanted, [(CALLER.c.id, True)], window)
     return [CallerRecord(**row) for row in rows]
+
+
+async def count_callers(store: Store, *, text: str | None = None) -> int:
+    return await capped_count(store, sa.select(CALLER.c.id).where(*_with_words(text)))
+
+
+def _with_words(text: str | None) -> Iterable[sa.ColumnElement[bool]]:
+    return words_in(sa.func.lower(CALLER.c.name + " " + CALLER.c.subject), text or "")

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from store.access.callers import CallerRecord, touch_caller
 from store.database.dialects import Sql, instant, some_instant
 from store.database.ids import new_id
-from store.database.paging import fetch_page
+from store.database.paging import capped_count, fetch_page
 from store.database.wakes import Topic
 from store.models.callers import TOKEN
 from store.models.declaring import columns_of
@@ -263,6 +263,12 @@ async def list_tokens(
     """List a caller's secrets of one kind, newest first, including ended ones; the sort key is `(id,)`."""
     wanted = sa.select(*_TOKEN_COLUMNS).where(TOKEN.c.caller_id == caller_id, TOKEN.c.kind == kind.value)
     return [_token(row) for row in await fetch_page(store, wanted, [(TOKEN.c.id, True)], window)]
+
+
+async def count_tokens(store: Store, caller_id: str) -> int:
+    """Count the bearer tokens that `list_tokens` lists."""
+    wanted = sa.select(TOKEN.c.id).where(TOKEN.c.caller_id == caller_id, TOKEN.c.kind == TokenKind.TOKEN.value)
+    return await capped_count(store, wanted)
 
 
 async def has_access(store: Store, *, except_name: str) -> bool:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from store.database.dialects import Sql
 from store.database.ids import new_id
-from store.database.paging import fetch_page
+from store.database.paging import capped_count, fetch_page
 from store.models.declaring import columns_of
 from store.models.pipelines import GAP_PROPOSAL
 
@@ -65,6 +65,10 @@ async def list_gaps(store: Store, window: PageWindow) -> list[GapProposalRecord]
     """List kept gaps, newest first; the sort key is `(id,)`."""
     rows = await fetch_page(store, sa.select(*_COLUMNS), [(GAP_PROPOSAL.c.id, True)], window)
     return [GapProposalRecord(**row) for row in rows]
+
+
+async def count_gaps(store: Store) -> int:
+    return await capped_count(store, sa.select(GAP_PROPOSAL.c.id))
 
 
 async def find_gaps(store: Store, ids: Sequence[str]) -> dict[str, GapProposalRecord]:

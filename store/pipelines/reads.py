@@ -261,6 +261,11 @@ async def list_versions(store: Store, pipeline_id: str, window: PageWindow) -> l
     return [VersionRecord(**row) for row in rows]
 
 
+async def count_versions(store: Store, pipeline_id: str) -> int:
+    wanted = sa.select(PIPELINE_VERSION.c.id).where(PIPELINE_VERSION.c.pipeline_id == pipeline_id)
+    return await capped_count(store, wanted)
+
+
 def _conditions(wanted: PipelineFilter) -> list[Any]:
     conditions: list[Any] = [PIPELINE.c.deleted_at.is_(None)]
     if wanted.text:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from store.database.dialects import Sql, instant
+from store.database.paging import COUNT_CAP
 from store.states import RunState
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ _BEFORE = Sql(
     ORDER BY sequence DESC LIMIT :limit
     """
 )
+_LAST = Sql("SELECT max(sequence) AS last FROM run_event WHERE run_id = :run_id")
 _STATE = Sql("SELECT state FROM run WHERE id = :id")
 
 
@@ -81,6 +83,12 @@ async def list_events(store: Store, run_id: str, window: PageWindow) -> list[Eve
         return await _events_before(store, run_id, after, before, window.limit + 1)
     found = await events_after(store, run_id, after, limit=window.limit + 1)
     return [event for event in found if event.sequence < before]
+
+
+async def count_events(store: Store, run_id: str) -> int:
+    """Return the number of the last event, as all are kept; at most `COUNT_CAP`."""
+    (row,) = await store.rows(_LAST, {"run_id": run_id}, few=True)
+    return min(row.last or 0, COUNT_CAP)
 
 
 async def _events_before(store: Store, run_id: str, after: int, before: int, limit: int) -> list[EventRecord]:

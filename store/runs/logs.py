@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from store.database.dialects import Sql
-from store.database.paging import fetch_page
+from store.database.paging import capped_count, fetch_page
 from store.database.wakes import Topic
 from store.models.attempt_records import LOG_LINE
 from store.models.declaring import columns_of
@@ -109,6 +109,10 @@ async def list_log(store: Store, attempt_id: str, window: PageWindow) -> list[Lo
     rows = await fetch_page(store, wanted, [(LOG_LINE.c.sequence, False)], window)
     # Older rows hold the packs' own words.
     return [replace(line, level=_level(line.level)) for line in (LogLineRecord(**row) for row in rows)]
+
+
+async def count_log(store: Store, attempt_id: str) -> int:
+    return await capped_count(store, sa.select(LOG_LINE.c.sequence).where(LOG_LINE.c.attempt_id == attempt_id))
 
 
 def _level(word: str) -> str:

@@ -13,6 +13,7 @@ import orjson
 import sqlalchemy as sa
 
 from store.database.dialects import Sql
+from store.database.paging import COUNT_CAP
 from store.database.wakes import Topic
 from store.models.attempt_records import TRANSCRIPT
 from store.states import TranscriptKind
@@ -47,6 +48,13 @@ _BEFORE = (
     .where(TRANSCRIPT.c.attempt_id == sa.bindparam("attempt_id"), TRANSCRIPT.c.first < sa.bindparam("before"))
     .order_by(TRANSCRIPT.c.first.desc())
     .limit(sa.bindparam("chunks"))
+)
+
+
+_SPANS = (
+    sa.select(TRANSCRIPT.c.first, TRANSCRIPT.c.last)
+    .where(TRANSCRIPT.c.attempt_id == sa.bindparam("attempt_id"))
+    .order_by(TRANSCRIPT.c.first)
 )
 
 
@@ -145,6 +153,16 @@ async def list_transcript(store: Store, attempt_id: str, window: PageWindow) -> 
         return [entry for entry in reversed(found) if int(str(entry["sequence"])) > after]
     found = await entries_after(store, attempt_id, after, limit=window.limit + 1)
     return [entry for entry in found if before is None or int(str(entry["sequence"])) < before]
+
+
+async def count_transcript(store: Store, attempt_id: str) -> int:
+    """Count the entries that `list_transcript` lists, where a gap is one."""
+    chunks = await store.read(_SPANS, {"attempt_id": attempt_id})
+    count = position = 0
+    for first, last in chunks:
+        count += last - first + 1 + (first > position + 1)
+        position = last
+    return min(count, COUNT_CAP)
 
 
 async def transcript_parts(store: Store, attempt_id: str) -> AsyncIterator[bytes]:

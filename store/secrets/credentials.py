@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from store.database.dialects import Sql, instant
 from store.database.ids import new_id
-from store.database.paging import fetch_page
+from store.database.paging import capped_count, fetch_page
 from store.database.wakes import Topic
 from store.models.credentials import CREDENTIAL, CREDENTIAL_GRANT
 from store.models.declaring import columns_of
@@ -334,6 +334,10 @@ async def list_credentials(store: Store, window: PageWindow) -> list[CredentialR
     """List credentials, newest first; the sort key is `(id,)`."""
     rows = await fetch_page(store, sa.select(*_COLUMNS), [(CREDENTIAL.c.id, True)], window)
     return [CredentialRecord(**row) for row in rows]
+
+
+async def count_credentials(store: Store) -> int:
+    return await capped_count(store, sa.select(CREDENTIAL.c.id))
 
 
 async def find_credentials(store: Store, ids: Sequence[str]) -> dict[str, CredentialRecord]:

@@ -16,7 +16,7 @@ from app.graphql.endpoint import GraphQLApp, TransportLimits
 from schema.base.context import OperationContext
 from schema.base.directives import Cost, Mcp, Requires, Scope
 from schema.base.masking import PublicError
-from schema.base.pagination import CountedConnection, CursorKind, PageArguments, page_of
+from schema.base.pagination import Connection, CursorKind, PageArguments, page_of
 from schema.base.scalars import JSON, Cursor, JSONSchema, Key, Long
 from schema.guard.guarded_schema import GuardedSchema
 
@@ -104,7 +104,7 @@ class Item:
     @strawberry.field(description="Others beside it.")
     def beside(
         self, info: Info[Any, Any], first: int | None = strawberry.UNSET, last: int | None = strawberry.UNSET
-    ) -> CountedConnection[Item]:
+    ) -> Connection[Item]:
         return connection(info, first=first, last=last)
 
     @strawberry.field(description="Only for those who manage.", directives=[Requires(scope=Scope.MANAGE)])
@@ -119,7 +119,7 @@ def item(number: int) -> Item:
     )
 
 
-def connection(info: Info[Any, Any], **arguments: Any) -> CountedConnection[Item]:
+def connection(info: Info[Any, Any], **arguments: Any) -> Connection[Item]:
     world = world_of(info)
     page = PageArguments.parse(ITEMS, **arguments)
     rows = [
@@ -133,7 +133,7 @@ def connection(info: Info[Any, Any], **arguments: Any) -> CountedConnection[Item
         world.counted += 1
         return len(world.items)
 
-    return CountedConnection[Item].counted(page_of(stretch, page, lambda number: ITEMS.encode((number,))), item, count)
+    return Connection[Item].of(page_of(stretch, page, lambda number: ITEMS.encode((number,))), item, count)
 
 
 @strawberry.type
@@ -150,7 +150,7 @@ class Query:
         after: Cursor | None = strawberry.UNSET,
         last: int | None = strawberry.UNSET,
         before: Cursor | None = strawberry.UNSET,
-    ) -> CountedConnection[Item]:
+    ) -> Connection[Item]:
         return connection(info, first=first, after=after, last=last, before=before)
 
     @strawberry.field

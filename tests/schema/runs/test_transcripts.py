@@ -97,6 +97,8 @@ async def test_what_was_left_out_is_told_as_a_gap(tmp_path: Path) -> None:
         attempt = (await attempt_of(it, await start(it, "mock")))["id"]
         lines = "\n".join(json.dumps({"sequence": one, "kind": "output", "text": "x"}) for one in (8, 9))
         await it.services.store.write(append_transcript, attempt, Chunk(8, 9, lines), is_tail=True)
+        counted = "query ($id: ID!) { node(id: $id) { ... on Attempt { transcript { totalCount nodes { kind } } } } }"
+        listed = (await it.query(counted, {"id": attempt}))["node"]["transcript"]
         messages = await output(it, attempt)
         downloaded = (await fetch(it, (await it.query(LOOK_AT, {"id": attempt}))["node"]["transcriptUrl"])).text
 
@@ -109,6 +111,7 @@ async def test_what_was_left_out_is_told_as_a_gap(tmp_path: Path) -> None:
     assert [entry["sequence"] for entry in messages[2]["entries"]] == [8, 9]
     kinds = [json.loads(line)["kind"] for line in downloaded.splitlines()]
     assert (kinds[0], kinds[-3:]) == ("prompt", ["cut", "output", "output"])
+    assert (len(listed["nodes"]), listed["totalCount"]) == (len(kinds), len(kinds))
 
 
 async def test_a_transcript_is_downloaded_by_those_who_may_see_the_run_alone(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from store.states import ArtifactStatus, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from datetime import datetime
 
     from resolvers.context import Context
     from runner.secrets.redaction import Redactor
@@ -59,7 +60,7 @@ _CONTINUATION = bytes(range(0x80, 0xC0))
 
 @dataclass(frozen=True, slots=True)
 class ArtifactQuery:
-    """Filter of artifacts, with the pipeline by id, key or alias.
+    """Filter of artifacts, with pipelines by id, key or alias.
 
     Attributes:
         reused: Also artifacts of other runs whose outputs the run reuses.
@@ -68,9 +69,11 @@ class ArtifactQuery:
     text: str | None = None
     media_types: tuple[str, ...] | None = None
     statuses: tuple[ArtifactStatus, ...] | None = None
-    pipeline: str | None = None
+    pipelines: tuple[str, ...] | None = None
     run: str | None = None
     pinned: bool | None = None
+    created_from: datetime | None = None
+    created_before: datetime | None = None
     reused: bool = False
 
 
@@ -111,17 +114,16 @@ async def count_visible_artifacts(context: Context, query: ArtifactQuery) -> int
 
 async def _filter(context: Context, query: ArtifactQuery) -> ArtifactFilter:
     check_query_size(query)
-    pipeline_id = None
-    if query.pipeline is not None:
-        (pipeline_id,) = await pipeline_ids(context, [query.pipeline])
     return ArtifactFilter(
         text=query.text,
         media_types=query.media_types,
         statuses=query.statuses,
-        pipeline_id=pipeline_id,
+        pipeline_ids=None if query.pipelines is None else await pipeline_ids(context, query.pipelines),
         run_id=query.run,
         reused=query.reused,
         pinned=query.pinned,
+        created_from=query.created_from,
+        created_before=query.created_before,
     )
 
 

@@ -81,11 +81,11 @@ class AuditFilter:
     )
     actions: list[str] | None = strawberry.field(default=None, description="Only these commands.")
     text: str | None = strawberry.field(default=None, description="Words to search for in the detail.")
-    from_at: datetime | None = strawberry.field(
-        default=None, name="from", description="Only entries at or after this time."
+    created_from: datetime | None = strawberry.field(
+        default=None, description="Only entries created at or after this time."
     )
-    before_at: datetime | None = strawberry.field(
-        default=None, name="before", description="Only entries before this time."
+    created_before: datetime | None = strawberry.field(
+        default=None, description="Only entries created before this time."
     )
 
     def stored(self) -> StoredFilter:
@@ -93,8 +93,8 @@ class AuditFilter:
             actor_ids=None if self.actors is None else tuple(self.actors),
             actions=None if self.actions is None else tuple(self.actions),
             text=self.text,
-            from_at=self.from_at,
-            before_at=self.before_at,
+            created_from=self.created_from,
+            created_before=self.created_before,
         )
 
 

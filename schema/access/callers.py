@@ -104,6 +104,11 @@ class ApiToken(Node):
         return found
 
 
+@strawberry.input(description="Filters for callers.")
+class CallerFilter:
+    text: str | None = strawberry.field(default=None, description="Words to search for in names and subjects.")
+
+
 CallerConnection = Connection[Caller]
 ApiTokenConnection = Connection[ApiToken]
 
@@ -157,8 +162,8 @@ class CallerQueries:
     async def callers(
         self,
         info: Info,
-        text: Annotated[
-            str | None, strawberry.argument(description="Words to search for in names and subjects.")
+        filter: Annotated[
+            CallerFilter | None, strawberry.argument(description="Only callers that match the filter.")
         ] = None,
         first: First = None,
         after: After = None,
@@ -166,7 +171,7 @@ class CallerQueries:
         before: Before = None,
     ) -> CallerConnection:
         arguments = PageArguments.parse(_CALLERS, first=first, after=after, last=last, before=before)
-        context = info.context.context
+        context, text = info.context.context, None if filter is None else filter.text
         rows = await list_known_callers(context, text=text, window=arguments.window)
         page = page_of(rows, arguments, lambda row: _CALLERS.encode((row.id,)))
         return CallerConnection.of(page, Caller.of, lambda: count_known_callers(context, text=text))

@@ -2,6 +2,7 @@
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Annotated
 
 import strawberry
@@ -43,11 +44,17 @@ class ArtifactFilter:
     statuses: list[ArtifactStatus] | None = strawberry.field(
         default=None, description="Only artifacts with one of these statuses."
     )
-    pipeline: strawberry.ID | None = strawberry.field(
-        default=None, description="Only artifacts from runs of this pipeline, by id, key or alias."
+    pipelines: list[strawberry.ID] | None = strawberry.field(
+        default=None, description="Only artifacts from runs of these pipelines, by id, key or alias."
     )
     pinned: bool | None = strawberry.field(
         default=None, description="True: only pinned artifacts. False: only artifacts that are not pinned."
+    )
+    created_from: datetime | None = strawberry.field(
+        default=None, description="Only artifacts created at or after this time."
+    )
+    created_before: datetime | None = strawberry.field(
+        default=None, description="Only artifacts created before this time."
     )
 
     def query(self) -> ArtifactQuery:
@@ -55,8 +62,10 @@ class ArtifactFilter:
             text=self.text,
             media_types=tuple(self.media_types) if self.media_types is not None else None,
             statuses=tuple(self.statuses) if self.statuses is not None else None,
-            pipeline=self.pipeline,
+            pipelines=None if self.pipelines is None else tuple(self.pipelines),
             pinned=self.pinned,
+            created_from=self.created_from,
+            created_before=self.created_before,
         )
 
 

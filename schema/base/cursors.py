@@ -8,19 +8,19 @@ from typing import Any
 
 from resolvers.runs.watching import OutputPosition
 from schema.base.masking import PublicError
-from schema.base.pagination import CursorKind
+from schema.base.pagination import DEFAULT_LOG_PAGE_SIZE, MAX_LOG_PAGE_SIZE, CursorKind
 
 RUNS = CursorKind("runs", (str,))
 #: Run and sequence; used by pages of the history and by the subscription.
-EVENTS = CursorKind("events", (str, int))
+EVENTS = CursorKind("events", (str, int), page_size=DEFAULT_LOG_PAGE_SIZE, max_page_size=MAX_LOG_PAGE_SIZE)
 #: Attempt, line of its log, and entry of its transcript.
 OUTPUT = CursorKind("output", (str, int, int))
 #: The format from before output contained transcripts, without the entry.
 _OUTPUT_OF_LINES = CursorKind("output", (str, int))
 #: Line of one attempt's log.
-LOG_LINES = CursorKind("log", (int,))
+LOG_LINES = CursorKind("log", (int,), page_size=DEFAULT_LOG_PAGE_SIZE, max_page_size=MAX_LOG_PAGE_SIZE)
 #: Entry of one attempt's transcript.
-TRANSCRIPT = CursorKind("transcript", (int,))
+TRANSCRIPT = CursorKind("transcript", (int,), page_size=DEFAULT_LOG_PAGE_SIZE, max_page_size=MAX_LOG_PAGE_SIZE)
 
 
 def event_position(cursor: str | None, run_id: str) -> int | None:

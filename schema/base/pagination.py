@@ -29,6 +29,9 @@ from schema.base.scalars import Cursor, check_text
 
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 100
+#: Of lists that are read like a log: events, log lines and transcripts.
+DEFAULT_LOG_PAGE_SIZE = 100
+MAX_LOG_PAGE_SIZE = 500
 #: The maximum of `totalCount`, which bounds the cost of counting.
 MAX_TOTAL_COUNT = 10_000
 
@@ -41,13 +44,15 @@ ValueT = TypeVar("ValueT", int, str)
 First = Annotated[
     int | None,
     strawberry.argument(
-        description="Returns the first n items, at most 100. Without `first` and `last`, the first 50."
+        description=f"Returns the first n items, at most {MAX_PAGE_SIZE}. "
+        f"Without `first` and `last`, the first {DEFAULT_PAGE_SIZE}."
     ),
 ]
-FirstOf500 = Annotated[
+FirstOfLog = Annotated[
     int | None,
     strawberry.argument(
-        description="Returns the first n items, at most 500. Without `first` and `last`, the first 100."
+        description=f"Returns the first n items, at most {MAX_LOG_PAGE_SIZE}. "
+        f"Without `first` and `last`, the first {DEFAULT_LOG_PAGE_SIZE}."
     ),
 ]
 After = Annotated[Cursor | None, strawberry.argument(description="Returns items after this cursor.")]
@@ -76,6 +81,9 @@ class CursorKind:
     types: tuple[type[str] | type[int] | type[float], ...]
     #: Indexes of order keys that may be null.
     nullable: frozenset[int] = frozenset()
+    #: Items of a page without `first` and `last`, and the most that either may ask for.
+    page_size: int = DEFAULT_PAGE_SIZE
+    max_page_size: int = MAX_PAGE_SIZE
 
     def encode(self, values: Sequence[CursorValue]) -> Cursor:
         """Return the cursor of a row from its order keys."""
@@ -177,10 +185,8 @@ class PageArguments:
         after: str | UnsetType | None = None,
         last: int | UnsetType | None = None,
         before: str | UnsetType | None = None,
-        maximum: int = MAX_PAGE_SIZE,
-        default: int = DEFAULT_PAGE_SIZE,
     ) -> "PageArguments":
-        """Validate the pagination arguments; without `first` and `last`, the page is the first `default` items.
+        """Validate the pagination arguments; without `first` and `last`, the page is the first `kind.page_size` items.
 
         An absent argument may be None or Strawberry's `UNSET`.
 
@@ -192,13 +198,14 @@ class PageArguments:
         if first is not None and last is not None:
             raise PublicError("Pass `first` or `last`, not both.", "INVALID")
         for name, size in (("first", first), ("last", last)):
-            if size is not None and not 0 <= size <= maximum:
+            if size is not None and not 0 <= size <= kind.max_page_size:
                 raise PublicError(
-                    f"`{name}` is {size}; use 0 to {maximum}, and fetch further pages with a cursor.", "INVALID"
+                    f"`{name}` is {size}; use 0 to {kind.max_page_size}, and fetch further pages with a cursor.",
+                    "INVALID",
                 )
         size = first if first is not None else last
         return cls(
-            limit=default if size is None else size,
+            limit=kind.page_size if size is None else size,
             after=None if after is None else kind.decode(after),
             before=None if before is None else kind.decode(before),
             reverse=last is not None,
@@ -293,6 +300,6 @@ class Connection(Generic[NodeT]):
             end_cursor=self.page.cursor_of(rows[-1]) if rows else None,
         )
 
-    @strawberry.field(description="Total number of items, counted up to 10000. Counted only if selected.")
+    @strawberry.field(description=f"Total number of items, counted up to {MAX_TOTAL_COUNT}. Counted only if selected.")
     async def total_count(self) -> int:
         return await self.count()

@@ -17,7 +17,15 @@ from schema.base.cursors import LOG_LINES, TRANSCRIPT
 from schema.base.enums import described_enum
 from schema.base.isolation import IsolationLevel
 from schema.base.node_interface import Node
-from schema.base.pagination import After, Before, Connection, FirstOf500, Last, PageArguments, page_of
+from schema.base.pagination import (
+    After,
+    Before,
+    Connection,
+    FirstOfLog,
+    Last,
+    PageArguments,
+    page_of,
+)
 from schema.base.scalars import JSON
 from schema.runs.failures import Failure, PackException
 from schema.runs.spending import SpendingCost
@@ -160,14 +168,12 @@ class Attempt(Node):
     async def transcript(
         self,
         info: Info,
-        first: FirstOf500 = None,
+        first: FirstOfLog = None,
         after: After = None,
         last: Last = None,
         before: Before = None,
     ) -> TranscriptEntryConnection:
-        arguments = PageArguments.parse(
-            TRANSCRIPT, first=first, after=after, last=last, before=before, maximum=500, default=100
-        )
+        arguments = PageArguments.parse(TRANSCRIPT, first=first, after=after, last=last, before=before)
         context, attempt_id = info.context.context, self.record.id
         rows = await transcript_of_attempt(context, attempt_id, arguments.window)
         page = page_of(rows, arguments, lambda entry: TRANSCRIPT.encode((int(str(entry["sequence"])),)))
@@ -201,14 +207,12 @@ class Attempt(Node):
     async def log(
         self,
         info: Info,
-        first: FirstOf500 = None,
+        first: FirstOfLog = None,
         after: After = None,
         last: Last = None,
         before: Before = None,
     ) -> LogLineConnection:
-        arguments = PageArguments.parse(
-            LOG_LINES, first=first, after=after, last=last, before=before, maximum=500, default=100
-        )
+        arguments = PageArguments.parse(LOG_LINES, first=first, after=after, last=last, before=before)
         context, attempt_id = info.context.context, self.record.id
         rows = await log_of_attempt(context, attempt_id, arguments.window)
         page = page_of(rows, arguments, lambda row: LOG_LINES.encode((row.sequence,)))

@@ -149,9 +149,7 @@ async def event_page(
 ) -> RunEventConnection:
     event_position(after, run_id)
     event_position(before, run_id)
-    arguments = PageArguments.parse(
-        EVENTS, first=first, after=after, last=last, before=before, maximum=500, default=100
-    )
+    arguments = PageArguments.parse(EVENTS, first=first, after=after, last=last, before=before)
     window = PageWindow(
         arguments.after[1:] if arguments.after else None,
         arguments.before[1:] if arguments.before else None,

@@ -18,7 +18,7 @@ from schema.base.cursors import EVENTS
 from schema.base.directives import Cost, Requires
 from schema.base.learned import LearnedField, LearnedValue
 from schema.base.node_interface import Node
-from schema.base.pagination import After, Before, First, FirstOf500, Last
+from schema.base.pagination import After, Before, First, FirstOfLog, Last
 from schema.base.payloads import Payload, as_json, payload_of
 from schema.base.scalars import JSON, Cursor, Key
 from schema.runs.arguments import FromStep, RerunDefinition, ResumeDefinition, StepInput, step_input_change
@@ -219,7 +219,7 @@ class Run(Node):
     async def events(
         self,
         info: Info,
-        first: FirstOf500 = None,
+        first: FirstOfLog = None,
         after: After = None,
         last: Last = None,
         before: Before = None,

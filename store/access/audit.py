@@ -44,13 +44,13 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Filter of entries; fields are joined by and, values within a field by or. `from_at` is inclusive."""
+    """Filter of entries; fields are joined by and, values within a field by or. `created_from` is inclusive."""
 
     actor_ids: tuple[str, ...] | None = None
     actions: tuple[str, ...] | None = None
     text: str | None = None
-    from_at: datetime | None = None
-    before_at: datetime | None = None
+    created_from: datetime | None = None
+    created_before: datetime | None = None
 
 
 _INSERT = Sql(
@@ -113,8 +113,8 @@ def _conditions(wanted: AuditFilter) -> list[Any]:
         conditions.append(AUDIT.c.action.in_(wanted.actions))
     if wanted.text:
         conditions.extend(words_in_json(sa.func.lower(AUDIT.c.detail), wanted.text))
-    if wanted.from_at is not None:
-        conditions.append(AUDIT.c.at >= wanted.from_at)
-    if wanted.before_at is not None:
-        conditions.append(AUDIT.c.at < wanted.before_at)
+    if wanted.created_from is not None:
+        conditions.append(AUDIT.c.at >= wanted.created_from)
+    if wanted.created_before is not None:
+        conditions.append(AUDIT.c.at < wanted.created_before)
     return conditions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
@@ -91,6 +92,22 @@ async def capped_count(store: Store, statement: Select[Any]) -> int:
     )
     ((count,),) = await store.read(sa.select(sa.func.count()).select_from(inner))
     return int(count)
+
+
+#: An id's time is its maker's clock, `created_at` the database's: they may differ by less than this.
+_CLOCKS_APART = timedelta(hours=1)
+
+
+def created_within(
+    table: sa.Table, prefix: Prefix, at_or_after: datetime | None, before: datetime | None
+) -> Iterable[ColumnElement[bool]]:
+    """Return conditions on `created_at`, narrowed by the index on ids."""
+    if at_or_after is not None:
+        yield table.c.id >= oldest_id(prefix, at_or_after - _CLOCKS_APART)
+        yield table.c.created_at >= at_or_after
+    if before is not None:
+        yield table.c.id < oldest_id(prefix, before + _CLOCKS_APART)
+        yield table.c.created_at < before
 
 
 def words_in(column: ColumnElement[Any], text: str) -> Iterable[ColumnElement[bool]]:

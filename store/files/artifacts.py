@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from store.database.dialects import Sql, instant
 from store.database.ids import new_id
 from store.database.lookups import Lookup
-from store.database.paging import capped_count, fetch_page, words_in
+from store.database.paging import capped_count, created_within, fetch_page, words_in
 from store.files.blob_rows import record_blob
 from store.models.artifacts import ARTIFACT
 from store.models.declaring import columns_of
@@ -68,6 +68,8 @@ class ArtifactFilter:
     Attributes:
         text: Words that must all occur in the name.
         media_types: Such as `text/plain`, or `image/*` for all of a kind.
+        created_from: Created at or after.
+        created_before: Created before.
         erased: Include erased ones.
         reused: Include artifacts of outputs that `run_id` reuses from other runs.
     """
@@ -75,9 +77,11 @@ class ArtifactFilter:
     text: str | None = None
     media_types: tuple[str, ...] | None = None
     statuses: tuple[ArtifactStatus, ...] | None = None
-    pipeline_id: str | None = None
+    pipeline_ids: tuple[str, ...] | None = None
     run_id: str | None = None
     pinned: bool | None = None
+    created_from: datetime | None = None
+    created_before: datetime | None = None
     erased: bool = False
     reused: bool = False
 
@@ -318,8 +322,8 @@ def _conditions(wanted: ArtifactFilter, visible_to: str | None) -> list[Any]:
         conditions.append(sa.or_(ARTIFACT.c.media_type.in_(plain), *by_kind))
     if wanted.statuses is not None:
         conditions.append(ARTIFACT.c.status.in_([status.value for status in wanted.statuses]))
-    if wanted.pipeline_id is not None:
-        runs = sa.select(RUN.c.id).where(RUN.c.pipeline_id == wanted.pipeline_id)
+    if wanted.pipeline_ids is not None:
+        runs = sa.select(RUN.c.id).where(RUN.c.pipeline_id.in_(wanted.pipeline_ids))
         conditions.append(ARTIFACT.c.run_id.in_(runs))
     if wanted.run_id is not None and wanted.reused:
         # Two reads, because each uses its own index.
@@ -332,6 +336,7 @@ def _conditions(wanted: ArtifactFilter, visible_to: str | None) -> list[Any]:
         conditions.append(ARTIFACT.c.run_id == wanted.run_id)
     if wanted.pinned is not None:
         conditions.append(ARTIFACT.c.pinned.is_(wanted.pinned))
+    conditions += created_within(ARTIFACT, "art", wanted.created_from, wanted.created_before)
     return conditions
 
 

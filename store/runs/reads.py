@@ -7,7 +7,6 @@ SQLAlchemy Core one run costs 0.6 ms of CPU instead of 0.05.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
@@ -19,8 +18,8 @@ from store.database.paging import (
     PageWindow,
     SortKey,
     capped_count,
+    created_within,
     fetch_rows,
-    oldest_id,
     windowed,
     words_in,
     words_in_json,
@@ -159,8 +158,6 @@ _NEEDS_ATTENTION = """run.state = 'failed' AND run.acknowledged_at IS NULL AND N
             UNION
             SELECT again.id, again.state FROM run AS again JOIN later ON again.rerun_of = later.id
         ) SELECT 1 FROM later WHERE later.state = 'succeeded')"""
-#: An id's time is its maker's clock, `created_at` the database's: they may differ by less than this.
-_CLOCKS_APART = timedelta(hours=1)
 
 
 async def find_run_by_id(store: Store, run_id: str, *, visible_to: str | None = None) -> RunRecord | None:
@@ -303,13 +300,7 @@ def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:
         conditions.append(sa.text(_NEEDS_ATTENTION if wanted.needs_attention else f"NOT ({_NEEDS_ATTENTION})"))
     if wanted.text:
         conditions.extend(_words_in_run(wanted.text))
-    if wanted.created_from is not None:
-        # The id leads, since there is an index on it.
-        conditions.append(RUN.c.id >= oldest_id("run", wanted.created_from - _CLOCKS_APART))
-        conditions.append(RUN.c.created_at >= wanted.created_from)
-    if wanted.created_before is not None:
-        conditions.append(RUN.c.id < oldest_id("run", wanted.created_before + _CLOCKS_APART))
-        conditions.append(RUN.c.created_at < wanted.created_before)
+    conditions += created_within(RUN, "run", wanted.created_from, wanted.created_before)
     return conditions
 
 

@@ -108,4 +108,4 @@ def test_every_command_answers_a_union_whose_refusals_are_problems(schema: Graph
 def test_lists_that_grow_are_connections(schema: GraphQLSchema) -> None:
     for kind in schema.type_map.values():
         if isinstance(kind, GraphQLObjectType) and kind.name.endswith("Connection"):
-            assert {"edges", "nodes", "pageInfo"} <= kind.fields.keys(), kind.name
+            assert kind.fields.keys() == {"edges", "nodes", "pageInfo", "totalCount"}, kind.name

@@ -70,7 +70,7 @@ async def test_lists_filter(store: Store):
     }
     assert await listed(store, ArtifactFilter(media_types=("image/png",))) == {"cover.png"}
     assert await listed(store, ArtifactFilter(statuses=(ArtifactStatus.PROPOSED,))) == {"cover.png"}
-    assert await listed(store, ArtifactFilter(pipeline_id=deck.pipeline_id)) == {"Deck_1.pdf"}
+    assert await listed(store, ArtifactFilter(pipeline_ids=(deck.pipeline_id,))) == {"Deck_1.pdf"}
     assert await listed(store, ArtifactFilter(run_id=run_id)) == {"Deck_1.pdf"}
     assert await listed(store, ArtifactFilter(pinned=True)) == {"cover.png"}
     assert await listed(store, ArtifactFilter(pinned=False)) == {"Deck_1.pdf", "photo.jpg"}

@@ -54,8 +54,8 @@ async def test_audit_is_filtered_and_newest_first(store: Store):
         assert await ids(AuditFilter(text=marks)) == [], marks
     await store.write(lambda conn: conn.run(Sql("DELETE FROM audit WHERE action = 'say'")))
     now = datetime.now(UTC)
-    assert await ids(AuditFilter(before_at=now - timedelta(hours=1))) == []
-    assert len(await ids(AuditFilter(from_at=now - timedelta(hours=1)))) == 3
+    assert await ids(AuditFilter(created_before=now - timedelta(hours=1))) == []
+    assert len(await ids(AuditFilter(created_from=now - timedelta(hours=1)))) == 3
     found = await find_audit(store, [first, third])
     assert found[first].target_id == "run_1"
     assert found[third].on_behalf_of == "call_a"

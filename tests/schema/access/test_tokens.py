@@ -33,7 +33,7 @@ async def test_a_token_is_told_once_and_stands_for_its_subject(tmp_path: Path) -
         second = await it.mutate(CREATE, {"name": "night", "subject": "robot", "scopes": ["OBSERVE"]})
         assert second["token"]["caller"]["id"] == token["caller"]["id"], "all tokens of one subject are one caller"
         listed = await it.answer(
-            """query ($text: String) {callers(text: $text) {nodes {subject scopes
+            """query ($text: String) {callers(filter: {text: $text}) {nodes {subject scopes
                 tokens {nodes {id name beginning scopes} pageInfo {hasNextPage}}}}}""",
             {"text": "ROB"},
         )
@@ -130,7 +130,9 @@ async def test_every_command_leaves_an_audit_row_refused_ones_too(tmp_path: Path
         me = (await it.query("{viewer {id}}", token=writer))["viewer"]["id"]
         mine = (await it.query(read, {"filter": {"actors": [me], "text": "bee"}}))["audit"]["nodes"]
         assert [row["action"] for row in mine] == ["clone_pipeline"]
-        later = await it.query(read, {"filter": {"from": rows["nodes"][0]["at"], "before": "2100-01-01T00:00:00Z"}})
+        later = await it.query(
+            read, {"filter": {"createdFrom": rows["nodes"][0]["at"], "createdBefore": "2100-01-01T00:00:00Z"}}
+        )
         assert {row["action"] for row in later["audit"]["nodes"]} >= {"clone_pipeline"}
         first = (await it.query(read, {"first": 1}))["audit"]
         assert first["pageInfo"]["hasNextPage"]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schema.base.cursors import EVENTS
 from schema.base.masking import PublicError
 from schema.base.pagination import CursorKind, PageArguments, decode_cursor, encode_cursor, page_of
 from tests.support.graphql_app import Context, World, build_schema
@@ -72,8 +73,8 @@ def test_the_first_fifty_unless_told_otherwise() -> None:
     assert PageArguments.parse(RUNS, first=0).limit == 0
     assert PageArguments.parse(RUNS, first=100).limit == 100
     assert PageArguments.parse(RUNS, last=7) == PageArguments(7, reverse=True)
-    assert PageArguments.parse(RUNS, last=7, maximum=7, default=3).limit == 7
-    assert PageArguments.parse(RUNS, default=3).limit == 3
+    assert PageArguments.parse(EVENTS).limit == 100
+    assert PageArguments.parse(EVENTS, last=500).limit == 500
     after = PageArguments.parse(RUNS, first=2, after=RUNS.encode((5, "a")), before=RUNS.encode((9, "z")))
     assert (after.after, after.before) == ((5, "a"), (9, "z"))
 

@@ -43,7 +43,8 @@ async def test_long_texts_are_not_looked_for(it: Product) -> None:
         assert await said(it, name, {"text": words + "w"}) == (
             f"A filter has {MAX_TEXT + 1} characters; the limit is {MAX_TEXT}."
         )
-    callers = await it.answer("query ($text: String) { callers(text: $text) { nodes { id } } }", {"text": words + "w"})
+    searched = "query ($text: String) { callers(filter: {text: $text}) { nodes { id } } }"
+    callers = await it.answer(searched, {"text": words + "w"})
     assert "characters; the limit is" in callers.errors[0]["message"]
 
 

@@ -26,7 +26,7 @@ export function ArtifactsPage(): ReactNode {
   const filter = {
     ...(search.q === undefined ? {} : { text: search.q }),
     ...(search.type === undefined ? {} : { mediaTypes: [search.type] }),
-    ...(search.pipeline === undefined ? {} : { pipeline: search.pipeline }),
+    ...(search.pipeline === undefined ? {} : { pipelines: [search.pipeline] }),
   };
   const [{ data: choices }] = useQuery({ query: ArtifactPipelinesDocument });
   const [{ data, fetching, error }] = useQuery({

@@ -7,12 +7,16 @@ import { gql } from '@urql/core';
 import { ProblemPartsFragmentDoc, ArtifactRowFragmentDoc } from '../../domain/fragments.generated.ts';
 /** Filters for artifacts. All given fields must match; within a field, any value. */
 export type ArtifactFilter = {
+  /** Only artifacts created before this time. */
+  createdBefore?: string | null | undefined;
+  /** Only artifacts created at or after this time. */
+  createdFrom?: string | null | undefined;
   /** Only these media types; `image/*` matches all images. */
   mediaTypes?: Array<string> | null | undefined;
   /** True: only pinned artifacts. False: only artifacts that are not pinned. */
   pinned?: boolean | null | undefined;
-  /** Only artifacts from runs of this pipeline, by id, key or alias. */
-  pipeline?: string | null | undefined;
+  /** Only artifacts from runs of these pipelines, by id, key or alias. */
+  pipelines?: Array<string> | null | undefined;
   /** Only artifacts with one of these statuses. */
   statuses?: Array<ArtifactStatus> | null | undefined;
   /** Words to search for in names. */

@@ -10,10 +10,10 @@ export type AuditFilter = {
   actions?: Array<string> | null | undefined;
   /** Only actions of these callers, by id. */
   actors?: Array<string> | null | undefined;
-  /** Only entries before this time. */
-  before?: string | null | undefined;
-  /** Only entries at or after this time. */
-  from?: string | null | undefined;
+  /** Only entries created before this time. */
+  createdBefore?: string | null | undefined;
+  /** Only entries created at or after this time. */
+  createdFrom?: string | null | undefined;
   /** Words to search for in the detail. */
   text?: string | null | undefined;
 };

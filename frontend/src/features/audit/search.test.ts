@@ -9,8 +9,8 @@ it("knows every command by the name the audit gives it", () => {
 });
 
 it("takes the last day whole", () => {
-  const { from, before } = auditFilter(auditSearch({ from: "2026-11-20", to: "2026-11-20" }));
-  expect(Date.parse(String(before)) - Date.parse(String(from))).toBe(86_400_000);
+  const { createdFrom, createdBefore } = auditFilter(auditSearch({ from: "2026-11-20", to: "2026-11-20" }));
+  expect(Date.parse(String(createdBefore)) - Date.parse(String(createdFrom))).toBe(86_400_000);
 });
 
 it("leaves out what is no day", () => {

@@ -35,8 +35,8 @@ export function auditFilter(search: AuditSearch): NonNullable<AuditQueryVariable
     ...(search.q === undefined ? {} : { text: search.q }),
     ...(search.action === undefined ? {} : { actions: [search.action] }),
     ...(search.actor === undefined ? {} : { actors: [search.actor] }),
-    ...(search.from === undefined ? {} : { from: startOf(search.from, 0) }),
-    ...(search.to === undefined ? {} : { before: startOf(search.to, 1) }),
+    ...(search.from === undefined ? {} : { createdFrom: startOf(search.from, 0) }),
+    ...(search.to === undefined ? {} : { createdBefore: startOf(search.to, 1) }),
   };
 }
 

@@ -335,7 +335,7 @@ export const GrantChoicesDocument = /*#__PURE__*/ gql`
       hasNextPage
     }
   }
-  callers(text: $text, first: 100) {
+  callers(filter: {text: $text}, first: 100) {
     nodes {
       id
       name

@@ -113,7 +113,13 @@ export const TokenRowFragmentDoc = /*#__PURE__*/ gql`
     ` as unknown as DocumentNode<TokenRowFragment, unknown>;
 export const TokensDocument = /*#__PURE__*/ gql`
     query Tokens($text: String, $first: Int, $after: Cursor, $last: Int, $before: Cursor) {
-  callers(text: $text, first: $first, after: $after, last: $last, before: $before) {
+  callers(
+    filter: {text: $text}
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+  ) {
     nodes {
       id
       name

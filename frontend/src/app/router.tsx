@@ -35,6 +35,7 @@ import { tokensSearch } from "../features/tokens/search.ts";
 import { BASE } from "../lib/server/base.ts";
 import { inputSearch } from "../domain/start/inputSearch.ts";
 import { lazyLoad } from "../lib/server/lazyLoad.ts";
+import { parseSearch } from "../lib/browser/search.ts";
 import { Shell } from "./Shell.tsx";
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NothingHere, errorComponent: Broken });
@@ -172,6 +173,7 @@ const routes = root.addChildren([
 export const router = createRouter({
   routeTree: routes,
   basepath: BASE === "" ? "/" : BASE,
+  parseSearch,
   defaultPreload: "intent",
   defaultErrorComponent: Broken,
   defaultPendingComponent: LazyFallback,

@@ -1,4 +1,4 @@
-import { oneOf, textOf } from "../../lib/browser/search.ts";
+import { numberOf, oneOf, textOf } from "../../lib/browser/search.ts";
 
 export const TYPES = ["application/pdf", "image/*", "video/*", "audio/*", "text/*"] as const;
 
@@ -27,6 +27,5 @@ export interface ArtifactSearch {
 }
 
 export function artifactSearch(given: Record<string, unknown>): ArtifactSearch {
-  const page = Number(given["page"]);
-  return { view: oneOf(given["view"], ["source"]), page: Number.isInteger(page) && page > 0 ? page : undefined };
+  return { view: oneOf(given["view"], ["source"]), page: numberOf(given["page"]) };
 }

@@ -1,4 +1,4 @@
-import { oneOf, textOf } from "../../lib/browser/search.ts";
+import { numberOf, oneOf, textOf } from "../../lib/browser/search.ts";
 
 /** Where a pipeline comes from. */
 export const SOURCES = ["starters", "own"] as const;
@@ -41,9 +41,4 @@ export function versionsSearch(given: Record<string, unknown>): VersionsSearch {
     after: textOf(given["after"]),
     before: textOf(given["before"]),
   };
-}
-
-function numberOf(value: unknown): number | undefined {
-  const number = Number(textOf(value));
-  return Number.isSafeInteger(number) && number > 0 ? number : undefined;
 }

@@ -1,4 +1,4 @@
-import { oneOf, textOf } from "../../lib/browser/search.ts";
+import { numberOf, oneOf, textOf } from "../../lib/browser/search.ts";
 import { type Tab, TABS } from "./step/StepTabs.tsx";
 
 /** The selection on the page; in the address, so that a link shows the same. */
@@ -10,10 +10,9 @@ export interface RunSearch {
 }
 
 export function runSearch(given: Record<string, unknown>): RunSearch {
-  const attempt = Number(given["attempt"]);
   return {
     step: textOf(given["step"]),
-    attempt: Number.isInteger(attempt) && attempt > 0 ? attempt : undefined,
+    attempt: numberOf(given["attempt"]),
     tab: oneOf(given["tab"], TABS),
     scale: oneOf(given["scale"], ["even"] as const),
   };

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -183,6 +185,36 @@ async def test_a_process_ends_with_a_task_it_cannot_do_without(tmp_path: Path, t
             assert last_words(server) == [f"EssentialTaskError: the task {task} was cancelled"]
         finally:
             await fleet.down()
+
+
+async def test_the_embedded_server_of_an_agent_ends_too(tmp_path: Path):
+    async with held_calls() as calls:
+        fleet = Fleet(tmp_path, "sqlite", calls, pack_path=pack_folder(tmp_path, "SystemExit(3)"))
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", "from app.cli import main; main()", "mcp", "--embedded"),
+            env=fleet.environment("one"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert process.stdin is not None
+        assert process.stderr is not None
+        client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "ada", "version": "1"}}
+        call = {"name": "run_pack", "arguments": {"pack": "exit.task", "input": {}}}
+        for message in (
+            {"id": 1, "method": "initialize", "params": client},
+            {"method": "notifications/initialized"},
+            {"id": 2, "method": "tools/call", "params": call},
+        ):
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        try:
+            async with asyncio.timeout(60):  # its standard input stays open
+                said = (await process.stderr.read()).decode()
+                assert await process.wait() == EXIT_STOPPED
+        finally:
+            with suppress(ProcessLookupError):
+                process.kill()
+        assert f'"error": "SystemExit: 3 {place_in(tmp_path, "task")}"' in said
 
 
 async def ended(server: RealServer) -> int:

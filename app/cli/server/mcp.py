@@ -50,7 +50,13 @@ def mcp(
         settings = settings_of(data_dir=data_dir)
         configure_logging(settings.log_level, settings.log_format)
         try:
-            asyncio.run(serve_embedded(settings, Selection.parse(query, {})))
+            with asyncio.Runner() as runner:
+                try:
+                    runner.run(serve_embedded(settings, Selection.parse(query, {})))
+                except SystemExit as error:
+                    from app.server import end_process
+
+                    end_process(error)
         except DataFolderInUseError as error:
             raise CliError(
                 f"{error} Leave out --embedded and --data-dir to call that server, or name another folder with "

@@ -7,7 +7,7 @@ from store.access.audit import AuditFilter, AuditRecord
 from store.access.callers import CallerRecord
 from store.access.tokens import TokenRecord
 from store.database.paging import PageWindow
-from store.files.artifacts import ArtifactRecord
+from store.files.artifacts import ArtifactOrder, ArtifactRecord
 from store.files.previews import PreviewKind, PreviewRecord
 from store.memory.entries import MemoryRecord, TargetKind
 from store.pipelines.gaps import GapProposalRecord
@@ -24,6 +24,7 @@ from store.secrets.credentials import KEEP, CredentialRecord
 __all__ = [
     "KEEP",
     "NOTHING",
+    "ArtifactOrder",
     "ArtifactRecord",
     "AttemptRecord",
     "AuditFilter",

@@ -18,6 +18,7 @@ from runner.files.previews import may_have_picture
 from runner.issues import argument_error
 from store.files.artifacts import (
     ArtifactFilter,
+    ArtifactOrder,
     ArtifactRecord,
     change_status,
     count_artifacts,
@@ -93,17 +94,22 @@ async def find_visible_artifact(context: Context, artifact_id: str) -> ArtifactR
 
 
 @operation("list_artifacts", scope=Scope.READ, kind="query")
-async def list_visible_artifacts(context: Context, *, query: ArtifactQuery, window: PageWindow) -> list[ArtifactRecord]:
-    """List artifacts the caller may see, newest first, and one more than the window asks for if there are more."""
-    return await artifacts_in(context, query=query, window=window)
+async def list_visible_artifacts(
+    context: Context, *, query: ArtifactQuery, window: PageWindow, order: ArtifactOrder = ArtifactOrder.NEWEST
+) -> list[ArtifactRecord]:
+    """List artifacts the caller may see, and one more than the window asks for if there are more."""
+    return await artifacts_in(context, query=query, window=window, order=order)
 
 
-async def artifacts_in(context: Context, *, query: ArtifactQuery, window: PageWindow) -> list[ArtifactRecord]:
+async def artifacts_in(
+    context: Context, *, query: ArtifactQuery, window: PageWindow, order: ArtifactOrder = ArtifactOrder.NEWEST
+) -> list[ArtifactRecord]:
     """List artifacts as `list_visible_artifacts` without a check of the scope, for starts to return their run's."""
     if query.run is not None and query == ArtifactQuery(run=query.run):
         return await list_of_run(context.services.store, query.run, window, visible_to=visible_to(context.caller))
     wanted = await _filter(context, query)
-    return await list_artifacts(context.services.store, wanted, window, visible_to=visible_to(context.caller))
+    only = visible_to(context.caller)
+    return await list_artifacts(context.services.store, wanted, window, order=order, visible_to=only)
 
 
 async def count_visible_artifacts(context: Context, query: ArtifactQuery) -> int:

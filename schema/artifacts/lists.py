@@ -14,15 +14,18 @@ from resolvers.artifacts.artifacts import (
     count_visible_artifacts,
     list_visible_artifacts,
 )
-from resolvers.records import ArtifactRecord
+from resolvers.records import ArtifactOrder, ArtifactRecord
 from schema.artifacts.artifacts import Artifact
 from schema.base.context import Info
 from schema.base.directives import Cost, Requires, published
+from schema.base.enums import described_enum
 from schema.base.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
 from schema.base.scalars import Long
 from store.states import ArtifactStatus, Scope
 
+described_enum(ArtifactOrder, "Sort order of artifacts.", {"NEWEST": "Newest first.", "LARGEST": "Largest first."})
 ARTIFACTS = CursorKind("artifacts", (str,))
+_BY_SIZE = CursorKind("artifacts by size", (int, str))
 
 ArtifactConnection = Connection[Artifact]
 
@@ -77,16 +80,19 @@ async def artifact_page(
     last: int | None,
     before: str | None,
     listed: Callable[..., Awaitable[list[ArtifactRecord]]] = artifacts_in,
+    order: ArtifactOrder = ArtifactOrder.NEWEST,
 ) -> ArtifactConnection:
-    """A page of the artifacts the caller may see, newest first.
+    """A page of the artifacts the caller may see.
 
     `listed` reads the rows. This function checks no scope, because a caller with only `RUN` may list the artifacts of
     its runs.
     """
-    arguments = PageArguments.parse(ARTIFACTS, first=first, after=after, last=last, before=before)
+    by_size = order is ArtifactOrder.LARGEST
+    kind = _BY_SIZE if by_size else ARTIFACTS
+    arguments = PageArguments.parse(kind, first=first, after=after, last=last, before=before)
     context = info.context.context
-    rows = await listed(context, query=query, window=arguments.window)
-    page = page_of(rows, arguments, lambda row: ARTIFACTS.encode((row.id,)))
+    rows = await listed(context, query=query, window=arguments.window, order=order)
+    page = page_of(rows, arguments, lambda row: kind.encode((row.size_bytes, row.id) if by_size else (row.id,)))
     return ArtifactConnection.of(page, Artifact.of, lambda: count_visible_artifacts(context, query))
 
 
@@ -99,13 +105,14 @@ class ArtifactQueries:
         filter: Annotated[
             ArtifactFilter | None, strawberry.argument(description="Only artifacts that match the filter.")
         ] = None,
+        order_by: Annotated[ArtifactOrder, strawberry.argument(description="The sort order.")] = ArtifactOrder.NEWEST,
         first: First = None,
         after: After = None,
         last: Last = None,
         before: Before = None,
     ) -> ArtifactConnection:
         query = (filter or ArtifactFilter()).query()
-        return await artifact_page(info, query, first, after, last, before, list_visible_artifacts)
+        return await artifact_page(info, query, first, after, last, before, list_visible_artifacts, order_by)
 
     @strawberry.field(
         description="Reads part of an artifact's text. Also returns the artifact's download URL.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +33,13 @@ if TYPE_CHECKING:
     from store.database.dialects import Connection
     from store.database.engine import Store
     from store.database.paging import PageWindow
+
+
+class ArtifactOrder(StrEnum):
+    """Order of a list of artifacts; the comment is its sort key."""
+
+    NEWEST = "newest"  # (id,)
+    LARGEST = "largest"  # (size_bytes, id)
 
 
 class ArtifactRecord(NamedTuple):
@@ -242,14 +250,22 @@ async def find_artifact(store: Store, artifact_id: str, *, visible_to: str | Non
 
 
 async def list_artifacts(
-    store: Store, wanted: ArtifactFilter, window: PageWindow, *, visible_to: str | None = None
+    store: Store,
+    wanted: ArtifactFilter,
+    window: PageWindow,
+    *,
+    order: ArtifactOrder = ArtifactOrder.NEWEST,
+    visible_to: str | None = None,
 ) -> list[ArtifactRecord]:
-    """List artifacts, newest first; the sort key is `(id,)`.
+    """List artifacts; `ArtifactOrder` names the sort keys.
 
     `visible_to` limits them to those of one caller, and of reused outputs if the filter asks for them; None does not.
     """
     statement = sa.select(*_COLUMNS).where(*_conditions(wanted, visible_to))
-    return [_record(row) for row in await fetch_page(store, statement, [(ARTIFACT.c.id, True)], window)]
+    keys = [(ARTIFACT.c.id, True)]
+    if order is ArtifactOrder.LARGEST:
+        keys.insert(0, (ARTIFACT.c.size_bytes, True))
+    return [_record(row) for row in await fetch_page(store, statement, keys, window)]
 
 
 async def list_of_run(

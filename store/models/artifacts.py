@@ -40,6 +40,7 @@ class ArtifactRow(SQLModel, table=True):
     __table_args__ = (
         Index("ix_artifact_caller", "caller_id", "id"),
         Index("ix_artifact_digest", "digest"),
+        Index("ix_artifact_size", "size_bytes", "id"),
         Index("ix_artifact_expires_at", "expires_at"),
     )
 

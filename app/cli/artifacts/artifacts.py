@@ -54,6 +54,7 @@ def list_(
         bool | None,
         typer.Option("--pinned/--not-pinned", help="Only pinned, or only other artifacts.", show_default=False),
     ] = None,
+    largest: Annotated[bool, typer.Option("--largest", help="List the largest first.")] = False,
     limit: Limit = 20,
     long: Long = False,
     server: Server = None,
@@ -79,11 +80,12 @@ def list_(
             if word.upper() not in _STATUSES:
                 raise CliError(f"`{word}` is not a status. The statuses are {', '.join(_STATUSES).lower()}.")
     if pipeline:
-        wanted["pipeline"] = pipeline
+        wanted["pipelines"] = [pipeline]
     if pinned is not None:
         wanted["pinned"] = pinned
+    variables = {"filter": wanted, "orderBy": "LARGEST" if largest else "NEWEST"}
     with Client(Target.find(server)) as client:
-        found = client.pages(documents.ARTIFACTS, "artifacts", {"filter": wanted}, limit=limit)
+        found = client.pages(documents.ARTIFACTS, "artifacts", variables, limit=limit)
         if output.is_json:
             for one in found:
                 output.emit(one)

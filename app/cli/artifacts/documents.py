@@ -14,8 +14,8 @@ fragment FileParts on Artifact { ...ArtifactParts createdAt pinned run { id titl
 ARTIFACTS = (
     _FILE
     + """
-query CliArtifacts($filter: ArtifactFilter, $first: Int, $after: Cursor) {
-  artifacts(filter: $filter, first: $first, after: $after) {
+query CliArtifacts($filter: ArtifactFilter, $orderBy: ArtifactOrder!, $first: Int, $after: Cursor) {
+  artifacts(filter: $filter, orderBy: $orderBy, first: $first, after: $after) {
     nodes { ...FileParts }
     pageInfo { hasNextPage endCursor }
   }

@@ -7,6 +7,7 @@ from store.database.ids import new_id
 from store.database.paging import PageWindow
 from store.files.artifacts import (
     ArtifactFilter,
+    ArtifactOrder,
     add_upload,
     artifacts_of_attempts,
     change_status,
@@ -49,6 +50,22 @@ async def listed(store: Store, wanted: ArtifactFilter, visible_to: str | None = 
     rows = await list_artifacts(store, wanted, PageWindow(), visible_to=visible_to)
     assert await count_artifacts(store, wanted, visible_to=visible_to) == len(rows)
     return {row.name for row in rows}
+
+
+async def test_pages_by_size_hold_each_artifact_once(store: Store):
+    ada = await caller(store)
+    sizes = [3, 9, 9, 1, 9, 2**40]
+    made = [await artifact(store, ada.id, size_bytes=size) for size in sizes]
+    wanted = sorted(zip(sizes, made, strict=True), reverse=True)
+    for reverse in (False, True):
+        found: list[tuple[int, str]] = []
+        while len(found) < len(made):
+            end = (found[0] if reverse else found[-1]) if found else None
+            window = PageWindow(None if reverse else end, end if reverse else None, 2, reverse)
+            rows = await list_artifacts(store, ArtifactFilter(), window, order=ArtifactOrder.LARGEST)
+            page = [(row.size_bytes, row.id) for row in rows]
+            found = page[-2:] + found if reverse else found + page[:2]
+        assert found == wanted
 
 
 async def test_lists_filter(store: Store):

@@ -151,6 +151,14 @@ async def test_artifacts_are_listed_and_filtered(it: Product) -> None:
     created = (await it.query(f'{{ node(id: "{page}") {{ ... on Artifact {{ createdAt }} }} }}'))["node"]["createdAt"]
     assert await listed(createdFrom=created) == ["tea.png", "page.html"]
     assert await listed(createdBefore=created) == ["Tea list.md"]
+    largest = "{ artifacts(orderBy: LARGEST, first: 1) { nodes { sizeBytes } pageInfo { endCursor } } }"
+    by_size = (await it.query(largest))["artifacts"]
+    rest = "query ($after: Cursor) { artifacts(orderBy: LARGEST, after: $after) { nodes { sizeBytes } } }"
+    others = (await it.query(rest, {"after": by_size["pageInfo"]["endCursor"]}))["artifacts"]
+    sizes = [node["sizeBytes"] for node in by_size["nodes"] + others["nodes"]]
+    assert len(sizes) == 3
+    assert sizes == sorted(sizes, reverse=True)
+    assert (await it.answer(rest, {"after": "bm90IG9uZQ"})).codes == ["INVALID"]
     data = await it.query("{ artifacts(first: 1) { nodes { id } pageInfo { endCursor hasNextPage } } }")
     assert data["artifacts"]["nodes"] == [{"id": image}]
     cursor = data["artifacts"]["pageInfo"]["endCursor"]

@@ -20,7 +20,14 @@ from sqlalchemy.engine import Engine
 from store.database.dialects import Sql
 from store.database.paging import PageWindow
 from store.database.schema import ensure_sqlite_schema
-from store.files.artifacts import artifacts_of_attempts, artifacts_of_steps, find_artifacts
+from store.files.artifacts import (
+    ArtifactFilter,
+    ArtifactOrder,
+    artifacts_of_attempts,
+    artifacts_of_steps,
+    find_artifacts,
+    list_artifacts,
+)
 from store.runs.reads import RunFilter, find_payloads, list_runs, newest_runs, queue_places
 from store.runs.spending import spending_of_runs
 from store.runs.step_reads import (
@@ -77,6 +84,14 @@ CASES: dict[str, tuple[Callable[[Store], Awaitable[object]], str]] = {
     "of a time": (
         lambda c: list_runs(c, RunFilter(created_from=NOON, created_before=NOON), PAGE),
         "sqlite_autoindex_run_1 (id>? AND id<?)",
+    ),
+    "artifacts of a time": (
+        lambda c: list_artifacts(c, ArtifactFilter(created_from=NOON, created_before=NOON), PAGE),
+        "sqlite_autoindex_artifact_1 (id>? AND id<?)",
+    ),
+    "the largest artifacts": (
+        lambda c: list_artifacts(c, ArtifactFilter(), PageWindow((9, "art_9"), None, 5), order=ArtifactOrder.LARGEST),
+        "ix_artifact_size",
     ),
     "places in the queue": (lambda c: queue_places(c, ["run_1"]), "ix_run_state (state=?)"),
     "newest of pipelines": (lambda c: newest_runs(c, ["p", "q"], each=3), "ix_run_pipeline (pipeline_id=?)"),

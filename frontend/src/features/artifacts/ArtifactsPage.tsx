@@ -31,7 +31,7 @@ export function ArtifactsPage(): ReactNode {
   const [{ data: choices }] = useQuery({ query: ArtifactPipelinesDocument });
   const [{ data, fetching, error }] = useQuery({
     query: ArtifactsDocument,
-    variables: { filter, ...pageArguments(search) },
+    variables: { filter, orderBy: search.order ?? "NEWEST", ...pageArguments(search) },
   });
   const set = (change: Partial<ArtifactsSearch>) =>
     void navigate({
@@ -62,6 +62,13 @@ export function ArtifactsPage(): ReactNode {
           value={search.pipeline}
           choices={(choices?.pipelines.nodes ?? []).map(({ key, name }) => [key, name] as const)}
           onChange={(pipeline) => set({ pipeline })}
+        />
+        <FilterSelect
+          label="Order"
+          none="Newest first"
+          value={search.order}
+          choices={[["LARGEST", "Largest first"] as const]}
+          onChange={(order) => set({ order })}
         />
       </FilterBar>
       {data === undefined ? (

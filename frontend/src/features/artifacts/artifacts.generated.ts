@@ -23,6 +23,13 @@ export type ArtifactFilter = {
   text?: string | null | undefined;
 };
 
+/** Sort order of artifacts. */
+export type ArtifactOrder =
+  /** Largest first. */
+  | 'LARGEST'
+  /** Newest first. */
+  | 'NEWEST';
+
 /** How far the content of an artifact can be trusted. */
 export type ArtifactStatus =
   /** Made by an agent and not verified. */
@@ -94,6 +101,7 @@ export type Severity =
 
 export type ArtifactsQueryVariables = Exact<{
   filter?: ArtifactFilter | null | undefined;
+  orderBy: ArtifactOrder;
   first?: number | null | undefined;
   after?: string | null | undefined;
   last?: number | null | undefined;
@@ -215,9 +223,10 @@ export type ReleaseArtifactMutation = { releaseArtifact:
 
 
 export const ArtifactsDocument = /*#__PURE__*/ gql`
-    query Artifacts($filter: ArtifactFilter, $first: Int, $after: Cursor, $last: Int, $before: Cursor) {
+    query Artifacts($filter: ArtifactFilter, $orderBy: ArtifactOrder!, $first: Int, $after: Cursor, $last: Int, $before: Cursor) {
   artifacts(
     filter: $filter
+    orderBy: $orderBy
     first: $first
     after: $after
     last: $last

@@ -6,6 +6,7 @@ export interface ArtifactsSearch {
   q?: string | undefined;
   type?: (typeof TYPES)[number] | undefined;
   pipeline?: string | undefined;
+  order?: "LARGEST" | undefined;
   after?: string | undefined;
   before?: string | undefined;
 }
@@ -15,6 +16,7 @@ export function artifactsSearch(given: Record<string, unknown>): ArtifactsSearch
     q: textOf(given["q"]),
     type: oneOf(given["type"], TYPES),
     pipeline: textOf(given["pipeline"]),
+    order: oneOf(given["order"], ["LARGEST"]),
     after: textOf(given["after"]),
     before: textOf(given["before"]),
   };

@@ -22,6 +22,8 @@ def test_a_file_is_sent_listed_read_kept_and_saved(tmp_path):
         (listed,) = machine.lines("artifact", "list", "--search", "notes", "--status", "stored", "--not-pinned")
         assert (listed["id"], listed["run"], listed["pinned"]) == (sent["id"], None, False)
         assert machine.lines("artifact", "list", "--type", "image/*") == []
+        assert machine.lines("artifact", "list", "--largest") == [listed]
+        assert machine.lines("artifact", "list", "--pipeline", "sample") == []
 
         (first,) = machine.lines("artifact", "text", sent["id"], "--limit", "8")
         assert (first["text"], first["nextOffset"]) == ("# Tides\n", 8)

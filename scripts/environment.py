@@ -115,8 +115,8 @@ def _install(kind: str, folder: Path, python: Path) -> None:
         into = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", str(python)]
     else:
         into = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-input"]
-    # The lock names everything. With dependencies, pip 23 prefers a release newer than the lock's for a requirement with
-    # extras (google-auth[requests]), and stops because the lock has no hash of it.
+    # The lock names everything. With dependencies, pip 23 prefers a release newer than the lock's for a requirement
+    # with extras (google-auth[requests]), and stops because the lock has no hash of it.
     _run([*into, "--no-deps", "--require-hashes", "-r", str(lock)])
     _run([*into, "--no-deps", "-e", str(ROOT)])
 

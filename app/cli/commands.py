@@ -13,6 +13,7 @@ from app.cli.credentials.files import credentials
 from app.cli.memory.memory import memory
 from app.cli.pipelines import pipelines, versions
 from app.cli.pipelines.check import check, schema
+from app.cli.pipelines.check_pack import check_pack
 from app.cli.runs import commands, listing
 from app.cli.runs.promote import promote
 from app.cli.runs.route import route
@@ -60,6 +61,7 @@ cli.command()(listing.show)
 cli.command()(transcript)
 cli.command()(check)
 cli.command()(schema)
+cli.command()(check_pack)
 cli.command()(pipelines.apply)
 cli.command()(pipelines.export)
 cli.command()(pipelines.pipelines)

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shlex
 import shutil
+import sys
 import time
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from importlib.machinery import ModuleSpec
+    from pathlib import Path
 
+#: File of a pack folder that lists the distributions its packs import.
+REQUIREMENTS = "requirements.txt"
 _Key = TypeVar("_Key")
 _Found = TypeVar("_Found")
 _SECONDS = 5.0
@@ -36,6 +41,13 @@ def has_module(name: str) -> bool:
 def has_program(name: str) -> bool:
     """Whether a program is on PATH."""
     return _cached(_programs, (name, os.environ.get("PATH")), lambda: shutil.which(name)) is not None
+
+
+def install_command(module: str, folder: Path | None) -> str:
+    """Return the command that installs a module: with the pack folder's requirements if it lists them."""
+    file = None if folder is None else folder.resolve() / REQUIREMENTS
+    given = ["-r", str(file)] if file is not None and file.is_file() else [module]
+    return shlex.join([sys.executable, "-m", "pip", "install", *given])
 
 
 def _cached(known: dict[_Key, tuple[float, _Found]], key: _Key, look: Callable[[], _Found]) -> _Found:

@@ -12,8 +12,6 @@ import importlib
 import importlib.metadata
 import keyword
 import re
-import shlex
-import sys
 import traceback
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -25,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from runner.excerpts import excerpt, plain_text
 from runner.issues import nearest
-from runner.packs.installed import find_module
+from runner.packs.installed import find_module, install_command
 from runner.packs.metadata import Metadata
 from runner.packs.pack import Pack, PackDefinitionError
 from runner.packs.schemas import schema_problem
@@ -38,8 +36,6 @@ if TYPE_CHECKING:
 
 SourceKind = Literal["builtin_folder", "user_folder", "entry_point", "mcp_server"]
 ENTRY_POINT_GROUP = "packline.packs"
-#: File of a pack folder that lists the distributions its packs import.
-REQUIREMENTS = "requirements.txt"
 #: Prefix of packs of mounted MCP servers, `mcp.<server>.<tool>`.
 MOUNT_AREA = "mcp."
 _DECLARED = re.compile(r"""\bpack\(\s*(?:name\s*=\s*)?["']([a-z0-9_.]+)["']""")
@@ -195,7 +191,7 @@ class Registry:
         for origin, pack in packs:
             problem = self._objection(pack, source.kind)
             if problem is not None:
-                errors.append(LoadError(origin, problem, (pack.name,), *_declared_at(pack)))
+                errors.append(LoadError(origin, problem, (pack.name,), *declared_at(pack)))
                 continue
             if any(entry.pack is pack for entry in self._versions.get(pack.name, ())):
                 continue  # imported by another file, or named by two entry points
@@ -223,7 +219,7 @@ class Registry:
             return f"Pack {pack.name}: names that start with `{MOUNT_AREA}` belong to mounted MCP servers."
         for entry in self._versions.get(pack.name, ()):
             if entry.pack.version == pack.version and entry.pack is not pack:
-                file, line = _declared_at(entry.pack)
+                file, line = declared_at(entry.pack)
                 there = entry.origin if file is None else f"{file}:{line}"
                 return (
                     f"Pack {pack.name} {pack.version} is already loaded from {there}. "
@@ -235,7 +231,7 @@ class Registry:
         return None
 
 
-def _declared_at(pack: Pack) -> tuple[str | None, int | None]:
+def declared_at(pack: Pack) -> tuple[str | None, int | None]:
     """Return the file and line where a pack's function begins, if known."""
     code = getattr(pack.handler, "__code__", None)
     return (None, None) if code is None else (code.co_filename, code.co_firstlineno)
@@ -296,13 +292,14 @@ def read_folder(
         for file in pack_files(packs_folder):
             if only is not None and file != only:
                 continue
+            origin = plain_text(file)
             try:
                 _require_identifiers(file.parent.name, file.stem)
                 module = importlib.import_module(f"{package}.{file.parent.name}.{file.stem}")
-                packs += [(str(file), pack) for pack in _packs_in(module)]
+                packs += [(origin, pack) for pack in _packs_in(module)]
             except BaseException as error:  # a pack file may raise anything, also SystemExit and KeyboardInterrupt
                 problem, at, line = _describe(error, package, str(file), folder)
-                errors.append(LoadError(plain_text(file), problem, _names_in(file), at, line))
+                errors.append(LoadError(origin, problem, _names_in(file), at, line))
     return PackSource(kind, str(folder), tuple(errors)), packs
 
 
@@ -328,7 +325,7 @@ def load_pack(file: Path | str, name: str | None = None) -> Pack:
     problems = [f"{error.place}: {error.problem}" for error in Registry().put(source, packs).load_errors]
     if problems:
         raise PackDefinitionError("\n".join(problems))
-    declared = {pack.name: pack for _, pack in packs if _declared_at(pack)[0] == str(file)}
+    declared = {pack.name: pack for _, pack in packs if declared_at(pack)[0] == str(file)}
     if len(declared) == 1 and name is None:
         return next(iter(declared.values()))
     if name not in declared:
@@ -428,17 +425,10 @@ def _describe(
         case ValidationError():
             text = _misfit(error)
         case ModuleNotFoundError(name=str(name)) if find_module(top := name.partition(".")[0]) is None:
-            text = f"No module named {name!r}. Install it for the server's Python: `{_install_command(top, folder)}`."
+            text = f"No module named {name!r}. Install it for the server's Python: `{install_command(top, folder)}`."
         case _:
             text = ": ".join(part for part in (type(error).__name__, text_of(error)) if part)
     return _one_line(text), None if file is None else plain_text(file), line
-
-
-def _install_command(module: str, folder: Path | None) -> str:
-    """Return the command that installs a module: with the pack folder's requirements if it lists them."""
-    requirements = None if folder is None else folder.resolve() / REQUIREMENTS
-    given = ["-r", str(requirements)] if requirements is not None and requirements.is_file() else [module]
-    return shlex.join([sys.executable, "-m", "pip", "install", *given])
 
 
 def _misfit(error: ValidationError) -> str:

@@ -166,7 +166,7 @@ def _checked_with(registry: Registry, settings: Settings, document: JSON) -> JSO
     return {
         "valid": found.valid,
         "issues": [_issue(issue) for issue in found.issues],
-        "missing": [_requirement(need) for need in missing],
+        "missing": [requirement_json(need) for need in missing],
         "inputSchema": found.input_schema,
     }
 
@@ -181,7 +181,7 @@ def _issue(issue: Issue) -> JSON:
     }
 
 
-def _requirement(need: Requirement) -> JSON:
+def requirement_json(need: Requirement) -> JSON:
     return {
         "kind": need.kind.upper(),
         "name": need.name,

@@ -80,6 +80,7 @@ def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
         found = shutil.which(program)
         state: State = "works" if found else "missing"
         yield Finding(program, state, found or f"not on PATH: {without}. Install it with the system's package manager.")
+    yield from _requirements(settings)
     yield from _agents(settings)
     yield _page()
     yield from reported
@@ -262,6 +263,19 @@ def _packs(settings: Settings) -> Iterator[Finding]:
         for need in missing
     )
     yield from (need.finding() for need in needs)
+
+
+def _requirements(settings: Settings) -> Iterator[Finding]:
+    """Compare the `requirements.txt` of each pack folder with what is installed."""
+    from runner.packs.installed import install_command
+    from runner.packs.requirements import unmet_requirements
+
+    for folder in settings.pack_path:
+        unmet = unmet_requirements(folder)
+        if unmet:
+            problems = " ".join(f"Line {one.line}: {one.problem}" for one in unmet)
+            install = f"Install them for the server's Python: `{install_command('', folder)}`."
+            yield Finding(f"requirements of {folder}", "missing", f"{problems} {install}")
 
 
 @dataclass(slots=True)

@@ -37,6 +37,7 @@ from runner.excerpts import in_force
 from runner.files.previews import Previews
 from runner.mounts.mounts import Mounts
 from runner.packs.registry import builtins_folder, load_registry
+from runner.packs.reload import PackReload
 from runner.processes.processes import stop_processes
 from runner.running.engine import Engine
 from runner.secrets.redaction import Redactor
@@ -107,6 +108,7 @@ class Application:
         self._stack.enter_context(in_force(redactor))
         policy = EgressPolicy.parse(",".join(settings.egress_allow))
         store = await self._open_store()
+        reload = PackReload(settings.pack_path if settings.pack_reload else ())
         registry = await self._load_packs(store)
         egress = Egress(policy)
         self._stack.push_async_callback(egress.aclose)
@@ -137,7 +139,7 @@ class Application:
         )
         self.services = _services(settings, Engine(resources), vault_sync, memory, mounts, previews, downloads)
         router.open(self.services)
-        await self._start_background_work(self.services)
+        await self._start_background_work(self.services, reload)
         self.authenticator = authenticator
         self.surfaces = await self._open_surfaces(self.services, authenticator, downloads)
 
@@ -178,14 +180,16 @@ class Application:
         self._stack.push_async_callback(authenticator.stop)
         return authenticator
 
-    async def _start_background_work(self, services: Services) -> None:
-        """Starts memory, mounts and, because its runs need them, the engine last."""
+    async def _start_background_work(self, services: Services, reload: PackReload) -> None:
+        """Starts memory, mounts and, because its runs need them, the engine, and then the reload of packs."""
         await services.memory.start()
         self._stack.push_async_callback(services.memory.stop)
         await services.mounts.start()
         self._stack.push_async_callback(services.mounts.stop)
         await services.engine.start()
         self._stack.push_async_callback(services.engine.stop, self.settings.shutdown_grace_seconds)
+        reload.start(services.registry, lambda: [attempt.pack for attempt in services.engine.worker.attempts()])
+        self._stack.push_async_callback(reload.stop)
 
     async def _open_surfaces(self, services: Services, authenticator: Authenticator, downloads: Downloads) -> Surfaces:
         """Imports and builds what answers requests, in a thread: runs go on meanwhile."""

@@ -67,6 +67,8 @@ def settings_page() -> str:
             shown = "`~/.local/share/packline`"
         elif default in (None, (), {}):
             shown = "none"
+        elif isinstance(default, bool):
+            shown = f"`{str(default).lower()}`"
         else:
             shown = f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
         rows.append((f"`{variable}`", f"`{name}`", shown, field.description or ""))

@@ -99,6 +99,11 @@ class Settings(BaseSettings):
 
     # -- packs
     pack_path: Folders = Field((), description=f"Folders with packs of your own, separated by `{os.pathsep}`.")
+    pack_reload: bool = Field(
+        True,
+        description="Whether the server loads changed files of your pack folders while it runs, once they have been "
+        "unchanged for a second.",
+    )
     egress_allow: Words = Field(
         (),
         description="Private addresses packs may reach, as `host`, `host:port` or a network, separated by commas.",

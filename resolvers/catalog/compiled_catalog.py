@@ -73,7 +73,7 @@ class CompiledCatalogCache:
 def _stamp(entry: Entry[Found]) -> tuple[object, ...]:
     found = entry.ref
     if isinstance(found, Pack):
-        return (found.name, found.version)
+        return (found,)  # not its name and version: a file that was edited makes another pack with the same ones
     return (found.id, found.current_number, found.updated_at, found.metadata_json)
 
 

@@ -7,6 +7,7 @@ the others load.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import importlib
 import importlib.metadata
@@ -40,7 +41,10 @@ ENTRY_POINT_GROUP = "packline.packs"
 MOUNT_AREA = "mcp."
 _DECLARED = re.compile(r"""\bpack\(\s*(?:name\s*=\s*)?["']([a-z0-9_.]+)["']""")
 #: Hint for a pack that could not be loaded.
-REPAIR = "Fix the file and restart the server. `packline doctor` lists everything that failed to load."
+REPAIR = (
+    "Fix the file: the server loads it again, unless PACKLINE_PACK_RELOAD is `false`. `packline doctor` lists "
+    "everything that failed to load."
+)
 #: Longest message of a load error and longest value in one, in characters.
 _MESSAGE_CHARACTERS = 2000
 _VALUE_CHARACTERS = 80
@@ -57,6 +61,7 @@ class LoadError:
         packs: Names of its packs, as far as known.
         file: The file where it is wrong, which may be one that `origin` imports; None if unknown.
         line: Its line; None if unknown.
+        keeps_former: Whether packs that `origin` declared before stay in use.
     """
 
     origin: str
@@ -64,15 +69,15 @@ class LoadError:
     packs: tuple[str, ...] = ()
     file: str | None = None
     line: int | None = None
+    keeps_former: bool = False
 
     @property
     def message(self) -> str:
-        """What is wrong, with the line if known."""
-        if self.line is None:
-            return self.problem
-        return (
-            f"{self.problem} ({f'line {self.line}' if self.file == self.origin else f'{self.file}, line {self.line}'})"
-        )
+        """What is wrong, with the line if known, and whether former packs stay in use."""
+        text = self.problem
+        if self.line is not None:
+            text += f" ({f'line {self.line}' if self.file == self.origin else f'{self.file}, line {self.line}'})"
+        return f"{text.rstrip('.')}. The version that was loaded before stays in use." if self.keeps_former else text
 
     @property
     def place(self) -> str:
@@ -185,7 +190,7 @@ class Registry:
             The source with all its errors.
         """
         key = (source.kind, source.location)
-        self.remove(source)
+        self._remove_packs(key)
         self.revision += 1
         errors = list(source.load_errors)
         for origin, pack in packs:
@@ -195,18 +200,38 @@ class Registry:
                 continue
             if any(entry.pack is pack for entry in self._versions.get(pack.name, ())):
                 continue  # imported by another file, or named by two entry points
-            entries = self._versions.setdefault(pack.name, [])
-            entries.append(_Entry(pack, key, origin))
-            entries.sort(key=lambda entry: entry.order, reverse=True)
+            self._add(_Entry(pack, key, origin))
         self._sources[key] = PackSource(source.kind, source.location, tuple(errors))
+        return self._sources[key]
+
+    def replace(self, source: PackSource, packs: Iterable[tuple[str, Pack]]) -> PackSource:
+        """Replace a source like `put`, except that a file with an error keeps the packs it had before."""
+        key = (source.kind, source.location)
+        former = [entry for entries in self._versions.values() for entry in entries if entry.source_key == key]
+        source = self.put(source, packs)
+        failed = {error.origin for error in source.load_errors}
+        kept: set[str] = set()
+        for entry in former:
+            if entry.origin in failed and self.find(entry.pack.name, entry.pack.version) is None:
+                self._add(entry)
+                kept.add(entry.origin)
+        errors = (dataclasses.replace(error, keeps_former=error.origin in kept) for error in source.load_errors)
+        self._sources[key] = dataclasses.replace(source, load_errors=tuple(errors))
         return self._sources[key]
 
     def remove(self, source: PackSource) -> None:
         """Remove a source and its packs; ignores an unknown source."""
         key = (source.kind, source.location)
-        if self._sources.pop(key, None) is None:
-            return
-        self.revision += 1
+        if self._sources.pop(key, None) is not None:
+            self.revision += 1
+            self._remove_packs(key)
+
+    def _add(self, entry: _Entry) -> None:
+        entries = self._versions.setdefault(entry.pack.name, [])
+        entries.append(entry)
+        entries.sort(key=lambda entry: entry.order, reverse=True)
+
+    def _remove_packs(self, key: tuple[SourceKind, str]) -> None:
         for name, entries in list(self._versions.items()):
             kept = [entry for entry in entries if entry.source_key != key]
             if kept:
@@ -304,9 +329,12 @@ def read_folder(
 
 
 def pack_files(packs_folder: Path) -> list[Path]:
-    """List the files that may declare packs, in the order in which they are imported."""
+    """List the files that may declare packs, in the order in which they are imported.
+
+    Names that start with `.` are of editors and file systems.
+    """
     files = sorted(packs_folder.glob("*/*.py"))
-    return [file for file in files if not file.parent.name.startswith("_") and not file.stem.startswith("_")]
+    return [file for file in files if not file.parent.name.startswith(("_", ".")) and file.name[0] not in "_."]
 
 
 def load_pack(file: Path | str, name: str | None = None) -> Pack:

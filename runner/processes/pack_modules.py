@@ -35,13 +35,22 @@ def add_source(source: str, packs_folder: str) -> str:
         sys.modules[ROOT] = _package(ROOT, [])
     name = f"{ROOT}.{source}"
     if _folders.get(source) != packs_folder:
-        for module in [module for module in sys.modules if module == name or module.startswith(f"{name}.")]:
-            del sys.modules[module]
+        remove_source(source)
         sys.modules[name] = _package(name, [packs_folder])
         setattr(sys.modules[ROOT], source, sys.modules[name])
         _folders[source] = packs_folder
         importlib.invalidate_caches()
     return name
+
+
+def remove_source(source: str) -> None:
+    """Unload the modules of a source; does nothing for an unknown one. Functions that are in use keep working."""
+    if _folders.pop(source, None) is None:
+        return
+    name = f"{ROOT}.{source}"
+    for module in [module for module in sys.modules if module == name or module.startswith(f"{name}.")]:
+        del sys.modules[module]
+    delattr(sys.modules[ROOT], source)
 
 
 def add_sources(sources: Iterable[tuple[str, str]]) -> None:

@@ -84,7 +84,7 @@ class Worker:
         self._heartbeat = Heartbeat(
             resources.store, name, resources.limits.lease_seconds, active=self._active, advancing=self._advancing
         )
-        self._loop_watch = LoopWatch(self._attempts)
+        self._loop_watch = LoopWatch(self.attempts)
         self._store.wakes.listen(Topic.RUN_CANCELLING, self._cancelling)
 
     @property
@@ -121,6 +121,10 @@ class Worker:
                 log.error("runs were left behind; their leases free them", runs=left)  # noqa: TRY400 - not a fault
         await self._heartbeat.stop()
         self._loop_watch.stop()
+
+    def attempts(self) -> list[Attempt]:
+        """List the attempts that are running; may be called from another thread."""
+        return [attempt for run in list(self._active.values()) if (attempt := run.attempt) is not None]
 
     async def advance(self, run_id: str, waited_for: datetime | None = None) -> NotClaimed | None:
         """Claim a run and execute it as far as it goes; return why it was not claimed, or that it waits for a retry."""
@@ -307,10 +311,6 @@ class Worker:
             return left
 
         return await self._store.write_few(unit)
-
-    def _attempts(self) -> list[Attempt]:
-        """List the attempts that are running; another thread calls it."""
-        return [attempt for run in list(self._active.values()) if (attempt := run.attempt) is not None]
 
     def _cancelling(self, run_id: str) -> None:
         if (run := self._active.get(run_id)) is not None:

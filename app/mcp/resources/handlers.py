@@ -79,8 +79,8 @@ class _Listening:
     """One call is one stream: it notifies of changed runs until the client leaves or its token ends.
 
     A run's events, of this process and others, cause notifications, which only say that there is something new to read.
-    The lists of tools and resources never change while a server runs, so subscribing to those costs nothing. An ended
-    run gets a last notification; subscribe again after a resume.
+    The lists of tools and resources cause none: they only change with the packs, and clients cache them for a minute.
+    An ended run gets a last notification; subscribe again after a resume.
     """
 
     def __init__(self, session_of: SessionOf) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.mcp.session import Selection, Session
     from app.mcp.tools.pack_tools import PackTool
     from app.mcp.tools.waiting import Progress
+    from runner.packs.pack import Pack
     from schema.guard.guarded_schema import GuardedSchema
 
 #: Limit of the caches of tools by selection and scopes, and of packs' tools.
@@ -52,7 +53,7 @@ class Toolbox:
             name for name, tool in tools.items() if "wait_seconds" in tool.text.input_schema["properties"]
         }
         self._shown: dict[tuple[Selection, frozenset[Scope], frozenset[str] | None], dict[str, Tool]] = {}
-        self._packs: dict[tuple[str, str], PackTool] = {}
+        self._packs: dict[Pack, PackTool] = {}
 
     def may_wait(self, name: str) -> bool:
         """Whether a call of a tool may wait for a run; a pack's tool always may."""
@@ -121,12 +122,11 @@ class Toolbox:
             pack = session.context.services.registry.find(name)
             if pack is None:
                 continue
-            key = (pack.name, pack.version)
-            tool = self._packs.get(key)
+            tool = self._packs.get(pack)
             if tool is None:
                 if len(self._packs) >= _CACHED_MAX:
                     self._packs.clear()
-                tool = self._packs[key] = pack_tool(pack, self._operations)
+                tool = self._packs[pack] = pack_tool(pack, self._operations)
             found.append(tool)
         return found
 

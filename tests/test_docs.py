@@ -6,6 +6,7 @@ import dataclasses
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -103,7 +104,7 @@ def registry():
 
 @pytest.fixture(scope="module")
 def documented(tmp_path_factory):
-    """A folder with the packs that the documentation shows."""
+    """A folder with the packs that the documentation shows, and their tests."""
     folder = tmp_path_factory.mktemp("documented")
     for block in blocks("python"):
         (text,) = block.values
@@ -153,7 +154,25 @@ def test_every_key_of_an_agent_step_is_documented():
     assert [name for name in sorted(told) if f"| `{name}` |" not in page] == []
 
 
-@pytest.mark.parametrize("text", blocks("python"))
+def test_the_tests_in_the_documentation_pass_and_the_check_of_packs_finds_nothing_wrong(documented, tmp_path):
+    """As the guide for pack authors says, which begins with a test."""
+    page = (ROOT / "docs" / "pack-authors.md").read_text("utf-8")
+    assert next(text for name, text in BLOCK.findall(page) if name == "python").startswith("# tests/test_shorten.py\n")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PACKLINE_", "PYTEST_"))}
+    shutil.copytree(documented, tmp_path / "my-packs")
+    script = "python -m pytest my-packs && packline check-pack --text my-packs"
+    assert all(command in page for command in ("python -m pytest my-packs\n", "packline check-pack my-packs\n"))
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    done = shell(script, tmp_path, environment)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    assert "5 passed" in done.stdout
+    assert "text.shorten 1.0.0: works\n" in done.stdout
+
+
+PACKS_SHOWN = [block for block in blocks("python") if not block.values[0].startswith("# tests/")]
+
+
+@pytest.mark.parametrize("text", PACKS_SHOWN)
 def test_packs_in_the_documentation_load(text, tmp_path):
     first = text.splitlines()[0]
     assert first.startswith("# packs/"), "the first line names the file"

@@ -77,7 +77,9 @@ class LoadError:
         text = self.problem
         if self.line is not None:
             text += f" ({f'line {self.line}' if self.file == self.origin else f'{self.file}, line {self.line}'})"
-        return f"{text.rstrip('.')}. The version that was loaded before stays in use." if self.keeps_former else text
+        if self.keeps_former:
+            text = f"{text.rstrip('.')}. The version that was loaded before stays in use."
+        return text
 
     @property
     def place(self) -> str:
@@ -453,7 +455,7 @@ def _describe(
         case ValidationError():
             text = _misfit(error)
         case ModuleNotFoundError(name=str(name)) if find_module(top := name.partition(".")[0]) is None:
-            text = f"No module named {name!r}. Install it for the server's Python: `{install_command(top, folder)}`."
+            text = f"No module named {name!r}. Install it for the server's Python: `{install_command(top, folder)}`"
         case _:
             text = ": ".join(part for part in (type(error).__name__, text_of(error)) if part)
     return _one_line(text), None if file is None else plain_text(file), line

@@ -99,7 +99,7 @@ async def test_an_edit_is_in_the_next_run_and_modules_of_the_last_ones_go(tmp_pa
     file = mine / "packs" / "text" / "shorten.py"
     async with product(tmp_path, pack_path=(mine,)) as it:
         assert await call(it) == {"text": "one abc"}
-        for word in ("two", "six"):  # of one size, written within a second of being loaded
+        for word in ("two", "six"):  # of one size
             file.write_text(shorten(word))
             await until(it, {"text": f"{word} abc"})
         (mine / "packs" / "text" / "_words.py").write_text(head(5))

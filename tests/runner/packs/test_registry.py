@@ -132,7 +132,7 @@ def test_a_missing_module_is_reported_with_the_command_that_installs_it(tmp_path
     (error,) = load(empty, folder).load_errors()
     pip = f"{sys.executable} -m pip install"
     assert error.problem == (
-        f"No module named 'no_such_module_at_all'. Install it for the server's Python: `{pip} no_such_module_at_all`."
+        f"No module named 'no_such_module_at_all'. Install it for the server's Python: `{pip} no_such_module_at_all`"
     )
     assert (error.file, error.line) == (f"{folder}/packs/text/needs.py", 1)
 

@@ -24,7 +24,7 @@ import httpx2
 import orjson
 
 from app.mcp.transport.endings import CLIENT_HEADER, ENDING_HEADER, GRACE_SECONDS, OPEN_ENDED, too_late
-from app.mcp.transport.messages import INVALID_REQUEST, is_id
+from app.mcp.transport.messages import INVALID_REQUEST, UPLOAD_INSTEAD, is_id
 from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
@@ -136,10 +136,7 @@ class Bridge:
             return
         if len(line) > MESSAGE_BYTES:
             # The server would refuse it unread and close the connection.
-            text = (
-                f"The message has {len(line):,} bytes; the limit is {MESSAGE_BYTES:,}. Upload large inputs with "
-                "`POST /artifacts`, and pass the artifact's id."
-            )
+            text = f"The message has {len(line):,} bytes; the limit is {MESSAGE_BYTES:,}. {UPLOAD_INSTEAD}"
             self._refuse(message.get("id"), INVALID_REQUEST, text)
             return
         # Nobody waits for the answer to a notification, so it needs no id.

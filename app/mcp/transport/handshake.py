@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import anyio
 import orjson
-from starlette.requests import Request
+from starlette.datastructures import Headers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NAME: Final = "mcp-session-id"
 #: Longest name accepted; ours have 32 characters.
 _NAME_MAX: Final = 128
-#: Longest body that may be a handshake or a cancellation; longer ones, which are calls, are not read here.
+#: Longest body that may be a handshake or a cancellation; longer ones are calls.
 _SHORT_BYTES: Final = 16_384
 _CANCELLED: Final = b"notifications/cancelled"
 _INITIALIZE: Final = b"initialize"
@@ -95,23 +95,15 @@ class Handshakes:
         self._session_in = session_in
         self._answer = answer
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request of a client of the handshake versions.
-
-        Raises:
-            starlette.requests.ClientDisconnect: the client disconnected.
-        """
-        request = Request(scope, receive)
-        length, client = request.headers.get("content-length", ""), request.headers.get(_NAME)
-        if request.method != "POST" or not length.isdecimal() or int(length) > _SHORT_BYTES:
-            await self._answer(scope, receive, send)
-            return
-        body = await request.body()
-        if client is None:
-            if _INITIALIZE in body and _method(body) == "initialize":
-                send = _naming(send)
-        elif _CANCELLED in body and len(client) <= _NAME_MAX:
-            self._cancel(self._session_in(scope), client, body)
+    async def __call__(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        """Serve one message of a client of the handshake versions."""
+        client = Headers(scope=scope).get(_NAME)
+        if len(body) <= _SHORT_BYTES:
+            if client is None:
+                if _INITIALIZE in body and _method(body) == "initialize":
+                    send = _naming(send)
+            elif _CANCELLED in body and len(client) <= _NAME_MAX:
+                self._cancel(self._session_in(scope), client, body)
         await self._answer(scope, replaying(body, receive), send)
 
     def _cancel(self, session: Session, client: str, body: bytes) -> None:

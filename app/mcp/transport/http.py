@@ -14,9 +14,10 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
+from app.http.bodies import BodyTooLarge, read_bounded
 from app.mcp.tools.toolbox import Toolbox
 from app.mcp.transport.handshake import Handshakes, OpenCalls, replaying
-from app.mcp.transport.messages import INVALID_REQUEST, find_fault
+from app.mcp.transport.messages import INVALID_REQUEST, UPLOAD_INSTEAD, find_fault
 from app.mcp.transport.server import build_server
 
 if TYPE_CHECKING:
@@ -63,16 +64,33 @@ async def http_server(
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         has_handshake = Headers(scope=scope).get("mcp-protocol-version", "") < _NO_HANDSHAKE
         with contextlib.suppress(ClientDisconnect):
-            if scope["method"] == "POST" and Headers(scope=scope).get("content-length", "").isdecimal():
-                body = await Request(scope, receive).body()
-                if (refused := _refusal(body)) is not None:
-                    await refused(scope, receive, send)
-                    return
-                receive = replaying(body, receive)
-            await (handshakes if has_handshake else manager.handle_request)(scope, receive, send)
+            if scope["method"] != "POST":
+                await manager.handle_request(scope, receive, send)
+                return
+            # A body in chunks has no length, and may never end.
+            try:
+                body = await read_bounded(Request(scope, receive), body_bytes)
+            except BodyTooLarge:
+                refused: Response | None = _too_large(body_bytes)
+            else:
+                refused = _refusal(body)
+            if refused is not None:
+                await refused(scope, receive, send)
+            elif has_handshake:
+                await handshakes(scope, body, receive, send)
+            else:
+                await manager.handle_request(scope, replaying(body, receive), send)
 
     async with manager.run():
         yield answer
+
+
+def _too_large(limit_bytes: int) -> Response:
+    """The refusal of a body over the limit, of which some was not read."""
+    message = f"The request is longer than the limit of {limit_bytes:,} bytes. {UPLOAD_INSTEAD}"
+    error = {"code": INVALID_REQUEST, "message": message}
+    whole = {"jsonrpc": "2.0", "id": None, "error": error}
+    return JSONResponse(whole, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"connection": "close"})
 
 
 def _refusal(body: bytes) -> Response | None:

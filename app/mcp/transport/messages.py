@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 INVALID_REQUEST: Final = -32600
+#: What to do about a message over the limit.
+UPLOAD_INSTEAD: Final = "Upload large inputs with `POST /artifacts`, and pass the artifact's id."
 
 
 class Fault(NamedTuple):

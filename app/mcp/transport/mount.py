@@ -25,6 +25,7 @@ from app.auth.identity import bearer_token
 from app.http.bodies import announced_over
 from app.mcp.session import Selection, SelectionError, Session
 from app.mcp.transport.endings import CLIENT_HEADER, ENDING_HEADER, Endings
+from app.mcp.transport.messages import INVALID_REQUEST, UPLOAD_INSTEAD
 from app.mcp.uris import MCP_PATH
 from schema.base.masking import internal_error, report
 from store.states import RunCause
@@ -56,8 +57,7 @@ BODY_BYTES: Final = 4 << 20
 _METHODS: Final = ("GET", "POST")
 #: Limit of the cache of services by origin.
 _ORIGINS_MAX: Final = 64
-#: JSON-RPC codes of a refused request and of an error on the server.
-_INVALID_REQUEST: Final = -32600
+#: JSON-RPC code of an error on the server.
 _INTERNAL_ERROR: Final = -32603
 #: Key of a request's session in its ASGI scope.
 _SESSION: Final = "packline.mcp.session"
@@ -148,8 +148,7 @@ class McpMount:
         if (size := announced_over(headers.get("content-length"), BODY_BYTES)) is not None:
             return _problem(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"The request has {size:,} bytes; the limit is {BODY_BYTES:,}. Upload large inputs with "
-                "`POST /artifacts`, and pass the artifact's id.",
+                f"The request has {size:,} bytes; the limit is {BODY_BYTES:,}. {UPLOAD_INSTEAD}",
             )
         if (ended := headers.get(ENDING_HEADER)) is not None:
             self._endings.end(caller.id, ended)
@@ -257,6 +256,6 @@ def _session_in(scope: Scope) -> Session:
 
 def _problem(status: HTTPStatus, message: str) -> Response:
     """A refusal as a JSON-RPC error: of any other body, the SDKs show their users only the status."""
-    code = _INTERNAL_ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else _INVALID_REQUEST
+    code = _INTERNAL_ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else INVALID_REQUEST
     body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
     return Response(orjson.dumps(body), status.value, media_type="application/json")

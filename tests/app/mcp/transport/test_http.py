@@ -96,6 +96,47 @@ async def test_ten_megabytes_of_arguments_are_refused_cleanly(house, era):
         assert (await http.post(house.url("/mcp"), headers=headers, content=body)).status_code == 200
 
 
+@pytest.mark.parametrize("era", ["newest", "legacy"])
+async def test_a_body_that_never_ends_is_refused_at_the_limit_and_the_connection_closed(house, era):
+    headers, _ = wire(era, "tools/list")
+    request = (
+        b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        + b"".join(f"{name}: {value}\r\n".encode() for name, value in headers.items())
+        + b"transfer-encoding: chunked\r\n\r\n"
+    )
+    reader, writer = await asyncio.open_connection("127.0.0.1", house.served.port)
+    writer.write(request)
+    # The server reads on to eight times the limit, so that the refusal arrives; it is not sent more than that here.
+    for size in [*[1 << 20] * (8 * BODY_BYTES >> 20), 1]:
+        writer.write(b"%x\r\n%b\r\n" % (size, b" " * size))
+        await writer.drain()
+    answer = await reader.read()
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    message = json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["message"]
+    assert message.startswith(f"The request is longer than the limit of {BODY_BYTES:,} bytes. Upload large inputs with")
+    writer.close()
+
+
+async def test_a_body_in_chunks_is_read_as_any_other(house):
+    async def chunks(body):
+        for start in range(0, len(body), 10):
+            yield body[start : start + 10]
+
+    async with httpx2.AsyncClient(timeout=60, verify=False) as http:
+        for era in ("newest", "legacy"):
+            headers, body = wire(era, "tools/list")
+            assert (await http.post(house.url("/mcp"), headers=headers, content=chunks(body))).status_code == 200
+            refused = await http.post(house.url("/mcp"), headers=headers, content=chunks(b"{}"))
+            assert (refused.status_code, refused.json()["error"]["code"]) == (400, -32600)
+        capabilities = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"},
+        }
+        headers, body = wire("legacy", "initialize", **capabilities)
+        assert "mcp-session-id" in (await http.post(house.url("/mcp"), headers=headers, content=chunks(body))).headers
+
+
 async def test_requests_that_break_the_protocol_are_refused(house):
     headers, body = wire("newest", "tools/call", name="list_runs", arguments={"limit": 1})
     whole = json.loads(body)

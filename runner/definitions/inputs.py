@@ -16,7 +16,7 @@ from runner.json_values import forbidden_text
 from runner.packs.schemas import pack_schemas
 from runner.schemas.defaults import DefaultsError, declared_defaults, filled
 from runner.schemas.merging import combined, is_required
-from runner.schemas.shapes import field_schema, inlined
+from runner.schemas.shapes import field_schema
 from runner.schemas.validation import compile_schema, property_defaults
 from runner.templates.templating import compile_template
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from runner.definitions.step_packs import PackLookup
     from runner.failures import JSONValue
     from runner.packs.pack import Pack
+    from runner.schemas.defaults import Default
     from runner.templates.references import Reference
     from runner.templates.templating import Template
 
@@ -235,18 +236,17 @@ def check_inputs(schema: Mapping[str, JSONValue], inputs: JSONValue) -> list[Iss
 def _wrong_inside(schema: Mapping[str, JSONValue], inputs: Mapping[str, JSONValue]) -> Iterator[Issue]:
     """Check the defaults that would fill in for absent parts of inputs, but not those of whole inputs."""
     at_top = property_defaults(schema)
-    checked: set[int] = set()
     try:
         _, used = filled(schema, inputs)
     except DefaultsError as unbounded:
         yield unbounded.issue
         return
-    for path, declaring in used:
-        if id(declaring) in checked or (len(path) == 1 and path[0] in at_top):
-            continue
-        checked.add(id(declaring))  # thousands of items may lack the same field
-        for issue in _default_issues(schema, declaring):
-            yield _wrong_default(issue.under(*path), ".".join(path))
+    first: dict[int, Default] = {}
+    for each in used:
+        if len(each.path) > 1 or each.path[0] not in at_top:
+            first.setdefault(id(each.schema), each)  # thousands of items may lack the same field
+    for (path, _), issue in _default_issues(schema, list(first.values())):
+        yield _wrong_default(issue.under(*path), ".".join(path))
 
 
 def _no_inputs(names: Mapping[str, object]) -> str | None:
@@ -295,19 +295,19 @@ def inner_default_issues(schema: Mapping[str, JSONValue]) -> list[Issue]:
     """Check all other defaults of a schema; each path is one in the schema."""
     found = (
         replace(issue.under(*path, "default"), message=f"The default does not fit: {issue.message}")
-        for path, declaring in declared_defaults(schema)
-        for issue in _default_issues(schema, declaring)
+        for (path, _), issue in _default_issues(schema, list(declared_defaults(schema)))
     )
     return list(itertools.islice(found, MAX_ISSUES))
 
 
-def _default_issues(schema: Mapping[str, JSONValue], declaring: Mapping[str, JSONValue]) -> list[Issue]:
-    """Check the default of a subschema."""
-    default = declaring["default"]
-    alone = inlined(declaring, schema)
-    assert isinstance(alone, dict), "a schema with a default is an object"
-    placeholders = [replace(issue, path=issue.path[1:]) for issue in placeholder_issues({"": default})]
-    return [*placeholders, *compile_schema(alone).issues(default)]
+def _default_issues(schema: Mapping[str, JSONValue], declared: Sequence[Default]) -> Iterator[tuple[Default, Issue]]:
+    """Check defaults by the parts of the schema that declare them."""
+    for each in declared:
+        for issue in placeholder_issues({"": each.schema["default"]}):
+            yield each, replace(issue, path=issue.path[1:])
+    cases = [(dict(each.schema), each.schema["default"]) for each in declared]
+    for position, issue in compile_schema(dict(schema)).issues_within(cases) if cases else ():
+        yield declared[position], issue
 
 
 def _wrong_default(issue: Issue, name: str) -> Issue:

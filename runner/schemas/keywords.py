@@ -15,7 +15,7 @@ from runner.json_values import DocumentError, comparable_json
 from runner.schemas.formats import compile_pattern, is_of_format
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from runner.failures import JSONValue
 
@@ -141,10 +141,28 @@ class Checker:
 
     def problems(self, value: Any, most: int) -> list[ValidationError] | None:  # noqa: ANN401 - see `CompiledSchema`
         """Return the first problems of a value; None when the schema is too complex to check it."""
+        found, unchecked = self.problems_within([(self._validator.schema, value)], most)
+        return None if unchecked is not None else [problem for _, problem in found]
+
+    def problems_within(
+        self, cases: Sequence[tuple[JSONValue, Any]], most: int
+    ) -> tuple[list[tuple[int, ValidationError]], int | None]:
+        """Find the first problems of values by parts of the schema, each with the position of its case.
+
+        All cases share one budget, since thousands of parts may refer to one that is costly.
+
+        Returns:
+            The problems, and the first case for which the schema is too complex, if there is one.
+        """
+        found: list[tuple[int, ValidationError]] = []
         spent = _budget.set([MAX_BRANCHES])
         try:
-            return list(itertools.islice(self._validator.iter_errors(value), most))
-        except (_TooExpensiveError, RecursionError):
-            return None
+            for position, (part, value) in enumerate(cases):
+                try:
+                    problems = self._validator.evolve(schema=part).iter_errors(value)
+                    found += ((position, problem) for problem in itertools.islice(problems, most - len(found)))
+                except (_TooExpensiveError, RecursionError):
+                    return found, position
+            return found, None
         finally:
             _budget.reset(spent)

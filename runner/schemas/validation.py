@@ -16,7 +16,12 @@ from runner.json_values import canonical_json
 from runner.schemas.messages import issues_of, specific_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from runner.failures import JSONValue
+
+
+_TOO_COMPLEX = error((), "schema_too_complex", "The schema is too complex to check this value.")
 
 
 class CompiledSchema:
@@ -44,11 +49,22 @@ class CompiledSchema:
         """Return the problems of a value, at most 50 issues, all errors, in the order of their paths."""
         return [issue for issue, _ in self.findings(value)]
 
+    def issues_within(self, cases: Sequence[tuple[JSONValue, Any]]) -> list[tuple[int, Issue]]:
+        """Return the problems of values by parts of this schema, each with the position of its case; at most 50."""
+        problems, unchecked = self._checker.problems_within(cases, MAX_ISSUES)
+        found = [
+            (position, issue)
+            for position, problem in problems
+            for part in specific_errors(problem)
+            for issue in issues_of(part)
+        ]
+        return found if unchecked is None else [*found, (unchecked, _TOO_COMPLEX)]
+
     def findings(self, value: Any) -> list[tuple[Issue, Any]]:  # noqa: ANN401
         """Return the problems as `issues` does, each with the part of the value it is about and the failed keyword."""
         problems = self._checker.problems(value, MAX_ISSUES)
         if problems is None:
-            return [(error((), "schema_too_complex", "The schema is too complex to check this value."), ("", value))]
+            return [(_TOO_COMPLEX, ("", value))]
         findings = [
             (issue, (part.validator, part.instance))
             for problem in problems

@@ -2,11 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from runner.definitions.inputs import check_inputs, declared_optional, derive_input_schema, run_title, with_defaults
+from runner.definitions.inputs import (
+    check_inputs,
+    declared_optional,
+    derive_input_schema,
+    inner_default_issues,
+    run_title,
+    with_defaults,
+)
 from runner.definitions.parsing import parse_definition
 from runner.issues import MAX_ISSUES, Hint
 from runner.templates.templating import compile_template
 from tests.support.checked_packs import Packs
+from tests.support.effort import at_most
 
 SCHEMA = {
     "type": "object",
@@ -209,3 +217,33 @@ class TestTitle:
         title = run_title("Deck", {"text": "word " * 100_000})
         assert len(title) <= 120
         assert title.endswith("…")
+
+
+def doubling(keyword):
+    """Definitions each of which refers to the next one twice, and the schema of 200 fields with a default over them."""
+
+    def twice(number):
+        two = [{"$ref": f"#/$defs/d{number + 1}"}] * 2
+        return {"allOf": two} if keyword == "allOf" else {"properties": dict(zip("ab", two, strict=True))}
+
+    fields = {f"f{number}": {"$ref": "#/$defs/d0", "default": {"a": {"b": number}}} for number in range(200)}
+    definitions = {f"d{number}": twice(number) for number in range(20)} | {"d20": {"type": "object"}}
+    return {"type": "object", "properties": {"x": {"properties": fields}}, "$defs": definitions}
+
+
+class TestInnerDefaults:
+    def test_are_checked_by_their_part_of_the_schema_without_a_copy_of_what_it_refers_to(self):
+        schema = doubling("properties")
+        schema["$defs"]["d2"] = {"type": "integer", "maximum": 198}
+        with at_most(200_000):
+            issues = inner_default_issues(schema)
+        assert [(issue.path, issue.rule) for issue in issues] == [
+            (("properties", "x", "properties", "f199", "default", "a", "b"), "out_of_range")
+        ]
+        with at_most(200_000):
+            assert inner_default_issues(doubling("properties")) == []
+            assert check_inputs(doubling("properties"), {"x": {}}) == []
+
+    def test_share_a_budget_that_is_used_up_once(self):
+        (issue,) = inner_default_issues(doubling("allOf"))
+        assert (issue.rule, issue.path[-1]) == ("schema_too_complex", "default")

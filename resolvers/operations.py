@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Concatenate, Generic, Literal, ParamSpec, Type
 
 import orjson
 
-from resolvers.problems import Forbidden, Invalid, NotFound, Problem
+from resolvers.problems import Conflict, Forbidden, Invalid, NotFound, Problem
 from runner.issues import lacking_scope
 from store.access.audit import append_audit
 
@@ -62,7 +62,11 @@ class Trail:
 
     def refuse(self, conn: Connection, problem: Problem, /) -> None:
         """Write the row of a refused command."""
-        self._append(conn, {**self._detail, "problem": problem.code.value, "message": problem.message}, accepted=False)
+        detail = {**self._detail, "problem": problem.code.value, "message": problem.message}
+        if isinstance(problem, Conflict) and problem.current_id is not None:
+            # For example, the run that has the idempotency key.
+            detail["current"] = problem.current_id
+        self._append(conn, detail, accepted=False)
 
     def _append(self, conn: Connection, detail: dict[str, JSONValue], *, accepted: bool) -> None:
         text = orjson.dumps(self._redactor.quoted(detail)).decode()

@@ -137,6 +137,8 @@ async def test_an_idempotency_key_finds_its_run_in_any_state(it: Product) -> Non
     assert (clash["__typename"], clash["code"]) == ("ConflictProblem", "CONFLICT")
     assert clash["current"] == {"__typename": "Run", "id": first["run"]["id"]}
     assert "k1" in clash["message"]
+    refused = (await audit_rows(it, "run_pipeline"))[0]
+    assert (refused["accepted"], refused["detail"]["current"]) == (False, first["run"]["id"])
 
     # What has changed since does not matter to a repeated request.
     await save(it, "echo", step("only", "test.echo", text="${{ inputs.topic }}"))

@@ -30,7 +30,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "It is masked already.": (
         "app/mcp/answers.py::_cut",
         "app/http/ranges.py::_disposition",
-        "resolvers/artifacts/artifacts.py::text_preview",
         "resolvers/runs/starts.py::_searchable_text",
         "runner/agents/results.py::failed",
         "runner/agents/results.py::answer_of",
@@ -41,7 +40,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "runner/definitions/inputs.py::run_title",
         "runner/mounts/connection.py::Connection._description_of",
         "runner/mounts/results.py::_first_line",
-        "schema/base/payloads.py::payload_of",
         "builtins/packs/blog/_post.py::excerpt_of",
         "builtins/packs/email/_message.py::_file_name",
     ),

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from resolvers.not_found import pipeline_ids
 from resolvers.operations import operation
 from resolvers.permissions import visible_to
-from resolvers.problems import Conflict, Forbidden, Invalid, NotFound, Unavailable
+from resolvers.problems import Conflict, Forbidden, NotFound, Unavailable
 from resolvers.query_limits import check_query_size
+from resolvers.text_parts import check_part, part_of
 from resolvers.tools import Parameter, Tool
 from runner.files.media_types import is_text_type
 from runner.files.picture_size import picture_size
 from runner.files.previews import may_have_picture
-from runner.issues import argument_error
 from store.files.artifacts import (
     ArtifactFilter,
     ArtifactOrder,
@@ -47,8 +47,8 @@ TEXT_BYTES = 200_000
 #: Bytes read before and after a part to recognise a secret across its border; the longest token has that length.
 LOOK_BEHIND = 16_384
 LOOK_AHEAD = 4_096
-#: Characters of a text preview.
-PREVIEW_CHARACTERS = 10_000
+#: Longest beginning of a text as a preview, in bytes.
+PREVIEW_BYTES = 10_000
 #: Types and largest size of pictures for models; Base64 adds a third. Providers refuse conversations with larger ones:
 #: above 2,000 pixels a side if there are many, above 8,000 for a single one.
 PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
@@ -151,14 +151,7 @@ async def _filter(context: Context, query: ArtifactQuery) -> ArtifactFilter:
 )
 async def artifact_text(context: Context, *, id: str, offset: int, limit_bytes: int) -> TextPart | None:
     """Read part of an artifact's text, cut at character borders."""
-    issues = []
-    if offset < 0:
-        issues.append(argument_error("offset", "out_of_range", f"The offset is {offset} bytes; use 0 or more."))
-    if not 1 <= limit_bytes <= TEXT_BYTES:
-        message = f"`limit_bytes` is {limit_bytes}; use 1 to {TEXT_BYTES}."
-        issues.append(argument_error("limit_bytes", "out_of_range", message))
-    if issues:
-        raise Invalid(issues)
+    check_part(offset, limit_bytes, TEXT_BYTES)
     found = await find_visible_artifact(context, id)
     if found is None:
         return None
@@ -305,19 +298,17 @@ def download_address(context: Context, artifact: ArtifactRecord) -> str | None:
 
 
 async def text_preview(
-    context: Context, artifact: ArtifactRecord, limit: int, look: Callable[[], Awaitable[PreviewRecord | None]]
+    context: Context, artifact: ArtifactRecord, limit_bytes: int, look: Callable[[], Awaitable[PreviewRecord | None]]
 ) -> str | None:
-    """Return the first characters of an artifact, with secrets masked; None if it is not text or is withheld.
+    """Return the beginning of an artifact's text, with secrets masked; None if it is not text or is withheld.
 
     Args:
         context: The caller's.
         artifact: An artifact the caller may see.
-        limit: Characters, up to `PREVIEW_CHARACTERS`.
+        limit_bytes: Up to `PREVIEW_BYTES`.
         look: Makes the preview of a document whose text must be extracted.
     """
-    if not 1 <= limit <= PREVIEW_CHARACTERS:
-        message = f"The limit is {limit} characters; use 1 to {PREVIEW_CHARACTERS}."
-        raise Invalid([argument_error("limit", "out_of_range", message)])
+    check_part(0, limit_bytes, PREVIEW_BYTES)
     if artifact.erased_at is not None or artifact.status == ArtifactStatus.QUARANTINED:
         return None
     if "openxmlformats" in artifact.media_type:
@@ -326,10 +317,10 @@ async def text_preview(
     elif artifact.media_type.startswith(("image/", "audio/", "video/")) and not is_text_type(artifact.media_type):
         return None
     else:
-        # A character has up to four bytes.
         blobs = context.services.engine.resources.blobs
-        text = (await _read(blobs, artifact, 0, 4 * limit)).text(context.services.redactor)
-    return None if text is None else text[:limit]
+        # Masked, it may be longer than what was read.
+        text = (await _read(blobs, artifact, 0, max(limit_bytes, 4))).text(context.services.redactor)
+    return None if text is None else part_of(text.encode(), 0, limit_bytes).text
 
 
 async def known_previews(

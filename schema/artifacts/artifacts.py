@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from resolvers.artifacts.artifacts import download_address, preview_address, text_preview
+from resolvers.artifacts.artifacts import PREVIEW_BYTES, download_address, preview_address, text_preview
 from resolvers.records import ArtifactRecord, PreviewKind
 from schema.base.context import Info
 from schema.base.directives import Cost
@@ -177,9 +177,11 @@ class Artifact(Node):
     async def preview(
         self,
         info: Info,
-        limit: Annotated[int, strawberry.argument(description="Maximum number of characters, up to 10000.")] = 2000,
+        limit_bytes: Annotated[
+            int, strawberry.argument(description=f"Maximum size of the text, in bytes; 1 to {PREVIEW_BYTES}.")
+        ] = 2000,
     ) -> str | None:
-        return await text_preview(info.context.context, self.record, limit, lambda: self._preview(info))
+        return await text_preview(info.context.context, self.record, limit_bytes, lambda: self._preview(info))
 
     async def _preview(self, info: Info) -> "PreviewRecord | None":
         return await info.context.loaders.preview.load(self.record)

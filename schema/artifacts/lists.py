@@ -8,6 +8,7 @@ from typing import Annotated
 import strawberry
 
 from resolvers.artifacts.artifacts import (
+    TEXT_BYTES,
     ArtifactQuery,
     artifact_text,
     artifacts_in,
@@ -21,6 +22,7 @@ from schema.base.directives import Cost, Requires, published
 from schema.base.enums import described_enum
 from schema.base.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
 from schema.base.scalars import Long
+from schema.base.text_parts import START, Offset, TextPart
 from store.states import ArtifactStatus, Scope
 
 described_enum(ArtifactOrder, "Sort order of artifacts.", {"NEWEST": "Newest first.", "LARGEST": "Largest first."})
@@ -31,10 +33,8 @@ ArtifactConnection = Connection[Artifact]
 
 
 @strawberry.type(description="Part of an artifact's text.")
-class ArtifactText:
+class ArtifactText(TextPart):
     artifact: Artifact = strawberry.field(description="The artifact.")
-    text: str | None = strawberry.field(description="The text. Null if the content is not text.")
-    next_offset: Long | None = strawberry.field(description="Offset of the next part. Null at the end.")
     reason: str | None = strawberry.field(description="Why there is no text and what to do. Null if there is text.")
 
 
@@ -126,8 +126,10 @@ class ArtifactQueries:
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The artifact's id.")],
-        offset: Annotated[Long, strawberry.argument(description="Byte offset to start at.")] = Long(0),  # noqa: B008
-        limit_bytes: Annotated[int, strawberry.argument(description="Maximum bytes, up to 200000.")] = 20_000,
+        offset: Offset = START,
+        limit_bytes: Annotated[
+            int, strawberry.argument(description=f"Maximum size of the part, in bytes; 1 to {TEXT_BYTES}.")
+        ] = 20_000,
     ) -> ArtifactText | None:
         found = await artifact_text(info.context.context, id=id, offset=offset, limit_bytes=limit_bytes)
         if found is None:

@@ -26,7 +26,8 @@ from schema.base.pagination import (
     PageArguments,
     page_of,
 )
-from schema.base.scalars import JSON
+from schema.base.payloads import USUAL, LimitBytes, Payload, payload_of
+from schema.base.text_parts import START, Offset
 from schema.runs.failures import Failure, PackException
 from schema.runs.spending import SpendingCost
 from schema.runs.transcripts import CacheReceipt, TranscriptEntry, TranscriptEntryConnection
@@ -129,16 +130,16 @@ class Attempt(Node):
             "produced it. Null once deleted, or if the caller may not see it."
         )
     )
-    async def input(self, info: Info) -> JSON | None:
-        payload = await info.context.loaders.attempt_payload.load(self.record.id)
-        return None if payload is None or payload.input is None else JSON(orjson.loads(payload.input))
+    async def input(self, info: Info, offset: Offset = START, limit_bytes: LimitBytes = USUAL) -> Payload | None:
+        found = await info.context.loaders.attempt_payload.load(self.record.id)
+        return payload_of(found.input if found is not None else None, offset, limit_bytes)
 
     @strawberry.field(
         description="What the attempt returned. Secrets are masked before it is stored or used by later steps."
     )
-    async def output(self, info: Info) -> JSON | None:
-        payload = await info.context.loaders.attempt_payload.load(self.record.id)
-        return None if payload is None or payload.output is None else JSON(orjson.loads(payload.output))
+    async def output(self, info: Info, offset: Offset = START, limit_bytes: LimitBytes = USUAL) -> Payload | None:
+        found = await info.context.loaders.attempt_payload.load(self.record.id)
+        return payload_of(found.output if found is not None else None, offset, limit_bytes)
 
     @strawberry.field(
         description="Files the attempt produced, oldest first; for a reused output, the files that came with it."

@@ -2,14 +2,15 @@
 
 # mypy: disallow-untyped-decorators=False
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import strawberry
 
 from schema.base.enums import described_enum
 from schema.base.issues import Issue
 from schema.base.pack_effects import PackEffects
-from schema.base.payloads import Payload, payload_of
+from schema.base.payloads import USUAL, LimitBytes, Payload, payload_of
+from schema.base.text_parts import START, Offset
 from schema.runs.steps import RunStep
 
 if TYPE_CHECKING:
@@ -73,11 +74,8 @@ class ResumePreviewStep:
         description="The input of the step, with secrets masked. Null if the step would not run or its input "
         "is not known yet."
     )
-    def input(
-        self,
-        limit_bytes: Annotated[int, strawberry.argument(description="Maximum size of the JSON, in bytes.")] = 65_536,
-    ) -> Payload | None:
-        return payload_of(self.input_text, limit_bytes)
+    def input(self, offset: Offset = START, limit_bytes: LimitBytes = USUAL) -> Payload | None:
+        return payload_of(self.input_text, offset, limit_bytes)
 
 
 @strawberry.type(description="What a resume or re-run would do, step by step.")

@@ -19,8 +19,9 @@ from schema.base.directives import Cost, Requires
 from schema.base.learned import LearnedField, LearnedValue
 from schema.base.node_interface import Node
 from schema.base.pagination import After, Before, First, FirstOfLog, Last
-from schema.base.payloads import Payload, as_json, payload_of
+from schema.base.payloads import USUAL, LimitBytes, Payload, as_json, payload_of
 from schema.base.scalars import JSON, Cursor, Key
+from schema.base.text_parts import START, Offset
 from schema.runs.arguments import FromStep, RerunDefinition, ResumeDefinition, StepInput, step_input_change
 from schema.runs.events import RunEventConnection, event_page
 from schema.runs.failures import Failure
@@ -156,9 +157,8 @@ class Run(Node):
     async def output(
         self,
         info: Info,
-        limit_bytes: Annotated[
-            int, strawberry.argument(description="Maximum size of the JSON, in bytes; 0 to 1048576.")
-        ] = 65_536,
+        offset: Offset = START,
+        limit_bytes: LimitBytes = USUAL,
     ) -> Payload | None:
         if self.state is not RunState.SUCCEEDED:
             return None
@@ -166,7 +166,7 @@ class Run(Node):
         if not steps or steps[-1].attempt_id is None:
             return None
         found = await info.context.loaders.attempt_payload.load(steps[-1].attempt_id)
-        return payload_of(found.output if found is not None else None, limit_bytes)
+        return payload_of(found.output if found is not None else None, offset, limit_bytes)
 
     @strawberry.field(description="Total duration of all attempts so far, in seconds.")
     async def work_seconds(self, info: Info) -> float:

@@ -15,8 +15,9 @@ from schema.artifacts.artifacts import Artifact
 from schema.base.context import Info
 from schema.base.enums import described_enum
 from schema.base.node_interface import Node
-from schema.base.payloads import Payload, payload_of
+from schema.base.payloads import USUAL, LimitBytes, Payload, payload_of
 from schema.base.scalars import Key
+from schema.base.text_parts import START, Offset
 from schema.runs.attempts import Attempt
 from schema.runs.failures import Failure
 from schema.runs.spending import SpendingCost
@@ -157,27 +158,25 @@ class RunStep(Node):
     async def input(
         self,
         info: Info,
-        limit_bytes: Annotated[
-            int, strawberry.argument(description="Maximum size of the JSON, in bytes; 0 to 1048576.")
-        ] = 65_536,
+        offset: Offset = START,
+        limit_bytes: LimitBytes = USUAL,
     ) -> Payload | None:
         if self.record.attempt_id is None:
             return None
         found = await info.context.loaders.attempt_payload.load(self.record.attempt_id)
-        return payload_of(found.input if found is not None else None, limit_bytes)
+        return payload_of(found.input if found is not None else None, offset, limit_bytes)
 
     @strawberry.field(description="What the step returned. Null until it succeeds.")
     async def output(
         self,
         info: Info,
-        limit_bytes: Annotated[
-            int, strawberry.argument(description="Maximum size of the JSON, in bytes; 0 to 1048576.")
-        ] = 65_536,
+        offset: Offset = START,
+        limit_bytes: LimitBytes = USUAL,
     ) -> Payload | None:
         if self.record.attempt_id is None or self.state is not StepState.SUCCEEDED:
             return None
         found = await info.context.loaders.attempt_payload.load(self.record.attempt_id)
-        return payload_of(found.output if found is not None else None, limit_bytes)
+        return payload_of(found.output if found is not None else None, offset, limit_bytes)
 
     @strawberry.field(description="Artifacts produced by all attempts, including those that came with a reused output.")
     async def artifacts(self, info: Info) -> list[Artifact]:

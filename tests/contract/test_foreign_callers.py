@@ -206,7 +206,7 @@ MARKS = (
 #: Fields in which a mark has to stand for those who may see it, so that the walk is known to look there.
 STOOD = (
     *("log.nodes.text", "transcript.nodes.text", "milestones.message", "milestone.message", "steps.warnings"),
-    *("input.text", "output.text", "output.stretch", "inputs.note", "run.title", "latestRun.title", "rerunOf.title"),
+    *("input.json.text", "output.json.text", "inputs.note", "run.title", "latestRun.title", "rerunOf.title"),
     *("failure.message", "nodes.reason", "artifacts.name", "artifact.preview", "artifactText.text"),
     *("learned.value", "values.value", "detail.name", "target.title"),
 )

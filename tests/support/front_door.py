@@ -52,14 +52,14 @@ RUN = """
     actions eventCursor inputs
     failure { code class message cause field hint retryable retryAfterSeconds safeToRepeat stepKey detail }
     wait { reason message until }
-    output { json excerpt truncated sizeBytes }
+    output { json text nextOffset sizeBytes }
     caller { id subject } pipeline { id key } version { id number } pack { name } rerunOf { id }
     currentStep { key state }
     steps {
         id key state packVersion progress startedAt endedAt warnings wait { reason message until }
         failure { code message } input { json } output { json }
         artifacts { id name } session { id alive producedBy { key } } milestones { at fraction message }
-        attempts { id number state packVersion notes input output failure { code message } }
+        attempts { id number state packVersion notes input { json } output { json } failure { code message } }
     }
 """
 

@@ -393,8 +393,8 @@ def _show_preview(output: Output, plan: JSON | None) -> None:
     )
     for step in plan["steps"]:
         if step["input"] is not None:
-            whole = step["input"]["excerpt"] or json.dumps(step["input"]["json"], ensure_ascii=False)
-            shown = step["input"]["excerpt"] or json.dumps(_shortened(step["input"]["json"]), ensure_ascii=False)
+            whole = step["input"]["text"] or json.dumps(step["input"]["json"], ensure_ascii=False)
+            shown = step["input"]["text"] or json.dumps(_shortened(step["input"]["json"]), ensure_ascii=False)
             shown = shown if len(shown) <= _INPUT_CHARACTERS else f"{shown[:_INPUT_CHARACTERS]}…"
             output.say(f"{step['key']} gets the input {_INPUT_SOURCES[step['inputSource']]}: {shown}")
             if shown != whole:

@@ -9,11 +9,11 @@ _RUN_DETAIL = """
 fragment CostParts on Cost { usage { input output } amountUsd }
 fragment RunDetail on Run {
   inputs
-  output(limitBytes: $outputBytes) { json excerpt truncated sizeBytes }
+  output(limitBytes: $outputBytes) { json text nextOffset sizeBytes }
   cost { ...CostParts }
   steps {
     cost { ...CostParts }
-    id packVersion agent input { json excerpt truncated sizeBytes } output { json excerpt truncated sizeBytes }
+    id packVersion agent input { json text nextOffset sizeBytes } output { json text nextOffset sizeBytes }
     artifacts { ...ArtifactParts }
     attempts {
       id packVersion models notes failure { ...FailureParts }
@@ -77,7 +77,7 @@ subscription CliRunEvents($id: ID!, $after: Cursor) {
     ... on RunEventGap { cursor missed run { ...RunParts } }
     ... on RunEventsEnd {
       cursor
-      run { ...RunParts output(limitBytes: 1048576) { json excerpt truncated sizeBytes } }
+      run { ...RunParts output(limitBytes: 1048576) { json text nextOffset sizeBytes } }
     }
   }
 }

@@ -93,9 +93,9 @@ def _cost(output: Output, cost: JSON, models: list[str]) -> None:
 def _payload(output: Output, name: str, payload: JSON | None) -> None:
     if payload is None:
         return
-    if payload["truncated"]:
+    if payload["text"] is not None:
         output.say(f"\n{name} (beginning of {payload['sizeBytes']} bytes)", "bold")
-        output.say(payload["excerpt"] or "")
+        output.say(payload["text"])
     else:
         _value(output, name, payload["json"])
 

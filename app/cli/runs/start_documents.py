@@ -69,7 +69,7 @@ _PLAN_PARTS = """
 fragment PlanParts on ResumePreview {
   allowed definitionChanged
   issues { ...IssueParts }
-  steps { key action reason effects mayRepeatEffects inputSource input { json excerpt } }
+  steps { key action reason effects mayRepeatEffects inputSource input { json text } }
 }
 """
 

@@ -191,10 +191,12 @@ def print_artifacts(output: Output, artifacts: Iterable[JSON]) -> None:
 
 def _print_result(output: Output, run_id: str, found: JSON) -> None:
     """Print the output of a single pack's run; for pipelines the artifacts suffice."""
-    text = found["excerpt"] if found["json"] is None else json.dumps(found["json"], ensure_ascii=False, indent=2)
+    text = found["text"]
+    if text is None:
+        text = json.dumps(found["json"], ensure_ascii=False, indent=2)
     output.say()
     output.say(text if len(text) <= RESULT_CHARACTERS else f"{text[:RESULT_CHARACTERS]}\u2026")
-    if found["truncated"] or len(text) > RESULT_CHARACTERS:
+    if found["nextOffset"] is not None or len(text) > RESULT_CHARACTERS:
         output.say(f"`packline show {run_id} --json` shows all {found['sizeBytes']} bytes.", "dim")
 
 

@@ -39,7 +39,7 @@ _REST_OF_TEXT: Final = "Request less text with `limit_bytes`, and continue with 
 #: The tool whose answers include the picture itself.
 _SHOWS_PICTURES: Final = "get_artifact"
 _REST: Final = (
-    "graphql_query reads any part separately, a long `output` by its `stretch`; get_artifact reads artifacts in parts."
+    "graphql_query reads any part separately, a long `output` with `offset`; get_artifact reads artifacts in parts."
 )
 
 

@@ -50,8 +50,9 @@ _SCALARS: Final[dict[str, dict[str, Any]]] = {
 _OF_RUN: Final = frozenset({"run_id", "state", "failure", "output", "artifacts", "steps", "next", "timed_out"})
 #: How to read the rest of a value that was cut.
 _REST_OF_PAYLOAD: Final = (
-    'graphql_query reads the rest: {{ run(id: "…") {{ output {{ stretch(offset: {offset}) }} }} }}; of a step, '
-    'step(key: "…") {{ output {{ stretch(offset: {offset}) }} }}.'
+    'graphql_query reads the rest: {{ run(id: "…") {{ output(offset: {offset}, limitBytes: 8000) '
+    '{{ text nextOffset }} }} }}; of a step, step(key: "…") {{ output(offset: {offset}, limitBytes: 8000) '
+    "{{ text nextOffset }} }}."
 )
 
 
@@ -300,11 +301,16 @@ def _each(inner: Shaper | None) -> Shaper:
 
 def _payload(value: Any, _found: list[dict[str, Any]]) -> Any:  # noqa: ANN401
     """A payload's value; for one that is too long its beginning, its size, and how to read the rest."""
-    if value["truncated"]:
-        excerpt = value["excerpt"] or ""
-        rest = _REST_OF_PAYLOAD.format(offset=len(excerpt))
-        return {"truncated": True, "excerpt": excerpt, "size_bytes": value["sizeBytes"], "rest": rest}
-    return value["json"]
+    if value["text"] is None:
+        return value["json"]
+    following = value["nextOffset"]
+    return {
+        "truncated": True,
+        "text": value["text"],
+        "next_offset": following,
+        "size_bytes": value["sizeBytes"],
+        "rest": _REST_OF_PAYLOAD.format(offset=following),
+    }
 
 
 def _is_page(kind: Any) -> bool:  # noqa: ANN401

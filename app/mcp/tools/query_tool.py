@@ -37,8 +37,8 @@ _TEXT: Final = ToolText(
     read_only=True,
 )
 _REST: Final = (
-    "Select fewer fields, page with `first` and `after`, lower the `limitBytes` of payloads, or read a payload in "
-    "parts with `stretch(offset, limit)`."
+    "Select fewer fields, page with `first` and `after`, or read values in parts: lower their `limitBytes`, and "
+    "continue with `nextOffset` as `offset`."
 )
 
 

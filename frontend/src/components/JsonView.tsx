@@ -10,8 +10,7 @@ import { useShowMore } from "./useShowMore.tsx";
 
 interface Shown {
   json: unknown;
-  excerpt: string | null;
-  truncated: boolean;
+  text: string | null;
   sizeBytes: number;
 }
 
@@ -27,11 +26,11 @@ const MANY = 1000;
 /** Input or output of a step: a tree, or the first part of a value too long to send. */
 export function PayloadView({ payload, empty }: { payload: Shown | null; empty: string }): ReactNode {
   if (payload === null) return <p className="py-4 text-soft">{empty}</p>;
-  if (payload.truncated) {
+  if (payload.text !== null) {
     return (
       <>
         <p className="mb-2 text-soft">The first part of {bytes(payload.sizeBytes)}.</p>
-        <Code text={payload.excerpt ?? ""} label="Beginning of the value" />
+        <Code text={payload.text} label="Beginning of the value" />
       </>
     );
   }

@@ -277,7 +277,7 @@ def test_a_pack_is_run_by_its_name(packline, server):
 def test_the_output_of_a_pack_is_in_the_json_and_in_the_text(packline, server):
     server.answers["CliPackInputs"] = {"pack": {"id": "web.scrape", "name": "web.scrape", "inputSchema": SCHEMA}}
     server.answers["CliRunPack"] = started()
-    made = {"json": {"title": "Tides"}, "excerpt": None, "truncated": False, "sizeBytes": 17}
+    made = {"json": {"title": "Tides"}, "text": None, "nextOffset": None, "sizeBytes": 17}
     final = run(pipeline=None, pack={"id": "web.scrape"}, output=made)
     server.streams["CliRunEvents"] = [([end(final)], "complete")] * 2
     assert packline("run", "web.scrape").lines[-1]["run"]["output"]["json"] == {"title": "Tides"}
@@ -587,7 +587,7 @@ def test_rerun_asks_before_outside_effects_repeat(packline, server):
 
 def test_a_preview_shows_the_input_that_a_definition_makes(packline, server):
     plan = preview()
-    plan["run"]["resumePreview"]["steps"][1]["input"] = {"json": {"text": "tea"}, "excerpt": None}
+    plan["run"]["resumePreview"]["steps"][1]["input"] = {"json": {"text": "tea"}, "text": None}
     server.answers["CliResumePreview"] = plan
     said = packline("resume", "run_1", "--step-input", "null", "--preview", "--text").out
     assert 'publish gets the input of its definition: {"text": "tea"}' in said
@@ -597,7 +597,7 @@ def test_a_preview_shows_the_input_that_a_definition_makes(packline, server):
 def test_a_preview_shows_the_beginning_of_a_long_input(packline, server):
     plan = preview()
     long = {"text": "# Tea\n" + "Green tea. " * 500, "pages": [{"n": n} for n in range(200)], "style": "plain"}
-    plan["run"]["resumePreview"]["steps"][1]["input"] = {"json": long, "excerpt": None}
+    plan["run"]["resumePreview"]["steps"][1]["input"] = {"json": long, "text": None}
     server.answers["CliResumePreview"] = plan
     said = packline("resume", "run_1", "--preview", "--text").out
     assert len(said) < 800

@@ -79,24 +79,24 @@ async def test_its_address_serves_ranges_without_a_token(it: Product) -> None:
     assert forged.status_code == 403
 
 
-async def test_its_text_is_read_in_stretches_of_whole_characters(it: Product) -> None:
+async def test_its_text_is_read_in_parts_of_whole_characters(it: Product) -> None:
     content = "Tee: süß, 茶, 🍵. " * 3
     artifact = await make(it, content)
     read, offset = "", 0
     while offset is not None:
-        stretch = await text_of(it, artifact, offset, 7)
-        assert 0 < len(stretch["text"].encode()) <= 7
-        read += stretch["text"]
-        offset = stretch["nextOffset"]
+        part = await text_of(it, artifact, offset, 7)
+        assert 0 < len(part["text"].encode()) <= 7
+        read += part["text"]
+        offset = part["nextOffset"]
     assert read == content
-    assert stretch["artifact"] == {"name": "note.txt", "sizeBytes": len(content.encode())}
+    assert part["artifact"] == {"name": "note.txt", "sizeBytes": len(content.encode())}
     assert (await text_of(it, artifact, content.encode().index("🍵".encode()), 1))["text"] == "🍵"
     # Somebody else's offset may point into a character: its rest is left out.
     assert (await text_of(it, artifact, content.encode().index("ü".encode()) + 1, 4))["text"] == "ß,"
     assert await text_of(it, artifact, 10_000) == {
         "text": "",
         "nextOffset": None,
-        "artifact": stretch["artifact"],
+        "artifact": part["artifact"],
     }
 
 
@@ -107,11 +107,11 @@ async def test_a_secret_in_a_text_is_masked_wherever_it_is_cut(it: Product) -> N
     for size in (4, 20, 45):
         offset: int | None = 0
         while offset is not None:
-            stretch = await text_of(it, artifact, offset, size)
-            shown = stretch["text"].replace("[redacted:github_token]", "")
+            part = await text_of(it, artifact, offset, size)
+            shown = part["text"].replace("[redacted:github_token]", "")
             assert "a1B2" not in shown, (size, offset, shown)
             assert "1B2a" not in shown, (size, offset, shown)
-            offset = stretch["nextOffset"]
+            offset = part["nextOffset"]
 
 
 async def test_what_is_no_text_is_told(it: Product) -> None:

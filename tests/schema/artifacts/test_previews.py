@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from tests.support.product import Product
 
 LOOK = """{ artifacts(first: 1) { nodes {
-    previewUrl previewKind previewProblem pageCount width height durationSeconds waveform preview(limit: 300) } } }"""
+    previewUrl previewKind previewProblem pageCount width height durationSeconds waveform
+    preview(limitBytes: 300) } } }"""
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import select
 
 from runner.failures import FAILURE_CAUSES, Failure, FailureCode
 from schema.base.cursors import RUNS
-from schema.base.payloads import EXCERPT
 from store.database.dialects import Sql
 from store.models.runs import RUN as RUN_TABLE
 from tests.support.front_door import (
@@ -193,32 +192,45 @@ async def test_long_values_are_cut_to_what_was_asked_for(it: Product) -> None:
 
     data = await it.query(
         """query ($id: ID!) { run(id: $id) {
-            whole: output(limitBytes: 6000) { json excerpt truncated sizeBytes }
-            cut: output(limitBytes: 5000) { json excerpt truncated sizeBytes }
-            steps { tiny: input(limitBytes: 10) { json excerpt truncated } none: output(limitBytes: 0) { excerpt } } } }
+            whole: output(limitBytes: 6000) { json text nextOffset sizeBytes }
+            cut: output(limitBytes: 5000) { json text nextOffset sizeBytes }
+            steps {
+                tiny: input(limitBytes: 10) { json text nextOffset }
+                attempts { input(limitBytes: 10) { text } output { json } } } } }
         """,
         {"id": run["id"]},
     )
     whole, cut = data["run"]["whole"], data["run"]["cut"]
     assert whole["json"]["text"] == "x" * 5000
-    assert (whole["excerpt"], whole["truncated"]) == (None, False)
-    assert cut["json"] is None
-    assert cut["truncated"] is True
-    assert len(cut["excerpt"]) == EXCERPT
+    assert (whole["text"], whole["nextOffset"]) == (None, None)
+    assert (cut["json"], len(cut["text"]), cut["nextOffset"]) == (None, 5000, 5000)
     assert cut["sizeBytes"] == whole["sizeBytes"] > 5000
-    assert data["run"]["steps"] == [
-        {"tiny": {"json": None, "excerpt": '{"text":"x', "truncated": True}, "none": {"excerpt": ""}}
-    ]
-    parts = """query ($id: ID!) { run(id: $id) { output(limitBytes: 0) {
-        first: stretch(limit: 10) rest: stretch(offset: 10) beyond: stretch(offset: 9999999) } } }"""
-    stretches = (await it.answer(parts, run)).data["run"]["output"]
-    assert json.loads(stretches["first"] + stretches["rest"]) == whole["json"]
-    assert (len(stretches["first"]), stretches["beyond"]) == (10, "")
-    for wrong in ("offset: -1", "limit: 0", "limit: 200001"):
-        asked = f"query ($id: ID!) {{ run(id: $id) {{ output {{ stretch({wrong}) }} }} }}"
-        assert (await it.answer(asked, run)).codes == ["INVALID"]
-    refused = await it.answer("query ($id: ID!) { run(id: $id) { output(limitBytes: 2000000) { json } } }", run)
-    assert refused.codes == ["INVALID"]
+    tiny = {"json": None, "text": '{"text":"x', "nextOffset": 10}
+    attempt = {"input": {"text": tiny["text"]}, "output": {"json": whole["json"]}}
+    assert data["run"]["steps"] == [{"tiny": tiny, "attempts": [attempt]}]
+
+
+async def test_a_long_value_is_read_in_parts_of_whole_characters(it: Product) -> None:
+    await save(it, "long", step("only", "test.echo", text="${{ inputs.text }}"))
+    run = await ran(it, "long", {"text": "süß, 茶, 🍵 " * 5})
+    document = """query ($id: ID!, $offset: Long, $limit: Int) { run(id: $id) {
+        output(offset: $offset, limitBytes: $limit) { json text nextOffset sizeBytes } } }"""
+
+    async def part(offset: int, limit: int) -> Any:
+        return (await it.query(document, {"id": run["id"], "offset": offset, "limit": limit}))["run"]["output"]
+
+    for limit in (1, 7, 20):
+        read, offset = "", 0
+        while offset is not None:
+            found = await part(offset, limit)
+            assert 0 < len(found["text"].encode()) <= max(limit, 4)
+            read, offset = read + found["text"], found["nextOffset"]
+        assert json.loads(read) == run["output"]["json"]
+        assert len(read.encode()) == found["sizeBytes"]
+    assert await part(10_000, 7) == {"json": None, "text": "", "nextOffset": None, "sizeBytes": len(read.encode())}
+    for offset, limit in ((-1, 7), (0, 0), (0, (1 << 20) + 1)):
+        refused = await it.answer(document, {"id": run["id"], "offset": offset, "limit": limit})
+        assert refused.codes == ["INVALID"]
 
 
 async def test_lists_are_filtered(it: Product, bench: Workbench) -> None:

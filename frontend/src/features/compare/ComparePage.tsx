@@ -226,14 +226,14 @@ function Outputs({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): 
           : "The second has not";
     return <p className="text-soft">{none} given anything.</p>;
   }
-  if (a.result.truncated || b.result.truncated) {
+  if (a.result.text !== null || b.result.text !== null) {
     return (
       <>
         <p className="mb-2 text-soft">They are too long to compare in full; these are the first parts.</p>
         <LineDiff
           label="First parts of the outputs"
-          before={a.result.excerpt ?? JSON.stringify(a.result.json, null, 2)}
-          after={b.result.excerpt ?? JSON.stringify(b.result.json, null, 2)}
+          before={a.result.text ?? JSON.stringify(a.result.json, null, 2)}
+          after={b.result.text ?? JSON.stringify(b.result.json, null, 2)}
         />
       </>
     );

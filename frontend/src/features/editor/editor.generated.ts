@@ -297,7 +297,7 @@ export type EditorTestRunQueryVariables = Exact<{
 }>;
 
 
-export type EditorTestRunQuery = { run: { id: string, state: RunState, workSeconds: number, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, output: { json: unknown, excerpt: string | null, truncated: boolean, sizeBytes: number } | null, steps: Array<{ id: string, state: StepState, progress: number | null, warnings: Array<string>, artifacts: Array<{ downloadUrl: string | null, previewUrl: string | null, id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }> }> } | null };
+export type EditorTestRunQuery = { run: { id: string, state: RunState, workSeconds: number, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, output: { json: unknown, text: string | null, sizeBytes: number } | null, steps: Array<{ id: string, state: StepState, progress: number | null, warnings: Array<string>, artifacts: Array<{ downloadUrl: string | null, previewUrl: string | null, id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }> }> } | null };
 
 export const IssuePartsFragmentDoc = /*#__PURE__*/ gql`
     fragment IssueParts on Issue {
@@ -510,8 +510,7 @@ export const EditorTestRunDocument = /*#__PURE__*/ gql`
     }
     output {
       json
-      excerpt
-      truncated
+      text
       sizeBytes
     }
     steps {

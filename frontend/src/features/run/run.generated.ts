@@ -339,12 +339,12 @@ export type StepDetailQueryVariables = Exact<{
 }>;
 
 
-export type StepDetailQuery = { run: { id: string, step: { id: string, key: string, input: { json: unknown, excerpt: string | null, truncated: boolean, sizeBytes: number } | null, output: { json: unknown, excerpt: string | null, truncated: boolean, sizeBytes: number } | null, step:
+export type StepDetailQuery = { run: { id: string, step: { id: string, key: string, input: { json: unknown, text: string | null, sizeBytes: number } | null, output: { json: unknown, text: string | null, sizeBytes: number } | null, step:
         | { key: string, references: Array<{ path: Array<string>, expression: string, sourceStep: string | null, sourcePath: string }> }
         | { packName: string, input: unknown, key: string, pack: { id: string, inputSchema: unknown, effects: PackEffects } | null, references: Array<{ path: Array<string>, expression: string, sourceStep: string | null, sourcePath: string }> }
        | null } | null } | null };
 
-export type PayloadPartsFragment = { json: unknown, excerpt: string | null, truncated: boolean, sizeBytes: number };
+export type PayloadPartsFragment = { json: unknown, text: string | null, sizeBytes: number };
 
 export type AttemptLogQueryVariables = Exact<{
   id: string;
@@ -457,7 +457,7 @@ export type StepArtifactsQuery = { node:
     | { id: string, artifacts: Array<{ downloadUrl: string | null, previewUrl: string | null, id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }> }
    | null };
 
-export type PreviewPartsFragment = { allowed: boolean, definitionChanged: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, steps: Array<{ key: string, action: ResumeAction, reason: string, effects: PackEffects, mayRepeatEffects: boolean, inputSource: StepInputSource | null, input: { json: unknown, excerpt: string | null, truncated: boolean, sizeBytes: number } | null }> };
+export type PreviewPartsFragment = { allowed: boolean, definitionChanged: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, steps: Array<{ key: string, action: ResumeAction, reason: string, effects: PackEffects, mayRepeatEffects: boolean, inputSource: StepInputSource | null, input: { json: unknown, text: string | null, sizeBytes: number } | null }> };
 
 export type ChangeableStepQueryVariables = Exact<{
   id: string;
@@ -465,7 +465,7 @@ export type ChangeableStepQueryVariables = Exact<{
 }>;
 
 
-export type ChangeableStepQuery = { run: { id: string, step: { id: string, whole: { json: unknown, truncated: boolean } | null, step:
+export type ChangeableStepQuery = { run: { id: string, step: { id: string, whole: { json: unknown, text: string | null } | null, step:
         | { key: string }
         | { key: string, pack: { id: string, inputSchema: unknown } | null }
        | null } | null } | null };
@@ -493,7 +493,7 @@ export type WholeOutputQueryVariables = Exact<{
 }>;
 
 
-export type WholeOutputQuery = { run: { id: string, step: { id: string, whole: { json: unknown, excerpt: string | null, truncated: boolean } | null } | null } | null };
+export type WholeOutputQuery = { run: { id: string, step: { id: string, whole: { json: unknown, text: string | null } | null } | null } | null };
 
 export type AttemptDetailQueryVariables = Exact<{
   id: string;
@@ -503,7 +503,7 @@ export type AttemptDetailQueryVariables = Exact<{
 export type AttemptDetailQuery = { node:
     | { id: string }
     | { id: string }
-    | { packVersion: string | null, input: unknown, output: unknown, id: string, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ downloadUrl: string | null, previewUrl: string | null, id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }> }
+    | { packVersion: string | null, id: string, input: { json: unknown, text: string | null, sizeBytes: number } | null, output: { json: unknown, text: string | null, sizeBytes: number } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ downloadUrl: string | null, previewUrl: string | null, id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }> }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -546,7 +546,7 @@ export type ResumePlanQueryVariables = Exact<{
 }>;
 
 
-export type ResumePlanQuery = { run: { id: string, resumePreview: { allowed: boolean, definitionChanged: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, steps: Array<{ key: string, action: ResumeAction, reason: string, effects: PackEffects, mayRepeatEffects: boolean, inputSource: StepInputSource | null, input: { json: unknown, excerpt: string | null, truncated: boolean, sizeBytes: number } | null }> } | null } | null };
+export type ResumePlanQuery = { run: { id: string, resumePreview: { allowed: boolean, definitionChanged: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, steps: Array<{ key: string, action: ResumeAction, reason: string, effects: PackEffects, mayRepeatEffects: boolean, inputSource: StepInputSource | null, input: { json: unknown, text: string | null, sizeBytes: number } | null }> } | null } | null };
 
 export type RerunPlanQueryVariables = Exact<{
   id: string;
@@ -556,7 +556,7 @@ export type RerunPlanQueryVariables = Exact<{
 }>;
 
 
-export type RerunPlanQuery = { run: { id: string, rerunPreview: { allowed: boolean, definitionChanged: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, steps: Array<{ key: string, action: ResumeAction, reason: string, effects: PackEffects, mayRepeatEffects: boolean, inputSource: StepInputSource | null, input: { json: unknown, excerpt: string | null, truncated: boolean, sizeBytes: number } | null }> } } | null };
+export type RerunPlanQuery = { run: { id: string, rerunPreview: { allowed: boolean, definitionChanged: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, steps: Array<{ key: string, action: ResumeAction, reason: string, effects: PackEffects, mayRepeatEffects: boolean, inputSource: StepInputSource | null, input: { json: unknown, text: string | null, sizeBytes: number } | null }> } } | null };
 
 export type ResumeRunMutationVariables = Exact<{
   id: string;
@@ -765,8 +765,7 @@ export const RunNowFragmentDoc = /*#__PURE__*/ gql`
 export const PayloadPartsFragmentDoc = /*#__PURE__*/ gql`
     fragment PayloadParts on Payload {
   json
-  excerpt
-  truncated
+  text
   sizeBytes
 }
     ` as unknown as DocumentNode<PayloadPartsFragment, unknown>;
@@ -799,8 +798,7 @@ export const PreviewPartsFragmentDoc = /*#__PURE__*/ gql`
     inputSource
     input(limitBytes: 16384) {
       json
-      excerpt
-      truncated
+      text
       sizeBytes
     }
   }
@@ -1041,7 +1039,7 @@ export const ChangeableStepDocument = /*#__PURE__*/ gql`
       id
       whole: input(limitBytes: 1048576) {
         json
-        truncated
+        text
       }
       step {
         key
@@ -1105,8 +1103,7 @@ export const WholeOutputDocument = /*#__PURE__*/ gql`
       id
       whole: output(limitBytes: 1048576) {
         json
-        excerpt
-        truncated
+        text
       }
     }
   }
@@ -1118,8 +1115,12 @@ export const AttemptDetailDocument = /*#__PURE__*/ gql`
     id
     ... on Attempt {
       packVersion
-      input
-      output
+      input {
+        ...PayloadParts
+      }
+      output {
+        ...PayloadParts
+      }
       cost {
         ...CostParts
       }
@@ -1131,7 +1132,8 @@ export const AttemptDetailDocument = /*#__PURE__*/ gql`
     }
   }
 }
-    ${CostPartsFragmentDoc}
+    ${PayloadPartsFragmentDoc}
+${CostPartsFragmentDoc}
 ${ArtifactRowFragmentDoc}` as unknown as DocumentNode<AttemptDetailQuery, AttemptDetailQueryVariables>;
 export const EarlierLogDocument = /*#__PURE__*/ gql`
     query EarlierLog($id: ID!, $before: Cursor!) {

@@ -204,17 +204,15 @@ async def test_a_value_too_long_for_an_answer_is_read_whole_as_its_rest_says(hou
         run = told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": text}}))
         assert run["output"]["truncated"] is True
         asked = re.search(r"\{ run.*?\} \} \}", run["output"]["rest"])[0].replace("…", run["run_id"])
-        begun = len(run["output"]["excerpt"])
-        assert f"offset: {begun})" in asked
-        whole = run["output"]["excerpt"]
-        while True:
+        whole, offset = run["output"]["text"], run["output"]["next_offset"]
+        assert f"offset: {offset}," in asked
+        while offset is not None:
             answer = told(await client.call_tool("graphql_query", {"query": asked}))
             assert "truncated" not in answer
-            stretch = answer["data"]["run"]["output"]["stretch"]
-            if not stretch:
-                break
-            asked = asked.replace(f"offset: {len(whole)})", f"offset: {len(whole) + len(stretch)})")
-            whole += stretch
+            part = answer["data"]["run"]["output"]
+            whole += part["text"]
+            asked = asked.replace(f"offset: {offset},", f"offset: {part['nextOffset']},")
+            offset = part["nextOffset"]
     assert json.loads(whole)["text"] == text
 
 

@@ -56,7 +56,7 @@ const STEP = {
     id: "run_1",
     step: {
       id: "step_render",
-      whole: { json: { title: "Tea" }, truncated: false },
+      whole: { json: { title: "Tea" }, text: null },
       step: { key: "render", pack: { id: "test.render", inputSchema: SCHEMA } },
     },
   },
@@ -90,7 +90,7 @@ test("resuming says what is kept, what runs and what has effects, and names its 
 
 test("an input given in an earlier resume is shown and can be dropped", async () => {
   const [outline, render, publish] = PLAN.steps;
-  const given = { json: { title: "Coffee" }, excerpt: null, truncated: false, sizeBytes: 18 };
+  const given = { json: { title: "Coffee" }, text: null, sizeBytes: 18 };
   const { sent } = await dialog(
     "resume",
     {},
@@ -171,7 +171,7 @@ test("a changed input is what the server is asked about and gets", async () => {
 
 test("an input that is too long to be shown whole is not offered for change", async () => {
   await dialog("change", {
-    ChangeableStep: { run: { id: "run_1", step: { ...STEP.run.step, whole: { json: null, truncated: true } } } },
+    ChangeableStep: { run: { id: "run_1", step: { ...STEP.run.step, whole: { json: null, text: "{" } } } },
   });
   expect(await screen.findByText("The input is too long to edit here.")).toBeVisible();
   expect(screen.queryByRole("button", { name: /^Resume/ })).toBeNull();

@@ -65,11 +65,12 @@ function ChangeDialog(props: Props): ReactNode {
     requestPolicy: "network-only",
   });
   const found = data?.run?.step;
-  // A truncated value would be sent back as the whole input.
-  if (found === undefined || found === null || error !== undefined || found.whole?.truncated === true) {
+  // Part of a value would be sent back as the whole input.
+  const isPart = (found?.whole?.text ?? null) !== null;
+  if (found === undefined || found === null || error !== undefined || isPart) {
     return (
       <Dialog title={`Change the input of ${humanise(key)}`} onClose={props.onClose}>
-        {found?.whole?.truncated === true ? (
+        {isPart ? (
           <p>The input is too long to edit here.</p>
         ) : (
           <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />

@@ -34,18 +34,15 @@ export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFr
   if (found === undefined || found === null || (stale && found.input === null))
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   const written = found.step !== null && "input" in found.step ? fieldsOf(found.step.input) : null;
-  const resolved = found.input === null || found.input.truncated ? null : fieldsOf(found.input.json);
+  const part = found.input?.text ?? null;
+  const resolved = found.input === null || part !== null ? null : fieldsOf(found.input.json);
   const references = found.step?.references ?? [];
   if (references.length === 0 || written === null)
     return <PayloadView payload={found.input} empty="It has not started, so its input is unknown." />;
   return (
     <>
       <div className="flex items-baseline justify-between">
-        {found.input?.truncated === true ? (
-          <p className="text-soft">The input is too long to show by field.</p>
-        ) : (
-          <span />
-        )}
+        {part !== null ? <p className="text-soft">The input is too long to show by field.</p> : <span />}
         {resolved === null ? null : <CopyButton text={JSON.stringify(resolved, null, 2)} what="input" />}
       </div>
       <table className="w-full table-fixed border-collapse text-dense max-md:block">
@@ -83,9 +80,7 @@ export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFr
         </tbody>
       </table>
       {more}
-      {found.input?.truncated === true ? (
-        <Code text={found.input.excerpt ?? ""} label="First part of the input" />
-      ) : null}
+      {part !== null ? <Code text={part} label="First part of the input" /> : null}
     </>
   );
 }

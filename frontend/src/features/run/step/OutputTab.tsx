@@ -34,7 +34,7 @@ export function OutputTab({ runId, step }: { runId: string; step: StepRowFragmen
       .toPromise();
     const whole = answer.data?.run?.step?.whole;
     if (answer.error !== undefined) setProblem(problemOfError(answer.error));
-    else if (whole === undefined || whole === null || whole.truncated)
+    else if (whole === undefined || whole === null || whole.text !== null)
       setProblem({ message: "The output cannot be read in full.", hint: null, details: [], fields: {} });
     else saveText(`${step.key}-output.json`, `${JSON.stringify(whole.json, null, 2)}\n`, "application/json");
   }

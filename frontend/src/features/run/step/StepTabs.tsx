@@ -3,7 +3,7 @@ import { useQuery } from "urql";
 
 import { ArtifactRows } from "../../../domain/files/ArtifactRows.tsx";
 import { ContentBoundary } from "../../../components/ContentBoundary.tsx";
-import { JsonView } from "../../../components/JsonView.tsx";
+import { PayloadView } from "../../../components/JsonView.tsx";
 import { problemOfError } from "../../../lib/server/problem.ts";
 import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { humanise } from "../../../lib/text/format.ts";
@@ -183,10 +183,8 @@ function OfAttempt({
         ) : (
           <ArtifactRows artifacts={found.artifacts} />
         )
-      ) : value === null ? (
-        <p className="py-4 text-soft">{tab === "input" ? "Its input was not resolved." : "No output."}</p>
       ) : (
-        <JsonView value={value} what={`${humanise(tab)} of attempt ${number}`} />
+        <PayloadView payload={value} empty={tab === "input" ? "Its input was not resolved." : "No output."} />
       )}
     </>
   );

@@ -12,7 +12,7 @@ import orjson
 
 from resolvers.not_found import no_pipeline
 from resolvers.operations import operation
-from resolvers.permissions import may_change
+from resolvers.permissions import may_change, visible_to
 from resolvers.pipelines.versions import compiled
 from resolvers.query_limits import check_query_size
 from resolvers.tools import Parameter, Tool
@@ -173,7 +173,10 @@ async def _stored(
     context: Context, query: PipelineQuery, order: PipelineOrder, window: PageWindow
 ) -> list[ListedPipeline]:
     since = context.services.now() - timedelta(days=USAGE_DAYS)
-    return await list_pipelines(context.services.store, query.stored(), order, window, used_since=since)
+    only = visible_to(context.caller)
+    return await list_pipelines(
+        context.services.store, query.stored(), order, window, used_since=since, visible_to=only
+    )
 
 
 async def list_pipeline_versions(context: Context, pipeline_id: str, window: PageWindow) -> list[VersionRecord]:

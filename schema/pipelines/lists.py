@@ -28,12 +28,14 @@ described_enum(
     "Sort order of pipelines.",
     {
         "RECENTLY_CHANGED": "Most recently changed first.",
+        "RECENTLY_RUN": "Most recently run first, counting only runs the caller may see.",
         "MOST_USED": "Most runs in the last 30 days first.",
         "NAME": "By name.",
     },
 )
 _CURSORS = {
     PipelineOrder.RECENTLY_CHANGED: CursorKind("pipelines by change", (str, str)),
+    PipelineOrder.RECENTLY_RUN: CursorKind("pipelines by latest run", (str, str)),
     PipelineOrder.MOST_USED: CursorKind("pipelines by use", (int, str)),
     PipelineOrder.NAME: CursorKind("pipelines by name", (str, str)),
 }

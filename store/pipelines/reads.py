@@ -94,6 +94,7 @@ class PipelineOrder(StrEnum):
     """Order of a list of pipelines; the comment is its sort key."""
 
     RECENTLY_CHANGED = "recently_changed"  # (updated_at, id)
+    RECENTLY_RUN = "recently_run"  # (id of the newest run or "", id)
     MOST_USED = "most_used"  # (runs of the last 30 days, id)
     NAME = "name"  # (lower-case name, id)
 
@@ -206,10 +207,12 @@ async def list_pipelines(
     window: PageWindow,
     *,
     used_since: datetime,
+    visible_to: str | None = None,
 ) -> list[ListedPipeline]:
     """List pipelines that are not deleted; `PipelineOrder` names the sort keys.
 
-    For `MOST_USED` the runs since `used_since` are counted.
+    For `MOST_USED` the runs since `used_since` are counted. For `RECENTLY_RUN`, `visible_to` limits the runs to those
+    of one caller; None does not.
     """
     statement = sa.select(*_COLUMNS).where(*_conditions(wanted))
     keys: list[SortKey]
@@ -217,6 +220,12 @@ async def list_pipelines(
         keys = [(PIPELINE.c.updated_at, True), (PIPELINE.c.id, True)]
     elif order is PipelineOrder.NAME:
         keys = [(sa.func.lower(PIPELINE.c.name), False), (PIPELINE.c.id, False)]
+    elif order is PipelineOrder.RECENTLY_RUN:
+        # The index on (pipeline_id, id) begins with the newest run.
+        newest = sa.select(RUN.c.id).where(RUN.c.pipeline_id == PIPELINE.c.id).order_by(RUN.c.id.desc()).limit(1)
+        if visible_to is not None:
+            newest = newest.where(RUN.c.caller_id == visible_to)
+        keys = [(sa.func.coalesce(newest.scalar_subquery(), ""), True), (PIPELINE.c.id, True)]
     else:
         # Ids sort by creation, so the index on (pipeline_id, id) counts the runs since an instant.
         runs = sa.select(sa.func.count()).select_from(RUN)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import pytest
-from graphql import GraphQLObjectType, get_named_type, is_input_object_type
+from graphql import GraphQLObjectType, Undefined, get_named_type, is_input_object_type
 
 from schema.base.pagination import (
     DEFAULT_LOG_PAGE_SIZE,
@@ -48,6 +48,17 @@ def test_words_are_searched_for_by_the_filter_of_a_list(schema: GraphQLSchema) -
         if "filter" in field.args:
             named = get_named_type(field.type).name.removesuffix("Connection").removesuffix("Entry")
             assert get_named_type(field.args["filter"].type).name == f"{named}Filter", path
+
+
+def test_the_order_of_a_list_is_chosen_by_one_argument_and_has_a_default(schema: GraphQLSchema) -> None:
+    ordered = set()
+    for path, field in lists_of(schema):
+        assert set(field.args) & {"order", "sort", "sortBy", "orderBy"} <= {"orderBy"}, path
+        if (order := field.args.get("orderBy")) is not None:
+            ordered.add(path)
+            assert str(order.type) == f"{get_named_type(field.type).name.removesuffix('Connection')}Order!", path
+            assert order.default_value is not Undefined, path
+    assert ordered == {"Query.artifacts", "Query.pipelines"}
 
 
 def test_the_size_of_a_page_is_stated(schema: GraphQLSchema) -> None:

@@ -115,6 +115,7 @@ def pipelines(
         bool | None, typer.Option("--starters/--own", help="Only starters, or only others.", show_default=False)
     ] = None,
     usable: Usable = None,
+    recent: Annotated[bool, typer.Option("--recent", help="Most recently run first, instead of by name.")] = False,
     limit: Limit = 100,
     long: Long = False,
     server: Server = None,
@@ -132,7 +133,7 @@ def pipelines(
     if starters is not None:
         wanted["builtin"] = starters
     with Client(Target.find(server)) as client:
-        variables = {"filter": wanted, "orderBy": "NAME"}
+        variables = {"filter": wanted, "orderBy": "RECENTLY_RUN" if recent else "NAME"}
         found = client.pages(documents.PIPELINES, "pipelines", variables, limit=limit)
         if output.is_json:
             for one in found:

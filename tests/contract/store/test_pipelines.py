@@ -243,6 +243,8 @@ async def test_lists_filter_and_order(store: Store):
 
     assert await names(store, PipelineFilter()) == ["alpha", "beta", "deck", "gamma"]
     assert (await names(store, PipelineFilter(), PipelineOrder.MOST_USED))[:2] == ["beta", "alpha"]
+    run_last = await names(store, PipelineFilter(), PipelineOrder.RECENTLY_RUN)
+    assert (run_last[:3], sorted(run_last)) == (["alpha", "beta", "gamma"], ["alpha", "beta", "deck", "gamma"])
     recent = await names(store, PipelineFilter(builtin=False), PipelineOrder.RECENTLY_CHANGED)
     assert recent == ["gamma", "alpha", "beta"]
     assert await names(store, PipelineFilter(owner_id=bob.id)) == ["alpha"]

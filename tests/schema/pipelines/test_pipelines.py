@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from resolvers.pipelines import applying
-from tests.support.front_door import statements
+from tests.support.front_door import command, statements
 from tests.support.packs import Workbench
 from tests.support.product import product
 
@@ -368,7 +368,7 @@ async def test_a_difference_that_no_line_shows_is_told_in_words(tmp_path: Path) 
         assert (same["action"], same["diff"]) == ("KEEP", "")
 
 
-ORDERS = ["RECENTLY_CHANGED", "NAME", "MOST_USED"]
+ORDERS = ["RECENTLY_CHANGED", "RECENTLY_RUN", "NAME", "MOST_USED"]
 
 
 @pytest.mark.parametrize("meanwhile", ["changed", "deleted"])
@@ -435,6 +435,26 @@ async def test_lists_are_paged_both_ways_in_every_order(tmp_path: Path, order: s
         assert backwards == keys
         foreign = await it.answer(page, {"order": ORDERS[ORDERS.index(order) - 1], "after": cursor})
         assert foreign.codes == ["INVALID"], "a cursor belongs to its order"
+
+
+async def test_what_a_caller_ran_last_comes_first(tmp_path: Path) -> None:
+    listed = "{pipelines(orderBy: RECENTLY_RUN) {nodes {key}}}"
+    async with running(tmp_path) as it:
+        for key in ("ant", "bee", "cow"):
+            await create(it, named(key))
+        for key in ("cow", "bee"):
+            await command(it, "runPipeline", pipeline=key)
+        ben = await it.token_for("ben", "READ", "RUN")
+        await command(it, "runPipeline", pipeline="ant", token=ben)
+
+        async def keys(token: str | None = None) -> list[str]:
+            given = {} if token is None else {"token": token}
+            return [node["key"] for node in (await it.query(listed, **given))["pipelines"]["nodes"]]
+
+        assert await keys() == ["ant", "bee", "cow"]
+        assert (await keys(ben))[0] == "ant"
+        await command(it, "runPipeline", pipeline="cow")
+        assert (await keys(), (await keys(ben))[0]) == (["cow", "ant", "bee"], "ant")
 
 
 async def test_lists_are_narrowed_by_words_owner_and_whether_they_can_run(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from store.files.artifacts import (
     find_artifacts,
     list_artifacts,
 )
+from store.pipelines.reads import PipelineFilter, PipelineOrder, list_pipelines
 from store.runs.reads import RunFilter, find_payloads, list_runs, newest_runs, queue_places
 from store.runs.spending import spending_of_runs
 from store.runs.step_reads import (
@@ -94,6 +95,16 @@ CASES: dict[str, tuple[Callable[[Store], Awaitable[object]], str]] = {
         "ix_artifact_size",
     ),
     "places in the queue": (lambda c: queue_places(c, ["run_1"]), "ix_run_state (state=?)"),
+    "pipelines by latest run": (
+        lambda c: list_pipelines(c, PipelineFilter(), PipelineOrder.RECENTLY_RUN, PageWindow(), used_since=NOON),
+        "ix_run_pipeline (pipeline_id=?)",
+    ),
+    "pipelines by a caller's latest run": (
+        lambda c: list_pipelines(
+            c, PipelineFilter(), PipelineOrder.RECENTLY_RUN, PageWindow(), used_since=NOON, visible_to="call_1"
+        ),
+        "ix_run_pipeline (pipeline_id=?)",
+    ),
     "newest of pipelines": (lambda c: newest_runs(c, ["p", "q"], each=3), "ix_run_pipeline (pipeline_id=?)"),
 }
 

@@ -36,7 +36,8 @@ RUN_FIELDS = """id title state cause progress resumeCount acknowledgedAt endedAt
     failure { code class message } wait { reason message } output { json } caller { subject } pipeline { key }
     pack { name } version { number } rerunOf { id }
     steps { key state warnings output { json } artifacts { id name }
-        attempts { id number state notes output failure { code } reuse { madeBy { runStep { run { id } } } } } }"""
+        attempts {
+            id number state notes output { json } failure { code } reuse { madeBy { runStep { run { id } } } } } }"""
 PIPELINE_FIELDS = "id key name builtin currentVersion { number digest note document } inputSchema actions"
 _ARTIFACT = "id name mediaType sizeBytes digest status pinned run { id }"
 _TOKEN = "id name scopes revokedAt caller { id subject }"

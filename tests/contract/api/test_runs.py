@@ -294,7 +294,8 @@ async def test_artifacts_are_listed_read_fetched_and_pinned(api: Api) -> None:
     run = (await api.me.call("run_pipeline", pipeline=api.key, waitSeconds=20))["run"]
     (made,) = run["steps"][0]["artifacts"]
 
-    listed = await api.me.call("list_artifacts", filter={"pipeline": api.key, "mediaTypes": ["text/*"], "text": "tea"})
+    wanted = {"pipelines": [api.key], "mediaTypes": ["text/*"], "text": "tea"}
+    listed = await api.me.call("list_artifacts", filter=wanted)
     assert [artifact["id"] for artifact in listed["nodes"]] == [made["id"]]
     found = await api.me.call("get_artifact", id=made["id"])
     assert (found["name"], found["run"]["id"], found["sizeBytes"]) == ("tea.txt", run["id"], 19)

@@ -173,7 +173,7 @@ async def test_an_earlier_name_leads_to_its_starter_on_every_surface(
         assert pinned["defaults"]["pipelines"][0]["target"] == "builtin.greet"
         forgotten = await speaker.call("forget_memory", scope=f"pipeline:{ref}", dryRun=True)
         assert forgotten["rows"] == 1
-        shared = await speaker.call("list_artifacts", filter={"pipeline": ref})
+        shared = await speaker.call("list_artifacts", filter={"pipelines": [ref]})
         assert shared["nodes"] == []
 
 

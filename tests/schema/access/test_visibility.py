@@ -240,8 +240,8 @@ async def test_a_hidden_run_is_not_named_as_the_one_repeated(it: Product) -> Non
     assert (await look(it, again["id"], token=ben))["rerunOf"] is None
 
 
-ATTEMPT = """id input output log { nodes { text } } transcript { nodes { text } } transcriptUrl artifacts { id }
-    runStep { id key milestones { message } run { id title inputs } }"""
+ATTEMPT = """id input { json } output { json } log { nodes { text } } transcript { nodes { text } } transcriptUrl
+    artifacts { id } runStep { id key milestones { message } run { id title inputs } }"""
 REUSED = f"""query ($id: ID!) {{ run(id: $id) {{
     rerunOf {{ id title }}
     artifacts {{ totalCount
@@ -251,7 +251,7 @@ REUSED = f"""query ($id: ID!) {{ run(id: $id) {{
         session {{ id alive producedBy {{ id key run {{ id }} attempts {{ {ATTEMPT} }} }} }}
         artifacts {{ id run {{ id }} producedBy {{ {ATTEMPT} }} }}
         attempts {{
-            number output reuse {{ madeBy {{ {ATTEMPT} }} }} cacheReceipt {{ madeBy {{ {ATTEMPT} }} }}
+            number output {{ json }} reuse {{ madeBy {{ {ATTEMPT} }} }} cacheReceipt {{ madeBy {{ {ATTEMPT} }} }}
             artifacts {{ id producedBy {{ {ATTEMPT} }} }} }} }} }} }}"""
 
 
@@ -279,7 +279,7 @@ async def test_what_a_re_run_took_over_leads_to_nothing_else(it: Product) -> Non
     assert step_of_it["artifacts"] == [kept]
     assert attempt == {
         "number": 1,
-        "output": run["steps"][0]["output"]["json"],
+        "output": {"json": run["steps"][0]["output"]["json"]},
         "reuse": {"madeBy": None},
         "cacheReceipt": None,
         "artifacts": [{"id": made["id"], "producedBy": None}],

@@ -72,10 +72,9 @@ class PostgresStore:
 
     def __init__(self, url: str, data_dir: Path) -> None:
         self.machine = f"{machine_identity()}:{data_dir.resolve()}"
-        origin = uuid.uuid4().hex[:12]
-        self.listening = PostgresBackend(libpq_url(url), origin)
+        self.listening = PostgresBackend(libpq_url(url))
         self.wakes = Wakes(self.listening)
-        self._writer = PostgresWriter(libpq_url(url), origin)
+        self._writer = PostgresWriter(libpq_url(url))
         self._reads = _reading_engine(url)
         self._running: set[asyncio.Task[Any]] = set()
         self._closed = False

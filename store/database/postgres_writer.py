@@ -22,7 +22,6 @@ from psycopg.types.string import StrDumper
 
 from store.database.dialects import Connection, Parameters, Row, Sql, row_maker
 from store.database.errors import StoreError, StoreFullError, StoreUnavailableError, StoreUncertainError
-from store.database.postgres_wakes import CHANNEL, payload
 from store.database.wakes import EVERYTHING
 
 if TYPE_CHECKING:
@@ -51,7 +50,6 @@ _INSERT = re.compile(r"(?P<head>INSERT INTO \w+ \([^()]*\) VALUES )(?P<row>\([^(
 _PARAMETER = re.compile(r"%\((\w+)\)s")
 _NOTHING: Mapping[str, object] = {}
 _NOW = Sql("SELECT clock_timestamp() AS now")
-_NOTIFY = Sql(f"SELECT pg_notify('{CHANNEL}', payload) FROM unnest(CAST(:payloads AS text[])) AS payload")
 
 
 class PostgresConnection:
@@ -107,11 +105,6 @@ class PostgresConnection:
         """Wake the listeners of a topic, in every process, after the transaction commits."""
         self.woken.add((topic, id))
 
-    def notify(self, origin: str) -> None:
-        """Send the wake-ups to the other processes; the server delivers them at COMMIT."""
-        if self.woken:
-            self.run(_NOTIFY, {"payloads": [payload(origin, wake) for wake in sorted(self.woken)]})
-
 
 @lru_cache(maxsize=256)
 def _many_rows(statement: str, count: int) -> tuple[bytes, tuple[str, ...]] | None:
@@ -133,12 +126,10 @@ class PostgresWriter:
 
     Args:
         url: `postgresql://…`, as libpq spells it.
-        origin: Identifies this process in wake-ups.
     """
 
-    def __init__(self, url: str, origin: str) -> None:
+    def __init__(self, url: str) -> None:
         self._url = url
-        self._origin = origin
         self._threads = ThreadPoolExecutor(POOL, thread_name_prefix="packline-write")
         self._idle: deque[psycopg.Connection] = deque()
 
@@ -164,7 +155,6 @@ class PostgresWriter:
             view = PostgresConnection(connection.cursor(row_factory=named_rows))
             try:
                 result = unit(view)
-                view.notify(self._origin)
             except psycopg.Error as error:
                 if connection.closed or error.sqlstate in _CLASHES:
                     raise NotCommittedError from error

@@ -49,6 +49,7 @@ class LocalBackend(BroadcastBackend):
 
     def __init__(self) -> None:
         self._published: asyncio.Queue[Event] = asyncio.Queue()
+        self._wanted: dict[str, list[Callable[[str], bool]]] = {}
 
     async def connect(self) -> None:
         """Do nothing: there is nothing to connect to."""
@@ -66,8 +67,18 @@ class LocalBackend(BroadcastBackend):
         self.publish_soon(channel, message)
 
     def publish_soon(self, channel: str, message: str) -> None:
-        """Publish in this process, without waiting."""
-        self._published.put_nowait(Event(channel, message))
+        """Publish in this process if a listener wants it, without waiting."""
+        if any(wants(message) for wants in self._wanted.get(channel, ())):
+            self._published.put_nowait(Event(channel, message))
+
+    def want(self, channel: str, wants: Callable[[str], bool]) -> None:
+        """Publish messages of a channel that a listener wants."""
+        self._wanted.setdefault(channel, []).append(wants)
+
+    def announce(self, woken: Iterable[Wake]) -> None:
+        """Publish the wake-ups of a commit."""
+        for topic, id in woken:
+            self.publish_soon(topic, id)
 
     async def next_published(self) -> Event:
         """Wait for a wake-up."""
@@ -84,7 +95,6 @@ class Wakes:
     def __init__(self, backend: LocalBackend | None = None) -> None:
         self._backend = backend or LocalBackend()
         self._broadcast = Broadcast(backend=self._backend)
-        self._wanted: dict[Topic, list[Callable[[str], bool]]] = {}
         self._tasks: list[EssentialTask] = []
         self._started = False
 
@@ -103,10 +113,8 @@ class Wakes:
             await self._broadcast.disconnect()
 
     def committed(self, woken: Iterable[Wake]) -> None:
-        """Publish the wake-ups of a commit that a listener in this process wants."""
-        for topic, id in woken:
-            if any(wants(id) for wants in self._wanted.get(topic, ())):
-                self._backend.publish_soon(topic, id)
+        """Publish the wake-ups of a commit."""
+        self._backend.announce(woken)
 
     def listen(
         self, topic: Topic, listener: Callable[[str], None], wants: Callable[[str], bool] = lambda _: True
@@ -118,7 +126,7 @@ class Wakes:
             listener: Called also with ids it does not want, because other listeners may.
             wants: Whether the listener has a use for an id now.
         """
-        self._wanted.setdefault(topic, []).append(wants)
+        self._backend.want(topic, wants)
         self._tasks.append(EssentialTask(self._listen(topic, listener), f"packline-wakes-{topic}"))
 
     async def _listen(self, topic: Topic, listener: Callable[[str], None]) -> None:

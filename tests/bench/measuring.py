@@ -18,6 +18,7 @@ from tests.bench.figures import Counts, Figure, MissingError
 from tests.bench.mcp import mcp
 from tests.bench.memory import memory
 from tests.bench.page import page
+from tests.bench.postgres import postgres
 from tests.bench.routing.figures import routing
 
 Row = Callable[[Path, Counts], Awaitable[list[Figure]]]
@@ -26,6 +27,7 @@ ROWS: dict[str, Row] = {
     "step": rows.step,
     "throughput": rows.throughput,
     "latency": rows.latency,
+    "postgres": postgres,
     "start": rows.start,
     "recovery": rows.recovery,
     "graphql": rows.graphql,

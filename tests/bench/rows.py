@@ -46,9 +46,9 @@ async def step(folder: Path, counts: Counts) -> list[Figure]:
         ten = await pipeline_of(client, "ten", 10)
         for number in range(counts.of(20)):
             await start_run(client, ten, f"warm {number}", wait=20)
-        short = [await _timed(client, one, f"a{number}") for number in range(counts.of(40))]
-        long = [await _timed(client, many, f"b{number}") for number in range(counts.of(40))]
-        tens = [await _timed(client, ten, f"c{number}") for number in range(counts.of(60))]
+        short = [await timed(client, one, f"a{number}") for number in range(counts.of(40))]
+        long = [await timed(client, many, f"b{number}") for number in range(counts.of(40))]
+        tens = [await timed(client, ten, f"c{number}") for number in range(counts.of(60))]
         watched = [await _watched(client, ten, f"d{number}") for number in range(counts.of(40))]
     commit = commit_seconds(folder, counts.of(300))
     marginal = (statistics.median(long) - statistics.median(short)) / 40
@@ -60,7 +60,7 @@ async def step(folder: Path, counts: Counts) -> list[Figure]:
     ]
 
 
-async def _timed(client: Client, pipeline: str, text: str) -> float:
+async def timed(client: Client, pipeline: str, text: str) -> float:
     begun = time.perf_counter()
     run = await start_run(client, pipeline, text, wait=30)
     assert run["state"] == "SUCCEEDED", run
@@ -90,23 +90,7 @@ async def throughput(folder: Path, counts: Counts) -> list[Figure]:
         ten = await pipeline_of(client, "ten", 10)
         for number in range(counts.of(20)):
             await start_run(client, ten, f"warm {number}", wait=20)
-        cpu, begun = server.cpu_seconds(), time.perf_counter()
-        gate = asyncio.Semaphore(32)
-
-        async def submit(number: int) -> None:
-            async with gate:
-                await start_run(client, ten, f"run {number}")
-
-        await asyncio.gather(*(submit(number) for number in range(runs)))
-        submitted = time.perf_counter() - begun
-
-        async def done() -> bool:
-            data = await client.ask("{ server { queuedRuns runningRuns } }")
-            return bool(data["server"] == {"queuedRuns": 0, "runningRuns": 0})
-
-        await wait_until(done)
-        seconds = time.perf_counter() - begun
-        cpu = server.cpu_seconds_since(cpu)
+        seconds, submitted, cpu = await finish_at_once(server, client, ten, runs)
     return [
         Figure("throughput", AT_ONCE, runs * 10 / seconds, "steps/s", 3000, True),
         Figure("throughput", "CPU for each step, submit included", cpu / (runs * 10) * 1e3, "ms", 0.35),
@@ -114,28 +98,48 @@ async def throughput(folder: Path, counts: Counts) -> list[Figure]:
     ]
 
 
+async def finish_at_once(server: Server, client: Client, pipeline: str, runs: int) -> tuple[float, float, float]:
+    """Seconds until runs that are submitted at once have ended, until they were submitted, and of the server's CPU."""
+    cpu, begun = server.cpu_seconds(), time.perf_counter()
+    gate = asyncio.Semaphore(32)
+
+    async def submit(number: int) -> None:
+        async with gate:
+            await start_run(client, pipeline, f"run {number}")
+
+    await asyncio.gather(*(submit(number) for number in range(runs)))
+    submitted = time.perf_counter() - begun
+
+    async def done() -> bool:
+        data = await client.ask("{ server { queuedRuns runningRuns } }")
+        return bool(data["server"] == {"queuedRuns": 0, "runningRuns": 0})
+
+    await wait_until(done, 300)
+    return time.perf_counter() - begun, submitted, server.cpu_seconds_since(cpu)
+
+
 async def latency(folder: Path, counts: Counts) -> list[Figure]:
     """From a transition on the server to a subscriber, by the server's own clock on the same machine."""
     subscribers = counts.of(100)
     async with serving(folder / "data") as (server, client):
         slow = await pipeline_of(client, "slow", counts.of(20, 8), "bench.steady")
-        alone, _ = await _delays(client, slow, _WATCH_TIMES, 1)
-        page, _ = await _delays(client, slow, _page_asks(), 1)
+        alone, _ = await delays_of(client, slow, WATCH_TIMES, 1)
+        page, _ = await delays_of(client, slow, _page_asks(), 1)
         cpu = server.cpu_seconds()
-        pages, messages = await _delays(client, slow, _page_asks(), subscribers)
+        pages, messages = await delays_of(client, slow, _page_asks(), subscribers)
         cpu = server.cpu_seconds_since(cpu)
     return [
-        Figure("latency", "transition to subscriber, p50", _quantile(alone, 0.5), "ms", 3.5),
-        Figure("latency", "transition to subscriber, p99", _quantile(alone, 0.99), "ms", 10),
-        Figure("latency", "transition to the page of the run, p50", _quantile(page, 0.5), "ms"),
-        Figure("latency", "transition to the page of the run, p99", _quantile(page, 0.99), "ms"),
-        Figure("latency", f"transition to each of {subscribers} such pages, p50", _quantile(pages, 0.5), "ms"),
-        Figure("latency", f"transition to each of {subscribers} such pages, p99", _quantile(pages, 0.99), "ms"),
+        Figure("latency", "transition to subscriber, p50", quantile(alone, 0.5), "ms", 3.5),
+        Figure("latency", "transition to subscriber, p99", quantile(alone, 0.99), "ms", 10),
+        Figure("latency", "transition to the page of the run, p50", quantile(page, 0.5), "ms"),
+        Figure("latency", "transition to the page of the run, p99", quantile(page, 0.99), "ms"),
+        Figure("latency", f"transition to each of {subscribers} such pages, p50", quantile(pages, 0.5), "ms"),
+        Figure("latency", f"transition to each of {subscribers} such pages, p99", quantile(pages, 0.99), "ms"),
         Figure("latency", f"CPU for a message to each of {subscribers} such pages", cpu / messages * 1e3, "ms"),
     ]
 
 
-_WATCH_TIMES = (
+WATCH_TIMES = (
     "subscription($id: ID!) { runEvents(id: $id) { __typename ... on RunEventBatch { live events { at sequence } } } }"
 )
 
@@ -145,10 +149,12 @@ def _page_asks() -> str:
     return page_document("RunEvents").replace("events {", "events { at", 1)
 
 
-async def _delays(client: Client, pipeline: str, asked: str, subscribers: int) -> tuple[list[float], int]:
+async def delays_of(
+    client: Client, pipeline: str, asked: str, subscribers: int, watcher: Client | None = None
+) -> tuple[list[float], int]:
     """Milliseconds from the instant an event carries to its arrival, and how many messages came.
 
-    The first second of a run is left out of the delays.
+    The first second of a run is left out of the delays. The `watcher` may be a client of another server.
     """
     from datetime import UTC, datetime
 
@@ -159,7 +165,7 @@ async def _delays(client: Client, pipeline: str, asked: str, subscribers: int) -
     async def listen() -> None:
         nonlocal count
         begun = time.monotonic()
-        async with client.watch(asked, id=run["id"]) as messages:
+        async with (watcher or client).watch(asked, id=run["id"]) as messages:
             async for message in messages:
                 arrived = datetime.now(UTC)
                 count += 1
@@ -172,7 +178,7 @@ async def _delays(client: Client, pipeline: str, asked: str, subscribers: int) -
     return delays, count
 
 
-def _quantile(values: list[float], share: float) -> float:
+def quantile(values: list[float], share: float) -> float:
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
@@ -299,7 +305,7 @@ async def history(folder: Path, counts: Counts) -> list[Figure]:
                 begun = time.perf_counter()
                 await client.ask(page)
                 pages.append(time.perf_counter() - begun)
-                appends.append(await _timed(client, one, f"t{number}"))
+                appends.append(await timed(client, one, f"t{number}"))
             figures[size] = (statistics.median(pages), statistics.median(appends))
     small, large = figures[few], figures[many]
     return [

@@ -9,8 +9,10 @@ import asyncio
 import itertools
 import json
 import signal
+import tempfile
 from contextlib import aclosing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -21,13 +23,12 @@ import pytest_asyncio
 import websockets
 
 from store.database.revisions import head_revision
-from tests.support.databases import empty_database, server_url
+from tests.support.databases import OwnServer, empty_database, server_url
 from tests.support.graphql_client import PATIENCE_SECONDS, GraphQLSocket
 from tests.support.servers import ADMIN_TOKEN, Fleet, held_calls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
     from tests.support.servers import Call, Calls, RealServer
 
@@ -241,15 +242,17 @@ async def test_a_run_is_watched_on_the_other_server_without_a_gap(two: Two) -> N
     assert len({call.server for call in two.calls.of(run)}) == 1
 
 
+_CANCEL = "mutation ($id: ID!) { cancelRun(id: $id) { __typename ... on Problem { message } } }"
+
+
 async def test_a_cancel_on_the_other_server_takes_effect_at_once(two: Two) -> None:
-    cancel = "mutation ($id: ID!) { cancelRun(id: $id) { __typename ... on Problem { message } } }"
     took = 0.0
     for _ in range(3):
         run = await started(two.a, step("one"))
         call = await two.calls.next(run)
         watching = await watch(two.holder(call), run)
         begun = asyncio.get_running_loop().time()
-        answer = await two.other(call).command(cancel, id=run)
+        answer = await two.other(call).command(_CANCEL, id=run)
         await asyncio.wait_for(call.ended.wait(), PATIENCE_SECONDS)
         took += asyncio.get_running_loop().time() - begun
         assert answer["__typename"] == "RunSuccess", answer
@@ -449,6 +452,41 @@ def terminate(database: str) -> int:
             (urlsplit(database).path.removeprefix("/"),),
         )
         return ended.rowcount
+
+
+async def test_wake_ups_come_again_once_a_database_that_was_stopped_is_back(tmp_path: Path) -> None:
+    """Nothing but a wake-up ends the step: leases are renewed every 200 s."""
+    with tempfile.TemporaryDirectory(prefix="packline-pg-") as folder:
+        database = await asyncio.to_thread(OwnServer, Path(folder) / "data")
+        try:
+            async with held_calls() as calls:
+                fleet = Fleet(tmp_path, database.url, calls, lease_seconds=600, rescue_seconds=600)
+                try:
+                    assert (await fleet.run("a", "migrate"))[0] == 0
+                    servers = {name: await fleet.up(name) for name in ("a", "b")}
+                    await _survives_a_restart(database, Two(fleet, calls, database.url, servers))
+                finally:
+                    await fleet.down()
+        finally:
+            await asyncio.to_thread(database.close)
+
+
+async def _survives_a_restart(database: OwnServer, two: Two) -> None:
+    run = await started(two.a, step("one"), step("two"))
+    call = await two.calls.next(run, step="one")
+    watching = await watch(two.other(call), run)
+    before = len(watching.sequences)
+
+    await asyncio.to_thread(database.stop)
+    await asyncio.to_thread(database.start)
+    call.go()
+    second = await two.calls.next(run, step="two")
+    await watching.seen(before + 2)
+    answer = await two.other(call).command(_CANCEL, id=run)
+    assert answer["__typename"] == "RunSuccess", answer
+    await asyncio.wait_for(second.ended.wait(), PATIENCE_SECONDS)
+    await watching.over()
+    assert (await look(two.a, run))["state"] == "CANCELLED"
 
 
 async def test_a_session_of_a_lost_server_is_made_again(two: Two) -> None:

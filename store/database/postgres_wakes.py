@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -19,11 +20,11 @@ import psycopg
 import structlog
 
 from store.database.essential_tasks import EssentialTask
-from store.database.postgres_writer import connect_options
+from store.database.postgres_writer import connect_options, is_dead
 from store.database.wakes import EVERYTHING, LocalBackend, Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from store.database.wakes import Wake
 
@@ -59,29 +60,43 @@ class PostgresBackend(LocalBackend):
         super().__init__()
         self.connected = asyncio.Event()
         self.backend_pid: int | None = None
-        self.sender = WakeSender()
+        self.sender = WakeSender(url)
         self._url = url
-        self._tasks: list[EssentialTask] = []
+        self._listening: EssentialTask | None = None
 
     async def connect(self) -> None:
         """Start to listen and to send in the background; while the database is away, connecting is retried."""
-        self._tasks = [
-            EssentialTask(stay_connected(self._url, "packline-listen", self._listen), "packline-listen"),
-            EssentialTask(stay_connected(self._url, "packline-notify", self.sender.serve), "packline-notify"),
-        ]
+        self._listening = EssentialTask(self._serve(), "packline-listen")
+        self.sender.start()
 
     async def disconnect(self) -> None:
         """Send what is left, if that is possible soon, and stop."""
-        await self.sender.flush()
-        for task in self._tasks:
-            await task.stop()
+        await self.sender.stop()
+        if self._listening is not None:
+            await self._listening.stop()
 
     def announce(self, woken: Iterable[Wake]) -> None:
         super().announce(woken)
         self.sender.add(woken)
 
-    async def _listen(self, connection: psycopg.AsyncConnection) -> None:
-        try:
+    async def _serve(self) -> None:
+        delay = SHORTEST_DELAY_SECONDS
+        while True:
+            try:
+                await self._listen()
+            except (psycopg.Error, OSError, TimeoutError) as error:
+                if self.connected.is_set():
+                    delay = SHORTEST_DELAY_SECONDS
+                log.warning("wake-up connection lost, reconnecting", error=str(error).strip(), delay_seconds=delay)
+            self.connected.clear()
+            self.backend_pid = None
+            delay = await _waited(delay)
+
+    async def _listen(self) -> None:
+        connection = await psycopg.AsyncConnection.connect(
+            self._url, autocommit=True, **connect_options("packline-listen")
+        )
+        async with connection:
             for channel in CHANNELS:
                 await connection.execute(f"LISTEN {channel}".encode())
             self.backend_pid = connection.info.backend_pid
@@ -95,20 +110,27 @@ class PostgresBackend(LocalBackend):
                             self.publish_soon(topic, id)
                 async with asyncio.timeout(HEARTBEAT_SECONDS):
                     await connection.execute("SELECT 1")
-        finally:
-            self.connected.clear()
-            self.backend_pid = None
 
 
 class WakeSender:
-    """Collects wake-ups, each once, in bounded memory, and sends them; never keeps anybody waiting."""
+    """Collects wake-ups, each once, in bounded memory, and sends them in batches; never keeps anybody waiting.
 
-    def __init__(self) -> None:
+    It sends in a thread, as units run in threads: on the event loop a batch took four times the CPU.
+
+    Args:
+        url: `postgresql://…`.
+    """
+
+    def __init__(self, url: str) -> None:
         self.backend_pid: int | None = None
+        self._url = url
         self._waiting: dict[Topic, set[str]] = {}
         self._more = asyncio.Event()
         self._sent = asyncio.Event()
         self._sent.set()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="packline-notify")
+        self._connection: psycopg.Connection | None = None
+        self._task: EssentialTask | None = None
 
     def add(self, woken: Iterable[Wake]) -> None:
         """Send wake-ups soon."""
@@ -124,37 +146,71 @@ class WakeSender:
             self._sent.clear()
             self._more.set()
 
-    async def flush(self) -> None:
-        """Wait until everything is sent, but not for a database that is away."""
+    def start(self) -> None:
+        """Start to send; the first batch opens the connection."""
+        self._task = EssentialTask(self._serve(), "packline-notify")
+
+    async def stop(self) -> None:
+        """Send what waits, but do not wait for a database that is away, and close the connection."""
         with suppress(TimeoutError):
             async with asyncio.timeout(FLUSH_SECONDS):
                 await self._sent.wait()
+        if self._task is not None:
+            await self._task.stop()
+        self._thread.submit(self._close)
+        self._thread.shutdown(wait=False)
 
-    async def serve(self, connection: psycopg.AsyncConnection) -> None:
-        """Send over a connection until it is lost; what was not sent for certain is left for the next one."""
-        self.backend_pid = connection.info.backend_pid
+    async def _serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        delay = SHORTEST_DELAY_SECONDS
         while True:
             await self._more.wait()
             self._more.clear()
             batch, self._waiting = self._waiting, {}
             try:
-                await _notify(connection, batch)
-            except BaseException:
+                await loop.run_in_executor(self._thread, self._notify, batch)
+            except (psycopg.Error, OSError) as error:
+                log.warning("wake-ups were not sent, trying again", error=str(error).strip(), delay_seconds=delay)
                 self.add((topic, id) for topic, ids in batch.items() for id in ids)
-                raise
-            if not self._waiting:
-                self._sent.set()
-            await asyncio.sleep(BATCH_SECONDS)
+                delay = await _waited(delay)
+            else:
+                delay = SHORTEST_DELAY_SECONDS
+                if not self._waiting:
+                    self._sent.set()
+                await asyncio.sleep(BATCH_SECONDS)
+
+    def _notify(self, batch: Mapping[Topic, Iterable[str]]) -> None:
+        sent = [
+            (channel, payload)
+            for channel, topics in CHANNELS.items()
+            for payload in payloads((topic, id) for topic in topics for id in batch.get(topic, ()))
+        ]
+        values = [[channel for channel, _ in sent], [payload for _, payload in sent]]
+        try:
+            self._connected().execute(_NOTIFY, values)
+        except psycopg.Error:
+            self._close()
+            raise
+
+    def _connected(self) -> psycopg.Connection:
+        if self._connection is None or is_dead(self._connection):
+            self._close()
+            # With synchronous_commit, each batch would wait for the disk.
+            options = connect_options("packline-notify", synchronous_commit="off")
+            self._connection = psycopg.connect(self._url, autocommit=True, **options)
+            self.backend_pid = self._connection.info.backend_pid
+        return self._connection
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
-async def _notify(connection: psycopg.AsyncConnection, batch: Mapping[Topic, Iterable[str]]) -> None:
-    sent = [
-        (channel, payload)
-        for channel, topics in CHANNELS.items()
-        for payload in payloads((topic, id) for topic in topics for id in batch.get(topic, ()))
-    ]
-    async with asyncio.timeout(HEARTBEAT_SECONDS):
-        await connection.execute(_NOTIFY, [[channel for channel, _ in sent], [payload for _, payload in sent]])
+async def _waited(delay: float) -> float:
+    """Wait before trying again; return how long to wait the next time."""
+    await asyncio.sleep(delay * random.uniform(0.8, 1.2))
+    return min(delay * 2, LONGEST_DELAY_SECONDS)
 
 
 def payloads(wakes: Iterable[Wake]) -> Iterator[str]:
@@ -169,28 +225,3 @@ def payloads(wakes: Iterable[Wake]) -> Iterator[str]:
         size += len(part) + 1
     if parts:
         yield f"[{b','.join(parts).decode()}]"
-
-
-async def stay_connected(url: str, name: str, work: Callable[[psycopg.AsyncConnection], Awaitable[None]]) -> None:
-    """Do work over a connection, and again over another one whenever it is lost.
-
-    Args:
-        url: `postgresql://…`.
-        name: The connection's name in `pg_stat_activity` and in the log.
-        work: Returns only by raising.
-    """
-    options = connect_options(name, synchronous_commit="off")  # else each batch would wait for the disk
-    delay = SHORTEST_DELAY_SECONDS
-    clock = asyncio.get_running_loop().time
-    while True:
-        began = clock()
-        try:
-            connection = await psycopg.AsyncConnection.connect(url, autocommit=True, **options)
-            async with connection:
-                await work(connection)
-        except (psycopg.Error, OSError, TimeoutError) as error:
-            if clock() - began > LONGEST_DELAY_SECONDS:
-                delay = SHORTEST_DELAY_SECONDS
-            log.warning("wake-ups are reconnecting", connection=name, error=str(error).strip(), delay_seconds=delay)
-        await asyncio.sleep(delay * random.uniform(0.8, 1.2))
-        delay = min(delay * 2, LONGEST_DELAY_SECONDS)

@@ -238,9 +238,7 @@ async def start_run(client: Client, pipeline: str, text: str, wait: int = 0) -> 
     return run
 
 
-async def wait_until(
-    condition: Callable[[], Awaitable[T | None]], seconds: float = 60, *, between: float = 0.005
-) -> T:
+async def wait_until(condition: Callable[[], Awaitable[T | None]], seconds: float = 60, *, between: float = 0.005) -> T:
     """Asks an async condition quickly until it is true; what it is then."""
     until = time.monotonic() + seconds
     while not (met := await condition()):

@@ -21,7 +21,7 @@ async def test_a_token_works_until_it_is_revoked(api: Api) -> None:
     made = await api.admin.call("create_token", name="night", subject=subject, scopes=["READ"])
     robot = api.speaking(made["plaintext"])
     assert await robot.call("viewer") == {**made["token"]["caller"], "name": subject, "scopes": ["READ"]}
-    (listed,) = (await api.admin.call("callers", text=subject))["nodes"]
+    (listed,) = (await api.admin.call("callers", filter={"text": subject}))["nodes"]
     assert [token["name"] for token in listed["tokens"]["nodes"]] == ["night"]
 
     ended = await api.admin.call("revoke_token", id=made["token"]["id"])

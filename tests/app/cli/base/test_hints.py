@@ -54,7 +54,7 @@ def test_hints_and_kinds_against_a_real_server(tmp_path):
     broken.write_text("import nothing_of_this_name\n")
     machine = Machine(tmp_path)
     machine.environment["PACKLINE_PACK_PATH"] = str(tmp_path / "mine")
-    why = "The pack `text.broken` could not be loaded from packs/text/broken.py: ModuleNotFoundError"
+    why = "The pack `text.broken` could not be loaded from packs/text/broken.py: No module named 'nothing_of_this_name'"
     with machine.up():
         for arguments, told in (
             (("token", "revoke", "nope"), "Try `packline token list`."),

@@ -175,7 +175,7 @@ async def start(
 
 async def ran(it: Product, pipeline: str, inputs: Mapping[str, Any] | None = None, **arguments: Any) -> dict[str, Any]:
     """A run of a pipeline once it has ended."""
-    answer = await start(it, pipeline, inputs, wait=20, **arguments)
+    answer = await start(it, pipeline, inputs, wait=50, **arguments)
     assert answer["__typename"] == "StartRunSuccess", answer
     run: dict[str, Any] = answer["run"]
     assert run["endedAt"] is not None, run

@@ -24,7 +24,7 @@ CREATE = """mutation($document: JSON!) { createPipeline(definition: {document: $
     __typename ... on PipelineSuccess { pipeline { id key } }
     ... on InvalidProblem { message issues { path rule message } } } }"""
 RUN = """mutation($pipeline: ID!, $inputs: JSON!) {
-    runPipeline(pipeline: $pipeline, inputs: $inputs, waitSeconds: 20) {
+    runPipeline(pipeline: $pipeline, inputs: $inputs, waitSeconds: 50) {
     __typename ... on StartRunSuccess { run { id state failure { code message hint }
         steps { key state warnings output { json } artifacts { name status sizeBytes }
                 attempts { id number state packVersion models } } } }

@@ -115,7 +115,14 @@ RUN_TRANSITIONS: dict[RunState, frozenset[RunState]] = {
             RunState.CANCELLED,
         }
     ),
-    RunState.WAITING: frozenset({RunState.RUNNING, RunState.CANCELLED, RunState.FAILED}),
+    RunState.WAITING: frozenset(
+        {
+            RunState.RUNNING,
+            RunState.QUEUED,  # its wait is over, and its caller has no free slot
+            RunState.CANCELLED,
+            RunState.FAILED,
+        }
+    ),
     RunState.CANCELLING: frozenset({RunState.CANCELLED}),
     RunState.SUCCEEDED: frozenset(),
     RunState.FAILED: frozenset({RunState.QUEUED}),  # resume

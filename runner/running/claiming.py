@@ -57,7 +57,6 @@ class RunClaimer:
             run_id,
             owner=self._owner,
             lease_seconds=limits.lease_seconds,
-            caller_limit=limits.concurrent_runs,
             waited_for=waited_for,
         )
         if isinstance(claimed, NotClaimed):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import structlog
 
 from store.database.wakes import EVERYTHING, Topic
+from store.runs.admission import UNDER_WAY
 from store.runs.unit_types import NotClaimed, Refusal
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import TypeAlias
 
-    from store.database.dialects import Connection
     from store.database.engine import Store
     from store.runs.claim import Due
 
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Priority of what was already under way when its worker went: it resumes before new work starts.
-RESCUE_PRIORITY = 10
 #: Least wait before a run is delivered again because its time has not come.
 LEAST_WAIT_SECONDS = 0.02
 
@@ -44,17 +42,14 @@ LEAST_WAIT_SECONDS = 0.02
 class Dispatcher(Protocol):
     """Delivers run ids to a handler that may be called at any time, any number of times, on any machine."""
 
-    def enqueue(self, conn: Connection, run_id: str, *, priority: int = 0) -> None:
-        """Deliver the run once the transaction of `conn` has committed; part of a unit of work."""
-
     async def serve(self, handler: Handler) -> None:
         """Start delivering."""
 
-    def has_lane(self, caller_id: str) -> bool:
-        """Return whether a run that a caller is about to submit may begin here at once.
+    def has_lane(self) -> bool:
+        """Return whether a run that is about to be submitted may begin here at once, if it is admitted.
 
-        It may not while others wait that came before it, for a lane or for a slot of the same caller. A dispatcher
-        whose queue is elsewhere may always say no: the run is then stored, enqueued and delivered as any other.
+        It may not while others wait for a lane. A dispatcher whose queue is elsewhere may always say no: the run is
+        then stored, offered and delivered as any other.
         """
 
     def occupy(self, run_id: str, work: Work) -> None:
@@ -74,13 +69,10 @@ class _Delivery:
     rank: int
     order: int
     run_id: str
-    caller_id: str | None = None
 
 
 class EmbeddedDispatcher:
-    """A priority heap in the process, fed by commits.
-
-    Runs the caller's limit refuses are parked by caller, oldest first, until the store signals a free slot.
+    """A priority heap in the process, fed by the commits that admit runs (`store.runs.admission`).
 
     Args:
         lanes: Runs handled at once.
@@ -93,55 +85,35 @@ class EmbeddedDispatcher:
         self._queued: set[str] = set()
         self._handled: set[str] = set()
         self._again: dict[str, int] = {}  # what is to be delivered once more, with its priority
-        self._parked: dict[str, list[str]] = {}
-        self._parked_runs: set[str] = set()
-        self._freed = 0  # slots that came free so far, and the last of them by caller
-        self._freed_at: dict[str, int] = {}
         # By the monotonic clock: what each run waits for, with its timer, and what those that are due have waited for.
         self._timers: dict[str, tuple[datetime | None, asyncio.TimerHandle]] = {}
         self._waited: dict[str, datetime] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._handler: Handler | None = None
         store.wakes.listen(Topic.RUN_DUE, partial(self._due, 0))
-        store.wakes.listen(Topic.RUN_DUE_FIRST, partial(self._due, RESCUE_PRIORITY))
-        store.wakes.listen(Topic.SLOT_FREE, self._slot_freed)
-
-    def enqueue(self, conn: Connection, run_id: str, *, priority: int = 0) -> None:
-        """Deliver the run after the commit, in the process that is quickest."""
-        conn.wake(Topic.RUN_DUE_FIRST if priority else Topic.RUN_DUE, run_id)
+        store.wakes.listen(Topic.RUN_DUE_FIRST, partial(self._due, UNDER_WAY))
 
     async def serve(self, handler: Handler) -> None:
         """Start delivering."""
         self._handler = handler
         self._deliver()
 
-    def has_lane(self, caller_id: str) -> bool:
-        """Return whether a run that a caller is about to submit would be next."""
-        return (
-            self._handler is not None
-            and not self._heap
-            and len(self._tasks) < self._lanes
-            and caller_id not in self._parked
-        )
+    def has_lane(self) -> bool:
+        """Return whether a run that is about to be submitted would be next."""
+        return self._handler is not None and not self._heap and len(self._tasks) < self._lanes
 
     def occupy(self, run_id: str, work: Work) -> None:
         """Execute `work` in a free lane."""
         self._begin(_Delivery(0, next(self._order), run_id), work)
 
     def offer(self, found: Iterable[Due]) -> None:
-        """Deliver what the rescue found, now or at its time; of each caller's parked runs only the first is tried.
+        """Deliver what the rescue found, now or at its time.
 
         Each time, a wait may become shorter: the clock may have been set forward, and this process may have slept. It
         never becomes longer: the clock may have been set back.
         """
-        tried: set[str] = set()
         for due in found:
             if due.run_id in self._handled or due.run_id in self._queued:
-                continue
-            if due.run_id in self._parked_runs:  # a slot may have come free in another process
-                if due.caller_id not in tried:
-                    tried.add(due.caller_id)
-                    self._unpark(due.caller_id)
                 continue
             if due.wait_seconds > 0:
                 self._later(due.run_id, due.wait_seconds, due.not_before)
@@ -162,20 +134,14 @@ class EmbeddedDispatcher:
             self._push(run_id, priority)
             self._deliver()
 
-    def _slot_freed(self, caller_id: str) -> None:
-        self._freed += 1
-        self._freed_at[caller_id] = self._freed
-        self._unpark(caller_id)
-        self._deliver()
-
-    def _push(self, run_id: str, priority: int, caller_id: str | None = None) -> None:
+    def _push(self, run_id: str, priority: int) -> None:
         if run_id in self._handled:
             self._again[run_id] = priority  # it may be released by now: deliver it again when its handler returns
             return
         if run_id in self._queued:
             return
         self._queued.add(run_id)
-        heapq.heappush(self._heap, _Delivery(-priority, next(self._order), run_id, caller_id))
+        heapq.heappush(self._heap, _Delivery(-priority, next(self._order), run_id))
 
     def _deliver(self) -> None:
         while self._handler is not None and self._heap and len(self._tasks) < self._lanes:
@@ -199,46 +165,17 @@ class EmbeddedDispatcher:
         self._deliver()
 
     async def _handle(self, delivery: _Delivery, work: Awaitable[NotClaimed | None]) -> None:
-        run_id, began = delivery.run_id, self._freed
+        run_id = delivery.run_id
         refusal: NotClaimed | None = None
         try:
             refusal = await work
         finally:
-            if refusal is None or refusal.reason is not Refusal.SLOT:
-                self._waited.pop(run_id, None)
+            self._waited.pop(run_id, None)
             self._handled.discard(run_id)
             if (priority := self._again.pop(run_id, None)) is not None:
                 self._push(run_id, priority)
-        if refusal is None:
-            return
-        caller_id = refusal.caller_id or delivery.caller_id
-        if refusal.reason is Refusal.SLOT and caller_id is not None:
-            self._park(run_id, caller_id, is_stale=self._freed_at.get(caller_id, 0) > began)
-            return
-        if refusal.reason is Refusal.LATER and refusal.wait_seconds is not None:
+        if refusal is not None and refusal.reason is Refusal.LATER and refusal.wait_seconds is not None:
             self._later(run_id, refusal.wait_seconds, refusal.not_before)
-        if delivery.caller_id is not None:  # it did not use the slot it was given
-            self._unpark(delivery.caller_id)
-
-    def _park(self, run_id: str, caller_id: str, *, is_stale: bool) -> None:
-        """Keep a run until its caller has a slot; one that came free while it was refused gives it another try."""
-        if run_id in self._queued:
-            return
-        if is_stale:
-            self._push(run_id, 0, caller_id)
-        else:
-            heapq.heappush(self._parked.setdefault(caller_id, []), run_id)
-            self._parked_runs.add(run_id)
-
-    def _unpark(self, caller_id: str) -> None:
-        """Enqueue the caller's oldest parked run."""
-        parked = self._parked.get(caller_id)
-        if parked:
-            run_id = heapq.heappop(parked)
-            self._parked_runs.discard(run_id)
-            if not parked:
-                del self._parked[caller_id]
-            self._push(run_id, 0, caller_id)
 
     def _later(self, run_id: str, delay: float, not_before: datetime | None) -> None:
         def due() -> None:

@@ -9,13 +9,14 @@ import socket
 from typing import TYPE_CHECKING
 
 from runner.running.claiming import RunClaim
-from runner.running.dispatcher import RESCUE_PRIORITY, Dispatcher, EmbeddedDispatcher
+from runner.running.dispatcher import Dispatcher, EmbeddedDispatcher
 from runner.running.housekeeping import Housekeeping
 from runner.running.rescue import Rescue
 from runner.running.worker import Worker
 from runner.watching.bus import Bus, wait_flag
 from store.database.ids import new_id
 from store.database.wakes import Topic
+from store.runs.admission import offer
 from store.runs.commands import resume
 from store.runs.events import run_state
 from store.runs.submit import submit
@@ -80,7 +81,7 @@ class Engine:
             QueueFullError: the caller has too many runs waiting.
         """
         run_id = new_id("run")
-        if self.worker.can_claim and self._dispatcher.has_lane(new.caller_id):
+        if self.worker.can_claim and self._dispatcher.has_lane():
             answer: asyncio.Future[Submitted] = asyncio.get_running_loop().create_future()
             self._dispatcher.occupy(run_id, self._start(run_id, new, along, answer))
             return await answer
@@ -121,7 +122,6 @@ class Engine:
             QueueFullError: the caller has too many runs waiting.
         """
         resume(conn, change, queue_limit=self.resources.limits.queued_runs)
-        self._dispatcher.enqueue(conn, change.run_id, priority=RESCUE_PRIORITY)
 
     async def wait_ended(self, run_id: str, seconds: float, *, just_started: bool = False) -> bool:
         """Wait until a run has ended, at most `seconds`; return whether it has.
@@ -156,14 +156,14 @@ class Engine:
         *,
         claims: bool,
     ) -> tuple[Submitted, RunClaim | None]:
-        """Store a run and enqueue it; with `claims`, claim it instead unless others of its caller go first."""
+        """Store a run; if it is admitted, offer it, or claim it at once with `claims`."""
         submitted = submit(conn, new, run_id=run_id, queue_limit=self.resources.limits.queued_runs)
         taken = None
-        if submitted.started:
-            if claims and submitted.ahead == 0:
+        if submitted.admitted:
+            if claims:
                 taken = self.worker.claimer.take(conn, run_id)
             if not isinstance(taken, RunClaim):
-                self._dispatcher.enqueue(conn, run_id)
+                offer(conn, run_id)
         if along is not None:
             along(conn, submitted)
         return submitted, taken if isinstance(taken, RunClaim) else None

@@ -1,4 +1,4 @@
-"""Finds runs that no worker holds and dispatches them again, from the store alone.
+"""Admits runs and finds those that no worker holds, from the store alone.
 
 A queue may therefore lose, repeat or delay deliveries. Runs that had already started go before new ones.
 """
@@ -12,6 +12,7 @@ import structlog
 
 from store.database.errors import StoreClosedError, StoreError
 from store.database.essential_tasks import EssentialTask
+from store.runs.admission import readmit, set_caller_limit, uneven_callers
 from store.runs.claim import due, release_leases
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Rescue:
             freed = await self._store.write(release_leases, self._limits.lease_seconds)
             if freed:
                 log.info("runs of the previous server resume", runs=freed)
+        await self._store.write(set_caller_limit, self._limits.concurrent_runs)
         await self.sweep()
         self._task = EssentialTask(self._look(), "packline-rescue")
 
@@ -49,7 +51,12 @@ class Rescue:
             await task.stop()
 
     async def sweep(self) -> None:
-        """Offer all due runs to the dispatcher."""
+        """Admit what the limit allows, then offer all due runs to the dispatcher.
+
+        Each caller's runs are admitted in a separate unit, so that none holds the slots of two callers.
+        """
+        for caller_id in await self._store.write(uneven_callers):
+            await self._store.write(readmit, caller_id)
         self._dispatcher.offer(await self._store.write(due, self._limits.lease_seconds))
 
     async def _look(self) -> None:

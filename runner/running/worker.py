@@ -20,7 +20,6 @@ from runner.resuming.sessions import Sessions
 from runner.running.attempts import STOPPED, run_attempt
 from runner.running.claimed_run import ClaimedRun, PreparedStep, RefusedStep
 from runner.running.claiming import FirstStep, RunClaim, RunClaimer
-from runner.running.dispatcher import RESCUE_PRIORITY
 from runner.running.heartbeat import CANCELLED, Heartbeat
 from runner.running.loop_watch import LoopWatch
 from runner.running.next_step import StepPreparer
@@ -303,14 +302,8 @@ class Worker:
         return await self._store.write_few(fail_run, fence, Fail(failure_json(failure), failure.message))
 
     async def _release(self, fence: Fence, attempt: tuple[str, str] | None, spent: Spent | None = None) -> Settled:
-        """Release a run and enqueue it for another worker."""
-
-        def unit(conn: Connection) -> Settled:
-            left = release(conn, fence, attempt, STOPPED.message, spent)
-            self._dispatcher.enqueue(conn, fence.run_id, priority=RESCUE_PRIORITY)
-            return left
-
-        return await self._store.write_few(unit)
+        """Release a run to another worker."""
+        return await self._store.write_few(release, fence, attempt, STOPPED.message, spent)
 
     def _cancelling(self, run_id: str) -> None:
         if (run := self._active.get(run_id)) is not None:

@@ -34,7 +34,6 @@ class Topic(StrEnum):
     RUN_CANCELLING = "run_cancelling"  # a run
     RUN_ENDED = "run_ended"  # a run
     RUN_DELETED = "run_deleted"  # a run
-    SLOT_FREE = "slot_free"  # a caller
     OUTPUT = "output"  # an attempt
     TOKEN_REVOKED = "token_revoked"
     VAULT = "vault"

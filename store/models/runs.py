@@ -36,6 +36,26 @@ class RunRow(SQLModel, table=True):
             "state",
             where="ended_at IS NULL",
         ),
+        # What admission counts and dispatchers look for: at most the limit of each caller.
+        partial_index(
+            "ix_run_admitted",
+            "caller_id",
+            where="admitted",
+        ),
+        # The next to admit, however long the queue.
+        partial_index(
+            "ix_run_queue",
+            "caller_id",
+            "priority",
+            "id",
+            where="state = 'queued' AND NOT admitted",
+        ),
+        # Runs that wait for a retry, the soonest first.
+        partial_index(
+            "ix_run_not_before",
+            "not_before",
+            where="not_before IS NOT NULL",
+        ),
         # Runs that memory has not recorded yet: few, however long the history.
         partial_index(
             "ix_run_memory_due",
@@ -64,7 +84,7 @@ class RunRow(SQLModel, table=True):
     failure: str | None = Field(default=None, sa_type=Text)
     cancel_requested: bool = False
     cancel_reason: str | None = Field(default=None, sa_type=Text)
-    priority: int = 0  # higher first; rescue uses 10
+    priority: int = 0  # higher first; what was under way before, and a resume, have 10
     not_before: datetime | None = None  # when the stored wait for a retry ends
     idle_since: datetime | None = (
         None  # since when no worker holds the run; that time does not count towards the deadline
@@ -86,6 +106,19 @@ class RunRow(SQLModel, table=True):
     memory_due: bool | None = None  # whether memory has yet to record how it ended
     memory_epoch: int | None = None  # attempts of later epochs are new to memory; NULL before it first ended
     from_memory: str | None = Field(default=None, sa_type=Text)  # JSON list of learned fields
+    admitted: bool = False  # whether it takes a slot of its caller: workers are offered these only
+
+
+class AdmissionRow(SQLModel, table=True):
+    """What limits admission; one row, written at start-up."""
+
+    __tablename__ = "admission"
+
+    id: int = Field(primary_key=True)  # 1
+    caller_limit: int  # admitted runs of each caller
+    paused_at: datetime | None = None  # since when an operator has admission paused
+    paused_by: str | None = None  # that operator's subject
+    pause_reason: str | None = Field(default=None, sa_type=Text)
 
 
 class RunStepRow(SQLModel, table=True):

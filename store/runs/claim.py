@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from store.database.dialects import Sql, by_name, instant
+from store.database.dialects import Sql, by_name, instant, some_instant
+from store.runs.admission import admit_waiting
 from store.runs.claimed_run import UNCOUNT_ATTEMPT
 from store.runs.ending import LEAVE_ATTEMPT, LOCK_RUN, RUNNING_ATTEMPT, end_cancelled
 from store.runs.ledger import Ledger
@@ -16,16 +17,6 @@ from store.states import FINAL_RUN_STATES, AttemptState, RunState, StepState, re
 if TYPE_CHECKING:
     from store.database.dialects import Connection
 
-_CALLER_OF_RUN = Sql("SELECT caller_id, state FROM run WHERE id = :id")
-_LOCK_SLOT = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE")
-# The run to claim is in neither state, so the query need not exclude its id, which would read each row as well as the
-# index: 230 instead of 75 µs for a thousand.
-_COUNT_HELD = Sql(
-    """
-    SELECT count(*) AS runs FROM run
-    WHERE caller_id = :caller_id AND state IN ('running', 'cancelling') AND ended_at IS NULL
-    """
-)
 _CLAIM = Sql(
     """
     UPDATE run SET state = 'running', owner = :owner, epoch = epoch + 1, lease_until = :lease_until, not_before = NULL,
@@ -34,6 +25,7 @@ _CLAIM = Sql(
     WHERE id = :id
     """
 )
+_QUEUE = Sql("UPDATE run SET state = 'queued', not_before = NULL WHERE id = :id")
 _CLAIMED_RUN = Sql(
     """
     SELECT run.pipeline_id, run.version_id, coalesce(version.document, run.document) AS document,
@@ -75,20 +67,24 @@ _ABANDON = Sql(
     WHERE id = :id AND epoch = :epoch AND owner = :owner AND state IN ('running', 'cancelling')
     """
 )
-# The partial index of active runs keeps this small as history grows. Runs of a dead worker get the same urgency as
-# abandoned ones (`_ABANDON`) and precede waiting runs: no worker is left to set their priority.
+# Reads admitted runs alone, however many wait. Runs of a dead worker get the same urgency as abandoned ones
+# (`_ABANDON`): no worker is left to set their priority.
 _DUE = Sql(
     """
-    SELECT id, caller_id, CASE WHEN state IN ('running', 'cancelling') THEN 10 ELSE priority END AS urgency, not_before,
+    SELECT id, CASE WHEN state IN ('running', 'cancelling') THEN 10 ELSE priority END AS urgency
+    FROM run
+    WHERE admitted AND (state = 'queued' OR lease_until IS NULL OR lease_until < :now)
+    ORDER BY urgency DESC, id LIMIT :limit
+    """
+)
+_WAITING = Sql(
+    """
+    SELECT id, not_before,
         CASE WHEN not_before > :now THEN (
             SELECT attempt.ended_at FROM run_step AS step JOIN attempt ON attempt.id = step.attempt_id
             WHERE step.run_id = run.id AND step.state = 'waiting'
         ) END AS waits_since
-    FROM run
-    WHERE ended_at IS NULL AND (
-        state = 'queued' OR state = 'waiting'
-        OR (state IN ('running', 'cancelling') AND (lease_until IS NULL OR lease_until < :now)))
-    ORDER BY urgency DESC, id LIMIT :limit
+    FROM run WHERE not_before IS NOT NULL ORDER BY not_before LIMIT :limit
     """
 )
 
@@ -109,10 +105,11 @@ def claim(
     *,
     owner: str,
     lease_seconds: float,
-    caller_limit: int,
     waited_for: datetime | None = None,
 ) -> Claim | NotClaimed:
-    """Claim a run if it is due, no worker holds it and the caller's limit allows.
+    """Claim a run if it is admitted and no worker holds it.
+
+    A waiting run whose time has come is admitted here if its caller has a free slot; otherwise it is queued.
 
     `waited_for` is the stored instant that the worker has waited for by the monotonic clock: the store's clock may have
     been set back meanwhile.
@@ -122,15 +119,6 @@ def claim(
     an attempt counts in `lost_in_row`, too. The first claim after a start or resume
     sets the deadline; later claims extend it by the time since that sign of life.
     """
-    if conn.shared:
-        row = conn.one(_CALLER_OF_RUN, {"id": run_id})
-        if row is None:
-            return NotClaimed(Refusal.GONE)
-        slot = {"caller_id": row.caller_id}
-        # A caller at its limit need not queue for the lock; the count is repeated under the lock.
-        if row.state == RunState.QUEUED and _held(conn, slot) >= caller_limit:
-            return NotClaimed(Refusal.SLOT, row.caller_id)
-        conn.one(_LOCK_SLOT, slot)
     row = conn.one(LOCK_RUN, {"id": run_id})
     if row is None:
         return NotClaimed(Refusal.GONE)
@@ -149,9 +137,13 @@ def claim(
         return NotClaimed(Refusal.ENDED, caller_id)
     if not_before is not None and not_before > now and not_before != waited_for:
         return NotClaimed(Refusal.LATER, caller_id, (not_before - now).total_seconds(), not_before)
+    if not row.admitted:
+        if state is RunState.WAITING and not admit_waiting(conn, caller_id, run_id):
+            _queue(conn, run_id, now, row.next_seq)
+            return NotClaimed(Refusal.NOT_ADMITTED, caller_id)
+        if state is RunState.QUEUED:
+            return NotClaimed(Refusal.NOT_ADMITTED, caller_id)
     if state is not RunState.RUNNING:
-        if _held(conn, {"caller_id": caller_id}) >= caller_limit:
-            return NotClaimed(Refusal.SLOT, caller_id)
         require_run_transition(state, RunState.RUNNING)
     if deadline_at is None:
         deadline_at = now + timedelta(seconds=row.deadline_seconds)
@@ -200,10 +192,12 @@ def claim(
     )
 
 
-def _held(conn: Connection, values: dict[str, object]) -> int:
-    """Count the other runs of the caller that workers hold."""
-    row = conn.one(_COUNT_HELD, values)
-    return row.runs if row else 0
+def _queue(conn: Connection, run_id: str, now: datetime, next_seq: int) -> None:
+    """Queue a run that has waited long enough."""
+    conn.run(_QUEUE, {"id": run_id})
+    ledger = Ledger(conn, run_id, now, next_seq=next_seq, reserved=0)
+    ledger.run(RunState.WAITING, RunState.QUEUED, "its wait is over")
+    ledger.write()
 
 
 def _last_sign(lease_until: datetime | None, lease_seconds: float) -> datetime | None:
@@ -302,27 +296,28 @@ class Due:
     """
 
     run_id: str
-    caller_id: str
     priority: int
-    wait_seconds: float
+    wait_seconds: float = 0.0
     not_before: datetime | None = None
 
 
 def due(conn: Connection, lease_seconds: float, *, limit: int = 5_000) -> list[Due]:
-    """List active runs that no living worker holds, most urgent first; works from the store alone.
+    """List admitted runs that no living worker holds, most urgent first, then those that wait, the soonest first.
 
+    Works from the store alone.
     After the clock was set back, a run waits at most the length of its wait, and a lost worker holds its runs at most
     the length of a lease.
     """
     now = conn.now()
     conn.run(_CUT_LEASES, {"longest": conn.later(lease_seconds)})
-    found = []
-    for row in conn.all(_DUE, {"now": now, "limit": limit}):
-        not_before, waits_since = instant(row.not_before), instant(row.waits_since)
-        seconds = 0.0 if not_before is None else (not_before - now).total_seconds()
-        if not_before is not None and waits_since is not None:
+    span = {"now": now, "limit": limit}
+    found = [Due(row.id, row.urgency) for row in conn.all(_DUE, span)]
+    for row in conn.all(_WAITING, span):
+        not_before, waits_since = some_instant(row.not_before), instant(row.waits_since)
+        seconds = (not_before - now).total_seconds()
+        if waits_since is not None:
             seconds = min(seconds, (not_before - waits_since).total_seconds())
-        found.append(Due(row.id, row.caller_id, row.urgency, seconds, not_before))
+        found.append(Due(row.id, 0, seconds, not_before))
     return found
 
 

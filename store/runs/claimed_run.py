@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from store.database.dialects import Sql
-from store.database.wakes import Topic
+from store.runs.admission import UNDER_WAY, offer
 from store.runs.ending import END_ATTEMPT, close_steps, end_early, end_run, record_spent
 from store.runs.fence import fenced
 from store.runs.unit_types import Fail, Fence, Settled
@@ -22,6 +22,7 @@ _PENDING = "state = 'pending', ended_at = NULL, wait_until = NULL, progress = NU
 _RELEASE_STEP = Sql(f"UPDATE run_step SET {_PENDING} WHERE id = :id")
 # Its session is gone: a step that leaves none next time must not keep the old id.
 _REWIND_STEP = Sql(f"UPDATE run_step SET {_PENDING}, session_id = NULL WHERE id = :id")
+# It keeps its slot: it goes on before any other run of its caller.
 _RELEASE_RUN = Sql(
     """
     UPDATE run SET state = 'queued', owner = NULL, lease_until = NULL, idle_since = :now, priority = 10
@@ -73,7 +74,7 @@ def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str)
 def release(
     conn: Connection, fence: Fence, attempt: tuple[str, str] | None, reason: str, spent: Spent | None = None
 ) -> Settled:
-    """Return a run to the front of the queue; an attempt in progress becomes `lost` and its step pending.
+    """Return a run to the front of the queue and offer it; an attempt in progress becomes `lost` and its step pending.
 
     `attempt` is the step id and attempt id of the attempt in progress, if any, and `spent` what its models cost. A
     cancelled run ends instead.
@@ -101,7 +102,7 @@ def release(
     conn.run(_RELEASE_RUN, {"id": fence.run_id, "now": now})
     ledger.run(run.state, RunState.QUEUED, reason)
     ledger.write()
-    conn.wake(Topic.SLOT_FREE, fence.caller_id)
+    offer(conn, fence.run_id, UNDER_WAY)
     return Settled(RunState.QUEUED)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from store.database.dialects import Sql, instant
 from store.database.ids import new_id
 from store.database.wakes import Topic
+from store.runs.admission import admit_next, lock_slots
 from store.runs.ending import LOCK_RUN, end_cancelled
 from store.runs.idempotency_keys import keep_keys
 from store.runs.ledger import Ledger
@@ -29,7 +30,7 @@ _NOTE_CANCEL = Sql("UPDATE run SET cancel_requested = :yes, cancel_reason = :rea
 _RESUME_RUN = Sql(
     """
     UPDATE run SET state = 'queued', failure = NULL, ended_at = NULL, acknowledged_at = NULL, cancel_requested = :no,
-        cancel_reason = NULL, deadline_at = NULL, idle_since = :now, not_before = NULL, lost_in_row = 0,
+        cancel_reason = NULL, deadline_at = NULL, idle_since = :now, not_before = NULL, lost_in_row = 0, priority = 10,
         resume_count = resume_count + 1, inputs = coalesce(:inputs, inputs),
         inputs_digest = coalesce(:inputs_digest, inputs_digest), version_id = coalesce(:version_id, version_id),
         title = coalesce(:title, title), search_text = coalesce(:search_text, search_text), progress = :progress
@@ -99,7 +100,7 @@ def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunStat
 
 
 def resume(conn: Connection, change: Resume, *, queue_limit: int) -> None:
-    """Put a failed or cancelled run back into the queue, as `runner.resuming.plan` decided.
+    """Put a failed or cancelled run back into the queue, before new ones, as `runner.resuming.plan` decided.
 
     Raises:
         WrongStateError: the run is neither failed nor cancelled, was resumed meanwhile, or does not exist.
@@ -111,6 +112,7 @@ def resume(conn: Connection, change: Resume, *, queue_limit: int) -> None:
     state = RunState(row.state)
     if state not in {RunState.FAILED, RunState.CANCELLED} or row.resume_count != change.based_on:
         raise WrongStateError(change.run_id, state)
+    lock_slots(conn, row.caller_id)
     refuse_full(conn, row.caller_id, queue_limit)
     now = conn.now()
     ledger = Ledger(conn, change.run_id, now, next_seq=row.next_seq, reserved=0)
@@ -141,6 +143,7 @@ def resume(conn: Connection, change: Resume, *, queue_limit: int) -> None:
             ledger.step(step.step_id, step.state, StepState.PENDING, "resumed")
     _replace_steps(conn, change, now)
     ledger.write()
+    admit_next(conn, row.caller_id)
 
 
 def _replace_steps(conn: Connection, change: Resume, now: datetime) -> None:

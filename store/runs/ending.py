@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from store.database.dialects import Sql
 from store.database.wakes import Topic
+from store.runs.admission import admit_next
 from store.runs.ledger import Ledger
 from store.runs.unit_types import Settled
 from store.states import AttemptState, RunState, StepState, require_run_transition, require_step_transition
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 LOCK_RUN = Sql(
     """
     SELECT state, caller_id, lease_until, not_before, idle_since, deadline_at, deadline_seconds, cancel_requested,
-        epoch, next_seq, lost_in_row, owner, resume_count
+        epoch, next_seq, lost_in_row, owner, resume_count, admitted
     FROM run WHERE id = :id FOR UPDATE
     """
 )
@@ -59,7 +60,8 @@ _OPEN_STEPS = Sql(
 _END_RUN = Sql(
     """
     UPDATE run SET state = :state, failure = :failure, ended_at = :now, owner = NULL, lease_until = NULL,
-        flight = NULL, not_before = NULL, idle_since = NULL, priority = 0, memory_due = :yes,
+        flight = NULL, not_before = NULL, idle_since = NULL, priority = 0, admitted = false,
+        memory_due = :yes,
         progress = CASE WHEN :state = 'succeeded' THEN 1.0 ELSE progress END,
         search_text = search_text || :message
     WHERE id = :id
@@ -153,7 +155,7 @@ def end_run(
     message: str = "",
     reason: str | None = None,
 ) -> None:
-    """End a run: set its state, failure and last event; release its lease, flight, wait and slot."""
+    """End a run: set its state, failure and last event; release its lease, flight and wait; pass its slot on."""
     require_run_transition(before, after)
     conn.run(
         _END_RUN,
@@ -167,8 +169,8 @@ def end_run(
         },
     )
     ledger.run(before, after, reason or message or None)
-    conn.wake(Topic.SLOT_FREE, caller_id)
     conn.wake(Topic.RUN_ENDED, run_id)
+    admit_next(conn, caller_id)
 
 
 def end_cancelled(

@@ -92,7 +92,11 @@ class RunPayload(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """How many queued runs will be taken before one: of all callers, and of its own."""
+    """How many queued runs start before one, among all that may hold it up, and among those of its caller.
+
+    Other callers' runs hold up an admitted run until there is a free lane; a run that is not admitted waits for runs of
+    its caller alone.
+    """
 
     of_all: int
     of_caller: int
@@ -241,12 +245,14 @@ async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | No
     One statement whatever the number of runs asked for: it numbers the whole queue, which the queue limit bounds.
     """
     order = (RUN.c.priority.desc(), RUN.c.id)
+    of_admitted = sa.func.row_number().over(partition_by=RUN.c.admitted, order_by=order)
+    of_caller = sa.func.row_number().over(partition_by=RUN.c.caller_id, order_by=(RUN.c.admitted.desc(), *order))
     queue = (
         sa.select(
             RUN.c.id,
             RUN.c.caller_id,
-            (sa.func.row_number().over(order_by=order) - 1).label("of_all"),
-            (sa.func.row_number().over(partition_by=RUN.c.caller_id, order_by=order) - 1).label("of_caller"),
+            (sa.case((RUN.c.admitted, of_admitted), else_=of_caller) - 1).label("of_all"),
+            (of_caller - 1).label("of_caller"),
         )
         .where(RUN.c.state == RunState.QUEUED.value)
         .subquery()

@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from store.database.dialects import Sql
-from store.database.wakes import Topic
 from store.files.blob_rows import record_blob
+from store.runs.admission import admit_next
 from store.runs.ending import END_ATTEMPT, end_early, end_run, record_spent
 from store.runs.fence import fenced
 from store.runs.unit_types import (
@@ -84,7 +84,8 @@ _START_STEP = Sql(
 )
 _WAIT_RUN = Sql(
     """
-    UPDATE run SET state = 'waiting', owner = NULL, lease_until = NULL, not_before = :until, idle_since = :until
+    UPDATE run SET state = 'waiting', owner = NULL, lease_until = NULL, not_before = :until, idle_since = :until,
+        admitted = false
     WHERE id = :id
     """
 )
@@ -180,7 +181,7 @@ def settle(
             require_run_transition(state, RunState.WAITING)
             conn.run(_WAIT_RUN, {"id": fence.run_id, "until": conn.later(seconds)})
             ledger.run(state, RunState.WAITING, reason)
-            conn.wake(Topic.SLOT_FREE, fence.caller_id)
+            admit_next(conn, fence.caller_id)
             outcome = Settled(RunState.WAITING, False, seconds, conn.now() + timedelta(seconds=seconds))
         case Succeed():
             outcome = _succeed(conn, ledger, fence, state, artifact_days)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from store.database.dialects import Sql, instant, some_instant
 from store.database.errors import StoreError
 from store.database.ids import new_id
+from store.runs.admission import admit_new, lock_slots
 from store.runs.idempotency_keys import IDEMPOTENCY_KEEP, refuse_spent
 from store.runs.ledger import Ledger
 from store.runs.unit_types import IdempotencyClashError, LostLeaseError, NewRun, NewStep, QueueFullError, Submitted
@@ -44,17 +45,17 @@ _JOIN_KEY = Sql(
 _COUNT_QUEUED = Sql(
     "SELECT count(*) AS runs FROM run WHERE caller_id = :caller_id AND state = 'queued' AND ended_at IS NULL"
 )
-_LOCK_SLOT = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE")
-# This close to the limit, starts of one caller are serialized, so that each counts the others' runs. Further away they
-# need not be: no server has as many writing connections.
+# This close to the limit, starts count once more when they hold the slots row, so that each counts the others' runs.
+# Further away they need not: no server has as many writing connections.
 _NEAR_FULL = 64
 _INSERT_RUN = Sql(
     """
     INSERT INTO run (id, caller_id, pipeline_id, version_id, pack, document, title, state, cause, client_name, rerun_of,
-        inputs, inputs_digest, force, flight, idempotency_key, request_digest, cancel_requested, priority, idle_since,
-        deadline_seconds, epoch, next_seq, lost_in_row, resume_count, progress, search_text, from_memory, created_at)
+        inputs, inputs_digest, force, flight, idempotency_key, request_digest, cancel_requested, priority, admitted,
+        idle_since, deadline_seconds, epoch, next_seq, lost_in_row, resume_count, progress, search_text, from_memory,
+        created_at)
     VALUES (:id, :caller_id, :pipeline_id, :version_id, :pack, :document, :title, 'queued', :cause, :client_name,
-        :rerun_of, :inputs, :inputs_digest, :force, :flight, :idempotency_key, :request_digest, :no, 0, :now,
+        :rerun_of, :inputs, :inputs_digest, :force, :flight, :idempotency_key, :request_digest, :no, 0, :no, :now,
         :deadline_seconds, 0, :next_seq, 0, 0, :progress, :search_text, :from_memory, :now)
     ON CONFLICT DO NOTHING
     """
@@ -112,7 +113,7 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
         if looks_first and (earlier := _earlier(conn, new, now)) is not None:
             return earlier
         try:
-            ahead = refuse_full(conn, new.caller_id, queue_limit)
+            waiting = refuse_full(conn, new.caller_id, queue_limit)
         except QueueFullError:
             if looks_first or (earlier := _earlier(conn, new, now)) is None:
                 raise
@@ -120,24 +121,23 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
         run_id = run_id or new_id("run")
         if _insert(conn, new, run_id, now):
             _insert_steps(conn, new, run_id, now)
-            return Submitted(run_id, ahead=ahead)
+            lock_slots(conn, new.caller_id)
+            if conn.shared and waiting + _NEAR_FULL >= queue_limit:
+                refuse_full(conn, new.caller_id, queue_limit, own=1)
+            return Submitted(run_id, admitted=admit_new(conn, new.caller_id, run_id))
         # Another start has the same flight or key; on PostgreSQL perhaps a concurrent one that has committed by now.
         looks_first = True
     raise StoreError(f"A start of caller {new.caller_id} met {_TRIES} others that ended at once. Try again.")
 
 
-def refuse_full(conn: Connection, caller_id: str, queue_limit: int) -> int:
-    """Refuse a start if the caller's queue is full; return how many runs wait.
+def refuse_full(conn: Connection, caller_id: str, queue_limit: int, *, own: int = 0) -> int:
+    """Refuse a start if the caller's queue is full; return how many runs wait, without `own` of this unit.
 
     Raises:
         QueueFullError: the caller has `queue_limit` runs waiting.
     """
-    caller = {"caller_id": caller_id}
-    (queued,) = conn.all(_COUNT_QUEUED, caller)
-    if queued.runs + _NEAR_FULL >= queue_limit:
-        conn.one(_LOCK_SLOT, caller)
-        (queued,) = conn.all(_COUNT_QUEUED, caller)
-    waiting: int = queued.runs
+    (queued,) = conn.all(_COUNT_QUEUED, {"caller_id": caller_id})
+    waiting: int = queued.runs - own
     if waiting >= queue_limit:
         raise QueueFullError(waiting)
     return waiting

@@ -106,13 +106,13 @@ class Submitted(NamedTuple):
     Attributes:
         coalesced: The caller already had the same run active.
         replayed: An earlier call with the same idempotency key started the run.
-        ahead: Queued runs of the caller before this one, if this call made it.
+        admitted: Whether the run that this call made has a slot: claim it in the same unit, or offer it.
     """
 
     run_id: str
     coalesced: bool = False
     replayed: bool = False
-    ahead: int = 0
+    admitted: bool = False
 
     @property
     def started(self) -> bool:
@@ -197,7 +197,7 @@ class Refusal(StrEnum):
     GONE = "gone"  # final, or no such run
     HELD = "held"  # by a worker whose lease is good
     LATER = "later"  # its retry wait is not over
-    SLOT = "slot"  # the caller runs as many as it may
+    NOT_ADMITTED = "not_admitted"  # its caller has no free slot; whatever frees one offers it
     ENDED = "ended"  # a cancelled run whose owner is gone: it was ended here
 
 

@@ -203,6 +203,8 @@ def nobody_holds_anything(remains: Remains, journal: Journal) -> Iterator[str]:
         for name in ("owner", "lease_until", "flight", "not_before"):
             if row[name] is not None:
                 yield f"{run_id}: its {name} is {row[name]}, and nothing runs"
+        if row["admitted"]:
+            yield f"{run_id}: it takes a slot of its caller, and nothing runs"
         for step in remains.steps[run_id]:
             if step["state"] in ("running", "waiting"):
                 yield f"{run_id}: step {step['key']} is {step['state']}, and nothing runs"

@@ -155,6 +155,7 @@ _QUICK, _BROKEN, _ONCE, _FILES = (_RUN.format(name) for name in ("quick", "broke
         (f"UPDATE run SET idempotency_key = 'other' WHERE id = {_QUICK}", "under the key key-0 and does not have it"),
         (f"UPDATE run SET owner = 'somebody' WHERE id = {_QUICK}", "its owner is somebody, and nothing runs"),
         (f"UPDATE run SET lease_until = ended_at WHERE id = {_QUICK}", "its lease_until is"),
+        (f"UPDATE run SET admitted = true WHERE id = {_QUICK}", "it takes a slot of its caller"),
         (f"UPDATE run_step SET state = 'waiting' WHERE run_id = {_QUICK} AND position = 2", "is waiting, and nothing"),
         (f"UPDATE attempt SET state = 'running' WHERE run_id = {_QUICK} AND number = 1", "is under way"),
         (

@@ -68,6 +68,7 @@ async def run(store: Store, caller_id: str, at: datetime = START, number: int = 
         "force": False,
         "cancel_requested": False,
         "priority": 0,
+        "admitted": state in ("running", "cancelling"),
         "epoch": 0,
         "next_seq": 1,
         "lost_in_row": 0,

@@ -55,9 +55,9 @@ async def submitted(store: Store, caller_id: str, steps: int = 2, **changes: Any
 
 
 async def claimed(
-    store: Store, run_id: str, *, owner: str = "w1", lease_seconds: float = LEASE, caller_limit: int = 8, **more: Any
+    store: Store, run_id: str, *, owner: str = "w1", lease_seconds: float = LEASE, **more: Any
 ) -> Claim | NotClaimed:
-    return await store.write(claim, run_id, owner=owner, lease_seconds=lease_seconds, caller_limit=caller_limit, **more)
+    return await store.write(claim, run_id, owner=owner, lease_seconds=lease_seconds, **more)
 
 
 @dataclass

@@ -187,13 +187,19 @@ async def test_the_newest_runs_of_each_pipeline(store: Store):
 async def test_queued_runs_know_their_place(store: Store):
     ada, bob = await caller(store), await caller(store, "bob")
     await run(store, ada.id, number=1, state="running")
-    await run(store, ada.id, number=2, state="queued")
-    await run(store, bob.id, number=3, state="queued")
+    await run(store, ada.id, number=2, state="queued", admitted=True)
+    theirs = await run(store, bob.id, number=3, state="queued", admitted=True)
     last = await run(store, ada.id, number=4, state="queued")
-    rescued = await run(store, bob.id, number=5, state="queued", priority=10)
-    done = await run(store, ada.id, number=6)
-    places = await queue_places(store, [last, rescued, done])
-    assert places == {last: Ahead(of_all=3, of_caller=1), rescued: Ahead(0, 0)}
+    rescued = await run(store, bob.id, number=5, state="queued", priority=10, admitted=True)
+    behind = await run(store, bob.id, number=6, state="queued", priority=10)
+    done = await run(store, ada.id, number=7)
+    places = await queue_places(store, [last, rescued, theirs, behind, done])
+    assert places == {
+        last: Ahead(of_all=1, of_caller=1),
+        rescued: Ahead(0, 0),
+        theirs: Ahead(of_all=2, of_caller=1),
+        behind: Ahead(of_all=2, of_caller=2),
+    }
 
 
 async def test_steps_and_attempts_are_read_for_many_at_once(store: Store):

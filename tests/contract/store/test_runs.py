@@ -16,6 +16,7 @@ from store.database.paging import PageWindow
 from store.database.wakes import Topic
 from store.files.artifacts import artifacts_of_attempts, artifacts_of_steps
 from store.models.runs import RUN, RUN_STEP
+from store.runs.admission import set_caller_limit
 from store.runs.claim import Due, claim, due, release_leases, renew, snapshot
 from store.runs.claimed_run import fail_run, record_progress, release, rewind
 from store.runs.commands import acknowledge, delete_run, request_cancel, resume
@@ -220,13 +221,14 @@ async def test_of_many_claims_at_once_one_gets_the_run(store: Store):
 
 async def test_a_caller_never_has_more_runs_than_it_may(store: Store):
     ada, bob = await caller(store), await caller(store, "bob")
+    await store.write(set_caller_limit, 3)
     mine = [(await submitted(store, ada.id)).run_id for _ in range(8)]
     other = (await submitted(store, bob.id)).run_id
-    answers = await asyncio.gather(*(claimed(store, run_id, caller_limit=3) for run_id in (*mine, other)))
+    answers = await asyncio.gather(*(claimed(store, run_id) for run_id in (*mine, other)))
     taken = [answer for answer in answers if isinstance(answer, Claim)]
     assert len([each for each in taken if each.caller_id == ada.id]) == 3
     assert len([each for each in taken if each.caller_id == bob.id]) == 1
-    assert {each.reason for each in answers if isinstance(each, NotClaimed)} == {Refusal.SLOT}
+    assert {each.reason for each in answers if isinstance(each, NotClaimed)} == {Refusal.NOT_ADMITTED}
 
 
 async def test_a_claim_of_nothing_is_refused(store: Store):
@@ -363,7 +365,7 @@ async def test_a_wait_is_stored_and_not_claimed_before_its_time(store: Store):
     assert isinstance(refused, NotClaimed)
     assert (refused.reason, refused.not_before) == (Refusal.LATER, later)
     assert refused.wait_seconds == pytest.approx(3600, abs=60), "told by the store's clock"
-    assert await store.write(due, LEASE) == [Due(made.run_id, ada.id, 0, pytest.approx(3600, abs=60), later)]
+    assert await store.write(due, LEASE) == [Due(made.run_id, 0, pytest.approx(3600, abs=60), later)]
     (step,) = await steps(store, made.run_id)
     assert (step.state, step.wait_until) == (StepState.WAITING, later)
     sooner = Sql("UPDATE run SET not_before = :now WHERE id = :id")
@@ -682,7 +684,7 @@ async def test_many_runs_at_once_all_end_with_gapless_events(store: Store):
 
     async def walk(caller_id: str) -> str:
         made = await submitted(store, caller_id, 3)
-        await (await working(store, made.run_id, caller_limit=100)).to_the_end()
+        await (await working(store, made.run_id)).to_the_end()
         return made.run_id
 
     ran = await asyncio.gather(*(walk(callers[n % 4].id) for n in range(24)))
@@ -696,4 +698,4 @@ async def test_a_fence_of_another_run_writes_nothing(store: Store):
     with pytest.raises(LostLeaseError):
         await store.write(fail_run, Fence(made.run_id, 0, ada.id, 30.0), Fail(FAILURE, "x"))
     assert (await record(store, made.run_id)).state is RunState.QUEUED
-    assert await store.write(claim, made.run_id, owner="w", lease_seconds=30.0, caller_limit=8)
+    assert await store.write(claim, made.run_id, owner="w", lease_seconds=30.0)

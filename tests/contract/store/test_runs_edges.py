@@ -13,9 +13,9 @@ from store.database.dialects import Sql
 from store.database.errors import StoreError
 from store.database.ids import new_id
 from store.database.paging import PageWindow
-from store.database.wakes import Topic
 from store.files.artifacts import artifacts_of_attempts
 from store.maintenance.retention import prune_runs
+from store.runs.admission import set_caller_limit
 from store.runs.claim import abandon, claim, due, release_leases, snapshot
 from store.runs.claimed_run import release
 from store.runs.commands import delete_run, request_cancel, resume
@@ -42,7 +42,6 @@ from store.runs.unit_types import (
     Wait,
 )
 from store.states import AttemptState, RunState, StepState
-from tests.support.heard import Heard
 from tests.support.rows import caller, insert
 from tests.support.run_rows import attempts_of_run, record
 from tests.support.runs import FAILURE, LEASE, Worker, claimed, expire_lease, new_run, submitted, working
@@ -119,25 +118,6 @@ async def test_a_run_cancelled_after_its_last_result_is_finished_by_a_resume(sto
 # ------------------------------------------------------------------------------------------------ slots
 
 
-@pytest.mark.parametrize("leaves", ["ends", "waits", "is released", "is cancelled"])
-async def test_leaving_a_slot_tells_who_waits_for_one(store: Store, leaves: str):
-    ada = await caller(store)
-    made = await submitted(store, ada.id, 1)
-    worker = await working(store, made.run_id)
-    await worker.start()
-    heard = Heard(store)
-    if leaves == "ends":
-        await worker.settle(Succeed())
-    elif leaves == "waits":
-        await worker.settle(Wait(3600, "r"), AttemptState.FAILED)
-    elif leaves == "is released":
-        await store.write(release, worker.fence, None, "r")
-    else:
-        await expire_lease(store, made.run_id)
-        await store.write(request_cancel, made.run_id, None)
-    await heard.until((Topic.SLOT_FREE, ada.id))
-
-
 async def test_a_final_run_refuses_with_its_caller(store: Store):
     ada = await caller(store)
     made = await submitted(store, ada.id, 1)
@@ -147,13 +127,14 @@ async def test_a_final_run_refuses_with_its_caller(store: Store):
 
 async def test_a_takeover_needs_no_slot_of_its_own(store: Store):
     ada = await caller(store)
+    await store.write(set_caller_limit, 1)
     first, second = [(await submitted(store, ada.id, 1)).run_id for _ in range(2)]
-    await working(store, first, caller_limit=1)
+    await working(store, first)
     await expire_lease(store, first)
-    assert isinstance(await claimed(store, first, owner="w2", caller_limit=1), Claim)
-    refused = await claimed(store, second, owner="w2", caller_limit=1)
+    assert isinstance(await claimed(store, first, owner="w2"), Claim)
+    refused = await claimed(store, second, owner="w2")
     assert isinstance(refused, NotClaimed)
-    assert refused.reason is Refusal.SLOT
+    assert refused.reason is Refusal.NOT_ADMITTED
 
 
 async def test_what_a_lost_worker_had_under_way_is_due_before_what_waits(store: Store):
@@ -397,7 +378,7 @@ async def test_starts_and_ends_of_one_flight_race_to_runs_that_all_end(store: St
 
     async def start_and_end(number: int) -> str:
         made = await submitted(store, ada.id, 1, flight="tea")
-        taken = await claimed(store, made.run_id, owner=f"w{number}", caller_limit=1000)
+        taken = await claimed(store, made.run_id, owner=f"w{number}")
         if isinstance(taken, Claim):
             await Worker(store, taken).to_the_end()
         return made.run_id
@@ -544,7 +525,7 @@ async def test_the_database_itself_keeps_attempts_and_flights_apart(store: Store
 async def test_a_claim_tells_the_clock_that_counts(store: Store):
     ada = await caller(store)
     made = await submitted(store, ada.id, 1)
-    taken = await store.write(claim, made.run_id, owner="w", lease_seconds=30.0, caller_limit=8)
+    taken = await store.write(claim, made.run_id, owner="w", lease_seconds=30.0)
     assert isinstance(taken, Claim)
     assert abs((datetime.now(UTC) - taken.now).total_seconds()) < 5
     assert taken.now.tzinfo is not None

@@ -26,6 +26,7 @@ from store.access.callers import ensure_caller
 from store.database.dialects import Sql
 from store.database.engine import open_store
 from store.database.ids import new_id
+from store.runs.admission import set_caller_limit
 from store.runs.claim import abandon, claim, release_leases, snapshot
 from store.runs.claimed_run import fail_run, record_progress, release, rewind
 from store.runs.commands import request_cancel, resume
@@ -104,20 +105,27 @@ class Hand:
         )
 
 
+#: Admitted runs of the machine's caller.
+LIMIT = 2
+
+
 class RunMachine(RuleBasedStateMachine):
-    """One run, several workers; `call` runs a unit on the store under test."""
+    """One run, several workers, and other runs of its caller; `call` runs a unit on the store under test."""
 
     call: Callable[..., Any]
-    caller_id: str
 
     def __init__(self) -> None:
         super().__init__()
         self.run_id = ""
+        self.caller_id = ""
+        self.others: list[str] = []
         self.hands: list[Hand] = []
         self.names = 0
 
     @initialize(steps=some.integers(1, 3))
     def submits(self, steps: int) -> None:
+        self.caller_id = self.call(ensure_caller, new_id("run"), "Ada").id
+        self.call(set_caller_limit, LIMIT)
         new = new_run(self.caller_id, steps, flight=new_id("run"), deadline_seconds=3600.0)
         self.run_id = self.call(submit, new, queue_limit=1_000_000).run_id
 
@@ -126,7 +134,7 @@ class RunMachine(RuleBasedStateMachine):
     @rule()
     def claims(self) -> None:
         self.names += 1
-        taken = self.call(claim, self.run_id, owner=f"w{self.names}", lease_seconds=LEASE, caller_limit=1_000_000)
+        taken = self.call(claim, self.run_id, owner=f"w{self.names}", lease_seconds=LEASE)
         if isinstance(taken, NotClaimed):
             return
         hand = Hand(taken)
@@ -249,6 +257,26 @@ class RunMachine(RuleBasedStateMachine):
         self.the_lease_runs_out()
         self.claims()
 
+    # ------------------------------------------------------------------------------------------------ other runs
+
+    @precondition(lambda self: len(self.others) < 4)
+    @rule()
+    def another_starts(self) -> None:
+        self.others.append(self.call(submit, new_run(self.caller_id, 1), queue_limit=1_000_000).run_id)
+
+    @precondition(lambda self: self.others)
+    @rule(which=some.integers(0, 9))
+    def another_is_executed(self, which: int) -> None:
+        """Or cancelled where it is not admitted."""
+        if not self.others:
+            return
+        run_id = self.others.pop(which % len(self.others))
+        taken = self.call(claim, run_id, owner="other", lease_seconds=LEASE)
+        if isinstance(taken, NotClaimed):
+            self.call(request_cancel, run_id, None)
+        else:
+            self.call(fail_run, Fence(run_id, taken.epoch, taken.caller_id, LEASE), Fail(FAILURE, "x"))
+
     # ------------------------------------------------------------------------------------------------ the world
 
     @rule()
@@ -316,6 +344,19 @@ class RunMachine(RuleBasedStateMachine):
             if step_state == "running":
                 assert by_id[attempt_id][2] in {"running", "lost"}
 
+    @invariant()
+    def admission_fits_the_limit(self) -> None:
+        if not self.run_id:
+            return
+        runs = self.call(lambda conn: conn.all(_ADMISSION, {"caller_id": self.caller_id}))
+        admitted = sum(bool(run.admitted) for run in runs)
+        queued = sum(run.state == "queued" and not run.admitted for run in runs)
+        assert admitted <= LIMIT
+        assert admitted == LIMIT or not queued, "a free slot is given to the next at once"
+        for run in runs:
+            assert not run.admitted or run.state not in {*_FINAL, "waiting"}
+            assert run.admitted or run.state not in {held.value for held in HELD_RUN_STATES}
+
     def _chains(self, state: str, steps: list[Row], events: list[EventRecord]) -> None:
         """Each change starts where the one before it ended, and the table of states knows it."""
         at: str | None = None
@@ -377,6 +418,7 @@ class RunMachine(RuleBasedStateMachine):
 _RUN = Sql(
     "SELECT state, ended_at, next_seq, owner, lease_until, not_before, resume_count, flight FROM run WHERE id = :id"
 )
+_ADMISSION = Sql("SELECT state, admitted FROM run WHERE caller_id = :caller_id")
 _STEPS = Sql("SELECT id, state, attempt_id, attempts FROM run_step WHERE run_id = :id ORDER BY position")
 _ATTEMPTS = Sql("SELECT id, step_id, state, number FROM attempt WHERE run_id = :id ORDER BY id")
 _EVENTS = Sql(f"SELECT {ROW} FROM run_event WHERE run_id = :id ORDER BY sequence")
@@ -400,12 +442,11 @@ def _try_everything(url: str, folder: Path, *, examples: int) -> None:
     with asyncio.Runner() as runner:
         store: Store = runner.run(open_store(url, folder, migrate=True))
         try:
-            ada = runner.run(store.write(ensure_caller, "ada", "Ada"))
 
             def call(unit: Any, *args: Any, **kwargs: Any) -> Any:
                 return runner.run(store.write(unit, *args, **kwargs))
 
-            machine = type("Machine", (RunMachine,), {"call": staticmethod(call), "caller_id": ada.id})
+            machine = type("Machine", (RunMachine,), {"call": staticmethod(call)})
             run_state_machine_as_test(
                 machine,
                 settings=settings(

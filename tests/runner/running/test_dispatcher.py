@@ -1,4 +1,4 @@
-"""Who runs next: lanes, callers' limits, parked runs, timers."""
+"""Who runs next: lanes, callers' limits, timers."""
 
 from __future__ import annotations
 
@@ -33,11 +33,6 @@ if TYPE_CHECKING:
 
 SLOW = [step("a", "test.scripted")]
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
-
-
-def parked(dispatcher: EmbeddedDispatcher) -> int:
-    """Runs that wait for a slot of their callers."""
-    return sum(len(runs) for runs in dispatcher._parked.values())
 
 
 class Crowd:
@@ -85,7 +80,7 @@ async def test_a_caller_has_so_many_runs_and_the_rest_wait_their_turn(tmp_path: 
         assert crowd.most == 3
 
 
-async def test_parked_runs_go_in_the_order_they_came(tmp_path: Path, signals: Signals):
+async def test_queued_runs_go_in_the_order_they_came(tmp_path: Path, signals: Signals):
     async with lab_with(tmp_path, signals, concurrent_runs=1) as lab:
         crowd = Crowd(signals)
         run_ids = [await lab.start(SLOW) for _ in range(6)]
@@ -109,7 +104,7 @@ async def test_one_callers_crowd_does_not_hold_up_another(tmp_path: Path, signal
         assert (await lab.ended(theirs)).state is RunState.SUCCEEDED
 
 
-async def test_a_parked_run_that_is_cancelled_gives_its_turn_to_the_next(tmp_path: Path, signals: Signals):
+async def test_a_queued_run_that_is_cancelled_gives_its_turn_to_the_next(tmp_path: Path, signals: Signals):
     async with lab_with(tmp_path, signals, concurrent_runs=1) as lab:
         crowd = Crowd(signals)
         first, second, third, fourth = [await lab.start(SLOW) for _ in range(4)]
@@ -191,12 +186,14 @@ async def test_a_run_that_is_next_begins_with_its_submission(tmp_path: Path):
 async def test_a_start_goes_behind_runs_of_its_caller_that_no_dispatcher_here_knows(tmp_path: Path):
     """As another process on the same database may have stored them."""
     bench = Workbench()
-    async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, rescue_seconds=600)) as lab:
+    limits = replace(QUICK, concurrent_runs=1, rescue_seconds=600)
+    async with laboratory(tmp_path, bench.packs, limits=limits) as lab:
         older = await lab.store.write_few(submit, await lab.new_run([step("a", "test.echo")]), queue_limit=10)
-        units = written(lab)
-        run = await lab.run([step("a", "test.echo", text="new")])
-        assert (run.state, "take" in units) == (RunState.SUCCEEDED, True), "it was claimed from the queue"
-        assert await lab.state(older.run_id) is RunState.QUEUED
+        new = await lab.start([step("a", "test.echo", text="new")])
+        assert await lab.state(new) is RunState.QUEUED
+        await lab.engine.rescue.sweep()
+        assert (await lab.ended(new)).state is RunState.SUCCEEDED
+        assert [call.run_id for call in bench.calls_of("test.echo")] == [older.run_id, new]
 
 
 async def test_no_start_goes_past_a_run_that_waits_for_a_slot_or_a_lane(tmp_path: Path, signals: Signals):
@@ -300,9 +297,6 @@ class Source:
     def listen(self, topic: Topic, listener: Callable[[str], None]) -> None:
         self._listeners[topic] = listener
 
-    def free_slot(self, caller_id: str) -> None:
-        self._listeners[Topic.SLOT_FREE](caller_id)
-
     def dispatch(self, *run_ids: str) -> None:
         for run_id in run_ids:
             self._listeners[Topic.RUN_DUE](run_id)
@@ -318,26 +312,6 @@ async def dispatcher(source: Source) -> AsyncIterator[EmbeddedDispatcher]:
     made = EmbeddedDispatcher(source, lanes=4)  # type: ignore[arg-type]
     yield made
     await made.stop()
-
-
-async def test_a_slot_that_comes_free_while_a_run_is_refused_is_not_missed(
-    source: Source, dispatcher: EmbeddedDispatcher
-):
-    answers = [NotClaimed(Refusal.SLOT, "ada"), None]
-    calls: list[str] = []
-
-    async def handler(run_id: str, waited_for: datetime | None) -> NotClaimed | None:
-        calls.append(run_id)
-        answer = answers[len(calls) - 1]
-        if answer is not None:
-            source.free_slot("ada")  # between the refusal's commit and its being heard
-            await asyncio.sleep(0)
-        return answer
-
-    await dispatcher.serve(handler)
-    source.dispatch("run_1")
-    await until(lambda: len(calls) == 2)
-    await until(lambda: parked(dispatcher) == 0)
 
 
 async def test_a_run_dispatched_while_it_is_handled_is_looked_at_once_more(
@@ -364,26 +338,25 @@ async def test_it_has_a_lane_for_a_start_only_when_none_goes_before_it(source: S
     begun: list[str] = []
 
     async def refuse(run_id: str, waited_for: datetime | None) -> NotClaimed | None:
-        return NotClaimed(Refusal.SLOT, "ada")
+        return NotClaimed(Refusal.NOT_ADMITTED, "ada")
 
     async def hold(run_id: str) -> None:
         begun.append(run_id)
         await let_go.wait()
 
-    assert not dispatcher.has_lane("bob"), "it does not serve yet"
+    assert not dispatcher.has_lane(), "it does not serve yet"
     await dispatcher.serve(refuse)
     source.dispatch("run_1")
-    await until(lambda: parked(dispatcher) == 1)
-    assert not dispatcher.has_lane("ada"), "an older run of hers waits for a slot"
+    await until(lambda: not dispatcher._tasks)
     for number in (2, 3, 4, 5):
-        assert dispatcher.has_lane("bob")
+        assert dispatcher.has_lane()
         dispatcher.occupy(f"run_{number}", hold(f"run_{number}"))
-    assert not dispatcher.has_lane("bob"), "all lanes are taken"
+    assert not dispatcher.has_lane(), "all lanes are taken"
     let_go.set()
-    await until(lambda: dispatcher.has_lane("bob"))
+    await until(lambda: dispatcher.has_lane())
     assert begun == ["run_2", "run_3", "run_4", "run_5"]
     await dispatcher.stop()
-    assert not dispatcher.has_lane("bob"), "it has stopped"
+    assert not dispatcher.has_lane(), "it has stopped"
 
 
 async def test_a_clock_that_is_ahead_does_not_make_it_spin(source: Source, dispatcher: EmbeddedDispatcher):
@@ -413,7 +386,7 @@ async def test_the_rescue_says_anew_how_long_a_run_waits(source: Source, dispatc
     await dispatcher.serve(handler)
     source.dispatch("run_1", "run_2")
     await until(lambda: sorted(calls) == ["run_1", "run_2"])
-    dispatcher.offer([Due("run_1", "ada", 0, 0.0), Due("run_2", "ada", 0, 0.05)])
+    dispatcher.offer([Due("run_1", 0), Due("run_2", 0, 0.05)])
     await until(lambda: sorted(calls) == ["run_1", "run_1", "run_2", "run_2"])
 
 
@@ -421,7 +394,7 @@ async def test_the_rescue_makes_no_wait_longer_and_what_was_waited_for_is_rememb
     source: Source, dispatcher: EmbeddedDispatcher
 ):
     """The clock was set back: the store says an hour each time it is asked."""
-    answers = [NotClaimed(Refusal.LATER, "ada", 0.05, NOON), NotClaimed(Refusal.SLOT, "ada"), None, None]
+    answers = [NotClaimed(Refusal.LATER, "ada", 0.05, NOON), NotClaimed(Refusal.NOT_ADMITTED, "ada"), None]
     told: list[datetime | None] = []
 
     async def handler(run_id: str, waited_for: datetime | None) -> NotClaimed | None:
@@ -431,15 +404,11 @@ async def test_the_rescue_makes_no_wait_longer_and_what_was_waited_for_is_rememb
     await dispatcher.serve(handler)
     source.dispatch("run_1")
     await until(lambda: dispatcher._timers)
-    dispatcher.offer([Due("run_1", "ada", 0, 3600.0, NOON)])
-    await until(lambda: parked(dispatcher) == 1)
-    assert told == [None, NOON]
-    source.free_slot("ada")
-    await until(lambda: len(told) == 3)
-    assert told[2] == NOON, "it has waited, whether or not its caller had a slot"
+    dispatcher.offer([Due("run_1", 0, 3600.0, NOON)])
+    await until(lambda: len(told) == 2)
     source.dispatch("run_1")
-    await until(lambda: len(told) == 4)
-    assert told[3] is None, "it was taken since"
+    await until(lambda: len(told) == 3)
+    assert told == [None, NOON, None], "it has waited once, and is queued since"
 
 
 async def test_a_run_that_waits_once_more_is_waited_for_once_more(source: Source, dispatcher: EmbeddedDispatcher):
@@ -454,25 +423,9 @@ async def test_a_run_that_waits_once_more_is_waited_for_once_more(source: Source
     source.dispatch("run_1")
     await until(lambda: dispatcher._timers)
     later = NOON + timedelta(hours=1)
-    dispatcher.offer([Due("run_1", "ada", 0, 0.1, later)])
+    dispatcher.offer([Due("run_1", 0, 0.1, later)])
     await until(lambda: len(calls) == 2)
     assert calls == [None, later]
-
-
-async def test_the_rescue_tries_one_parked_run_of_each_caller(source: Source, dispatcher: EmbeddedDispatcher):
-    calls: Counter[str] = Counter()
-
-    async def handler(run_id: str, waited_for: datetime | None) -> NotClaimed | None:
-        calls[run_id] += 1
-        return NotClaimed(Refusal.SLOT, run_id.split("_")[1])
-
-    await dispatcher.serve(handler)
-    runs = [f"run_{caller}_{number}" for caller in ("ada", "bob") for number in range(3)]
-    source.dispatch(*runs)
-    await until(lambda: calls.total() == 6 and parked(dispatcher) == 6)
-    dispatcher.offer([Due(run_id, run_id.split("_")[1], 0, 0.0) for run_id in runs])
-    await until(lambda: calls.total() == 8 and parked(dispatcher) == 6)
-    assert (calls["run_ada_0"], calls["run_bob_0"]) == (2, 2)
 
 
 async def test_a_handler_that_raises_costs_only_its_run(source: Source, dispatcher: EmbeddedDispatcher):

@@ -12,6 +12,7 @@ from hypothesis import strategies as some
 
 from store.database.dialects import Sql
 from store.database.errors import StoreError, StoreFullError
+from store.runs.admission import offer
 from store.runs.claim import claim, release_leases
 from store.runs.unit_types import NotClaimed
 from store.states import AttemptState, RunState, StepState
@@ -82,8 +83,8 @@ async def test_a_run_that_ends_its_process_while_it_starts_does_not_do_so_for_ev
     await lab.restart(start=False)
     run_id = await lab.start([step("a", "test.echo"), step("b", "test.echo")])
     for number in range(5):
-        limits = {"lease_seconds": 0.0, "caller_limit": 1}
-        assert not isinstance(await lab.store.write(claim, run_id, owner=f"lost {number}", **limits), NotClaimed)
+        lost = await lab.store.write(claim, run_id, owner=f"lost {number}", lease_seconds=0.0)
+        assert not isinstance(lost, NotClaimed)
         await lab.store.write(release_leases)
     await lab.engine.start()
     run = await lab.ended(run_id)
@@ -120,8 +121,7 @@ async def test_a_cancel_of_a_run_whose_lease_is_over_ends_it_at_once(lab: Labora
 
 
 async def test_the_rescue_finds_runs_whose_every_dispatch_was_lost(lab: Laboratory, bench: Workbench):
-    dispatcher: Any = lab.engine._dispatcher
-    dispatcher.enqueue = lambda conn, run_id, priority=0: None
+    lab.store.wakes.committed = lambda woken: None  # type: ignore[method-assign]
     run_ids = [await lab.start([step("a", "test.echo", text=str(number))]) for number in range(20)]
     for run_id in run_ids:
         assert (await lab.ended(run_id)).state is RunState.SUCCEEDED
@@ -132,7 +132,7 @@ async def test_repeated_deliveries_run_nothing_twice(lab: Laboratory, bench: Wor
     run_id = await lab.start([step("a", "test.slow")])
     await bench.started.wait()
     for _ in range(10):
-        await lab.store.write_few(lambda conn: lab.engine._dispatcher.enqueue(conn, run_id))
+        await lab.store.write_few(offer, run_id)
         await lab.engine.worker.advance(run_id)
     bench.release.set()
     run = await lab.ended(run_id)
@@ -152,7 +152,7 @@ async def test_a_worker_that_lost_its_run_stops_and_writes_nothing(tmp_path: Pat
         def take_over(conn: Connection) -> object:
             """At once, or the worker would renew its lease in between."""
             conn.run(Sql("UPDATE run SET lease_until = created_at"))
-            return claim(conn, run_id, owner="another", lease_seconds=60, caller_limit=8)
+            return claim(conn, run_id, owner="another", lease_seconds=60)
 
         taken = await lab.store.write_few(take_over)
         assert getattr(taken, "epoch", None) == 2
@@ -194,7 +194,7 @@ async def test_a_run_that_cannot_be_recorded_is_let_go_and_goes_on_later(
         signals.body = lambda ctx, given: "done"
         bench.release.set()
         if failing == "take":
-            lab.engine._dispatcher.has_lane = lambda caller_id: False  # type: ignore[method-assign]
+            lab.engine._dispatcher.has_lane = lambda: False  # type: ignore[method-assign]
         write = lab.store.write_few
         refused: list[str] = []
 

@@ -1,0 +1,45 @@
+"""Which runs are admitted, and what limits admission."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0012"
+down_revision = "0011"
+branch_labels = None
+depends_on = None
+
+_ADMITTED = sa.text("admitted")
+_QUEUED = sa.text("state = 'queued' AND NOT admitted")
+_WAITS = sa.text("not_before IS NOT NULL")
+_RUN = sa.table("run", sa.column("state", sa.String()), sa.column("admitted", sa.Boolean()))
+
+
+def upgrade() -> None:
+    """Admit what workers hold; the server admits queued runs when it starts, since the limit is a setting."""
+    op.create_table(
+        "admission",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("caller_limit", sa.Integer(), nullable=False),
+        sa.Column("paused_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("paused_by", sa.String(), nullable=True),
+        sa.Column("pause_reason", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_admission")),
+    )
+    op.add_column("run", sa.Column("admitted", sa.Boolean(), nullable=True))
+    op.execute(_RUN.update().values(admitted=_RUN.c.state.in_(("running", "cancelling"))))
+    with op.batch_alter_table("run", schema=None) as batch_op:
+        batch_op.alter_column("admitted", existing_type=sa.Boolean(), nullable=False)
+    op.create_index("ix_run_admitted", "run", ["caller_id"], sqlite_where=_ADMITTED, postgresql_where=_ADMITTED)
+    queue = ["caller_id", "priority", "id"]
+    op.create_index("ix_run_queue", "run", queue, sqlite_where=_QUEUED, postgresql_where=_QUEUED)
+    op.create_index("ix_run_not_before", "run", ["not_before"], sqlite_where=_WAITS, postgresql_where=_WAITS)
+
+
+def downgrade() -> None:
+    for index in ("ix_run_not_before", "ix_run_queue", "ix_run_admitted"):
+        op.drop_index(index, "run")
+    with op.batch_alter_table("run", schema=None) as batch_op:
+        batch_op.drop_column("admitted")
+    op.drop_table("admission")

@@ -1,0 +1,129 @@
+"""Admits runs: of each caller's runs, only as many as the limit allows are offered to workers.
+
+An admitted run takes one of its caller's slots until it ends or waits. The transaction that frees a slot admits the
+caller's next queued run, by priority and then by id. The limit and a pause are one row of `admission`, so that every
+unit of every process decides by the same values; without the row nothing is limited.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from store.database.dialects import Sql
+from store.database.wakes import Topic
+
+if TYPE_CHECKING:
+    from store.database.dialects import Connection, Row
+
+#: Priority of what was under way before, and of a resume: it comes before new runs.
+UNDER_WAY = 10
+
+# Lock order on PostgreSQL: a unit locks its run first, by the fenced UPDATE, its INSERT or `FOR UPDATE`; then the slots
+# row of that run's caller; then other runs of the caller, but only those that nobody has locked (`SKIP LOCKED`). No
+# unit that holds a slots row waits for a run, so two units never wait for each other. Whoever holds a skipped run locks
+# the slots row after it and admits again; should it roll back instead, `readmit` does.
+_LOCK_SLOTS = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE")
+_HAS_SLOT = """NOT EXISTS (
+        SELECT 1 FROM admission WHERE id = 1 AND (paused_at IS NOT NULL OR caller_limit <= (
+            SELECT count(*) FROM run AS taken WHERE taken.caller_id = :caller_id AND taken.admitted)))"""
+_QUEUED = "SELECT id FROM run WHERE caller_id = :caller_id AND state = 'queued' AND NOT admitted"
+# New runs have priority 0: the first of them is one step in the index, while a descending order would read them all.
+_ADMIT_NEXT = Sql(
+    f"""
+    UPDATE run SET admitted = true WHERE id = coalesce(
+        ({_QUEUED} AND priority > 0 ORDER BY priority DESC, id LIMIT 1 FOR UPDATE SKIP LOCKED),
+        ({_QUEUED} AND priority = 0 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+    ) AND {_HAS_SLOT} RETURNING id, priority
+    """
+)
+_ADMIT = Sql(f"UPDATE run SET admitted = true WHERE id = :id AND {_HAS_SLOT}")
+# Callers whose runs differ from what the limit allows. Each is looked up in the two partial indexes: naming the
+# priority keeps SQLite from an index that has all of the caller's history.
+_UNEVEN = Sql(
+    """
+    SELECT caller_id FROM caller_slot WHERE EXISTS (
+        SELECT 1 FROM run WHERE run.caller_id = caller_slot.caller_id AND run.state = 'queued' AND NOT run.admitted
+        AND run.priority >= 0
+    ) AND NOT EXISTS (
+        SELECT 1 FROM admission WHERE id = 1 AND (paused_at IS NOT NULL OR caller_limit <= (
+            SELECT count(*) FROM run WHERE run.caller_id = caller_slot.caller_id AND run.admitted)))
+    UNION ALL
+    SELECT caller_id FROM caller_slot WHERE (SELECT caller_limit FROM admission WHERE id = 1) < (
+        SELECT count(*) FROM run WHERE run.caller_id = caller_slot.caller_id AND run.admitted)
+    """
+)
+# What a worker holds stays, and what was under way before stays longest.
+_TAKE_BACK = Sql(
+    """
+    UPDATE run SET admitted = false WHERE id IN (
+        SELECT id FROM run WHERE caller_id = :caller_id AND admitted AND state = 'queued'
+        ORDER BY priority, id DESC LIMIT (
+            SELECT CASE WHEN count(*) > :limit THEN count(*) - :limit ELSE 0 END FROM run AS taken
+            WHERE taken.caller_id = :caller_id AND taken.admitted)
+        FOR UPDATE SKIP LOCKED)
+    """
+)
+_SET_LIMIT = Sql(
+    """
+    INSERT INTO admission (id, caller_limit) VALUES (1, :limit)
+    ON CONFLICT (id) DO UPDATE SET caller_limit = excluded.caller_limit
+    """
+)
+_LIMIT = Sql("SELECT caller_limit FROM admission WHERE id = 1")
+
+
+def lock_slots(conn: Connection, caller_id: str) -> None:
+    """Wait for other units that admit runs of the caller; later statements see what they have committed."""
+    if conn.shared:
+        conn.one(_LOCK_SLOTS, {"caller_id": caller_id})
+
+
+def offer(conn: Connection, run_id: str, priority: int = 0) -> None:
+    """Offer an admitted run to the dispatchers after the commit; the rescue finds it if the wake-up is lost."""
+    conn.wake(Topic.RUN_DUE_FIRST if priority else Topic.RUN_DUE, run_id)
+
+
+def admit_next(conn: Connection, caller_id: str) -> None:
+    """Admit and offer the caller's next queued run if a slot is free; the last statement of a unit that freed one."""
+    if (admitted := _admit_next(conn, caller_id)) is not None:
+        offer(conn, admitted.id, admitted.priority)
+
+
+def admit_new(conn: Connection, caller_id: str, run_id: str) -> bool:
+    """Admit a run that this unit has queued if a slot is free and no other comes first.
+
+    Does not offer it: the unit may claim it.
+    """
+    while (admitted := _admit_next(conn, caller_id)) is not None and admitted.id != run_id:
+        offer(conn, admitted.id, admitted.priority)
+    return admitted is not None
+
+
+def admit_waiting(conn: Connection, caller_id: str, run_id: str) -> bool:
+    """Admit a waiting run whose time has come if a slot is free."""
+    lock_slots(conn, caller_id)
+    return conn.run(_ADMIT, {"id": run_id, "caller_id": caller_id}) > 0
+
+
+def set_caller_limit(conn: Connection, limit: int) -> None:
+    """Set how many runs of each caller may be admitted; `readmit` applies it to what is queued."""
+    conn.run(_SET_LIMIT, {"limit": limit})
+
+
+def uneven_callers(conn: Connection) -> list[str]:
+    """List callers with a free slot and a queued run to take it, or with more admitted runs than the limit."""
+    return [row.caller_id for row in conn.all(_UNEVEN)]
+
+
+def readmit(conn: Connection, caller_id: str) -> None:
+    """Admit as many of a caller's runs as the limit allows, or take back queued ones beyond it."""
+    lock_slots(conn, caller_id)
+    if (row := conn.one(_LIMIT)) is not None:
+        conn.run(_TAKE_BACK, {"caller_id": caller_id, "limit": row.caller_limit})
+    while (admitted := _admit_next(conn, caller_id)) is not None:
+        offer(conn, admitted.id, admitted.priority)
+
+
+def _admit_next(conn: Connection, caller_id: str) -> Row | None:
+    lock_slots(conn, caller_id)
+    return conn.one(_ADMIT_NEXT, {"caller_id": caller_id})

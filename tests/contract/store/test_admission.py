@@ -1,0 +1,233 @@
+"""Which runs are offered to workers: as many of each caller's as the limit allows, the next as soon as one leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from store.database.dialects import Sql
+from store.database.wakes import Topic
+from store.runs.admission import readmit, set_caller_limit, uneven_callers
+from store.runs.claim import claim, due, release_leases, snapshot
+from store.runs.claimed_run import release
+from store.runs.commands import request_cancel, resume
+from store.runs.unit_types import Claim, Fail, NotClaimed, Refusal, Resume, ResumeStep, Succeed, Wait
+from store.states import AttemptState
+from tests.support.heard import Heard
+from tests.support.rows import caller
+from tests.support.runs import FAILURE, LEASE, Worker, claimed, expire_lease, submitted, working
+
+if TYPE_CHECKING:
+    from store.database.engine import Store
+
+_ADMITTED = Sql("SELECT id FROM run WHERE admitted ORDER BY id")
+_STATE = Sql("SELECT state, admitted, priority FROM run WHERE id = :id")
+_QUEUE = Sql(
+    """
+    INSERT INTO run (id, caller_id, title, state, cause, inputs, inputs_digest, force, cancel_requested, priority,
+        admitted, deadline_seconds, epoch, next_seq, lost_in_row, resume_count, progress, search_text, pack, created_at)
+    VALUES (:id, :caller_id, 'A run', 'queued', 'person', '{}', 'd', false, false, 0, false, 60.0, 0, 1, 0, 0, 0.0, '',
+        'demo.echo', :now)
+    """
+)
+
+
+async def admitted(store: Store) -> list[str]:
+    return [row.id for row in await store.write(lambda conn: conn.all(_ADMITTED))]
+
+
+async def offered(store: Store) -> list[str]:
+    """What a server that starts now would execute at once."""
+    return [found.run_id for found in await store.write(due, LEASE) if found.wait_seconds <= 0]
+
+
+async def starts(store: Store, caller_id: str, count: int) -> list[str]:
+    return [(await submitted(store, caller_id, 1)).run_id for _ in range(count)]
+
+
+async def recompute(store: Store) -> None:
+    for caller_id in await store.write(uneven_callers):
+        await store.write(readmit, caller_id)
+
+
+async def test_only_as_many_of_a_callers_runs_as_the_limit_allows_are_offered(store: Store):
+    ada, bob = await caller(store), await caller(store, "bob")
+    await store.write(set_caller_limit, 2)
+    mine, theirs = await starts(store, ada.id, 5), await starts(store, bob.id, 1)
+    assert await offered(store) == sorted(mine[:2] + theirs)
+    refused = await claimed(store, mine[2])
+    assert isinstance(refused, NotClaimed)
+    assert refused.reason is Refusal.NOT_ADMITTED
+
+
+@pytest.mark.parametrize("leaves", ["ends", "fails", "waits", "is cancelled", "is cancelled while queued"])
+async def test_a_slot_that_comes_free_is_given_on_in_the_same_commit(store: Store, leaves: str):
+    ada = await caller(store)
+    await store.write(set_caller_limit, 1)
+    first, second, third = await starts(store, ada.id, 3)
+    heard = Heard(store)
+    if leaves == "is cancelled while queued":
+        await store.write(request_cancel, first, None)
+    else:
+        worker = await working(store, first)
+        await worker.start()
+        if leaves == "ends":
+            await worker.settle(Succeed())
+        elif leaves == "fails":
+            await worker.settle(Fail(FAILURE, "x"), AttemptState.FAILED)
+        elif leaves == "waits":
+            await worker.settle(Wait(3600, "r"), AttemptState.FAILED)
+        else:
+            await expire_lease(store, first)
+            await store.write(request_cancel, first, None)
+    await heard.until((Topic.RUN_DUE, second))
+    assert await admitted(store) == [second]
+    assert third not in await offered(store)
+
+
+async def test_a_cancel_of_a_run_that_is_not_admitted_leaves_the_slots_as_they_are(store: Store):
+    ada = await caller(store)
+    await store.write(set_caller_limit, 1)
+    first, second, third = await starts(store, ada.id, 3)
+    await store.write(request_cancel, second, None)
+    assert await admitted(store) == [first]
+    await store.write(request_cancel, first, None)
+    assert await admitted(store) == [third]
+
+
+async def test_a_run_that_its_worker_releases_keeps_its_slot(store: Store):
+    ada = await caller(store)
+    await store.write(set_caller_limit, 1)
+    first, _ = await starts(store, ada.id, 2)
+    worker = await working(store, first)
+    heard = Heard(store)
+    await store.write(release, worker.fence, None, "the server stops")
+    await heard.until((Topic.RUN_DUE_FIRST, first))
+    assert await offered(store) == [first]
+
+
+async def test_a_resumed_run_is_admitted_before_new_ones_and_keeps_its_priority(store: Store):
+    ada = await caller(store)
+    await store.write(set_caller_limit, 1)
+    failed, running, *queued = await starts(store, ada.id, 4)
+    worker = await working(store, failed)
+    await worker.start()
+    await worker.settle(Fail(FAILURE, "x"), AttemptState.FAILED)
+    found = await store.write(snapshot, failed)
+    assert found is not None
+    parts = tuple(ResumeStep(step.id, step.state, True) for step in found.steps)
+    await store.write(resume, Resume(failed, 0, parts), queue_limit=10)
+    assert await admitted(store) == [running], "it waits like any other"
+    worker = await working(store, running)
+    await worker.start()
+    heard = Heard(store)
+    await worker.settle(Succeed())
+    await heard.until((Topic.RUN_DUE_FIRST, failed))
+    assert await admitted(store) == [failed]
+    await store.write(request_cancel, failed, None)
+    assert await admitted(store) == queued[:1]
+
+
+async def test_a_run_whose_wait_is_over_asks_for_a_slot(store: Store):
+    ada = await caller(store)
+    await store.write(set_caller_limit, 1)
+    waiting, other = await starts(store, ada.id, 2)
+    worker = await working(store, waiting)
+    await worker.start()
+    left = await worker.settle(Wait(3600, "r"), AttemptState.FAILED)
+    assert await offered(store) == [other]
+    refused = await store.write(claim, waiting, owner="w", lease_seconds=LEASE, waited_for=left.not_before)
+    assert isinstance(refused, NotClaimed)
+    assert refused.reason is Refusal.NOT_ADMITTED
+    row = await store.write(lambda conn: conn.one(_STATE, {"id": waiting}))
+    assert (row.state, bool(row.admitted)) == ("queued", False)  # type: ignore[union-attr]
+    await store.write(request_cancel, other, None)
+    assert await offered(store) == [waiting]
+    again = await working(store, waiting)
+    assert again.claim.steps[0].attempts == 1
+
+
+async def test_a_run_whose_wait_is_over_takes_a_free_slot_at_once(store: Store):
+    ada = await caller(store)
+    await store.write(set_caller_limit, 1)
+    (waiting,) = await starts(store, ada.id, 1)
+    worker = await working(store, waiting)
+    await worker.start()
+    left = await worker.settle(Wait(3600, "r"), AttemptState.FAILED)
+    taken = await store.write(claim, waiting, owner="w", lease_seconds=LEASE, waited_for=left.not_before)
+    assert isinstance(taken, Claim)
+    assert await admitted(store) == [waiting]
+
+
+async def test_a_raised_limit_admits_more_and_a_lowered_one_takes_back_what_nobody_holds(store: Store):
+    ada, bob = await caller(store), await caller(store, "bob")
+    await store.write(set_caller_limit, 2)
+    mine, theirs = await starts(store, ada.id, 6), await starts(store, bob.id, 1)
+    await store.write(set_caller_limit, 4)
+    await recompute(store)
+    assert await admitted(store) == sorted(mine[:4] + theirs)
+    held = mine[3]
+    await working(store, held)
+    await store.write(set_caller_limit, 2)
+    await recompute(store)
+    assert await admitted(store) == sorted([mine[0], held, *theirs]), "the newest are taken back first"
+    await store.write(set_caller_limit, 1)
+    await recompute(store)
+    assert await admitted(store) == sorted([held, *theirs])
+    assert await store.write(uneven_callers) == []
+
+
+async def test_what_a_lost_worker_held_keeps_its_slot_over_a_restart(store: Store):
+    ada = await caller(store)
+    await store.write(set_caller_limit, 1)
+    first, _ = await starts(store, ada.id, 2)
+    await working(store, first)
+    assert await offered(store) == []
+    await store.write(release_leases)
+    await recompute(store)
+    assert await offered(store) == [first]
+    assert isinstance(await claimed(store, first, owner="w2"), Claim)
+
+
+async def test_a_long_queue_of_one_caller_hides_nobody_elses_runs(store: Store):
+    """A restarted server asks what is due: it must not see one caller's thousands first."""
+    ada, bob = await caller(store), await caller(store, "bob")
+    await store.write(set_caller_limit, 8)
+    now = await store.write(lambda conn: conn.now())
+    rows = [{"id": f"run_{number:05}", "caller_id": ada.id, "now": now} for number in range(6_000)]
+    await store.write(lambda conn: conn.many(_QUEUE, rows))
+    (theirs,) = await starts(store, bob.id, 1)
+    await recompute(store)
+    assert sorted(await offered(store)) == sorted([*(f"run_{number:05}" for number in range(8)), theirs])
+
+
+async def test_units_that_race_neither_pass_the_limit_nor_leave_a_slot_free(store: Store):
+    """Starts, ends and cancels of one caller at the same moment, as on several servers."""
+    ada = await caller(store)
+    await store.write(set_caller_limit, 3)
+    random.seed(7)
+    ended = 0
+
+    async def works(run_id: str) -> None:
+        nonlocal ended
+        answer = await claimed(store, run_id, owner=f"w{run_id}")
+        if isinstance(answer, Claim):
+            await Worker(store, answer).to_the_end()
+            ended += 1
+
+    run_ids: list[str] = []
+    for _ in range(12):
+        found = await offered(store)
+        made = asyncio.gather(*(submitted(store, ada.id, 1) for _ in range(4)))
+        cancels = [store.write(request_cancel, run_id, None) for run_id in random.sample(run_ids, min(2, len(run_ids)))]
+        results = await asyncio.gather(*map(works, found), *cancels, return_exceptions=True)
+        assert not [error for error in results if isinstance(error, AssertionError)]
+        run_ids += [each.run_id for each in await made]
+        states = [(await store.write(lambda conn, id=run_id: conn.one(_STATE, {"id": id}))) for run_id in run_ids]
+        active = [row for row in states if row.state not in ("succeeded", "cancelled", "failed")]  # type: ignore[union-attr]
+        taken = [row for row in active if row.admitted]  # type: ignore[union-attr]
+        assert len(taken) == min(3, len(active))
+    assert ended > 12

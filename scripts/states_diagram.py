@@ -24,7 +24,8 @@ _RUNS = """\
 ## Runs
 
 `succeeded`, `failed` and `cancelled` are final; a resume takes a failed or cancelled run back to `queued`. `waiting` is
-the pause before a step is retried. `running` goes back to `queued` when a server shuts down and releases the run.
+the pause before a step is retried, or before the start time that was asked for; afterwards the run is queued if its
+caller has no free slot. `running` goes back to `queued` when a server shuts down and releases the run.
 """
 
 _STEPS = """\

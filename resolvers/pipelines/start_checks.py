@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from store.runs.unit_types import NewStep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from pydantic_core import ErrorDetails
 
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 #: Longest deadline a run may be given, in seconds.
 DEADLINE_MAX_SECONDS = 86_400
+#: How far ahead the start time of a run may be.
+START_WITHIN = timedelta(days=366)
 #: Longest description of an exception in an issue, in characters.
 _RAISED_CHARACTERS = 600
 
@@ -48,6 +52,7 @@ def refuse_bad_start(
     deadline_seconds: float | None,
     wait_seconds: int,
     idempotency_key: str | None,
+    start_at: datetime | None = None,
 ) -> None:
     """Refuse arguments of a start that are out of range.
 
@@ -66,6 +71,9 @@ def refuse_bad_start(
                 f"The deadline is {deadline_seconds:g} s; use more than 0 s and at most {DEADLINE_MAX_SECONDS} s.",
             )
         )
+    if start_at is not None and start_at > context.services.now() + START_WITHIN:
+        message = f"The start is more than {START_WITHIN.days} days ahead."
+        issues.append(argument_error("start_at", "out_of_range", message))
     for name, what, text, limit in (
         ("idempotency_key", "idempotency key", idempotency_key, 200),
         ("title", "title", title, 300),

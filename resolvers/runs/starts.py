@@ -24,7 +24,7 @@ from resolvers.pipelines.start_checks import (
 from resolvers.pipelines.versions import compiled, get_pipeline
 from resolvers.problems import Invalid, Limited, NotFound
 from resolvers.runs.idempotency import earlier_run, request_digest, run_is_gone, used_for_another
-from resolvers.tools import FROM_MEMORY, IDEMPOTENCY, WAIT, Parameter, Tool
+from resolvers.tools import FROM_MEMORY, IDEMPOTENCY, START_AT, WAIT, Parameter, Tool
 from runner.agents.definition import AGENT
 from runner.definitions.aliases import translated
 from runner.definitions.background_compile import in_background_if_large
@@ -39,6 +39,7 @@ from store.states import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from catalog.memory.learning import LearnedField
     from resolvers.context import Context
@@ -83,6 +84,7 @@ class Started:
             "wait_seconds": WAIT,
             "from_memory": FROM_MEMORY,
             "idempotency_key": IDEMPOTENCY,
+            "start_at": START_AT,
             "deadline_seconds": Parameter(hidden=True),
             "force": Parameter(hidden=True),
             "title": Parameter(hidden=True),
@@ -101,15 +103,15 @@ async def run_pipeline(
     deadline_seconds: float | None = None,
     force: bool = False,
     agent: str | None = None,
+    start_at: datetime | None = None,
     wait_seconds: int = 0,
     idempotency_key: str | None = None,
     dry_run: bool = False,
 ) -> Started:
     """Start a run of a pipeline, or return the equal run that is already in progress."""
-    refuse_bad_start(context, title, deadline_seconds, wait_seconds, idempotency_key)
-    request = request_digest(
-        idempotency_key, "run_pipeline", pipeline, version, inputs, title, deadline_seconds, force, agent
-    )
+    refuse_bad_start(context, title, deadline_seconds, wait_seconds, idempotency_key, start_at)
+    asked = (pipeline, version, inputs, title, deadline_seconds, force, agent, *_at(start_at))
+    request = request_digest(idempotency_key, "run_pipeline", *asked)
     if not dry_run and (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
         return earlier
     found = await get_pipeline(context, pipeline)
@@ -169,8 +171,14 @@ async def run_pipeline(
         request_digest=request,
         search_text=labels.search_text,
         from_memory=named(from_memory),
+        start_at=start_at,
     )
     return await start(context, new, wait_seconds, warnings)
+
+
+def _at(start_at: datetime | None) -> tuple[str, ...]:
+    """Return what a start time adds to the request that an idempotency key stands for."""
+    return () if start_at is None else (start_at.isoformat(),)
 
 
 def _agents_of(steps: Sequence[NewStep]) -> str:
@@ -193,6 +201,7 @@ def _agents_of(steps: Sequence[NewStep]) -> str:
             "wait_seconds": WAIT,
             "from_memory": FROM_MEMORY,
             "idempotency_key": IDEMPOTENCY,
+            "start_at": Parameter(hidden=True),
             "force": Parameter(hidden=True),
             "version": Parameter(hidden=True),
             "dry_run": Parameter(hidden=True),
@@ -207,13 +216,14 @@ async def run_pack(
     from_memory: Sequence[LearnedField] = (),
     version: str | None = None,
     force: bool = False,
+    start_at: datetime | None = None,
     wait_seconds: int = 0,
     idempotency_key: str | None = None,
     dry_run: bool = False,
 ) -> Started:
     """Call a single pack; recorded as a run of one step."""
-    refuse_bad_start(context, None, None, wait_seconds, idempotency_key)
-    request = request_digest(idempotency_key, "run_pack", pack, version, input, force)
+    refuse_bad_start(context, None, None, wait_seconds, idempotency_key, start_at)
+    request = request_digest(idempotency_key, "run_pack", pack, version, input, force, *_at(start_at))
     if not dry_run and (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
         return earlier
     registry = context.services.registry
@@ -267,6 +277,7 @@ async def run_pack(
         request_digest=request,
         search_text=labels.search_text,
         from_memory=named(from_memory),
+        start_at=start_at,
     )
     return await start(context, new, wait_seconds)
 

@@ -141,7 +141,7 @@ class EmbeddedDispatcher:
         if run_id in self._queued:
             return
         self._queued.add(run_id)
-        heapq.heappush(self._heap, _Delivery(-priority, next(self._order), run_id))
+        heapq.heappush(self._heap, _Delivery(priority, next(self._order), run_id))
 
     def _deliver(self) -> None:
         while self._handler is not None and self._heap and len(self._tasks) < self._lanes:

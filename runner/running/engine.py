@@ -17,6 +17,7 @@ from runner.watching.bus import Bus, wait_flag
 from store.database.ids import new_id
 from store.database.wakes import Topic
 from store.runs.admission import offer
+from store.runs.claim import Due
 from store.runs.commands import resume
 from store.runs.events import run_state
 from store.runs.submit import submit
@@ -81,11 +82,13 @@ class Engine:
             QueueFullError: the caller has too many runs waiting.
         """
         run_id = new_id("run")
-        if self.worker.can_claim and self._dispatcher.has_lane():
+        if new.start_at is None and self.worker.can_claim and self._dispatcher.has_lane():
             answer: asyncio.Future[Submitted] = asyncio.get_running_loop().create_future()
             self._dispatcher.occupy(run_id, self._start(run_id, new, along, answer))
             return await answer
         submitted, _ = await self._store.write_few(self._submit, run_id, new, along, claims=False)
+        if submitted.wait_seconds is not None:
+            self._dispatcher.offer([Due(run_id, 0, submitted.wait_seconds, new.start_at)])
         return submitted
 
     async def _start(

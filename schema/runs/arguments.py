@@ -1,5 +1,6 @@
 """Arguments shared by several fields of runs; each field only sets the default."""
 
+from datetime import datetime
 from typing import Annotated
 
 import strawberry
@@ -37,6 +38,13 @@ WaitSeconds = Annotated[
 ]
 IdempotencyKey = Annotated[
     str | None, strawberry.argument(description="Calls with the same key start only one run. Kept for 24 hours.")
+]
+StartAt = Annotated[
+    datetime | None,
+    strawberry.argument(
+        description="When the run may start, at most 366 days ahead; it is WAITING until then. Its deadline begins at "
+        "the start. By default it starts as soon as it can."
+    ),
 ]
 DryRun = Annotated[bool, strawberry.argument(description="Only check; start nothing.")]
 

@@ -47,6 +47,9 @@ class Run(Node):
         description="Name of the client program that started the run, as reported by the client."
     )
     created_at: datetime = strawberry.field(description="When the run was created.")
+    start_at: datetime | None = strawberry.field(
+        description="Start time that was asked for. Null if the run starts as soon as it can."
+    )
     started_at: datetime | None = strawberry.field(description="When the first step started. Null until then.")
     ended_at: datetime | None = strawberry.field(description="When the run ended. Null until then.")
     deadline_at: datetime | None = strawberry.field(
@@ -71,6 +74,7 @@ class Run(Node):
             started_at=record.started_at,
             ended_at=record.ended_at,
             deadline_at=record.deadline_at,
+            start_at=record.start_at,
             progress=record.progress,
             resume_count=record.resume_count,
             acknowledged_at=record.acknowledged_at,
@@ -114,6 +118,8 @@ class Run(Node):
         if self.state is RunState.WAITING:
             steps = await info.context.loaders.steps.load(self.record.id)
             waiting = next((step for step in steps if step.state is StepState.WAITING), None)
+            if waiting is None and self.record.started_at is None and self.record.not_before is not None:
+                return Wait(reason=WaitReason.START_TIME, message="its start time", until=self.record.not_before)
             if waiting is None:
                 return None  # read between two states; the next event reports the new one
             return await retry_wait(info, waiting)

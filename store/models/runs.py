@@ -50,7 +50,7 @@ class RunRow(SQLModel, table=True):
             "id",
             where="state = 'queued' AND NOT admitted",
         ),
-        # Runs that wait for a retry, the soonest first.
+        # Runs that wait for a retry or their start, the soonest first.
         partial_index(
             "ix_run_not_before",
             "not_before",
@@ -84,8 +84,8 @@ class RunRow(SQLModel, table=True):
     failure: str | None = Field(default=None, sa_type=Text)
     cancel_requested: bool = False
     cancel_reason: str | None = Field(default=None, sa_type=Text)
-    priority: int = 0  # higher first; what was under way before, and a resume, have 10
-    not_before: datetime | None = None  # when the stored wait for a retry ends
+    priority: int = 0  # lower first; what was under way before, and a resume, have -10
+    not_before: datetime | None = None  # when the stored wait for a retry or for `start_at` ends
     idle_since: datetime | None = (
         None  # since when no worker holds the run; that time does not count towards the deadline
     )
@@ -106,6 +106,7 @@ class RunRow(SQLModel, table=True):
     memory_due: bool | None = None  # whether memory has yet to record how it ended
     memory_epoch: int | None = None  # attempts of later epochs are new to memory; NULL before it first ended
     from_memory: str | None = Field(default=None, sa_type=Text)  # JSON list of learned fields
+    start_at: datetime | None = None  # before which it was not to start
     admitted: bool = False  # whether it takes a slot of its caller: workers are offered these only
 
 

@@ -15,8 +15,8 @@ from store.database.wakes import Topic
 if TYPE_CHECKING:
     from store.database.dialects import Connection, Row
 
-#: Priority of what was under way before, and of a resume: it comes before new runs.
-UNDER_WAY = 10
+#: Priority of what was under way before, and of a resume: it comes before new runs, which have 0.
+UNDER_WAY = -10
 
 # Lock order on PostgreSQL: a unit locks its run first, by the fenced UPDATE, its INSERT or `FOR UPDATE`; then the slots
 # row of that run's caller; then other runs of the caller, but only those that nobody has locked (`SKIP LOCKED`). No
@@ -26,30 +26,26 @@ _LOCK_SLOTS = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_i
 _HAS_SLOT = """NOT EXISTS (
         SELECT 1 FROM admission WHERE id = 1 AND (paused_at IS NOT NULL OR caller_limit <= (
             SELECT count(*) FROM run AS taken WHERE taken.caller_id = :caller_id AND taken.admitted)))"""
-_QUEUED = "SELECT id FROM run WHERE caller_id = :caller_id AND state = 'queued' AND NOT admitted"
-# New runs have priority 0: the first of them is one step in the index, while a descending order would read them all.
 _ADMIT_NEXT = Sql(
     f"""
-    UPDATE run SET admitted = true WHERE id = coalesce(
-        ({_QUEUED} AND priority > 0 ORDER BY priority DESC, id LIMIT 1 FOR UPDATE SKIP LOCKED),
-        ({_QUEUED} AND priority = 0 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+    UPDATE run SET admitted = true WHERE id = (
+        SELECT id FROM run WHERE caller_id = :caller_id AND state = 'queued' AND NOT admitted
+        ORDER BY priority, id LIMIT 1 FOR UPDATE SKIP LOCKED
     ) AND {_HAS_SLOT} RETURNING id, priority
     """
 )
 _ADMIT = Sql(f"UPDATE run SET admitted = true WHERE id = :id AND {_HAS_SLOT}")
-# Callers whose runs differ from what the limit allows. Each is looked up in the two partial indexes: naming the
-# priority keeps SQLite from an index that has all of the caller's history.
+# Callers whose runs differ from what the limit allows; walks the two partial indexes, not the history.
 _UNEVEN = Sql(
     """
-    SELECT caller_id FROM caller_slot WHERE EXISTS (
-        SELECT 1 FROM run WHERE run.caller_id = caller_slot.caller_id AND run.state = 'queued' AND NOT run.admitted
-        AND run.priority >= 0
-    ) AND NOT EXISTS (
+    SELECT waiting.caller_id FROM (
+        SELECT caller_id FROM run WHERE state = 'queued' AND NOT admitted GROUP BY caller_id
+    ) AS waiting WHERE NOT EXISTS (
         SELECT 1 FROM admission WHERE id = 1 AND (paused_at IS NOT NULL OR caller_limit <= (
-            SELECT count(*) FROM run WHERE run.caller_id = caller_slot.caller_id AND run.admitted)))
+            SELECT count(*) FROM run WHERE run.caller_id = waiting.caller_id AND run.admitted)))
     UNION ALL
-    SELECT caller_id FROM caller_slot WHERE (SELECT caller_limit FROM admission WHERE id = 1) < (
-        SELECT count(*) FROM run WHERE run.caller_id = caller_slot.caller_id AND run.admitted)
+    SELECT caller_id FROM run WHERE admitted GROUP BY caller_id
+    HAVING count(*) > (SELECT caller_limit FROM admission WHERE id = 1)
     """
 )
 # What a worker holds stays, and what was under way before stays longest.
@@ -57,7 +53,7 @@ _TAKE_BACK = Sql(
     """
     UPDATE run SET admitted = false WHERE id IN (
         SELECT id FROM run WHERE caller_id = :caller_id AND admitted AND state = 'queued'
-        ORDER BY priority, id DESC LIMIT (
+        ORDER BY priority DESC, id DESC LIMIT (
             SELECT CASE WHEN count(*) > :limit THEN count(*) - :limit ELSE 0 END FROM run AS taken
             WHERE taken.caller_id = :caller_id AND taken.admitted)
         FOR UPDATE SKIP LOCKED)

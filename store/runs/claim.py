@@ -57,13 +57,13 @@ _RENEW = Sql(
 _HELD = Sql("SELECT id, lease_until FROM run WHERE state IN ('running', 'cancelling') AND ended_at IS NULL")
 _DROP_LEASE = Sql(
     """
-    UPDATE run SET owner = NULL, lease_until = NULL, idle_since = coalesce(idle_since, :idle_since), priority = 10
+    UPDATE run SET owner = NULL, lease_until = NULL, idle_since = coalesce(idle_since, :idle_since), priority = -10
     WHERE id = :id
     """
 )
 _ABANDON = Sql(
     """
-    UPDATE run SET owner = NULL, lease_until = NULL, idle_since = :now, priority = 10
+    UPDATE run SET owner = NULL, lease_until = NULL, idle_since = :now, priority = -10
     WHERE id = :id AND epoch = :epoch AND owner = :owner AND state IN ('running', 'cancelling')
     """
 )
@@ -71,10 +71,10 @@ _ABANDON = Sql(
 # (`_ABANDON`): no worker is left to set their priority.
 _DUE = Sql(
     """
-    SELECT id, CASE WHEN state IN ('running', 'cancelling') THEN 10 ELSE priority END AS urgency
+    SELECT id, CASE WHEN state IN ('running', 'cancelling') THEN -10 ELSE priority END AS urgency
     FROM run
     WHERE admitted AND (state = 'queued' OR lease_until IS NULL OR lease_until < :now)
-    ORDER BY urgency DESC, id LIMIT :limit
+    ORDER BY urgency, id LIMIT :limit
     """
 )
 _WAITING = Sql(

@@ -25,7 +25,7 @@ _REWIND_STEP = Sql(f"UPDATE run_step SET {_PENDING}, session_id = NULL WHERE id 
 # It keeps its slot: it goes on before any other run of its caller.
 _RELEASE_RUN = Sql(
     """
-    UPDATE run SET state = 'queued', owner = NULL, lease_until = NULL, idle_since = :now, priority = 10
+    UPDATE run SET state = 'queued', owner = NULL, lease_until = NULL, idle_since = :now, priority = -10
     WHERE id = :id
     """
 )

@@ -30,7 +30,7 @@ _NOTE_CANCEL = Sql("UPDATE run SET cancel_requested = :yes, cancel_reason = :rea
 _RESUME_RUN = Sql(
     """
     UPDATE run SET state = 'queued', failure = NULL, ended_at = NULL, acknowledged_at = NULL, cancel_requested = :no,
-        cancel_reason = NULL, deadline_at = NULL, idle_since = :now, not_before = NULL, lost_in_row = 0, priority = 10,
+        cancel_reason = NULL, deadline_at = NULL, idle_since = :now, not_before = NULL, lost_in_row = 0, priority = -10,
         resume_count = resume_count + 1, inputs = coalesce(:inputs, inputs),
         inputs_digest = coalesce(:inputs_digest, inputs_digest), version_id = coalesce(:version_id, version_id),
         title = coalesce(:title, title), search_text = coalesce(:search_text, search_text), progress = :progress

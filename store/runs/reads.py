@@ -61,6 +61,7 @@ class RunRecord(NamedTuple):
     cancel_reason: str | None
     priority: int
     not_before: datetime | None
+    start_at: datetime | None
     deadline_seconds: float
     deadline_at: datetime | None
     owner: str | None
@@ -244,7 +245,7 @@ async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | No
 
     One statement whatever the number of runs asked for: it numbers the whole queue, which the queue limit bounds.
     """
-    order = (RUN.c.priority.desc(), RUN.c.id)
+    order = (RUN.c.priority, RUN.c.id)
     of_admitted = sa.func.row_number().over(partition_by=RUN.c.admitted, order_by=order)
     of_caller = sa.func.row_number().over(partition_by=RUN.c.caller_id, order_by=(RUN.c.admitted.desc(), *order))
     queue = (

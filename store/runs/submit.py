@@ -41,9 +41,20 @@ _JOIN_KEY = Sql(
     VALUES (:caller_id, :key, :run_id, :digest, :now) ON CONFLICT DO NOTHING
     """
 )
-# Walks the partial index of active runs; at most the queue limit of rows.
+# At most the queue limit of rows. The order, which the count does not need, is that of the index `ix_run_queue`:
+# without it PostgreSQL reads the whole table when most of it is one caller's queue, and so for every other caller, too.
 _COUNT_QUEUED = Sql(
-    "SELECT count(*) AS runs FROM run WHERE caller_id = :caller_id AND state = 'queued' AND ended_at IS NULL"
+    """
+    SELECT count(*) AS runs FROM (
+        SELECT 1 FROM run WHERE caller_id = :caller_id AND state = 'queued' AND NOT admitted
+        ORDER BY priority, id LIMIT :limit) AS queue
+    """
+)
+_COUNT_WAITING = Sql(
+    """
+    SELECT count(*) AS runs FROM run WHERE caller_id = :caller_id AND state IN ('queued', 'waiting')
+    AND ended_at IS NULL
+    """
 )
 # This close to the limit, starts count once more when they hold the slots row, so that each counts the others' runs.
 # Further away they need not: no server has as many writing connections.
@@ -52,11 +63,12 @@ _INSERT_RUN = Sql(
     """
     INSERT INTO run (id, caller_id, pipeline_id, version_id, pack, document, title, state, cause, client_name, rerun_of,
         inputs, inputs_digest, force, flight, idempotency_key, request_digest, cancel_requested, priority, admitted,
-        idle_since, deadline_seconds, epoch, next_seq, lost_in_row, resume_count, progress, search_text, from_memory,
-        created_at)
-    VALUES (:id, :caller_id, :pipeline_id, :version_id, :pack, :document, :title, 'queued', :cause, :client_name,
-        :rerun_of, :inputs, :inputs_digest, :force, :flight, :idempotency_key, :request_digest, :no, 0, :no, :now,
-        :deadline_seconds, 0, :next_seq, 0, 0, :progress, :search_text, :from_memory, :now)
+        start_at, not_before, idle_since, deadline_seconds, epoch, next_seq, lost_in_row, resume_count, progress,
+        search_text, from_memory, created_at)
+    VALUES (:id, :caller_id, :pipeline_id, :version_id, :pack, :document, :title, :state, :cause, :client_name,
+        :rerun_of, :inputs, :inputs_digest, :force, :flight, :idempotency_key, :request_digest, :no, 0, :no,
+        :start_at, :not_before, :now, :deadline_seconds, 0, :next_seq, 0, 0, :progress,
+        :search_text, :from_memory, :now)
     ON CONFLICT DO NOTHING
     """
 )
@@ -97,7 +109,7 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
     Args:
         conn: The transaction.
         new: The run.
-        queue_limit: Maximum number of waiting runs of the caller.
+        queue_limit: Maximum number of the caller's runs that wait for a slot, and of those that wait for their start.
         run_id: Its id; made here when absent.
 
     Raises:
@@ -106,6 +118,7 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
         QueueFullError: the caller has `queue_limit` runs waiting.
     """
     now = conn.now()
+    counts = _COUNT_QUEUED if _wait(new, now) is None else _COUNT_WAITING
     # A taken flight is rare and shows when the run is inserted. A key may belong to a start that joined
     # another's run.
     looks_first = new.idempotency_key is not None
@@ -113,7 +126,7 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
         if looks_first and (earlier := _earlier(conn, new, now)) is not None:
             return earlier
         try:
-            waiting = refuse_full(conn, new.caller_id, queue_limit)
+            waiting = refuse_full(conn, new.caller_id, queue_limit, counts)
         except QueueFullError:
             if looks_first or (earlier := _earlier(conn, new, now)) is None:
                 raise
@@ -121,22 +134,26 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
         run_id = run_id or new_id("run")
         if _insert(conn, new, run_id, now):
             _insert_steps(conn, new, run_id, now)
-            lock_slots(conn, new.caller_id)
             if conn.shared and waiting + _NEAR_FULL >= queue_limit:
-                refuse_full(conn, new.caller_id, queue_limit, own=1)
+                lock_slots(conn, new.caller_id)
+                refuse_full(conn, new.caller_id, queue_limit, counts, own=1)
+            if (seconds := _wait(new, now)) is not None:
+                return Submitted(run_id, wait_seconds=seconds)
             return Submitted(run_id, admitted=admit_new(conn, new.caller_id, run_id))
         # Another start has the same flight or key; on PostgreSQL perhaps a concurrent one that has committed by now.
         looks_first = True
     raise StoreError(f"A start of caller {new.caller_id} met {_TRIES} others that ended at once. Try again.")
 
 
-def refuse_full(conn: Connection, caller_id: str, queue_limit: int, *, own: int = 0) -> int:
+def refuse_full(
+    conn: Connection, caller_id: str, queue_limit: int, counts: Sql = _COUNT_QUEUED, *, own: int = 0
+) -> int:
     """Refuse a start if the caller's queue is full; return how many runs wait, without `own` of this unit.
 
     Raises:
         QueueFullError: the caller has `queue_limit` runs waiting.
     """
-    (queued,) = conn.all(_COUNT_QUEUED, {"caller_id": caller_id})
+    (queued,) = conn.all(counts, {"caller_id": caller_id, "limit": queue_limit + own})
     waiting: int = queued.runs - own
     if waiting >= queue_limit:
         raise QueueFullError(waiting)
@@ -156,6 +173,7 @@ def _insert(conn: Connection, new: NewRun, run_id: str, now: datetime) -> bool:
             "pack": new.pack,
             "document": new.document,
             "title": new.title,
+            "state": _first_state(new, now).value,
             "cause": new.cause,
             "client_name": new.client_name,
             "rerun_of": new.rerun_of,
@@ -166,6 +184,8 @@ def _insert(conn: Connection, new: NewRun, run_id: str, now: datetime) -> bool:
             "idempotency_key": new.idempotency_key,
             "request_digest": new.request_digest,
             "no": False,
+            "start_at": new.start_at,
+            "not_before": None if _wait(new, now) is None else new.start_at,
             "now": now,
             "deadline_seconds": new.deadline_seconds,
             "next_seq": 1 + _first_events(new),
@@ -196,15 +216,24 @@ def _insert_steps(conn: Connection, new: NewRun, run_id: str, now: datetime) -> 
     )
     events = _first_events(new)
     ledger = Ledger(conn, run_id, now, next_seq=1 + events, reserved=events)
-    ledger.run(None, RunState.QUEUED)
+    ledger.run(None, _first_state(new, now))
     for step_id, step in zip(ids, new.steps, strict=True):
         if step.reused_attempt is not None:
             _reuse(conn, ledger, run_id, step_id, step)
     ledger.write()
 
 
+def _wait(new: NewRun, now: datetime) -> float | None:
+    """Return the seconds until a new run may start; None when it may start now."""
+    return None if new.start_at is None or new.start_at <= now else (new.start_at - now).total_seconds()
+
+
+def _first_state(new: NewRun, now: datetime) -> RunState:
+    return RunState.QUEUED if _wait(new, now) is None else RunState.WAITING
+
+
 def _first_events(new: NewRun) -> int:
-    """Count a new run's events: one for its queueing, one for each reused step."""
+    """Count a new run's events: one for its state, one for each reused step."""
     return 1 + sum(step.reused_attempt is not None for step in new.steps)
 
 

@@ -98,6 +98,7 @@ class NewRun:
     request_digest: str | None = None
     search_text: str = ""
     from_memory: str | None = None
+    start_at: datetime | None = None
 
 
 class Submitted(NamedTuple):
@@ -107,12 +108,14 @@ class Submitted(NamedTuple):
         coalesced: The caller already had the same run active.
         replayed: An earlier call with the same idempotency key started the run.
         admitted: Whether the run that this call made has a slot: claim it in the same unit, or offer it.
+        wait_seconds: Time until its start, if that is later.
     """
 
     run_id: str
     coalesced: bool = False
     replayed: bool = False
     admitted: bool = False
+    wait_seconds: float | None = None
 
     @property
     def started(self) -> bool:

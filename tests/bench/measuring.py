@@ -14,6 +14,7 @@ from typing import Literal
 from runner.excerpts import excerpt
 from tests.bench import rows
 from tests.bench.agents import agents
+from tests.bench.fairness import fairness, fairness_postgresql
 from tests.bench.figures import Counts, Figure, MissingError
 from tests.bench.mcp import mcp
 from tests.bench.memory import memory
@@ -30,6 +31,8 @@ ROWS: dict[str, Row] = {
     "postgres": postgres,
     "start": rows.start,
     "recovery": rows.recovery,
+    "fairness": fairness,
+    "fairness-postgresql": fairness_postgresql,
     "graphql": rows.graphql,
     "mcp": mcp,
     "history": rows.history,

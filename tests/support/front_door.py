@@ -137,6 +137,7 @@ async def command(
 
 
 _TYPES = {
+    "startAt": "DateTime",
     "pipeline": "ID!",
     "pack": "ID!",
     "id": "ID!",

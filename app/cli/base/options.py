@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from math import inf, nan
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,19 @@ import typer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+def with_zone(given: str | None) -> str | None:
+    """Return a time in the form of the API."""
+    if given is None:
+        return None
+    try:
+        then = datetime.fromisoformat(given)
+    except ValueError as error:
+        raise typer.BadParameter(f"`{given}` is not a time such as 2030-01-31T06:00+01:00.") from error
+    if then.tzinfo is None:
+        raise typer.BadParameter(f"`{given}` has no time zone: append Z for UTC, or an offset such as +01:00.")
+    return then.isoformat(timespec="milliseconds")
 
 
 def number(least: float, most: float | None = None, *, whole: bool = True) -> Callable[[str | float], float]:
@@ -95,6 +109,16 @@ RunId = Annotated[
         help="The run's id, run_…, or a unique prefix of it; `@last` is your newest run.",
         show_default=False,
         callback=whole_ids("run"),
+    ),
+]
+StartAt = Annotated[
+    str | None,
+    typer.Option(
+        "--start-at",
+        metavar="TIME",
+        help="Start later: a time with its zone, such as 2030-01-31T06:00+01:00. Use --detach not to wait for it.",
+        show_default=False,
+        callback=with_zone,
     ),
 ]
 IdempotencyKey = Annotated[

@@ -31,11 +31,12 @@ RUN_PIPELINE = (
     + """
 mutation CliRunPipeline(
   $pipeline: ID!, $inputs: JSON!, $fromMemory: [LearnedField!]!, $version: Int, $title: String, $deadlineSeconds: Float,
-  $idempotencyKey: String, $force: Boolean!, $agent: String, $dryRun: Boolean!
+  $startAt: DateTime, $idempotencyKey: String, $force: Boolean!, $agent: String, $dryRun: Boolean!
 ) {
   result: runPipeline(
     pipeline: $pipeline, inputs: $inputs, fromMemory: $fromMemory, version: $version, title: $title,
-    deadlineSeconds: $deadlineSeconds, idempotencyKey: $idempotencyKey, force: $force, agent: $agent, dryRun: $dryRun
+    deadlineSeconds: $deadlineSeconds, startAt: $startAt, idempotencyKey: $idempotencyKey, force: $force,
+    agent: $agent, dryRun: $dryRun
   ) {
     __typename"""
     + _STARTED
@@ -51,11 +52,11 @@ RUN_PACK = (
     + """
 mutation CliRunPack(
   $pack: ID!, $input: JSON!, $fromMemory: [LearnedField!]!, $version: String, $force: Boolean!,
-  $idempotencyKey: String, $dryRun: Boolean!
+  $startAt: DateTime, $idempotencyKey: String, $dryRun: Boolean!
 ) {
   result: runPack(
     pack: $pack, input: $input, fromMemory: $fromMemory, version: $version, force: $force,
-    idempotencyKey: $idempotencyKey, dryRun: $dryRun
+    startAt: $startAt, idempotencyKey: $idempotencyKey, dryRun: $dryRun
   ) {
     __typename"""
     + _STARTED

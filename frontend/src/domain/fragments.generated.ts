@@ -173,7 +173,9 @@ export type WaitReason =
   /** The delay before the next attempt. */
   | 'RETRY'
   /** A free worker, or a free slot within the caller's limit of concurrent runs. */
-  | 'SLOT';
+  | 'SLOT'
+  /** The start time that was asked for. */
+  | 'START_TIME';
 
 export type FailurePartsFragment = { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown };
 

@@ -1,4 +1,4 @@
-"""Which runs are admitted, and what limits admission."""
+"""Which runs are admitted, what limits admission, and when a run may start."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ depends_on = None
 _ADMITTED = sa.text("admitted")
 _QUEUED = sa.text("state = 'queued' AND NOT admitted")
 _WAITS = sa.text("not_before IS NOT NULL")
-_RUN = sa.table("run", sa.column("state", sa.String()), sa.column("admitted", sa.Boolean()))
+_RUN = sa.table(
+    "run", sa.column("state", sa.String()), sa.column("admitted", sa.Boolean()), sa.column("priority", sa.Integer())
+)
 
 
 def upgrade() -> None:
-    """Admit what workers hold; the server admits queued runs when it starts, since the limit is a setting."""
+    """Admit what workers hold; the server admits queued runs when it starts, since the limit is a setting.
+
+    The order by priority and id becomes that of an index, so the priority of what comes first is the lowest.
+    """
     op.create_table(
         "admission",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -27,7 +32,9 @@ def upgrade() -> None:
         sa.Column("pause_reason", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_admission")),
     )
+    op.add_column("run", sa.Column("start_at", sa.DateTime(timezone=True), nullable=True))
     op.add_column("run", sa.Column("admitted", sa.Boolean(), nullable=True))
+    op.execute(_RUN.update().where(_RUN.c.priority != 0).values(priority=-_RUN.c.priority))
     op.execute(_RUN.update().values(admitted=_RUN.c.state.in_(("running", "cancelling"))))
     with op.batch_alter_table("run", schema=None) as batch_op:
         batch_op.alter_column("admitted", existing_type=sa.Boolean(), nullable=False)
@@ -40,6 +47,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     for index in ("ix_run_not_before", "ix_run_queue", "ix_run_admitted"):
         op.drop_index(index, "run")
+    op.execute(_RUN.update().where(_RUN.c.priority != 0).values(priority=-_RUN.c.priority))
     with op.batch_alter_table("run", schema=None) as batch_op:
         batch_op.drop_column("admitted")
+        batch_op.drop_column("start_at")
     op.drop_table("admission")

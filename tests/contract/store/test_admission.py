@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,13 +15,15 @@ from store.runs.admission import readmit, set_caller_limit, uneven_callers
 from store.runs.claim import claim, due, release_leases, snapshot
 from store.runs.claimed_run import release
 from store.runs.commands import request_cancel, resume
-from store.runs.unit_types import Claim, Fail, NotClaimed, Refusal, Resume, ResumeStep, Succeed, Wait
-from store.states import AttemptState
+from store.runs.unit_types import Claim, Fail, NotClaimed, QueueFullError, Refusal, Resume, ResumeStep, Succeed, Wait
+from store.states import AttemptState, RunState
 from tests.support.heard import Heard
 from tests.support.rows import caller
 from tests.support.runs import FAILURE, LEASE, Worker, claimed, expire_lease, submitted, working
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from store.database.engine import Store
 
 _ADMITTED = Sql("SELECT id FROM run WHERE admitted ORDER BY id")
@@ -231,3 +234,60 @@ async def test_units_that_race_neither_pass_the_limit_nor_leave_a_slot_free(stor
         taken = [row for row in active if row.admitted]  # type: ignore[union-attr]
         assert len(taken) == min(3, len(active))
     assert ended > 12
+
+
+# ------------------------------------------------------------------------------------------------ start times
+
+
+async def _now(store: Store) -> datetime:
+    return await store.write(lambda conn: conn.now())
+
+
+async def test_a_run_with_a_start_time_waits_for_it_and_takes_no_slot(store: Store):
+    ada = await caller(store)
+    await store.write(set_caller_limit, 1)
+    then = await _now(store) + timedelta(hours=1)
+    later = await submitted(store, ada.id, 1, start_at=then)
+    (other,) = await starts(store, ada.id, 1)
+    assert (later.admitted, later.wait_seconds) == (False, pytest.approx(3600, abs=5))
+    assert await offered(store) == [other]
+    waits = [found for found in await store.write(due, LEASE) if found.run_id == later.run_id]
+    assert [(found.not_before, found.wait_seconds) for found in waits] == [(then, pytest.approx(3600, abs=60))]
+    refused = await claimed(store, later.run_id)
+    assert isinstance(refused, NotClaimed)
+    assert refused.reason is Refusal.LATER
+    await store.write(request_cancel, other, None)
+    taken = await store.write(claim, later.run_id, owner="w", lease_seconds=LEASE, waited_for=then)
+    assert isinstance(taken, Claim)
+    assert taken.deadline_at == taken.now + timedelta(seconds=60), "its deadline begins now"
+
+
+async def test_a_run_whose_start_time_has_passed_is_queued_at_once(store: Store):
+    ada = await caller(store)
+    made = await submitted(store, ada.id, 1, start_at=await _now(store) - timedelta(hours=1))
+    assert (made.admitted, made.wait_seconds) == (True, None)
+
+
+async def test_a_run_that_waits_for_its_start_can_be_cancelled(store: Store):
+    ada = await caller(store)
+    later = await submitted(store, ada.id, 1, start_at=await _now(store) + timedelta(hours=1))
+    assert await store.write(request_cancel, later.run_id, None) is RunState.CANCELLED
+    assert await store.write(due, LEASE) == []
+
+
+async def test_equal_starts_share_one_run_that_waits_for_its_start(store: Store):
+    ada = await caller(store)
+    then = await _now(store) + timedelta(hours=1)
+    first = await submitted(store, ada.id, 1, start_at=then, flight="tea")
+    joined = await submitted(store, ada.id, 1, flight="tea")
+    assert (joined.run_id, joined.coalesced) == (first.run_id, True)
+
+
+async def test_runs_that_wait_for_their_start_count_for_the_queue_limit(store: Store):
+    ada = await caller(store)
+    then = await _now(store) + timedelta(hours=1)
+    for _ in range(2):
+        await submitted(store, ada.id, 1, start_at=then, queue_limit=2)
+    with pytest.raises(QueueFullError):
+        await submitted(store, ada.id, 1, start_at=then, queue_limit=2)
+    assert (await submitted(store, ada.id, 1, queue_limit=2)).admitted, "they take no place in the queue"

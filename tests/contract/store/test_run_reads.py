@@ -190,8 +190,8 @@ async def test_queued_runs_know_their_place(store: Store):
     await run(store, ada.id, number=2, state="queued", admitted=True)
     theirs = await run(store, bob.id, number=3, state="queued", admitted=True)
     last = await run(store, ada.id, number=4, state="queued")
-    rescued = await run(store, bob.id, number=5, state="queued", priority=10, admitted=True)
-    behind = await run(store, bob.id, number=6, state="queued", priority=10)
+    rescued = await run(store, bob.id, number=5, state="queued", priority=-10, admitted=True)
+    behind = await run(store, bob.id, number=6, state="queued", priority=-10)
     done = await run(store, ada.id, number=7)
     places = await queue_places(store, [last, rescued, theirs, behind, done])
     assert places == {

@@ -164,6 +164,7 @@ async def test_an_idempotency_key_gets_its_run_in_any_state_and_clashes_with_ano
 
 async def test_starts_at_the_same_moment_never_exceed_the_queue_limit(store: Store):
     ada = await caller(store)
+    await store.write(set_caller_limit, 0)  # all of them wait
     for limit in range(2, 40, 2):
         answers = await asyncio.gather(
             *(submitted(store, ada.id, queue_limit=limit) for _ in range(16)), return_exceptions=True
@@ -174,6 +175,7 @@ async def test_starts_at_the_same_moment_never_exceed_the_queue_limit(store: Sto
 
 async def test_a_full_queue_keeps_nobody_from_joining_a_run_that_is_in_it(store: Store):
     ada = await caller(store)
+    await store.write(set_caller_limit, 0)  # all of them wait
     first = await submitted(store, ada.id, flight="tea", queue_limit=1)
     joined = await submitted(store, ada.id, flight="tea", queue_limit=1)
     assert (joined.run_id, joined.coalesced) == (first.run_id, True)
@@ -183,6 +185,7 @@ async def test_a_full_queue_keeps_nobody_from_joining_a_run_that_is_in_it(store:
 
 async def test_beyond_the_queue_limit_starts_are_refused(store: Store):
     ada = await caller(store)
+    await store.write(set_caller_limit, 0)  # all of them wait
     for _ in range(3):
         await submitted(store, ada.id, queue_limit=3)
     with pytest.raises(QueueFullError) as refused:
@@ -530,7 +533,7 @@ async def test_a_released_run_goes_first_and_its_attempt_is_lost(store: Store):
     await store.write(release, worker.fence, (worker.step_id, worker.attempt_id), "the server stops")
     found = await store.write(due, LEASE)
     assert [each.run_id for each in found] == [first.run_id, second.run_id]
-    assert found[0].priority > found[1].priority
+    assert found[0].priority < found[1].priority
     again = await working(store, first.run_id, owner="w2")
     assert again.claim.steps[0].state is StepState.PENDING
     assert again.claim.lost_attempt is None

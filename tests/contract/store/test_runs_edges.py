@@ -145,7 +145,7 @@ async def test_what_a_lost_worker_had_under_way_is_due_before_what_waits(store: 
     await expire_lease(store, lost)
     found = await store.write(due, LEASE)
     assert [each.run_id for each in found] == [lost, waiting]
-    assert found[0].priority > found[1].priority
+    assert found[0].priority < found[1].priority
 
 
 async def test_a_worker_can_let_go_of_what_it_cannot_go_on_with(store: Store):

@@ -157,8 +157,8 @@ async def test_lists_are_answered_from_an_index(tmp_path: Path, name: str):
 
 
 #: Modules of `store.runs` with units of work; the others only read.
-#: What may be walked: active or admitted runs, and callers.
-FEW = re.compile("ix_run_active|ix_run_admitted|SCAN caller_slot")
+#: What may be walked: active, queued or admitted runs.
+FEW = re.compile("ix_run_active|ix_run_admitted|ix_run_queue|SCAN (waiting|queue)")
 UNITS = (
     "admission",
     "claim",

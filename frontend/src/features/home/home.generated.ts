@@ -174,7 +174,9 @@ export type WaitReason =
   /** The delay before the next attempt. */
   | 'RETRY'
   /** A free worker, or a free slot within the caller's limit of concurrent runs. */
-  | 'SLOT';
+  | 'SLOT'
+  /** The start time that was asked for. */
+  | 'START_TIME';
 
 export type HomeQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -10,11 +10,13 @@ from schema.memory.commands import MemoryMutations
 from schema.packs.mcp_servers import McpServerMutations
 from schema.pipelines.commands import PipelineMutations
 from schema.runs.commands import RunMutations
+from schema.server.server import ServerMutations
 
 
 # The SDL lists the fields in reverse order of the bases.
 @strawberry.type(description="The root of all commands. Fields run in order, one at a time.")
 class Mutation(
+    ServerMutations,
     McpServerMutations,
     CredentialMutations,
     CallerMutations,

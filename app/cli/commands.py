@@ -18,7 +18,7 @@ from app.cli.runs import commands, listing
 from app.cli.runs.promote import promote
 from app.cli.runs.route import route
 from app.cli.runs.transcript import transcript
-from app.cli.server import connect, machine, mcp
+from app.cli.server import admission, connect, machine, mcp
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -75,6 +75,8 @@ cli.add_typer(tokens, name="token")
 cli.add_typer(credentials, name="credential")
 cli.command()(connect.connect)
 cli.command()(mcp.mcp)
+cli.command()(admission.pause)
+cli.command()(admission.unpause)
 cli.command()(machine.doctor)
 cli.command()(machine.migrate)
 cli.command()(machine.backup)

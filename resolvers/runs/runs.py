@@ -95,6 +95,8 @@ def run_actions(context: Context, run: RunRecord) -> tuple[RunAction, ...]:
 
 def queue_message(place: Ahead | None) -> str:
     """Describe what a queued run waits for."""
+    if place is not None and place.paused:
+        return "starts are paused by an operator"
     if place is None or place.of_all == 0:
         return "starts next"
     if place.of_caller == 0:

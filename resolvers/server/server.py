@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from catalog.metadata import incomplete_packs
 from resolvers.operations import operation
 from resolvers.permissions import visible_to
+from resolvers.server.admission import admission_pause
 from runner.excerpts import excerpt
 from runner.packs.availability import pack_requirements
 from store.database.errors import StoreError
@@ -75,6 +76,7 @@ async def health(context: Context) -> list[HealthCheck]:
     disk = await asyncio.to_thread(_disk, context)
     return [
         store,
+        await _admission(context),
         _vault(context),
         disk,
         await _artifacts(context),
@@ -82,6 +84,15 @@ async def health(context: Context) -> list[HealthCheck]:
         await asyncio.to_thread(_programs, context),
         *(_mounted(mounted) for mounted in context.services.mounts.servers()),
     ]
+
+
+async def _admission(context: Context) -> HealthCheck:
+    pause = await admission_pause(context)
+    if pause is None:
+        return HealthCheck("admission", True, "Runs are admitted.")
+    reason = f": {pause.reason}" if pause.reason else ""
+    message = f"Paused by {pause.by} at {pause.at:%Y-%m-%d %H:%M} UTC{reason}. `packline unpause` admits runs again."
+    return HealthCheck("admission", False, message)
 
 
 def _mounted(mounted: MountStatus) -> HealthCheck:

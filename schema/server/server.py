@@ -2,13 +2,15 @@
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
+from resolvers.server.admission import admission_pause, set_admission
 from resolvers.server.server import count_queued, count_running, get_server, health, is_accepting, list_settings
 from schema.base.context import Info
 from schema.base.directives import Requires
+from schema.base.problems import ForbiddenProblem, refusable
 from schema.base.scalars import JSON, Long
 from schema.guard.guarded_schema import GuardedSchema
 from schema.packs.packs import PackSource
@@ -127,6 +129,13 @@ class Setting:
         )
 
 
+@strawberry.type(description="Since when an operator has admission paused: no new run starts, what runs goes on.")
+class AdmissionPause:
+    at: datetime = strawberry.field(description="When admission was paused.")
+    by: str = strawberry.field(description="Subject of the operator.")
+    reason: str | None = strawberry.field(description="Why, if the operator said so.")
+
+
 @strawberry.type(description="Information about the server.")
 class Server:
     version: str = strawberry.field(description="Version of Packline.")
@@ -138,6 +147,11 @@ class Server:
     @strawberry.field(description="Whether the server accepts new runs. False while it shuts down.")
     def accepting(self, info: Info) -> bool:
         return is_accepting(info.context.context)
+
+    @strawberry.field(description="The pause of admission. Null while runs are admitted.")
+    async def admission_pause(self, info: Info) -> AdmissionPause | None:
+        pause = await admission_pause(info.context.context)
+        return None if pause is None else AdmissionPause(at=pause.at, by=pause.by, reason=pause.reason)
 
     @strawberry.field(
         description="Number of runs waiting for a worker: of all callers with the scope OBSERVE, otherwise "
@@ -187,3 +201,34 @@ class ServerQueries:
     )
     async def settings(self, info: Info) -> list[Setting]:
         return [Setting.of(known) for known in await list_settings(info.context.context)]
+
+
+@strawberry.type(description="Admission was paused, or the pause was ended.")
+class SetAdmissionSuccess:
+    server: Server = strawberry.field(description="The server in its current state.")
+
+
+SetAdmissionResult = Annotated[
+    SetAdmissionSuccess | ForbiddenProblem,
+    strawberry.union("SetAdmissionResult", description="The result of setAdmission."),
+]
+
+
+@strawberry.type
+class ServerMutations:
+    @strawberry.mutation(
+        description="Pauses admission for maintenance, or ends the pause, on all servers of the database. While "
+        "admission is paused no new run starts; runs in progress continue, and starts are queued.",
+        directives=[Requires(scope=Scope.MANAGE)],
+    )
+    @refusable
+    async def set_admission(
+        self,
+        info: Info,
+        paused: Annotated[bool, strawberry.argument(description="Whether admission is paused.")],
+        reason: Annotated[
+            str | None, strawberry.argument(description="Why, shown to everyone; shortened to 500 characters.")
+        ] = None,
+    ) -> SetAdmissionResult | None:
+        await set_admission(info.context.context, paused=paused, reason=reason)
+        return SetAdmissionSuccess(server=Server(version=await get_server(info.context.context)))

@@ -256,6 +256,7 @@ class RunEventRow(SQLModel, table=True):
 
 
 RUN = table_of(RunRow)
+ADMISSION = table_of(AdmissionRow)
 RUN_STEP = table_of(RunStepRow)
 ATTEMPT = table_of(AttemptRow)
 JOINED_KEY = table_of(JoinedKeyRow)

@@ -7,13 +7,16 @@ unit of every process decides by the same values; without the row nothing is lim
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from store.database.dialects import Sql
+from store.database.dialects import Sql, some_instant
 from store.database.wakes import Topic
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from store.database.dialects import Connection, Row
+    from store.database.engine import Store
 
 #: Priority of what was under way before, and of a resume: it comes before new runs, which have 0.
 UNDER_WAY = -10
@@ -59,6 +62,20 @@ _TAKE_BACK = Sql(
         FOR UPDATE SKIP LOCKED)
     """
 )
+_PAUSE = Sql(
+    """
+    UPDATE admission SET paused_at = coalesce(paused_at, :now), paused_by = :by, pause_reason = :reason WHERE id = 1
+    """
+)
+_UNPAUSE = Sql("UPDATE admission SET paused_at = NULL, paused_by = NULL, pause_reason = NULL WHERE id = 1")
+# Those that have begun keep their slots: a server that stops releases what it runs, and it goes on at the next start.
+_TAKE_BACK_NEW = Sql(
+    """
+    UPDATE run SET admitted = false WHERE id IN (
+        SELECT id FROM run WHERE admitted AND state = 'queued' AND deadline_at IS NULL FOR UPDATE SKIP LOCKED)
+    """
+)
+_FIND_PAUSE = Sql("SELECT paused_at, paused_by, pause_reason FROM admission WHERE id = 1 AND paused_at IS NOT NULL")
 _SET_LIMIT = Sql(
     """
     INSERT INTO admission (id, caller_limit) VALUES (1, :limit)
@@ -118,6 +135,32 @@ def readmit(conn: Connection, caller_id: str) -> None:
         conn.run(_TAKE_BACK, {"caller_id": caller_id, "limit": row.caller_limit})
     while (admitted := _admit_next(conn, caller_id)) is not None:
         offer(conn, admitted.id, admitted.priority)
+
+
+class Pause(NamedTuple):
+    """A pause of admission; `by` is the subject of the operator."""
+
+    at: datetime
+    by: str
+    reason: str | None
+
+
+def pause_admission(conn: Connection, by: str, reason: str | None) -> None:
+    """Admit no more runs, and take back those that have not begun; of a second pause only the reason is new."""
+    conn.run(_PAUSE, {"now": conn.now(), "by": by, "reason": reason})
+    conn.run(_TAKE_BACK_NEW)
+
+
+def unpause_admission(conn: Connection) -> None:
+    """Admit runs again; `readmit` then applies the limit to what is queued."""
+    conn.run(_UNPAUSE)
+
+
+async def find_pause(store: Store) -> Pause | None:
+    """Return the pause of admission; None when there is none."""
+    for row in await store.rows(_FIND_PAUSE):
+        return Pause(some_instant(row.paused_at), row.paused_by, row.pause_reason)
+    return None
 
 
 def _admit_next(conn: Connection, caller_id: str) -> Row | None:

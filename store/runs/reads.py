@@ -24,7 +24,7 @@ from store.database.paging import (
     words_in,
     words_in_json,
 )
-from store.models.runs import RUN
+from store.models.runs import ADMISSION, RUN
 from store.states import FINAL_RUN_STATES, HELD_RUN_STATES, RunCause, RunState
 
 if TYPE_CHECKING:
@@ -95,12 +95,15 @@ class RunPayload(NamedTuple):
 class Ahead(NamedTuple):
     """How many queued runs start before one, among all that may hold it up, and among those of its caller.
 
+    `paused` says that it starts only once an operator ends the pause of admission.
+
     Other callers' runs hold up an admitted run until there is a free lane; a run that is not admitted waits for runs of
     its caller alone.
     """
 
     of_all: int
     of_caller: int
+    paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +249,7 @@ async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | No
     One statement whatever the number of runs asked for: it numbers the whole queue, which the queue limit bounds.
     """
     order = (RUN.c.priority, RUN.c.id)
+    is_paused = sa.exists().where(ADMISSION.c.paused_at.is_not(None))
     of_admitted = sa.func.row_number().over(partition_by=RUN.c.admitted, order_by=order)
     of_caller = sa.func.row_number().over(partition_by=RUN.c.caller_id, order_by=(RUN.c.admitted.desc(), *order))
     queue = (
@@ -254,14 +258,15 @@ async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | No
             RUN.c.caller_id,
             (sa.case((RUN.c.admitted, of_admitted), else_=of_caller) - 1).label("of_all"),
             (of_caller - 1).label("of_caller"),
+            sa.and_(~RUN.c.admitted, is_paused).label("paused"),
         )
         .where(RUN.c.state == RunState.QUEUED.value)
         .subquery()
     )
-    wanted = sa.select(queue.c.id, queue.c.of_all, queue.c.of_caller).where(queue.c.id.in_(ids))
+    wanted = sa.select(queue.c.id, queue.c.of_all, queue.c.of_caller, queue.c.paused).where(queue.c.id.in_(ids))
     if visible_to is not None:
         wanted = wanted.where(queue.c.caller_id == visible_to)
-    return {row.id: Ahead(row.of_all, row.of_caller) for row in await store.read(wanted)}
+    return {row.id: Ahead(row.of_all, row.of_caller, bool(row.paused)) for row in await store.read(wanted)}
 
 
 async def newest_runs(

@@ -141,6 +141,7 @@ ANSWERS = {
     "audit": f"nodes {{ action accepted actor {{ subject }} target {{ id }} detail }} {_PAGE}",
     "server": "version accepting queuedRuns runningRuns health { name ok } runLimits { concurrentRuns steps }",
     "settings": "name value source",
+    "set_admission": "server { admissionPause { at by reason } }",
 }
 #: Root fields that are not named after their operation.
 _FIELDS = {

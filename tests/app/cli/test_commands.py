@@ -1002,6 +1002,24 @@ def test_tokens_are_listed_without_those_that_ended(packline, server):
     assert "expired" in everything
 
 
+def test_admission_is_paused_and_the_pause_is_ended(packline, server):
+    counts = {"queuedRuns": 3, "runningRuns": 1}
+    paused = {"admissionPause": {"at": AT, "by": "olga", "reason": "new disk"}, **counts}
+    server.answers["CliSetAdmission"] = {"result": {"__typename": "SetAdmissionSuccess", "server": paused}}
+    assert packline("pause", "--reason", "new disk", "--text").out == "Admission is paused: 3 queued, 1 in progress.\n"
+    assert server.asked_for("CliSetAdmission")[0] == {"paused": True, "reason": "new disk"}
+    ended = {"admissionPause": None, **counts}
+    server.answers["CliSetAdmission"] = {"result": {"__typename": "SetAdmissionSuccess", "server": ended}}
+    assert packline("unpause", "--text").out == "Runs are admitted: 3 queued, 1 in progress.\n"
+    assert packline("unpause", "--json").lines[-1] == {"type": "admission", **ended}
+
+
+def test_a_run_can_be_started_later(packline, server):
+    for given, said in (("tomorrow", "is not a time"), ("2030-01-31T06:00", "has no time zone")):
+        refused = packline("run", "deck", "--start-at", given)
+        assert (refused.status, said in refused.err) == (2, True)
+
+
 def test_a_token_is_revoked(packline, server):
     server.answers["CliRevokeToken"] = {"result": {"__typename": "RevokeTokenSuccess", "token": token(revokedAt=AT)}}
     assert packline("token", "revoke", "tok_1", "--text").out == "ci (tok_1) is revoked.\n"

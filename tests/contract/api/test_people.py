@@ -59,3 +59,19 @@ async def test_the_server_tells_of_itself(api: Api) -> None:
     assert settings["PACKLINE_CALLER_CONCURRENT_RUNS"]["value"] == 2
     assert settings["PACKLINE_BOOTSTRAP_TOKEN"]["value"] is None
     assert (await api.refusal("settings")).code == "FORBIDDEN"
+
+
+@states("set_admission", "server", "run_pack", "wait_run")
+async def test_an_operator_pauses_admission_and_ends_the_pause(api: Api) -> None:
+    assert (await api.refusal("set_admission", paused=True)).code == "FORBIDDEN"
+    paused = (await api.admin.call("set_admission", paused=True, reason="new disk"))["server"]["admissionPause"]
+    try:
+        assert (paused["by"], paused["reason"]) == ("admin", "new disk")
+        run = (await api.me.call("run_pack", pack="test.echo", input={"text": "later"}))["run"]
+        assert run["state"] == "QUEUED"
+        checks = {check["name"]: check["ok"] for check in (await api.me.call("server"))["health"]}
+        assert checks["admission"] is False
+    finally:
+        ended = await api.admin.call("set_admission", paused=False)
+    assert ended["server"]["admissionPause"] is None
+    assert (await api.me.call("wait_run", id=run["id"], waitSeconds=20))["run"]["state"] == "SUCCEEDED"

@@ -11,10 +11,18 @@ import pytest
 
 from store.database.dialects import Sql
 from store.database.wakes import Topic
-from store.runs.admission import readmit, set_caller_limit, uneven_callers
+from store.runs.admission import (
+    find_pause,
+    pause_admission,
+    readmit,
+    set_caller_limit,
+    uneven_callers,
+    unpause_admission,
+)
 from store.runs.claim import claim, due, release_leases, snapshot
 from store.runs.claimed_run import release
 from store.runs.commands import request_cancel, resume
+from store.runs.reads import queue_places
 from store.runs.unit_types import Claim, Fail, NotClaimed, QueueFullError, Refusal, Resume, ResumeStep, Succeed, Wait
 from store.states import AttemptState, RunState
 from tests.support.heard import Heard
@@ -291,3 +299,45 @@ async def test_runs_that_wait_for_their_start_count_for_the_queue_limit(store: S
     with pytest.raises(QueueFullError):
         await submitted(store, ada.id, 1, start_at=then, queue_limit=2)
     assert (await submitted(store, ada.id, 1, queue_limit=2)).admitted, "they take no place in the queue"
+
+
+# ------------------------------------------------------------------------------------------------ a pause
+
+
+async def test_a_pause_keeps_new_runs_from_starting_and_lets_go_on_what_runs(store: Store):
+    ada = await caller(store)
+    await store.write(set_caller_limit, 2)
+    running, queued, waiting = await starts(store, ada.id, 3)
+    worker = await working(store, running)
+    await worker.start()
+    await store.write(pause_admission, "olga", "new disk")
+    assert await admitted(store) == [running]
+    (late,) = await starts(store, ada.id, 1)
+    await store.write(release, worker.fence, None, "the server stops")
+    assert await offered(store) == [running], "it goes on at the next start of a server"
+    assert isinstance(await claimed(store, running, owner="w2"), Claim)
+    await recompute(store)
+    assert await admitted(store) == [running]
+    places = await queue_places(store, [queued])
+    assert places[queued].paused
+    pause = await find_pause(store)
+    assert pause is not None
+    assert (pause.by, pause.reason) == ("olga", "new disk")
+    await store.write(unpause_admission)
+    await recompute(store)
+    assert await admitted(store) == [running, queued]
+    assert await find_pause(store) is None
+    assert {waiting, late}.isdisjoint(await admitted(store))
+
+
+async def test_a_second_pause_keeps_when_the_first_began(store: Store):
+    await store.write(set_caller_limit, 2)
+    await store.write(pause_admission, "olga", None)
+    first = await find_pause(store)
+    await store.write(pause_admission, "otto", "still")
+    second = await find_pause(store)
+    assert first is not None
+    assert second is not None
+    assert (second.at, second.by, second.reason) == (first.at, "otto", "still")
+    await store.write(set_caller_limit, 3)
+    assert await find_pause(store) == second, "it outlasts the start of a server"

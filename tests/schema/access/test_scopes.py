@@ -153,6 +153,7 @@ ASKED: dict[str, Callable[[World], Awaitable[dict[str, Any]]]] = {
     "forgetMemory": lambda _: _of(scope="pack:test.echo"),
     "setDefault": lambda _: _of(target="test.style", field="PERSONA", rule="EXCLUDED"),
     "setLearning": lambda _: _of(paused=False),
+    "setAdmission": lambda _: _of(paused=False),
     "promoteRun": lambda world: _of(id=world.run["id"]),
     "pinArtifact": lambda world: _of(id=world.artifact),
     "releaseArtifact": lambda world: _of(id=world.quarantined()),

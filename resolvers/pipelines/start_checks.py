@@ -18,15 +18,16 @@ from runner.definitions.preflight import preflight
 from runner.definitions.step_inputs import without_session
 from runner.excerpts import excerpt, plain_text
 from runner.issues import MAX_ISSUES, Issue, argument_error, did_you_mean, error, shown
-from runner.json_values import canonical_json, forbidden_text
+from runner.json_values import canonical_json, digest, forbidden_text
 from runner.packs.schemas import input_checker
 from runner.processes.pack_modules import package_of
 from runner.schemas.pydantic_messages import needed
+from runner.templates.plan import TemplateError
 from runner.tracebacks import in_one_line
 from store.runs.unit_types import NewStep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from pydantic_core import ErrorDetails
@@ -85,6 +86,26 @@ def refuse_bad_start(
         issues.extend(issue.under_argument(name) for issue in forbidden_text(text))
     if issues:
         raise Invalid(issues)
+
+
+def concurrency_of(
+    compiled: CompiledPipeline, pipeline_id: str | None, inputs: Mapping[str, JSONValue]
+) -> tuple[str | None, int | None]:
+    """Return which runs count together with one of these inputs, and how many of them are admitted at a time.
+
+    Only a digest of the key is stored, since inputs may be secret.
+
+    Raises:
+        Invalid: An input that the key needs is missing.
+    """
+    if compiled.concurrency is None:
+        return None, None
+    try:
+        group = compiled.concurrency_group(inputs)
+    except TemplateError as missing:
+        message = f"The concurrency key of the pipeline cannot be resolved: {missing.reason}."
+        raise Invalid([error(("inputs",), "unresolved_key", message, missing.hint)]) from missing
+    return digest(f"{pipeline_id}\n{group}"), compiled.concurrency.limit
 
 
 def wait_out_of_range(wait_seconds: int, longest: int) -> Issue:

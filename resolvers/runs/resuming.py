@@ -11,6 +11,7 @@ from resolvers.artifacts.unreadable import unreadable_inputs
 from resolvers.operations import operation
 from resolvers.permissions import changeable_run, readable_run
 from resolvers.pipelines.start_checks import (
+    concurrency_of,
     named,
     no_longer_fits,
     not_from_memory,
@@ -246,6 +247,7 @@ async def rerun_run(
         steps = _with_reused(found, plan, steps)
     labels = Labels.of(context, values, title=found.title if values == before else None, name=target.compiled.name)
     declared = target.compiled.deadline_seconds if target.changed else None
+    group, group_limit = concurrency_of(target.compiled, found.pipeline_id, values)
     new = NewRun(
         caller_id=context.caller.id,
         title=labels.title,
@@ -265,6 +267,8 @@ async def rerun_run(
         request_digest=request,
         search_text=labels.search_text,
         from_memory=named(from_memory),
+        concurrency_key=group,
+        concurrency_limit=group_limit,
     )
     try:
         return await start(context, new, wait_seconds, warnings)

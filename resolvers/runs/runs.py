@@ -97,6 +97,8 @@ def queue_message(place: Ahead | None) -> str:
     """Describe what a queued run waits for."""
     if place is not None and place.paused:
         return "starts are paused by an operator"
+    if place is not None and place.is_held_back and place.of_caller == 0:
+        return "waits for another run of its pipeline"
     if place is None or place.of_all == 0:
         return "starts next"
     if place.of_caller == 0:

@@ -10,6 +10,7 @@ from resolvers.artifacts.unreadable import unreadable_inputs
 from resolvers.not_found import no_pack
 from resolvers.operations import operation
 from resolvers.pipelines.start_checks import (
+    concurrency_of,
     found_issues,
     missing_issues,
     named,
@@ -153,6 +154,7 @@ async def run_pipeline(
         await context.commit_unchanged()
         return Started(None, warnings=tuple(warnings))
     caller = context.caller
+    group, group_limit = concurrency_of(definition, found.id, values)
     labels = Labels.of(context, values, title=title, name=found.name)
     new = NewRun(
         caller_id=caller.id,
@@ -172,6 +174,8 @@ async def run_pipeline(
         search_text=labels.search_text,
         from_memory=named(from_memory),
         start_at=start_at,
+        concurrency_key=group,
+        concurrency_limit=group_limit,
     )
     return await start(context, new, wait_seconds, warnings)
 

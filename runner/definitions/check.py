@@ -165,6 +165,7 @@ class _StepChecker:
         input_schema: dict[str, JSONValue] | None,
     ) -> None:
         self._definition = definition
+        self._input_schema = input_schema
         self._packs = packs
         self._templates = templates
         self._found = [pack_of_step(packs, step) for step in definition.steps]
@@ -196,8 +197,31 @@ class _StepChecker:
                 yield from (issue.under(*where) for issue in self._input(index, step, template))
                 unmarked = itertools.islice(_without_dollar(step.input, ()), MAX_ISSUES)
                 yield from (issue.under(*where) for issue in unmarked)
+        yield from (issue.under("concurrency", "key") for issue in self._concurrency_key())
         if self._definition.inputs is not None and not any(template.issues for template in self._templates):
             yield from self._unused(self._definition.inputs)
+
+    def _concurrency_key(self) -> Iterator[Issue]:
+        """Check the template of the concurrency key, which may read run inputs alone."""
+        concurrency = self._definition.concurrency
+        if concurrency is None or concurrency.key is None:
+            return
+        template = compile_template(concurrency.key)
+        yield from template.issues
+        for reference in template.references:
+            if reference.source_step is not None:
+                message = f"{reference.expression} reads a step, which has no output before the run is admitted."
+                yield error(reference.path, "not_an_input", message, "Use `inputs` only.")
+                continue
+            name = str(reference.source_path[0])
+            if self._definition.inputs is None and self._input_schema is not None:
+                names = self._input_schema.get("properties")
+                if name not in (known := names if isinstance(names, dict) else {}):
+                    message = f"{reference.expression} reads the input `{name}`, which no step reads."
+                    yield error(reference.path, "undeclared_input", message, self._did_you_mean(name, known))
+                continue
+            if isinstance(found := self._run_input(reference), Issue):
+                yield found
 
     def _is_read_later(self, index: int, key: str) -> bool:
         """Whether a later pack step reads an agent step's output or uses its session."""

@@ -11,12 +11,14 @@ from runner.definitions.inputs import declared_optional
 from runner.definitions.models import RetryPolicy, step_digest
 from runner.definitions.parsing import parse_stored
 from runner.definitions.step_inputs import SESSION_FIELD
+from runner.json_values import canonical_json
 from runner.templates.templating import Resolved, Template, compile_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from runner.agents.definition import AgentStep
+    from runner.definitions.models import Concurrency
     from runner.failures import JSONValue
 
 OptionalInputs: TypeAlias = "Callable[[tuple[str | int, ...]], bool]"
@@ -85,16 +87,29 @@ class CompiledPipeline:
     Attributes:
         deadline_seconds: Deadline of its runs; None for the server's default.
         optional_inputs: Whether a path into the inputs is declared and may be absent.
+        concurrency: How many of its runs are admitted at a time; None for no limit.
     """
 
     name: str
     steps: tuple[CompiledStep, ...]
     optional_inputs: OptionalInputs
     deadline_seconds: float | None = None
+    concurrency: Concurrency | None = None
     _by_key: dict[str, CompiledStep] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_key", {step.key: step for step in self.steps})
+
+    def concurrency_group(self, inputs: Mapping[str, JSONValue]) -> str:
+        """Resolve the concurrency key of a run with these inputs, as canonical JSON; empty if there is none.
+
+        Raises:
+            TemplateError: An input that the key needs is missing.
+        """
+        if self.concurrency is None or self.concurrency.key is None:
+            return ""
+        key = compile_template(self.concurrency.key).resolve(inputs, {}, self.optional_inputs)
+        return canonical_json(key.value)
 
     def step(self, key: str) -> CompiledStep:
         """Get a step by key.
@@ -171,7 +186,9 @@ def compile_document(document: str, input_schema: str | None = None) -> Compiled
                 digest=step_digest(step_definition),
             )
         )
-    return CompiledPipeline(definition.name, tuple(steps), declared_optional(schema), definition.deadline_seconds)
+    return CompiledPipeline(
+        definition.name, tuple(steps), declared_optional(schema), definition.deadline_seconds, definition.concurrency
+    )
 
 
 def _session_template(step_input: JSONValue) -> Template | None:

@@ -39,6 +39,23 @@ class DefinitionLimits:
 
 
 _LIMITS = DefinitionLimits()
+#: Highest limit of `concurrency`, and longest key.
+CONCURRENCY_LIMIT = 1_000
+CONCURRENCY_KEY_CHARACTERS = 1_000
+CONCURRENCY_KEYS: dict[str, JSONValue] = {
+    "limit": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": CONCURRENCY_LIMIT,
+        "description": "How many runs with the same key are admitted at a time.",
+    },
+    "key": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": CONCURRENCY_KEY_CHARACTERS,
+        "description": "Which runs count together, such as `${{ inputs.repo }}`; all of the pipeline if absent.",
+    },
+}
 _RETRY_MEANS = {
     "max_attempts": "Attempts in all, including the first.",
     "initial_seconds": "Wait before the second attempt.",
@@ -126,6 +143,9 @@ DEFINITION_KEYS: dict[str, JSONValue] = {
         "maximum": _LIMITS.max_deadline_seconds,
         "description": "Deadline of a run, from its start or resume; the server's if absent.",
     },
+    "concurrency": closed(
+        CONCURRENCY_KEYS, "limit", description="How many runs of the pipeline are admitted at a time; others wait."
+    ),
     "steps": {
         "type": "array",
         "minItems": 1,

@@ -56,6 +56,19 @@ class StepDefinition:
 
 
 @dataclass(frozen=True, slots=True)
+class Concurrency:
+    """How many runs of a pipeline Packline admits at a time.
+
+    Attributes:
+        limit: That many with the same key.
+        key: A template over the run inputs; None if all runs of the pipeline count together.
+    """
+
+    limit: int
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Definition:
     """A pipeline as its author wrote it, in normal form.
 
@@ -67,6 +80,7 @@ class Definition:
         deadline_seconds: Deadline of a run, from its start or resume; None for the server's default.
         steps: In the order they run.
         metadata: What it is for.
+        concurrency: How many of its runs are admitted at a time; None for no limit.
     """
 
     key: str
@@ -76,6 +90,7 @@ class Definition:
     deadline_seconds: float | None
     steps: tuple[StepDefinition, ...]
     metadata: Metadata
+    concurrency: Concurrency | None = None
 
 
 def definition_document(definition: Definition) -> dict[str, JSONValue]:
@@ -90,6 +105,9 @@ def definition_document(definition: Definition) -> dict[str, JSONValue]:
         document["inputs"] = definition.inputs
     if definition.deadline_seconds is not None:
         document["deadline_seconds"] = definition.deadline_seconds
+    if (concurrency := definition.concurrency) is not None:
+        key: dict[str, JSONValue] = {} if concurrency.key is None else {"key": concurrency.key}
+        document["concurrency"] = {"limit": concurrency.limit, **key}
     document["steps"] = [step_document(step) for step in definition.steps]
     if metadata := definition.metadata.model_dump(mode="json", exclude_unset=True):
         document["metadata"] = metadata

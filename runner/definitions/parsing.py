@@ -19,6 +19,9 @@ from runner.agents.definition import AGENT
 from runner.agents.parsing import read_agent
 from runner.definitions.keys import (
     AGENT_STEP_KEYS,
+    CONCURRENCY_KEY_CHARACTERS,
+    CONCURRENCY_KEYS,
+    CONCURRENCY_LIMIT,
     DEFINITION_KEYS,
     KEY,
     PACK_NAME_CHARACTERS,
@@ -28,6 +31,7 @@ from runner.definitions.keys import (
     DefinitionLimits,
 )
 from runner.definitions.models import (
+    Concurrency,
     Definition,
     RetryPolicy,
     StepDefinition,
@@ -115,6 +119,7 @@ class _Reader:
             deadline_seconds=self._seconds(document, "deadline_seconds", (), self._limits.max_deadline_seconds),
             steps=self._steps(document.get("steps")),
             metadata=metadata,
+            concurrency=self._concurrency(document.get("concurrency")),
         )
 
     def _key(self, document: Mapping[str, JSONValue], name: str) -> str:
@@ -152,6 +157,24 @@ class _Reader:
             message = f"The required input `{name}` is not declared."
             self._refuse(where, "undeclared_input", message, did_you_mean(name, properties))
         return {"type": "object", **inputs}
+
+    def _concurrency(self, concurrency: object) -> Concurrency | None:
+        path = ("concurrency",)
+        if concurrency is None:
+            return None
+        if not isinstance(concurrency, dict):
+            message = f"`concurrency` must be an object such as {{limit: 1}}, not {shown(concurrency)}."
+            self._refuse(path, "wrong_type", message)
+            return None
+        known = self._known(concurrency, CONCURRENCY_KEYS, path)
+        limit = _number(known.get("limit"))
+        if limit is None or limit != int(limit) or not 1 <= limit <= CONCURRENCY_LIMIT:
+            wanted = f"a whole number from 1 to {CONCURRENCY_LIMIT:,}"
+            message = f"`limit` must be {wanted}, not {shown(known.get('limit'))}."
+            self._refuse((*path, "limit"), "out_of_range", message)
+            return None
+        key = self._text(known, "key", path, limit=CONCURRENCY_KEY_CHARACTERS)
+        return Concurrency(int(limit), key or None)
 
     def _steps(self, steps: object) -> tuple[StepDefinition, ...]:
         if not isinstance(steps, list) or not steps:

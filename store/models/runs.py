@@ -50,6 +50,13 @@ class RunRow(SQLModel, table=True):
             "id",
             where="state = 'queued' AND NOT admitted",
         ),
+        # Runs of pipelines that limit themselves.
+        partial_index(
+            "ix_run_concurrency",
+            "concurrency_key",
+            "admitted",
+            where="concurrency_key IS NOT NULL AND ended_at IS NULL",
+        ),
         # Runs that wait for a retry or their start, the soonest first.
         partial_index(
             "ix_run_not_before",
@@ -107,6 +114,8 @@ class RunRow(SQLModel, table=True):
     memory_epoch: int | None = None  # attempts of later epochs are new to memory; NULL before it first ended
     from_memory: str | None = Field(default=None, sa_type=Text)  # JSON list of learned fields
     start_at: datetime | None = None  # before which it was not to start
+    concurrency_key: str | None = None  # digest of which runs of the pipeline count together
+    concurrency_limit: int | None = None  # how many of those are admitted at a time
     admitted: bool = False  # whether it takes a slot of its caller: workers are offered these only
 
 

@@ -22,22 +22,42 @@ if TYPE_CHECKING:
 UNDER_WAY = -10
 
 # Lock order on PostgreSQL: a unit locks its run first, by the fenced UPDATE, its INSERT or `FOR UPDATE`; then the slots
-# row of that run's caller; then other runs of the caller, but only those that nobody has locked (`SKIP LOCKED`). No
-# unit that holds a slots row waits for a run, so two units never wait for each other. Whoever holds a skipped run locks
-# the slots row after it and admits again; should it roll back instead, `readmit` does.
+# row of that run's caller; then the row of `admission`, if it admits a run of a pipeline that limits itself. Other runs
+# and the slots of other callers it locks only if nobody has (`SKIP LOCKED`). No unit that holds a slots row waits for a
+# run, so two units never wait for each other. Whoever holds a skipped run locks the slots row after it and admits
+# again; where it rolls back instead, and for skipped callers, `readmit` does.
 _LOCK_SLOTS = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE")
+_TRY_SLOTS = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE SKIP LOCKED")
+_LOCK_GROUPS = Sql("SELECT id FROM admission WHERE id = 1 FOR UPDATE")
 _HAS_SLOT = """NOT EXISTS (
         SELECT 1 FROM admission WHERE id = 1 AND (paused_at IS NOT NULL OR caller_limit <= (
             SELECT count(*) FROM run AS taken WHERE taken.caller_id = :caller_id AND taken.admitted)))"""
+_IN_GROUP = """(SELECT count(*) FROM run AS peer
+            WHERE peer.concurrency_key = run.concurrency_key AND peer.admitted AND peer.ended_at IS NULL)"""
+_FITS_GROUP = f"(concurrency_key IS NULL OR {_IN_GROUP} < concurrency_limit)"
 _ADMIT_NEXT = Sql(
     f"""
     UPDATE run SET admitted = true WHERE id = (
-        SELECT id FROM run WHERE caller_id = :caller_id AND state = 'queued' AND NOT admitted
+        SELECT id FROM run WHERE caller_id = :caller_id AND state = 'queued' AND NOT admitted AND {_FITS_GROUP}
         ORDER BY priority, id LIMIT 1 FOR UPDATE SKIP LOCKED
-    ) AND {_HAS_SLOT} RETURNING id, priority
+    ) AND {_HAS_SLOT} RETURNING id, priority, concurrency_key
     """
 )
-_ADMIT = Sql(f"UPDATE run SET admitted = true WHERE id = :id AND {_HAS_SLOT}")
+_ADMIT = Sql(
+    f"""
+    UPDATE run SET admitted = true WHERE id = :id AND {_HAS_SLOT} AND {_FITS_GROUP}
+    RETURNING id, priority, concurrency_key
+    """
+)
+_OVERFILLS_GROUP = Sql(f"SELECT id FROM run WHERE id = :id AND {_IN_GROUP} > concurrency_limit")
+_TAKE_BACK_ONE = Sql("UPDATE run SET admitted = false WHERE id = :id")
+# Callers whose runs wait for a place in a group; in random order, so that no caller's backlog goes first for long.
+_WAIT_FOR_GROUP = Sql(
+    """
+    SELECT caller_id FROM run WHERE concurrency_key = :key AND NOT admitted AND ended_at IS NULL AND state = 'queued'
+    GROUP BY caller_id ORDER BY random()
+    """
+)
 # Callers whose runs differ from what the limit allows; walks the two partial indexes, not the history.
 _UNEVEN = Sql(
     """
@@ -96,10 +116,19 @@ def offer(conn: Connection, run_id: str, priority: int = 0) -> None:
     conn.wake(Topic.RUN_DUE_FIRST if priority else Topic.RUN_DUE, run_id)
 
 
-def admit_next(conn: Connection, caller_id: str) -> None:
-    """Admit and offer the caller's next queued run if a slot is free; the last statement of a unit that freed one."""
-    if (admitted := _admit_next(conn, caller_id)) is not None:
-        offer(conn, admitted.id, admitted.priority)
+def admit_next(conn: Connection, caller_id: str, left: str | None = None) -> None:
+    """Admit and offer the next queued run after one has left its slot.
+
+    Args:
+        conn: The transaction.
+        caller_id: The run's caller, whose next run it is.
+        left: Its concurrency key; where it has one, runs of other callers may have waited for its place.
+    """
+    lock_slots(conn, caller_id)
+    for waiting in conn.all(_WAIT_FOR_GROUP, {"key": left}) if left is not None else ():
+        if not conn.shared or conn.one(_TRY_SLOTS, {"caller_id": waiting.caller_id}) is not None:
+            _admit_and_offer(conn, waiting.caller_id)
+    _admit_and_offer(conn, caller_id)
 
 
 def admit_new(conn: Connection, caller_id: str, run_id: str) -> bool:
@@ -107,6 +136,7 @@ def admit_new(conn: Connection, caller_id: str, run_id: str) -> bool:
 
     Does not offer it: the unit may claim it.
     """
+    lock_slots(conn, caller_id)
     while (admitted := _admit_next(conn, caller_id)) is not None and admitted.id != run_id:
         offer(conn, admitted.id, admitted.priority)
     return admitted is not None
@@ -115,7 +145,8 @@ def admit_new(conn: Connection, caller_id: str, run_id: str) -> bool:
 def admit_waiting(conn: Connection, caller_id: str, run_id: str) -> bool:
     """Admit a waiting run whose time has come if a slot is free."""
     lock_slots(conn, caller_id)
-    return conn.run(_ADMIT, {"id": run_id, "caller_id": caller_id}) > 0
+    admitted = conn.one(_ADMIT, {"id": run_id, "caller_id": caller_id})
+    return admitted is not None and _keeps_to_group(conn, admitted)
 
 
 def set_caller_limit(conn: Connection, limit: int) -> None:
@@ -133,8 +164,8 @@ def readmit(conn: Connection, caller_id: str) -> None:
     lock_slots(conn, caller_id)
     if (row := conn.one(_LIMIT)) is not None:
         conn.run(_TAKE_BACK, {"caller_id": caller_id, "limit": row.caller_limit})
-    while (admitted := _admit_next(conn, caller_id)) is not None:
-        offer(conn, admitted.id, admitted.priority)
+    while _admit_and_offer(conn, caller_id):
+        pass
 
 
 class Pause(NamedTuple):
@@ -163,6 +194,27 @@ async def find_pause(store: Store) -> Pause | None:
     return None
 
 
+def _admit_and_offer(conn: Connection, caller_id: str) -> bool:
+    if (admitted := _admit_next(conn, caller_id)) is None:
+        return False
+    offer(conn, admitted.id, admitted.priority)
+    return True
+
+
 def _admit_next(conn: Connection, caller_id: str) -> Row | None:
-    lock_slots(conn, caller_id)
-    return conn.one(_ADMIT_NEXT, {"caller_id": caller_id})
+    """Admit the caller's next run; the unit has locked its slots."""
+    while (admitted := conn.one(_ADMIT_NEXT, {"caller_id": caller_id})) is not None:
+        if _keeps_to_group(conn, admitted):
+            return admitted
+    return None
+
+
+def _keeps_to_group(conn: Connection, admitted: Row) -> bool:
+    """Take back a run that another unit's run, admitted at the same moment, left no place for in its group."""
+    if admitted.concurrency_key is None or not conn.shared:
+        return True
+    conn.one(_LOCK_GROUPS)
+    if conn.one(_OVERFILLS_GROUP, {"id": admitted.id}) is None:
+        return True
+    conn.run(_TAKE_BACK_ONE, {"id": admitted.id})
+    return False

@@ -64,7 +64,7 @@ _END_RUN = Sql(
         memory_due = :yes,
         progress = CASE WHEN :state = 'succeeded' THEN 1.0 ELSE progress END,
         search_text = search_text || :message
-    WHERE id = :id
+    WHERE id = :id RETURNING concurrency_key
     """
 )
 
@@ -157,7 +157,7 @@ def end_run(
 ) -> None:
     """End a run: set its state, failure and last event; release its lease, flight and wait; pass its slot on."""
     require_run_transition(before, after)
-    conn.run(
+    ended = conn.one(
         _END_RUN,
         {
             "id": run_id,
@@ -170,7 +170,7 @@ def end_run(
     )
     ledger.run(before, after, reason or message or None)
     conn.wake(Topic.RUN_ENDED, run_id)
-    admit_next(conn, caller_id)
+    admit_next(conn, caller_id, None if ended is None else ended.concurrency_key)
 
 
 def end_cancelled(

@@ -95,7 +95,8 @@ class RunPayload(NamedTuple):
 class Ahead(NamedTuple):
     """How many queued runs start before one, among all that may hold it up, and among those of its caller.
 
-    `paused` says that it starts only once an operator ends the pause of admission.
+    `paused` says that it starts only once an operator ends the pause of admission, `is_held_back` that its pipeline
+    admits no more runs like it at the moment.
 
     Other callers' runs hold up an admitted run until there is a free lane; a run that is not admitted waits for runs of
     its caller alone.
@@ -104,6 +105,7 @@ class Ahead(NamedTuple):
     of_all: int
     of_caller: int
     paused: bool = False
+    is_held_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +251,13 @@ async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | No
     One statement whatever the number of runs asked for: it numbers the whole queue, which the queue limit bounds.
     """
     order = (RUN.c.priority, RUN.c.id)
+    peer = RUN.alias("peer")
+    in_group = (
+        sa.select(sa.func.count())
+        .where(peer.c.concurrency_key == RUN.c.concurrency_key, peer.c.admitted, peer.c.ended_at.is_(None))
+        .correlate(RUN)
+        .scalar_subquery()
+    )
     is_paused = sa.exists().where(ADMISSION.c.paused_at.is_not(None))
     of_admitted = sa.func.row_number().over(partition_by=RUN.c.admitted, order_by=order)
     of_caller = sa.func.row_number().over(partition_by=RUN.c.caller_id, order_by=(RUN.c.admitted.desc(), *order))
@@ -259,14 +268,22 @@ async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | No
             (sa.case((RUN.c.admitted, of_admitted), else_=of_caller) - 1).label("of_all"),
             (of_caller - 1).label("of_caller"),
             sa.and_(~RUN.c.admitted, is_paused).label("paused"),
+            sa.and_(~RUN.c.admitted, RUN.c.concurrency_key.is_not(None), in_group >= RUN.c.concurrency_limit).label(
+                "is_held_back"
+            ),
         )
         .where(RUN.c.state == RunState.QUEUED.value)
         .subquery()
     )
-    wanted = sa.select(queue.c.id, queue.c.of_all, queue.c.of_caller, queue.c.paused).where(queue.c.id.in_(ids))
+    wanted = sa.select(queue.c.id, queue.c.of_all, queue.c.of_caller, queue.c.paused, queue.c.is_held_back).where(
+        queue.c.id.in_(ids)
+    )
     if visible_to is not None:
         wanted = wanted.where(queue.c.caller_id == visible_to)
-    return {row.id: Ahead(row.of_all, row.of_caller, bool(row.paused)) for row in await store.read(wanted)}
+    return {
+        row.id: Ahead(row.of_all, row.of_caller, bool(row.paused), bool(row.is_held_back))
+        for row in await store.read(wanted)
+    }
 
 
 async def newest_runs(

@@ -86,7 +86,7 @@ _WAIT_RUN = Sql(
     """
     UPDATE run SET state = 'waiting', owner = NULL, lease_until = NULL, not_before = :until, idle_since = :until,
         admitted = false
-    WHERE id = :id
+    WHERE id = :id RETURNING concurrency_key
     """
 )
 _END_SESSION = Sql("UPDATE session SET ended_at = :now WHERE id = :id AND ended_at IS NULL")
@@ -179,9 +179,9 @@ def settle(
             outcome = Settled(RunState.RUNNING)
         case Wait(seconds, reason):
             require_run_transition(state, RunState.WAITING)
-            conn.run(_WAIT_RUN, {"id": fence.run_id, "until": conn.later(seconds)})
+            left = conn.one(_WAIT_RUN, {"id": fence.run_id, "until": conn.later(seconds)})
             ledger.run(state, RunState.WAITING, reason)
-            admit_next(conn, fence.caller_id)
+            admit_next(conn, fence.caller_id, None if left is None else left.concurrency_key)
             outcome = Settled(RunState.WAITING, False, seconds, conn.now() + timedelta(seconds=seconds))
         case Succeed():
             outcome = _succeed(conn, ledger, fence, state, artifact_days)

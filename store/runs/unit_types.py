@@ -99,6 +99,8 @@ class NewRun:
     search_text: str = ""
     from_memory: str | None = None
     start_at: datetime | None = None
+    concurrency_key: str | None = None
+    concurrency_limit: int | None = None
 
 
 class Submitted(NamedTuple):

@@ -341,3 +341,78 @@ async def test_a_second_pause_keeps_when_the_first_began(store: Store):
     assert (second.at, second.by, second.reason) == (first.at, "otto", "still")
     await store.write(set_caller_limit, 3)
     assert await find_pause(store) == second, "it outlasts the start of a server"
+
+
+# ------------------------------------------------------------------------------------------------ a pipeline's limit
+
+
+async def limited(store: Store, caller_id: str, count: int, key: str = "deploy", limit: int = 1) -> list[str]:
+    made = [submitted(store, caller_id, 1, concurrency_key=key, concurrency_limit=limit) for _ in range(count)]
+    return [(await each).run_id for each in made]
+
+
+async def test_so_many_runs_with_one_key_are_admitted_and_others_pass_them(store: Store):
+    ada = await caller(store)
+    await store.write(set_caller_limit, 3)
+    first, second = await limited(store, ada.id, 2)
+    (other,) = await limited(store, ada.id, 1, key="another")
+    (free,) = await starts(store, ada.id, 1)
+    assert await offered(store) == [first, other, free]
+    places = await queue_places(store, [second])
+    assert places[second].is_held_back
+    worker = await working(store, first)
+    await worker.start()
+    heard = Heard(store)
+    await worker.settle(Succeed())
+    await heard.until((Topic.RUN_DUE, second))
+    assert await offered(store) == [second, other, free]
+
+
+@pytest.mark.parametrize("leaves", ["ends", "waits", "is cancelled"])
+async def test_a_place_that_comes_free_is_given_to_another_callers_run(store: Store, leaves: str):
+    ada, bob = await caller(store), await caller(store, "bob")
+    await store.write(set_caller_limit, 3)
+    (mine,), (theirs,) = await limited(store, ada.id, 1), await limited(store, bob.id, 1)
+    assert await admitted(store) == [mine]
+    if leaves == "is cancelled":
+        await store.write(request_cancel, mine, None)
+    else:
+        worker = await working(store, mine)
+        await worker.start()
+        if leaves == "ends":
+            await worker.settle(Succeed())
+        else:
+            await worker.settle(Wait(3600, "r"), AttemptState.FAILED)
+    assert await admitted(store) == [theirs]
+
+
+async def test_a_waiting_run_comes_back_when_its_pipeline_has_a_place(store: Store):
+    ada = await caller(store)
+    await store.write(set_caller_limit, 3)
+    first, second = await limited(store, ada.id, 2)
+    worker = await working(store, first)
+    await worker.start()
+    left = await worker.settle(Wait(3600, "r"), AttemptState.FAILED)
+    assert await admitted(store) == [second]
+    refused = await store.write(claim, first, owner="w", lease_seconds=LEASE, waited_for=left.not_before)
+    assert isinstance(refused, NotClaimed)
+    assert refused.reason is Refusal.NOT_ADMITTED
+    await store.write(request_cancel, second, None)
+    assert await admitted(store) == [first]
+
+
+async def test_callers_that_race_for_one_place_admit_one_run(store: Store):
+    callers = [await caller(store, f"caller {number}") for number in range(8)]
+    await store.write(set_caller_limit, 3)
+    for _ in range(4):
+        made = await asyncio.gather(*(limited(store, each.id, 1, limit=2) for each in callers))
+        assert len(await admitted(store)) == 2
+        run_ids = [run_id for (run_id,) in made]
+        await asyncio.gather(*(store.write(request_cancel, run_id, None) for run_id in await admitted(store)))
+        for each in callers:
+            await store.write(readmit, each.id)  # as the rescue does for what two units kept from each other
+        assert len(await admitted(store)) == 2
+        await asyncio.gather(*(store.write(request_cancel, run_id, None) for run_id in run_ids), return_exceptions=True)
+        for run_id in await admitted(store):
+            await store.write(request_cancel, run_id, None)
+        assert await admitted(store) == []

@@ -288,3 +288,35 @@ class TestHostile:
         document = {"name": "x", **{f"key{number}": 1 for number in range(200)}}
         found = [issue for issue in check_definition(document, Packs()).issues if issue.rule == "unknown_key"]
         assert len(found) == MAX_ISSUES
+
+
+class TestConcurrency:
+    @pytest.mark.parametrize("key", ["${{ inputs.url }}", "deploy ${{ inputs.note }}", "all", "${{ inputs.note? }}"])
+    def test_a_key_reads_inputs(self, key):
+        document = load_document(GOOD) | {"concurrency": {"limit": 1, "key": key}}
+        assert check_definition(document, Packs()).issues == ()
+
+    @pytest.mark.parametrize(
+        ("key", "rule"),
+        [
+            ("${{ steps.scrape.output.title }}", "not_an_input"),
+            ("${{ inputs.urls }}", "undeclared_input"),
+            ("${{ inputs. }}", "template_syntax"),
+        ],
+    )
+    def test_a_key_reads_nothing_else(self, key, rule):
+        document = load_document(GOOD) | {"concurrency": {"limit": 1, "key": key}}
+        found = check_definition(document, Packs())
+        assert [(".".join(issue.path), issue.rule) for issue in found.issues] == [("concurrency.key", rule)]
+
+    def test_a_key_reads_what_a_step_reads_if_no_inputs_are_declared(self):
+        document = load_document(GOOD)
+        del document["inputs"]
+        assert check_definition(document | {"concurrency": {"limit": 1, "key": "${{ inputs.url }}"}}, Packs()).valid
+        refused = check_definition(document | {"concurrency": {"limit": 1, "key": "${{ inputs.repo }}"}}, Packs())
+        assert [issue.rule for issue in refused.issues] == ["undeclared_input"]
+
+    def test_an_input_that_only_the_key_reads_is_used(self):
+        text = GOOD.replace("note: {type: string}", "note: {type: string}, team: {type: string}")
+        document = load_document(text) | {"concurrency": {"limit": 1, "key": "${{ inputs.team }}"}}
+        assert check_definition(document, Packs()).issues == ()

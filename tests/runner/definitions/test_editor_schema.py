@@ -16,6 +16,7 @@ GOOD = {
     "key": "good",
     "name": "Good",
     "inputs": {"properties": {"url": {"type": "string"}}},
+    "concurrency": {"limit": 1, "key": "${{ inputs.url }}"},
     "steps": [
         {"id": "read", "pack": "web.scrape", "version": 1, "input": {"url": "${{ inputs.url }}"}},
         {
@@ -76,6 +77,10 @@ def test_each_kind_of_step_fits():
         (("key",), "Good"),
         (("inputs",), {"type": "array"}),
         (("deadline_seconds",), 0),
+        (("concurrency",), {}),
+        (("concurrency", "limit"), 0),
+        (("concurrency", "key"), 1),
+        (("concurrency", "keys"), "x"),
         (("metadata", "about"), "x"),
         (("steps", 0, "id"), None),
         (("steps", 0, "id"), "1st"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from runner.definitions.models import Concurrency
 from runner.definitions.parsing import (
     DefinitionLimits,
     RetryPolicy,
@@ -19,6 +20,7 @@ FULL = {
     "description": "Turns a page into slides.",
     "inputs": {"type": "object", "required": ["url"], "properties": {"url": {"type": "string", "format": "uri"}}},
     "deadline_seconds": 900,
+    "concurrency": {"limit": 2, "key": "${{ inputs.url }}"},
     "steps": [
         {
             "id": "scrape",
@@ -53,6 +55,7 @@ class TestReading:
     def test_reads_everything(self):
         definition = parsed()
         assert (definition.key, definition.deadline_seconds) == ("scrape-deck", 900)
+        assert definition.concurrency == Concurrency(2, "${{ inputs.url }}")
         scrape, render = definition.steps
         assert scrape.version == "1"
         assert scrape.retry == RetryPolicy(max_attempts=5)
@@ -88,6 +91,21 @@ class TestReading:
 
 
 class TestRefusing:
+    @pytest.mark.parametrize(
+        ("concurrency", "path", "rule"),
+        [
+            (2, "concurrency", "wrong_type"),
+            ({}, "concurrency.limit", "out_of_range"),
+            ({"limit": 0}, "concurrency.limit", "out_of_range"),
+            ({"limit": 1.5}, "concurrency.limit", "out_of_range"),
+            ({"limit": 1_001}, "concurrency.limit", "out_of_range"),
+            ({"limit": 1, "key": 5}, "concurrency.key", "wrong_type"),
+            ({"limit": 1, "keys": "x"}, "concurrency.keys", "unknown_key"),
+        ],
+    )
+    def test_a_limit_of_runs_is_a_number_and_its_key_text(self, concurrency, path, rule):
+        assert set(issues_of({**FULL, "concurrency": concurrency})) == {(path, rule)}
+
     def test_collects_all_issues(self):
         found = issues_of(
             {

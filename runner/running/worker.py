@@ -75,8 +75,8 @@ class Worker:
         self._compiling: set[asyncio.Task[CompiledPipeline]] = set()
         self._active: dict[str, ClaimedRun] = {}
         self._stopping = False
-        # On a shared database claims queue for a lock on their caller; if this process froze, each one in the queue
-        # would hold up other workers until it timed out, so only one at a time goes there.
+        # On a shared database a start or a wait's end queues for its caller's slots; if this process froze, each one in
+        # the queue would hold up other workers until it timed out, so only one at a time goes there.
         self._claiming = asyncio.Semaphore(1 if self._store.shared else 1_000_000)
         self._idle = asyncio.Event()
         self._idle.set()

@@ -119,7 +119,7 @@ class Run(Node):
             steps = await info.context.loaders.steps.load(self.record.id)
             waiting = next((step for step in steps if step.state is StepState.WAITING), None)
             if waiting is None and self.record.started_at is None and self.record.not_before is not None:
-                return Wait(reason=WaitReason.START_TIME, message="its start time", until=self.record.not_before)
+                return Wait(reason=WaitReason.START_TIME, message="starts later", until=self.record.not_before)
             if waiting is None:
                 return None  # read between two states; the next event reports the new one
             return await retry_wait(info, waiting)

@@ -11,7 +11,7 @@ described_enum(
     {
         "QUEUED": "Accepted, but not started.",
         "RUNNING": "A step is running or about to start.",
-        "WAITING": "Waiting for a retry or a session, without occupying a worker.",
+        "WAITING": "Waiting for a retry, a session or its start time, without occupying a worker.",
         "CANCELLING": "Being cancelled; its steps have not all stopped yet.",
         "SUCCEEDED": "All steps succeeded.",
         "FAILED": "A step failed and is not retried automatically.",

@@ -227,6 +227,22 @@ async def test_starts_at_once_stay_within_the_callers_limit(tmp_path: Path, sign
         assert crowd.most == 3
 
 
+async def test_a_run_is_tried_once_however_many_wait(tmp_path: Path, signals: Signals):
+    """What waits is not admitted, so no worker tries it; a restart tries no more."""
+    async with lab_with(tmp_path, signals, concurrent_runs=2) as lab:
+        crowd = Crowd(signals)
+        units = written(lab)
+        run_ids = [await lab.start(SLOW) for _ in range(20)]
+        await until(lambda: crowd.inside.total() == 2)
+        assert units.count("take") == 0, "the first two began with their submission"
+        await lab.crash()
+        await lab.restart()
+        crowd.let(40)
+        for run_id in run_ids:
+            assert (await lab.ended(run_id)).state is RunState.SUCCEEDED
+        assert units.count("take") == 20
+
+
 async def test_a_refused_start_leaves_its_lane_free(tmp_path: Path, signals: Signals):
     async with lab_with(tmp_path, signals, lanes=1) as lab:
         crowd = Crowd(signals)

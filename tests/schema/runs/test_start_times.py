@@ -38,7 +38,7 @@ async def test_a_run_waits_for_its_start_time_and_can_be_cancelled(it: Product) 
     run = (await start(it, "echo", startAt=then))["run"]
     assert (run["state"], run["startedAt"]) == ("WAITING", None)
     assert datetime.fromisoformat(run["wait"].pop("until")) == datetime.fromisoformat(then)
-    assert run["wait"] == {"reason": "START_TIME", "message": "its start time"}
+    assert run["wait"] == {"reason": "START_TIME", "message": "starts later"}
     assert datetime.fromisoformat((await look(it, run["id"], select="startAt"))["startAt"]) == datetime.fromisoformat(
         then
     )

@@ -18,7 +18,7 @@ export type RunState =
   | 'RUNNING'
   /** All steps succeeded. */
   | 'SUCCEEDED'
-  /** Waiting for a retry or a session, without occupying a worker. */
+  /** Waiting for a retry, a session or its start time, without occupying a worker. */
   | 'WAITING';
 
 export type PaletteFoundQueryVariables = Exact<{

@@ -87,7 +87,10 @@ async def health(context: Context) -> list[HealthCheck]:
 
 
 async def _admission(context: Context) -> HealthCheck:
-    pause = await admission_pause(context)
+    try:
+        pause = await admission_pause(context)
+    except StoreError as error:
+        return HealthCheck("admission", False, f"The database refuses reads: {error}.")
     if pause is None:
         return HealthCheck("admission", True, "Runs are admitted.")
     reason = f": {pause.reason}" if pause.reason else ""

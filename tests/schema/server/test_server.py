@@ -41,6 +41,7 @@ async def test_the_server_tells_how_it_is_and_what_it_allows(tmp_path: Path) -> 
         assert (server["queuedRuns"], server["runningRuns"]) == (0, 0), "they are another caller's"
         assert {check["name"]: check["ok"] for check in server["health"]} == {
             "store": True,
+            "admission": True,
             "disk": True,
             "artifacts": True,
             "vault key": True,
@@ -263,3 +264,26 @@ async def test_the_server_counts_the_runs_that_the_caller_may_see(tmp_path: Path
             {"queuedRuns": 1, "runningRuns": 2},
         ]
         bench.release.set()
+
+
+async def test_a_pause_of_admission_shows_in_the_health_and_in_what_waits(tmp_path: Path) -> None:
+    async with product(tmp_path, Workbench().packs) as it:
+        pause = """mutation ($paused: Boolean!) { setAdmission(paused: $paused, reason: "new disk") {
+            __typename ... on SetAdmissionSuccess { server { admissionPause { by reason } } } } }"""
+        paused = await it.mutate(pause, {"paused": True})
+        assert paused["server"]["admissionPause"] == {"by": "admin", "reason": "new disk"}
+        run = await it.mutate(
+            """mutation { runPack(pack: "test.echo", input: {text: "x"}) {
+                ... on StartRunSuccess { run { id state wait { message } } } } }"""
+        )
+        assert (run["run"]["state"], run["run"]["wait"]["message"]) == ("QUEUED", "starts are paused by an operator")
+        health = (await it.query("{server {health {name ok message}}}"))["server"]["health"]
+        (check,) = [check for check in health if check["name"] == "admission"]
+        assert not check["ok"]
+        assert "Paused by admin at" in check["message"]
+        assert check["message"].endswith("UTC: new disk. `packline unpause` admits runs again.")
+        assert (await it.mutate(pause, {"paused": False}))["server"]["admissionPause"] is None
+        ended = await it.query(
+            "query ($id: ID!) { waitRun(id: $id, waitSeconds: 20) { run { state } } }", {"id": run["run"]["id"]}
+        )
+        assert ended["waitRun"]["run"]["state"] == "SUCCEEDED"

@@ -199,8 +199,8 @@ async def serving(
         server.stop()
 
 
-async def pipeline_of(client: Client, key: str, steps: int, pack: str = "bench.noop") -> str:
-    """Saves a pipeline of equal steps; its id."""
+async def pipeline_of(client: Client, key: str, steps: int, pack: str = "bench.noop", *, seconds: float = 0.2) -> str:
+    """Saves a pipeline of equal steps, of which `bench.steady` takes so many seconds; its id."""
     listed = []
     for number in range(steps):
         given: dict[str, object]
@@ -208,7 +208,7 @@ async def pipeline_of(client: Client, key: str, steps: int, pack: str = "bench.n
             source = "${{ inputs.text }}" if number == 0 else f"${{{{ steps.s{number - 1}.output.text }}}}"
             given = {"text": source}
         else:
-            given = {"seconds": 0.2}
+            given = {"seconds": seconds}
         listed.append({"id": f"s{number}", "pack": pack, "input": given})
     document = {"key": key, "name": key, "steps": listed}
     data = await client.ask(

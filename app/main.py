@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import structlog
@@ -241,7 +240,7 @@ def _services(
         sign_transcript=downloads.sign_transcript,
         upload_url=f"{settings.outward}/artifacts",
         previews=previews,
-        version=version("packline"),
+        version=engine.resources.release,
         versions=Versions(),
         mounts=mounts,
         memory=memory,

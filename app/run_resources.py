@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from app.artifact_store import artifact_store
@@ -65,6 +66,7 @@ def resources_of(
         memory=memory,
         agents=agents,
         router=router,
+        release=version("packline"),
     )
 
 

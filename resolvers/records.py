@@ -19,6 +19,7 @@ from store.runs.reads import RunRecord
 from store.runs.sessions import SessionRecord
 from store.runs.spending import NOTHING, Spending
 from store.runs.step_reads import AttemptRecord, StepRecord
+from store.runs.workers import TakeoverRecord, WorkerRecord
 from store.secrets.credentials import KEEP, CredentialRecord
 
 __all__ = [
@@ -45,9 +46,11 @@ __all__ = [
     "SessionRecord",
     "Spending",
     "StepRecord",
+    "TakeoverRecord",
     "TargetKind",
     "TokenRecord",
     "Usage",
     "VersionBody",
     "VersionRecord",
+    "WorkerRecord",
 ]

@@ -12,7 +12,7 @@ from resolvers.permissions import visible_to
 from store.access.callers import find_callers
 from store.files import artifacts as stored_artifacts
 from store.pipelines import reads as pipeline_reads
-from store.runs import events, logs, sessions, spending, step_reads, transcripts
+from store.runs import events, logs, sessions, spending, step_reads, transcripts, workers
 from store.runs import reads as run_reads
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ run_payloads = _visible(run_reads.find_payloads)
 queue_places = _visible(run_reads.queue_places)
 #: Spending on models of each run and its steps, by run id.
 run_spending = _visible(spending.spending_of_runs)
+#: The last takeovers of each run, oldest first, by run id.
+takeovers_of_runs = _visible(workers.takeovers_of_runs)
 #: Steps by id.
 steps = _visible(step_reads.find_steps)
 #: The steps of each run in order, by run id.

@@ -20,6 +20,7 @@ from schema.pipelines.promotions import PromotionQueries
 from schema.runs.lists import RunQueries
 from schema.server.agent_clients import AgentClientQueries
 from schema.server.server import ServerQueries
+from schema.server.workers import WorkerQueries
 
 
 # The SDL lists the fields in reverse order of the bases.
@@ -30,6 +31,7 @@ class Query(
     AuditQueries,
     McpServerQueries,
     ModelQueries,
+    WorkerQueries,
     ServerQueries,
     CredentialQueries,
     CallerQueries,

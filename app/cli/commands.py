@@ -19,6 +19,7 @@ from app.cli.runs.promote import promote
 from app.cli.runs.route import route
 from app.cli.runs.transcript import transcript
 from app.cli.server import admission, connect, machine, mcp
+from app.cli.server.workers import workers
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -77,6 +78,7 @@ cli.command()(connect.connect)
 cli.command()(mcp.mcp)
 cli.command()(admission.pause)
 cli.command()(admission.unpause)
+cli.command()(workers)
 cli.command()(machine.doctor)
 cli.command()(machine.migrate)
 cli.command()(machine.backup)

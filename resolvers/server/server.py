@@ -12,6 +12,7 @@ from catalog.metadata import incomplete_packs
 from resolvers.operations import operation
 from resolvers.permissions import visible_to
 from resolvers.server.admission import admission_pause
+from resolvers.server.workers import known_workers
 from runner.excerpts import excerpt
 from runner.packs.availability import pack_requirements
 from store.database.errors import StoreError
@@ -21,6 +22,8 @@ from store.runs.reads import RunFilter
 from store.states import HELD_RUN_STATES, RunState, Scope
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from resolvers.context import Context, SettingInfo
     from runner.mounts.mounts import MountStatus
 
@@ -57,6 +60,11 @@ async def count_queued(context: Context) -> int:
     return await run_reads.count_queued(context.services.store)
 
 
+async def oldest_queued(context: Context) -> datetime | None:
+    """Return since when the longest waiting queued run waits that the caller may see; None if none waits."""
+    return await run_reads.oldest_queued(context.services.store, visible_to=visible_to(context.caller))
+
+
 async def count_running(context: Context) -> int:
     """Count the runs held by workers that the caller may see, up to 10,000."""
     if (caller_id := visible_to(context.caller)) is not None:
@@ -77,6 +85,7 @@ async def health(context: Context) -> list[HealthCheck]:
     return [
         store,
         await _admission(context),
+        await _workers(context),
         _vault(context),
         disk,
         await _artifacts(context),
@@ -130,6 +139,25 @@ async def _artifacts(context: Context) -> HealthCheck:
         return HealthCheck("artifacts", True, await context.services.engine.resources.blobs.check())
     except BlobError as error:
         return HealthCheck("artifacts", False, excerpt(str(error), 1000))
+
+
+async def _workers(context: Context) -> HealthCheck:
+    try:
+        workers = await known_workers(context)
+    except StoreError as error:
+        return HealthCheck("workers", False, f"They cannot be listed: {error}.")
+    alive = [worker for worker in workers if worker.alive]
+    words = [f"{len(alive)} alive."]
+    by_release: dict[str, list[str]] = {}
+    for worker in alive:
+        by_release.setdefault(worker.release, []).append(worker.id)
+    if len(by_release) > 1:
+        listed = "; ".join(f"{release}: {', '.join(names)}" for release, names in sorted(by_release.items()))
+        words.append(f"They run different releases ({listed}).")
+    unseen = [f"{worker.id} for {worker.unseen_seconds:.0f} s" for worker in workers if not worker.alive]
+    if unseen:
+        words.append(f"Not seen: {', '.join(unseen)}. Other workers take over its runs; start it again if it crashed.")
+    return HealthCheck("workers", bool(alive) and not unseen, " ".join(words))
 
 
 def _disk(context: Context) -> HealthCheck:

@@ -21,6 +21,7 @@ from store.runs.claim import Due
 from store.runs.commands import resume
 from store.runs.events import run_state
 from store.runs.submit import submit
+from store.runs.workers import WorkerIdentity
 from store.states import FINAL_RUN_STATES
 
 if TYPE_CHECKING:
@@ -48,13 +49,14 @@ class Engine:
         self._store = resources.store
         self._dispatcher = dispatcher or EmbeddedDispatcher(resources.store, lanes=resources.limits.lanes)
         name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        self.worker = Worker(resources, self._dispatcher, name=name)
+        identity = WorkerIdentity(name, resources.store.machine, resources.release, resources.limits.lanes)
+        self.worker = Worker(resources, self._dispatcher, identity)
         self.rescue = Rescue(resources.store, self._dispatcher, resources.limits)
         self.housekeeping = Housekeeping(resources)
 
     async def start(self) -> None:
         """Start executing runs, searching for lost ones, and cleaning up."""
-        self.worker.start()
+        await self.worker.start()
         await self._dispatcher.serve(self.worker.advance)
         await self.rescue.start()
         await self.housekeeping.start()

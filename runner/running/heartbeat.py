@@ -1,4 +1,4 @@
-"""Heartbeat of a worker: renews all its leases in one write and learns of cancels and lost runs."""
+"""Heartbeat of a worker: renews its row and all its leases in one write, and learns of cancels and lost runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import structlog
 from runner.failures import Failure, FailureCode
 from store.database.errors import StoreClosedError, StoreError
 from store.database.essential_tasks import EssentialTask
-from store.runs.claim import abandon, renew
+from store.runs.claim import abandon
+from store.runs.workers import remove_worker, sign_of_life
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
 
     from runner.running.claimed_run import ClaimedRun
     from store.database.engine import Store
+    from store.runs.workers import WorkerIdentity
 
 log = structlog.get_logger(__name__)
 
 #: Share of the lease kept as a safety margin: a worker that has not renewed by then stops, as others may own its runs.
 FENCE_MARGIN = 0.15
+#: How long a stopping worker tries to remove itself from the list.
+LEAVE_SECONDS = 5.0
 
 CANCELLED = Failure(FailureCode.CANCELLED, "Cancelled by request.")
 _LOST = Failure(FailureCode.CANCELLED, "Another worker owns the run.")
@@ -39,49 +43,62 @@ class Heartbeat:
     def __init__(
         self,
         store: Store,
-        owner: str,
+        worker: WorkerIdentity,
         lease_seconds: float,
         *,
         active: Mapping[str, ClaimedRun],
         advancing: AbstractSet[str],
     ) -> None:
         self._store = store
-        self._owner = owner
+        self._worker = worker
         self._lease_seconds = lease_seconds
         self._active = active
         self._advancing = advancing
+        self._renewing = asyncio.Lock()
         self._task: EssentialTask | None = None
 
-    def start(self) -> None:
-        """Start renewing leases; a second call does nothing."""
+    async def start(self) -> None:
+        """List the worker and start renewing; a second call does nothing."""
         if self._task is None:
+            await self._store.write(sign_of_life, self._worker, 0.0, self._lease_seconds)
             self._task = EssentialTask(self._keep(), "packline-heartbeat")
 
     async def stop(self) -> None:
-        """Stop renewing; safe to call twice and before `start`."""
+        """Stop renewing and remove the worker from the list; safe to call twice and before `start`."""
         task, self._task = self._task, None
-        if task is not None:
+        if task is None:
+            return
+        try:
+            async with asyncio.timeout(LEAVE_SECONDS):
+                async with self._renewing:  # a renewal under way could write the row again after its removal
+                    await task.stop()
+                await self._store.write_few(remove_worker, self._worker.id)
+        except (StoreError, TimeoutError) as error:
+            log.warning("the worker stays listed for a while", error=str(error) or type(error).__name__)
+        finally:
             await task.stop()
 
     async def abandon(self, run_id: str, epoch: int) -> None:
         """Give up the lease of a run whose result cannot be stored; if that fails, the next heartbeat retries it."""
         try:
-            await self._store.write_few(abandon, run_id, epoch, self._owner)
+            await self._store.write_few(abandon, run_id, epoch, self._worker.id)
         except StoreError as error:
             log.debug("a lease could not be released; the next heartbeat retries it", run=run_id, error=str(error))
 
     async def _keep(self) -> None:
         loop = asyncio.get_running_loop()
         trusted = self._lease_seconds * (1 - FENCE_MARGIN)
-        renewed_at = loop.time()
+        renewed_at = started_at = loop.time()
         while True:
             await asyncio.sleep(self._lease_seconds / 3)
             begun = loop.time()
             before = dict(self._active)  # runs claimed during the renewal may be missing from its answer
             try:
                 # The store may retry for longer than the lease lasts; this worker must not.
-                async with asyncio.timeout(max(renewed_at + trusted - loop.time(), self._lease_seconds / 10)):
-                    held = await self._store.write(renew, self._owner, self._lease_seconds)
+                patience = max(renewed_at + trusted - loop.time(), self._lease_seconds / 10)
+                async with self._renewing, asyncio.timeout(patience):
+                    up_seconds = begun - started_at
+                    held = await self._store.write(sign_of_life, self._worker, up_seconds, self._lease_seconds)
             except StoreClosedError:
                 return
             except Exception as error:  # the heartbeat must survive any error

@@ -65,6 +65,7 @@ class Resources:
     """Everything a worker needs.
 
     Attributes:
+        release: Version of Packline.
         gateway: Calls models.
         sessions_folder: Where sessions have their workspaces.
         service_urls: Addresses of services the operator configured, by name.
@@ -83,6 +84,7 @@ class Resources:
     sessions_folder: Path
     memory: MemoryPort
     router: RouterPort
+    release: str
     limits: RunLimits = field(default_factory=RunLimits)
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
     service_urls: Mapping[str, str] = field(default_factory=dict)

@@ -36,12 +36,13 @@ class RunLog:
     def claimed(self) -> None:
         """Log that the run starts, goes on, or was taken over from a worker that was lost."""
         claim = self._claim
+        moved = {"worker": claim.worker, "previous_worker": claim.previous_worker} if claim.previous_worker else {}
         if claim.taken_over:
-            log.warning("run taken over", **self._of, lost_attempt=claim.lost_attempt)
+            log.warning("run taken over", **self._of, lost_attempt=claim.lost_attempt, **moved)
         elif claim.epoch == 1:
             log.info("run started", **self._of, cause=claim.cause)
         else:
-            log.info("run continued", **self._of)
+            log.info("run continued", **self._of, **moved)
 
     def step_failed(self, step: PreparedStep, failure: Failure, settled: Settled) -> None:
         """Log that an attempt failed, and when the step is tried again, if it is."""

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from runner.running.resources import Resources
     from store.database.dialects import Connection
     from store.runs.unit_types import Claim, Spent
+    from store.runs.workers import WorkerIdentity
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -56,19 +57,16 @@ LAST_WAIT_SECONDS = 30.0
 class Worker:
     """Executes runs in this process.
 
-    Args:
-        name: Identity of this process in leases; unique among all that share the database.
-
     Attributes:
         claimer: Claims runs for this worker, in units of work.
     """
 
-    def __init__(self, resources: Resources, dispatcher: Dispatcher, *, name: str) -> None:
+    def __init__(self, resources: Resources, dispatcher: Dispatcher, identity: WorkerIdentity) -> None:
         self._resources = resources
         self._store = resources.store
         self._dispatcher = dispatcher
         self._preparer = StepPreparer(resources)
-        self.claimer = RunClaimer(self._preparer, resources.limits, name)
+        self.claimer = RunClaimer(self._preparer, resources.limits, identity.id)
         self._sessions = Sessions(resources)
         self._advancing: set[str] = set()
         self._cancelled: set[str] = set()  # runs cancelled while they are being claimed
@@ -81,7 +79,7 @@ class Worker:
         self._idle = asyncio.Event()
         self._idle.set()
         self._heartbeat = Heartbeat(
-            resources.store, name, resources.limits.lease_seconds, active=self._active, advancing=self._advancing
+            resources.store, identity, resources.limits.lease_seconds, active=self._active, advancing=self._advancing
         )
         self._loop_watch = LoopWatch(self.attempts)
         self._store.wakes.listen(Topic.RUN_CANCELLING, self._cancelling)
@@ -96,9 +94,9 @@ class Worker:
         """Whether it would claim a run now: it does not stop, and no other claim has to come first."""
         return not (self._stopping or self._claiming.locked())
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Start the heartbeat and the watch on the event loop; a second call does nothing."""
-        self._heartbeat.start()
+        await self._heartbeat.start()
         self._loop_watch.start()
 
     async def stop(self, grace_seconds: float) -> None:

@@ -59,6 +59,7 @@ class Loaders:
     latest_run = _found(visible.latest_runs)
     newest_runs = _of_each(visible.newest_runs)
     queue_place = _found(visible.queue_places)
+    takeovers = _of_each(visible.takeovers_of_runs)
     step = _found(visible.steps)
     steps = _of_each(visible.steps_of_runs)
     milestones = _found(visible.milestones)

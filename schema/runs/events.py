@@ -49,6 +49,10 @@ class RunStateChanged(RunEvent):
     previous_run_state: RunState | None = strawberry.field(description="The previous state. Null for the first event.")
     run_state: RunState = strawberry.field(description="The new state.")
     reason: str | None = strawberry.field(description="Why the state changed, for display.")
+    worker: str | None = strawberry.field(
+        description="Name of the worker that claimed the run, if another worker had it before. Otherwise null."
+    )
+    previous_worker: str | None = strawberry.field(description="Name of that other worker. Otherwise null.")
 
 
 @strawberry.type(description="The state of a step changed.")
@@ -105,6 +109,7 @@ def event_of(record: EventRecord) -> RunEvent:
     cursor = EVENTS.encode((record.run_id, record.sequence))
     match EventType(record.type):
         case EventType.RUN_STATE:
+            workers = orjson.loads(record.data or "{}")
             return RunStateChanged(
                 sequence=sequence,
                 cursor=cursor,
@@ -113,6 +118,8 @@ def event_of(record: EventRecord) -> RunEvent:
                 previous_run_state=RunState(record.before) if record.before else None,
                 run_state=RunState(record.after or ""),
                 reason=record.reason,
+                worker=workers.get("worker"),
+                previous_worker=workers.get("previous_worker"),
             )
         case EventType.STEP_STATE:
             return StepStateChanged(

@@ -29,6 +29,7 @@ from schema.runs.resume_previews import ResumePreview
 from schema.runs.spending import SpendingCost
 from schema.runs.states import RunCause, RunState
 from schema.runs.steps import RunStep, retry_wait
+from schema.runs.takeovers import Takeover
 from schema.runs.waits import Wait, WaitReason
 from store.states import Scope, StepState
 
@@ -127,6 +128,19 @@ class Run(Node):
             return None
         place = await info.context.loaders.queue_place.load(self.record.id)
         return Wait(reason=WaitReason.SLOT, message=queue_message(place), until=None)
+
+    @strawberry.field(description="Name of the worker that holds the run. Null if none does.")
+    def worker(self) -> str | None:
+        return self.record.owner
+
+    @strawberry.field(
+        description="Each time a worker went on with the run that another one had before, oldest first. At most the "
+        "last 100."
+    )
+    async def takeovers(self, info: Info) -> list[Takeover]:
+        if self.record.epoch < 2:
+            return []
+        return [Takeover.of(record) for record in await info.context.loaders.takeovers.load(self.record.id)]
 
     @strawberry.field(
         description="What went wrong most recently. Null if nothing did, and again once a resume succeeds."

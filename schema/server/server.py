@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import strawberry
 
 from resolvers.server.admission import admission_pause, set_admission
-from resolvers.server.server import count_queued, count_running, get_server, health, is_accepting, list_settings
+from resolvers.server.server import (
+    count_queued,
+    count_running,
+    get_server,
+    health,
+    is_accepting,
+    list_settings,
+    oldest_queued,
+)
 from schema.base.context import Info
 from schema.base.directives import Requires
 from schema.base.problems import ForbiddenProblem, refusable
@@ -160,6 +168,10 @@ class Server:
     async def queued_runs(self, info: Info) -> int:
         return await count_queued(info.context.context)
 
+    @strawberry.field(description="When the oldest of the runs in `queuedRuns` began to wait. Null if there are none.")
+    async def oldest_queued_at(self, info: Info) -> datetime | None:
+        return await oldest_queued(info.context.context)
+
     @strawberry.field(
         description="Number of runs in progress: of all callers with the scope OBSERVE, "
         "otherwise only the caller's own."
@@ -167,7 +179,7 @@ class Server:
     async def running_runs(self, info: Info) -> int:
         return await count_running(info.context.context)
 
-    @strawberry.field(description="Health checks of the store, vault key, disk, artifacts, packs and programs.")
+    @strawberry.field(description="Health checks of the store, workers, vault key, disk, artifacts, packs and others.")
     async def health(self, info: Info) -> list[HealthCheck]:
         return [HealthCheck.of(looked) for looked in await health(info.context.context)]
 

@@ -117,6 +117,7 @@ class RunRow(SQLModel, table=True):
     concurrency_key: str | None = None  # digest of which runs of the pipeline count together
     concurrency_limit: int | None = None  # how many of those are admitted at a time
     admitted: bool = False  # whether it takes a slot of its caller: workers are offered these only
+    last_owner: str | None = None  # the worker that claimed it last, which may have let it go
 
 
 class AdmissionRow(SQLModel, table=True):
@@ -270,3 +271,4 @@ RUN_STEP = table_of(RunStepRow)
 ATTEMPT = table_of(AttemptRow)
 JOINED_KEY = table_of(JoinedKeyRow)
 SPENT_KEY = table_of(SpentKeyRow)
+RUN_EVENT = table_of(RunEventRow)

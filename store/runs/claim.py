@@ -6,22 +6,24 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+import orjson
+
 from store.database.dialects import Sql, by_name, instant, some_instant
 from store.runs.admission import admit_waiting
 from store.runs.claimed_run import UNCOUNT_ATTEMPT
 from store.runs.ending import LEAVE_ATTEMPT, LOCK_RUN, RUNNING_ATTEMPT, end_cancelled
 from store.runs.ledger import Ledger
 from store.runs.unit_types import Claim, ClaimedStep, NotClaimed, Refusal
-from store.states import FINAL_RUN_STATES, AttemptState, RunState, StepState, require_run_transition
+from store.states import FINAL_RUN_STATES, AttemptState, EventType, RunState, StepState, require_run_transition
 
 if TYPE_CHECKING:
     from store.database.dialects import Connection
 
 _CLAIM = Sql(
     """
-    UPDATE run SET state = 'running', owner = :owner, epoch = epoch + 1, lease_until = :lease_until, not_before = NULL,
-        idle_since = NULL, deadline_at = :deadline_at, started_at = coalesce(started_at, :now),
-        lost_in_row = :lost_in_row, next_seq = next_seq + :count
+    UPDATE run SET state = 'running', owner = :owner, last_owner = :owner, epoch = epoch + 1,
+        lease_until = :lease_until, not_before = NULL, idle_since = NULL, deadline_at = :deadline_at,
+        started_at = coalesce(started_at, :now), lost_in_row = :lost_in_row, next_seq = next_seq + :count
     WHERE id = :id
     """
 )
@@ -161,9 +163,8 @@ def claim(
         ledger.attempt(lost.step_id, lost.attempt_id, AttemptState.LOST)
     if state is RunState.RUNNING:
         lost_in_row += 1
-        ledger.run(state, RunState.RUNNING, "taken over: its worker was lost")
-    else:
-        ledger.run(state, RunState.RUNNING)
+    previous = row.last_owner if row.last_owner != owner else None
+    _tell_claim(ledger, state, owner, previous)
     conn.run(
         _CLAIM,
         {
@@ -186,6 +187,8 @@ def claim(
         now,
         deadline_seconds=row.deadline_seconds,
         taken_over=state is RunState.RUNNING,
+        worker=owner,
+        previous_worker=previous,
         lost_attempt=lost.attempt_id if lost else None,
         lost_in_row=lost_in_row,
         next_seq=row.next_seq + count,
@@ -198,6 +201,20 @@ def _queue(conn: Connection, run_id: str, now: datetime, next_seq: int) -> None:
     ledger = Ledger(conn, run_id, now, next_seq=next_seq, reserved=0)
     ledger.run(RunState.WAITING, RunState.QUEUED, "its wait is over")
     ledger.write()
+
+
+def _tell_claim(ledger: Ledger, before: RunState, worker: str, previous: str | None) -> None:
+    """Append the event of a claim, with both workers if another one had the run before.
+
+    It has to be the last event of its unit: see `store.runs.workers.takeovers_of_runs`.
+    """
+    lost = before is RunState.RUNNING
+    if previous is None:
+        ledger.run(before, RunState.RUNNING, "taken over: its worker was lost" if lost else None)
+        return
+    reason = f"{worker} took over from {previous}, which was lost" if lost else f"moved from {previous} to {worker}"
+    data = orjson.dumps({"worker": worker, "previous_worker": previous}).decode()
+    ledger.add(EventType.RUN_STATE, before=before.value, after=RunState.RUNNING.value, reason=reason, data=data)
 
 
 def _last_sign(lease_until: datetime | None, lease_seconds: float) -> datetime | None:
@@ -215,6 +232,8 @@ def _claimed(
     *,
     deadline_seconds: float,
     taken_over: bool,
+    worker: str,
+    previous_worker: str | None,
     lost_attempt: str | None,
     lost_in_row: int,
     next_seq: int,
@@ -238,6 +257,8 @@ def _claimed(
         deadline_seconds=deadline_seconds,
         steps=_steps(conn, run_id),
         taken_over=taken_over,
+        worker=worker,
+        previous_worker=previous_worker,
         lost_attempt=lost_attempt,
         lost_in_row=lost_in_row,
         now=now,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
-from store.database.dialects import Sql
+from store.database.dialects import Sql, instant
 from store.database.lookups import Lookup
 from store.database.paging import (
     COUNT_CAP,
@@ -158,6 +158,15 @@ _ONE_RUN = Sql(f"{RUNS.head} WHERE run.id = :id")
 _COUNT_QUEUED = Sql(f"SELECT count(*) AS runs FROM (SELECT 1 FROM run WHERE state = 'queued' LIMIT {COUNT_CAP}) AS few")
 _HELD = ", ".join(f"'{state.value}'" for state in sorted(HELD_RUN_STATES))
 _COUNT_HELD = Sql(f"SELECT count(*) AS runs FROM (SELECT 1 FROM run WHERE state IN ({_HELD}) LIMIT {COUNT_CAP}) AS few")
+# A run that was resumed, released or waited for a retry waits since then.
+_OLDEST_QUEUED = f"""
+    SELECT min(coalesce(idle_since, created_at)) AS since FROM (
+        SELECT idle_since, created_at FROM run WHERE {{}} LIMIT {COUNT_CAP}
+    ) AS oldest
+    """
+_OLDEST_OF_ALL = Sql(_OLDEST_QUEUED.format("state = 'queued' ORDER BY id"))
+# Ordered, SQLite would read the queued runs of all callers; the limit of the queue bounds those of one.
+_OLDEST_OF_CALLER = Sql(_OLDEST_QUEUED.format("caller_id = :caller_id AND state = 'queued' AND ended_at IS NULL"))
 #: More values than this are one IN, not one branch each.
 _BRANCHES = 32
 
@@ -243,6 +252,13 @@ async def count_held(store: Store) -> int:
     """How many runs of all callers workers hold, up to `store.database.paging.COUNT_CAP`."""
     (found,) = await store.rows(_COUNT_HELD)
     return int(found.runs)
+
+
+async def oldest_queued(store: Store, *, visible_to: str | None = None) -> datetime | None:
+    """Since when the longest waiting queued run waits, among the first `COUNT_CAP`; None when none waits."""
+    statement = _OLDEST_OF_ALL if visible_to is None else _OLDEST_OF_CALLER
+    (found,) = await store.rows(statement, {} if visible_to is None else {"caller_id": visible_to})
+    return instant(found.since)
 
 
 async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, Ahead]:

@@ -167,7 +167,9 @@ class Claim(NamedTuple):
         target: Key of the pipeline or name of the pack that the run executes.
         cause: What started the run, such as `agent` or `schedule`.
         deadline_seconds: The time it may take from its start or last resume.
-        taken_over: Whether another worker held it and was lost.
+        taken_over: Whether a worker held it and was lost.
+        worker: The worker that claimed it.
+        previous_worker: The worker that had it before, if that was another one.
         lost_attempt: Id of an attempt the last owner left without a result; now `lost`.
         lost_in_row: Times in a row that its process was lost with an attempt, or while it started one.
         now: The store's clock at the claim; deadlines and waits use it, not the worker's clock.
@@ -190,6 +192,8 @@ class Claim(NamedTuple):
     deadline_seconds: float
     steps: tuple[ClaimedStep, ...]
     taken_over: bool
+    worker: str
+    previous_worker: str | None
     lost_attempt: str | None
     lost_in_row: int
     now: datetime

@@ -120,6 +120,7 @@ async def test_the_log_has_a_line_for_each_turn_of_a_run(tmp_path: Path):
 
     assert [line["event"] for line in second] == ["run taken over", "run succeeded"]
     assert second[0]["lost_attempt"].startswith("att_")
+    assert second[0]["worker"] != second[0]["previous_worker"]
     assert second[0]["level"] == "warning"
     assert 0 < second[1]["seconds"] < 60
 

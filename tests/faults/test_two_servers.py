@@ -285,6 +285,46 @@ async def test_a_killed_servers_run_goes_on_at_the_other(two: Two) -> None:
     assert len(two.calls.of(run, "one")) == 1, "what was recorded does not run again"
 
 
+async def test_who_executes_a_run_and_who_lost_it_is_shown(two: Two) -> None:
+    listing = "{ workers { name alive running } server { health { name ok message } } }"
+    telling = "query ($id: ID!) { run(id: $id) { worker takeovers { worker previousWorker lost } } }"
+
+    async def alive(server: RealServer) -> set[str]:
+        return {worker["name"] for worker in (await server.ask(listing))["workers"] if worker["alive"]}
+
+    both = await alive(two.a)
+    run = await started(two.a, step("one"))
+    lost = await two.calls.next(run)
+    other = two.other(lost)
+    before = (await other.ask(telling, id=run))["run"]
+    assert before["worker"] in both
+    assert before["takeovers"] == []
+
+    await two.holder(lost).kill()
+    again = await two.calls.next(run)
+
+    after = (await other.ask(telling, id=run))["run"]
+    assert after["worker"] in both - {before["worker"]}
+    assert after["takeovers"] == [{"worker": after["worker"], "previousWorker": before["worker"], "lost": True}]
+    told = await other.ask(listing)
+    states = {worker["name"]: (worker["alive"], worker["running"]) for worker in told["workers"]}
+    assert states[before["worker"]] == (False, 0)
+    assert states[after["worker"]] == (True, 1)
+    assert await alive(other) == {after["worker"]}
+    (check,) = [check for check in told["server"]["health"] if check["name"] == "workers"]
+    assert not check["ok"]
+    assert check["message"].startswith("1 alive.")
+    assert before["worker"] in check["message"]
+    again.go()
+    assert (await ended(other, run))["state"] == "SUCCEEDED"
+    assert (await other.ask(telling, id=run))["run"] == {**after, "worker": None}
+
+    await two.revive()
+    assert await two.other(again).stop() == 0
+    assert await alive(other) == {after["worker"]}, "a worker that stops is no longer listed"
+    assert len((await other.ask(listing))["workers"]) == len(told["workers"])
+
+
 async def test_a_stopped_servers_long_run_goes_on_at_the_other_at_once(two: Two) -> None:
     run = await started(two.a, step("one"), step("two"))
     let_go = await two.calls.next(run, step="one")

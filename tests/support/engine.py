@@ -384,5 +384,6 @@ def make_resources(folder: Path, store: Store, limits: RunLimits, redactor: Reda
         sessions_folder=folder / "sessions",
         memory=NothingRemembered(),
         router=NoRoutes(),
+        release="0",
         limits=limits,
     )

@@ -8,6 +8,8 @@ from app.cli.base.fragments import RUN_PARTS
 _RUN_DETAIL = """
 fragment CostParts on Cost { usage { input output } amountUsd }
 fragment RunDetail on Run {
+  worker
+  takeovers { at worker previousWorker lost }
   inputs
   output(limitBytes: $outputBytes) { json text nextOffset sizeBytes }
   cost { ...CostParts }

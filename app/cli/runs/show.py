@@ -22,6 +22,10 @@ def show_run(output: Output, run: JSON) -> None:
         output.say(f"A re-run of {run['rerunOf']['id']}.", "dim")
     if run["resumeCount"]:
         output.say(f"Resumed {run['resumeCount']} times." if run["resumeCount"] > 1 else "Resumed once.", "dim")
+    if run["worker"]:
+        output.say(f"Worker {run['worker']} executes it.", "dim")
+    for takeover in run["takeovers"]:
+        output.say(_takeover(takeover), "dim")
     _value(output, "inputs", run["inputs"])
     output.say()
     print_end(output, RunView.of(run))
@@ -71,6 +75,13 @@ def show_step(output: Output, step: JSON) -> None:
         output.say("\nlog", "bold")
         for line in lines:
             output.say(f"{line['at'][11:23]}  {line['level'].lower():7}  {line['text']}")
+
+
+def _takeover(takeover: JSON) -> str:
+    worker, previous = takeover["worker"], takeover["previousWorker"]
+    if takeover["lost"]:
+        return f"{worker} took over from {previous}, which was lost, {ago(takeover['at'])}."
+    return f"Moved from {previous} to {worker} {ago(takeover['at'])}."
 
 
 def _happened(attempt: JSON) -> str:

@@ -3,7 +3,7 @@
 import type { RunWholeFragment, StepRowFragment } from "../features/run/run.generated.ts";
 import type { FailurePartsFragment, RunRowFragment } from "../domain/fragments.generated.ts";
 
-const AT = "2026-11-20T10:00:00.000Z";
+export const AT = "2026-11-20T10:00:00.000Z";
 
 export function aFailure(change: Partial<FailurePartsFragment> = {}): FailurePartsFragment {
   return {
@@ -90,6 +90,8 @@ export function aFailedRun(
 ): RunWholeFragment {
   return {
     ...aRow({ state: "FAILED", actions: ["RESUME", "RERUN", "ACKNOWLEDGE"], failure }),
+    worker: null,
+    takeovers: [],
     eventCursor: "cursor",
     inputs: { topic: "tea" },
     deadlineAt: null,

@@ -723,7 +723,7 @@ def applied(*changes):
     return {"result": {"__typename": "ApplyPipelinesSuccess", "changes": [*changes]}}
 
 
-def test_show_tells_what_was_reused_and_from_which_run(packline, server):
+def test_show_tells_what_was_reused_and_which_workers_had_the_run(packline, server):
     source = {"madeBy": {"runStep": {"run": {"id": "run_0"}}}}
     cost = {"usage": None, "amountUsd": None}
 
@@ -734,10 +734,17 @@ def test_show_tells_what_was_reused_and_from_which_run(packline, server):
         return step(key, attempts=[attempt], **own)
 
     steps = [detail("scrape", source), detail("shorten", {"madeBy": None}), detail("render", None)]
-    found = run(inputs={}, output=None, cost=cost, steps=steps)
+    moves = [
+        {"at": AT, "worker": "b:2:bb", "previousWorker": "a:1:aa", "lost": True},
+        {"at": AT, "worker": "c:3:cc", "previousWorker": "b:2:bb", "lost": False},
+    ]
+    found = run(inputs={}, output=None, cost=cost, steps=steps, worker="c:3:cc", takeovers=moves)
     server.answers["CliRunDetail"] = {"run": found}
 
     lines = [line.rstrip() for line in packline("show", "run_1", "--text").out.splitlines()]
+    assert "Worker c:3:cc executes it." in lines
+    assert any(line.startswith("b:2:bb took over from a:1:aa, which was lost, ") for line in lines)
+    assert any(line.startswith("Moved from b:2:bb to c:3:cc ") for line in lines)
     scrape, shorten, render = (next(line for line in lines if name in line) for name in ("scrape", "shorten", "render"))
     assert scrape.endswith("Reused from run_0")
     assert shorten.endswith("Reused from a run that is no longer kept")
@@ -1128,6 +1135,30 @@ def lack(kind, name, message, advice):
     return {"kind": kind, "name": name, "steps": [], "message": message, "hintParts": hint(advice)}
 
 
+def test_workers_are_listed_with_the_queue(packline, server):
+    worker = {
+        "name": "web-1:4711:ab12",
+        "machine": "web-1:/data",
+        "release": "0.1.0",
+        "startedAt": AT,
+        "lastSeenAt": AT,
+    }
+    worker |= {"alive": True, "lanes": 64, "running": 3}
+    lost = {**worker, "name": "web-2:12:cd34", "alive": False}
+    queue = {"queuedRuns": 2, "oldestQueuedAt": AT}
+    server.answers["CliWorkers"] = {"workers": [worker, lost], "server": queue}
+
+    lines = packline("workers", "--text").out.splitlines()
+    assert lines[1].split()[:6] == ["web-1:4711:ab12", "alive", "3", "of", "64", "0.1.0"]
+    assert lines[2].split()[:3] == ["web-2:12:cd34", "not", "seen"]
+    assert lines[3].startswith("2 runs are queued, the oldest for ")
+    assert packline("workers").lines == [
+        {"type": "worker", **worker},
+        {"type": "worker", **lost},
+        {"type": "queue", **queue},
+    ]
+
+
 def test_doctor_says_what_works(packline, server):
     writer = [
         {
@@ -1271,7 +1302,7 @@ def test_help_names_the_exit_statuses_and_every_command(packline):
 
 
 COMMANDS = ("up", "run", "watch", "resume", "rerun", "cancel", "runs", "show", "transcript", "check", "apply", "export")
-COMMANDS += ("pipelines", "packs", "token", "doctor", "migrate", "backup", "restore")
+COMMANDS += ("pipelines", "packs", "token", "workers", "doctor", "migrate", "backup", "restore")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

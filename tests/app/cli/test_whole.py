@@ -89,6 +89,15 @@ def test_a_run_fails_is_resumed_and_leaves_its_deck(machine):
     assert sequences == list(range(1, len(sequences) + 1))
 
 
+def test_the_server_is_listed_as_the_only_worker(machine):
+    worker, queue = machine.lines("workers")
+    assert (worker["alive"], worker["running"]) == (True, 0)
+    assert (queue["queuedRuns"], queue["oldestQueuedAt"]) == (0, None)
+    assert worker["name"] in machine.run("workers", "--long", "--text").stdout
+    findings = {line["what"]: line for line in machine.lines("doctor")}
+    assert (findings["workers"]["state"], findings["workers"]["message"]) == ("works", "1 alive.")
+
+
 def test_inputs_are_read_by_the_pipelines_schema(machine):
     done = machine.run("run", "sample", "--input", "practice_failure=perhaps")
     assert done.returncode == 2

@@ -50,6 +50,13 @@ async def test_every_command_leaves_a_row_refused_ones_too(api: Api) -> None:
     assert (await api.refusal("audit", first=1)).code == "FORBIDDEN"
 
 
+@states("workers")
+async def test_operators_see_who_executes_runs(api: Api) -> None:
+    (worker,) = await api.admin.call("workers")
+    assert (worker["alive"], worker["running"] <= worker["lanes"]) == (True, True)
+    assert (await api.refusal("workers")).code == "FORBIDDEN"
+
+
 @states("server", "settings")
 async def test_the_server_tells_of_itself(api: Api) -> None:
     server = await api.me.call("server")

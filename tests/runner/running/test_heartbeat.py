@@ -6,11 +6,13 @@ import asyncio
 from typing import Any
 
 from runner.running.heartbeat import Heartbeat
+from store.runs.workers import WorkerIdentity
 from tests.support.waiting import eventually
 
 LEASE_SECONDS = 2.0
 #: Longer than a tenth of the lease, and much shorter than the whole.
 WRITE_SECONDS = 0.4
+WORKER = WorkerIdentity("w", machine="m", release="1", lanes=1)
 
 
 class SlowStore:
@@ -22,15 +24,19 @@ class SlowStore:
 
     async def write(self, *_: Any) -> dict[str, Any]:
         self.attempts += 1
-        await asyncio.sleep(60 if self.attempts == 1 else WRITE_SECONDS)
+        if self.attempts > 1:  # the first one lists the worker
+            await asyncio.sleep(60 if self.attempts == 2 else WRITE_SECONDS)
         self.renewed += 1
         return {}
+
+    async def write_few(self, *_: Any) -> None:
+        """The removal of the worker that stops."""
 
 
 async def test_leases_are_renewed_again_by_a_store_that_is_slow_after_it_was_away():
     store = SlowStore()
-    heartbeat = Heartbeat(store, "w", LEASE_SECONDS, active={}, advancing=set())  # type: ignore[arg-type]
-    heartbeat.start()
+    heartbeat = Heartbeat(store, WORKER, LEASE_SECONDS, active={}, advancing=set())  # type: ignore[arg-type]
+    await heartbeat.start()
     try:
         await eventually(lambda: store.renewed > 1, seconds=20)
     finally:

@@ -170,7 +170,7 @@ async def test_a_worker_that_cannot_renew_stops_before_others_may_own_its_runs(t
         write = lab.store.write
 
         async def unreachable(unit: object, *args: object, **kwargs: object) -> object:
-            if getattr(unit, "__name__", "") == "renew":
+            if getattr(unit, "__name__", "") == "sign_of_life":
                 await asyncio.Event().wait()
             return await write(unit, *args, **kwargs)  # type: ignore[arg-type]
 

@@ -42,6 +42,7 @@ async def test_the_server_tells_how_it_is_and_what_it_allows(tmp_path: Path) -> 
         assert {check["name"]: check["ok"] for check in server["health"]} == {
             "store": True,
             "admission": True,
+            "workers": True,
             "disk": True,
             "artifacts": True,
             "vault key": True,

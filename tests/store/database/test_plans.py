@@ -29,7 +29,7 @@ from store.files.artifacts import (
     list_artifacts,
 )
 from store.pipelines.reads import PipelineFilter, PipelineOrder, list_pipelines
-from store.runs.reads import RunFilter, find_payloads, list_runs, newest_runs, queue_places
+from store.runs.reads import RunFilter, find_payloads, list_runs, newest_runs, oldest_queued, queue_places
 from store.runs.spending import spending_of_runs
 from store.runs.step_reads import (
     attempt_payloads,
@@ -40,6 +40,7 @@ from store.runs.step_reads import (
     steps_of_runs,
 )
 from store.runs.unit_types import Spent, Succeed
+from store.runs.workers import list_workers, takeovers_of_runs
 from store.states import RunState
 from tests.support.databases import DATABASE, sqlite_store
 from tests.support.rows import caller
@@ -204,6 +205,20 @@ async def test_what_models_cost_is_summed_without_walking_all_attempts(tmp_path:
     assert sum("ix_attempt_spent" in line for line in plans) == 2, plans
 
 
+async def test_what_workers_hold_and_leave_waiting_is_read_by_indexes(tmp_path: Path):
+    async with sqlite_store(tmp_path) as opened:
+        with rows_asked(opened) as asked:
+            await oldest_queued(opened)
+            await oldest_queued(opened, visible_to="call_1")
+            await list_workers(opened, 30.0)
+    plans = [plan_of(tmp_path, *statement) for statement in asked]
+    for plan, index in zip(
+        plans, ("state (state=?)", "active (caller_id=? AND state=?)", "state (state=?)"), strict=True
+    ):
+        assert any(f"ix_run_{index}" in line for line in plan), plan
+        assert [line for line in plan if line.startswith("SCAN run")] == [], plan
+
+
 async def test_what_a_caller_may_see_is_looked_up_by_indexes(tmp_path: Path):
     async with sqlite_store(tmp_path) as opened:
         reads = (
@@ -218,6 +233,7 @@ async def test_what_a_caller_may_see_is_looked_up_by_indexes(tmp_path: Path):
             artifacts_of_steps,
             artifacts_of_attempts,
             spending_of_runs,
+            takeovers_of_runs,
         )
         with rows_asked(opened) as statements:
             for read in reads:

@@ -9,6 +9,7 @@ import { isFinal, isLive } from "../../domain/runs/states.ts";
 import { workSeconds } from "./timeline/axis.ts";
 import { currentStep } from "./currentStep.ts";
 import type { RunWholeFragment } from "./run.generated.ts";
+import { Takeovers } from "./Takeovers.tsx";
 
 /** Title, state, caller, duration and cost of the run. */
 export const RunHeader = memo(function RunHeader({
@@ -60,6 +61,7 @@ export const RunHeader = memo(function RunHeader({
         <div className="flex gap-2">{actions}</div>
       </div>
       <Facts run={run} />
+      <Takeovers takeovers={run.takeovers} />
     </header>
   );
 });
@@ -95,6 +97,7 @@ function Facts({ run }: { run: RunWholeFragment }): ReactNode {
     <Timestamp key="at" at={run.createdAt} />,
     run.startedAt === null ? "not started" : isFinal(run.state) ? duration(work) : `${duration(work)} so far`,
   ];
+  if (run.worker !== null) facts.push(`on ${run.worker}`);
   if (run.cost.amountUsd !== null && run.cost.amountUsd > 0) facts.push(money(run.cost.amountUsd));
   const used = (run.cost.usage?.input ?? 0) + (run.cost.usage?.output ?? 0);
   if (used > 0) facts.push(tokens(used));

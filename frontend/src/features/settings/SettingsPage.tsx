@@ -20,8 +20,10 @@ import {
   ModelsAndLimitsDocument,
   SettingsDocument,
   type SettingsQuery,
+  WorkersDocument,
 } from "./settings.generated.ts";
 import { Shortcuts } from "./Shortcuts.tsx";
+import { Workers } from "./Workers.tsx";
 
 export function SettingsPage(): ReactNode {
   return (
@@ -50,17 +52,19 @@ function Server(): ReactNode {
   const [limits] = useQuery({ query: ModelsAndLimitsDocument });
   const [agents] = useQuery({ query: AgentsDocument });
   const [health] = useQuery({ query: HealthDocument });
+  const [workers] = useQuery({ query: WorkersDocument });
   const [values] = useQuery({ query: SettingsDocument });
   if (
     limits.data === undefined ||
     agents.data === undefined ||
     health.data === undefined ||
+    (workers.data === undefined && workers.fetching) ||
     (values.data === undefined && values.fetching)
   ) {
     const error = limits.error ?? agents.error ?? health.error;
     return (
       <LoadingOrProblem
-        fetching={limits.fetching || agents.fetching || health.fetching || values.fetching}
+        fetching={limits.fetching || agents.fetching || health.fetching || workers.fetching || values.fetching}
         problem={error === undefined ? null : problemOfError(error)}
       />
     );
@@ -69,6 +73,13 @@ function Server(): ReactNode {
     <>
       <ModelsAndLimits data={limits.data} agents={<Agents agentProfiles={agents.data.agentProfiles} />} />
       <Health server={health.data.server} />
+      <Section title="Workers">
+        {workers.data === undefined ? (
+          <NeedsManage what="its workers" fetching={false} error={workers.error} />
+        ) : (
+          <Workers {...workers.data} />
+        )}
+      </Section>
       <Section title="Server settings">
         <p className="mb-2 text-soft">
           To change them, restart the server with other environment variables, settings file or command-line options.

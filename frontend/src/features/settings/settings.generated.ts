@@ -69,6 +69,11 @@ export type AgentsQuery = { agentProfiles: Array<{ key: string, command: Array<s
 
 export type ModelPartsFragment = { key: string, kind: ModelKind, name: string, provider: string, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> } };
 
+export type WorkersQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type WorkersQuery = { workers: Array<{ name: string, machine: string, release: string, startedAt: string, lastSeenAt: string, alive: boolean, lanes: number, running: number }>, server: { queuedRuns: number, oldestQueuedAt: string | null } };
+
 export type SettingsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -163,6 +168,24 @@ export const AgentsDocument = /*#__PURE__*/ gql`
   }
 }
     ` as unknown as DocumentNode<AgentsQuery, AgentsQueryVariables>;
+export const WorkersDocument = /*#__PURE__*/ gql`
+    query Workers {
+  workers {
+    name
+    machine
+    release
+    startedAt
+    lastSeenAt
+    alive
+    lanes
+    running
+  }
+  server {
+    queuedRuns
+    oldestQueuedAt
+  }
+}
+    ` as unknown as DocumentNode<WorkersQuery, WorkersQueryVariables>;
 export const SettingsDocument = /*#__PURE__*/ gql`
     query Settings {
   settings {

@@ -1,0 +1,61 @@
+"""`packline workers`: the processes that execute runs."""
+
+from __future__ import annotations
+
+from app.cli.base.options import Json, Long, Server  # noqa: TC001 - typer reads the annotations
+
+WORKERS = """
+query CliWorkers {
+  workers { name machine release startedAt lastSeenAt alive lanes running }
+  server { queuedRuns oldestQueuedAt }
+}
+"""
+
+
+def workers(long: Long = False, server: Server = None, as_json: Json = None) -> None:
+    """List the processes that execute runs, and how many runs wait for one."""
+    from app.cli.base.client import Client
+    from app.cli.base.lists import Column, print_list
+    from app.cli.base.output import Output, ago, took
+    from app.cli.base.target import Target
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        answer = client.execute(WORKERS)
+    queued, oldest = answer["server"]["queuedRuns"], answer["server"]["oldestQueuedAt"]
+    if output.is_json:
+        for worker in answer["workers"]:
+            output.emit({"type": "worker", **worker})
+        output.emit({"type": "queue", "queuedRuns": queued, "oldestQueuedAt": oldest})
+        return
+    print_list(
+        output,
+        [
+            Column("worker", "cut"),
+            Column("state"),
+            Column("runs"),
+            Column("release"),
+            Column("seen"),
+            Column("started", "wide"),
+            Column("machine", "long"),
+        ],
+        (
+            [
+                worker["name"],
+                "alive" if worker["alive"] else "not seen",
+                f"{worker['running']} of {worker['lanes']}",
+                worker["release"],
+                ago(worker["lastSeenAt"]),
+                ago(worker["startedAt"]),
+                worker["machine"],
+            ]
+            for worker in answer["workers"]
+        ),
+        empty="No workers.",
+        long=long,
+    )
+    if queued:
+        runs = "1 run is" if queued == 1 else f"{queued:,} runs are"
+        output.say(f"{runs} queued, the oldest for {took(oldest, None)}.")
+    else:
+        output.say("No run is queued.", "dim")

@@ -1,0 +1,30 @@
+// @vitest-environment happy-dom
+import "@testing-library/jest-dom/vitest";
+
+import { cleanup, screen } from "@testing-library/react";
+import { afterEach, expect, test } from "vitest";
+
+import { AT, aFailedRun } from "../../testing/runs.ts";
+import { show } from "../../testing/show.tsx";
+import { RunHeader } from "./RunHeader.tsx";
+
+afterEach(cleanup);
+
+test("The header names the worker that holds the run, and each takeover", async () => {
+  const takeovers = [
+    { at: AT, worker: "web-2:2:bb", previousWorker: "web-1:1:aa", lost: true },
+    { at: "2026-05-01T13:00:00Z", worker: "web-3:3:cc", previousWorker: "web-2:2:bb", lost: false },
+  ];
+  const run = aFailedRun(undefined, { state: "RUNNING", worker: "web-3:3:cc", takeovers });
+  await show(<RunHeader run={run} actions={null} />);
+  expect(await screen.findByText("on web-3:3:cc")).toBeVisible();
+  const told = screen.getByRole("list", { name: "Takeovers" });
+  expect(told).toHaveTextContent("web-2:2:bb took over from web-1:1:aa, which was lost");
+  expect(told).toHaveTextContent("moved from web-2:2:bb to web-3:3:cc");
+});
+
+test("A run that one worker executed says nothing of takeovers", async () => {
+  await show(<RunHeader run={aFailedRun()} actions={null} />);
+  expect(await screen.findByRole("heading")).toBeVisible();
+  expect(screen.queryByRole("list", { name: "Takeovers" })).toBeNull();
+});

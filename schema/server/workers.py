@@ -1,0 +1,52 @@
+"""The processes that execute runs."""
+
+# mypy: disallow-untyped-decorators=False
+from datetime import datetime
+
+import strawberry
+
+from resolvers.records import WorkerRecord
+from resolvers.server.workers import list_workers
+from schema.base.context import Info
+from schema.base.directives import Requires
+from store.states import Scope
+
+
+@strawberry.type(description="A process that executes runs. All workers of a database share its runs.")
+class Worker:
+    name: str = strawberry.field(description="Host name, process id and a random part. Different after a restart.")
+    machine: str = strawberry.field(description="The machine and data folder. Sessions belong to them.")
+    release: str = strawberry.field(description="Version of Packline.")
+    started_at: datetime = strawberry.field(description="When the worker started.")
+    last_seen_at: datetime = strawberry.field(
+        description="When the worker last renewed its leases, by the database's clock."
+    )
+    alive: bool = strawberry.field(
+        description="Whether the worker was seen within a lease. Other workers take over the runs of one that was not."
+    )
+    lanes: int = strawberry.field(description="Maximum number of runs it executes at once.")
+    running: int = strawberry.field(description="Number of runs it holds.")
+
+    @classmethod
+    def of(cls, record: WorkerRecord) -> "Worker":
+        return cls(
+            name=record.id,
+            machine=record.machine,
+            release=record.release,
+            started_at=record.started_at,
+            last_seen_at=record.seen_at,
+            alive=record.alive,
+            lanes=record.lanes,
+            running=record.running,
+        )
+
+
+@strawberry.type
+class WorkerQueries:
+    @strawberry.field(
+        description="The processes that execute runs, the longest running first. A worker that stopped is not listed; "
+        "one that was lost is listed for another 20 leases.",
+        directives=[Requires(scope=Scope.MANAGE)],
+    )
+    async def workers(self, info: Info) -> list[Worker]:
+        return [Worker.of(record) for record in await list_workers(info.context.context)]

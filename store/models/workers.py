@@ -1,0 +1,25 @@
+"""The processes that execute runs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlmodel import Field, SQLModel
+
+from store.models.declaring import table_of
+
+
+class WorkerRow(SQLModel, table=True):
+    """A process that executes runs; removed when it stops, or a while after its last sign of life."""
+
+    __tablename__ = "worker"
+
+    id: str = Field(primary_key=True)  # as in `run.owner`
+    machine: str  # see `store.database.engine.Store.machine`
+    release: str
+    lanes: int
+    started_at: datetime
+    seen_at: datetime  # by the database's clock, renewed with the leases
+
+
+WORKER = table_of(WorkerRow)

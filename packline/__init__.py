@@ -9,7 +9,16 @@ from runner.packs.context import AgentAnswer, ArtifactFile, ArtifactRef, PackCon
 from runner.packs.memory import CallerMemory
 from runner.packs.metadata import Metadata
 from runner.packs.models import ImageAnswer, Models, Picture, SpeechAnswer, StructuredAnswer, TextAnswer
-from runner.packs.needs import CredentialNeed, Missing, ModelNeed, Service, program, python_module
+from runner.packs.needs import (
+    CredentialNeed,
+    Missing,
+    ModelNeed,
+    Service,
+    ServiceAddress,
+    program,
+    python_module,
+    service_address,
+)
 from runner.packs.pack import Pack, PostCondition, pack
 from runner.packs.routing import CallerCatalog
 
@@ -34,6 +43,7 @@ __all__ = [
     "PictureSize",
     "PostCondition",
     "Service",
+    "ServiceAddress",
     "SpeechAnswer",
     "StructuredAnswer",
     "TextAnswer",
@@ -47,4 +57,5 @@ __all__ = [
     "python_module",
     "raise_for_status",
     "read_web_address",
+    "service_address",
 ]

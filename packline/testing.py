@@ -9,7 +9,8 @@
         assert environment.run(shorten, {"text": "One. Two.", "sentences": 1}) == {"text": "One."}
 
 Input, output, post-conditions, time-out, artifacts and masking are checked by the code that runs steps on a server.
-Retries, limits of callers, and `services` are a server's: they are not checked here.
+Retries, limits of callers, and what the machine must have (`services` of `@pack`, except for addresses) are a
+server's: they are not checked here.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from runner.packs.context import AgentAnswer, ArtifactFile, ArtifactRef, PackSes
 from runner.packs.models import ImageAnswer, SpeechAnswer, StructuredAnswer, TextAnswer
 from runner.packs.needs import Missing
 from runner.packs.registry import load_pack
+from runner.packs.services import AttemptServices
 from runner.processes.processes import run_in_process
 from runner.running.attempt_context import checked_name, quarantine_warning
 from runner.running.executor import Attempt
@@ -124,12 +126,12 @@ class PackEnvironment:
                 raise
 
         limit = pack.timeout_seconds or self.limits.step_timeout_seconds
-        redactor = self._redactor(pack)
+        redactor, services = self._redactor(pack), AttemptServices(pack, self.services)
         async with AsyncExitStack() as stack:
             stack.enter_context(in_force(redactor))
             attempt = Attempt(
                 pack=replace(pack, handler=handler),
-                context=self.context(pack, http=await self._client(stack), redactor=redactor),
+                context=TestContext(self, pack, await self._client(stack, services), redactor, services),
                 input=dict(input),
                 timeout_seconds=limit,
                 past_deadline=False,
@@ -154,7 +156,8 @@ class PackEnvironment:
             http: Its client; None for one that refuses everything.
             redactor: Knows the secrets.
         """
-        return TestContext(self, pack, http or _client(_refuse), redactor or self._redactor(pack))
+        services = AttemptServices(pack, self.services)
+        return TestContext(self, pack, http or _client(_refuse), redactor or self._redactor(pack), services)
 
     def add_artifact(self, name: str, content: bytes, media_type: str = "application/octet-stream") -> ArtifactRef:
         """Store a file, as an upload or an earlier step would; the pack gets its `artifact_id` in its input."""
@@ -189,13 +192,13 @@ class PackEnvironment:
         self.sessions.append(PackSession(session_id, path))
         return self.sessions[-1]
 
-    async def _client(self, stack: AsyncExitStack) -> httpx2.AsyncClient:
+    async def _client(self, stack: AsyncExitStack, services: AttemptServices) -> httpx2.AsyncClient:
         if isinstance(self.http, httpx2.AsyncClient):
             return self.http
         if self.http is None and self.network:
             egress = Egress(EgressPolicy.parse(self.allow))
             stack.push_async_callback(egress.aclose)
-            return await stack.enter_async_context(egress.client(self.services.values()))
+            return await stack.enter_async_context(egress.client(services))
         return await stack.enter_async_context(_client(self.http or _refuse))
 
     def _redactor(self, pack: Pack | None) -> Redactor:
@@ -220,6 +223,7 @@ class TestContext:
         pack: Pack | None,
         http: httpx2.AsyncClient,
         redactor: Redactor,
+        services: AttemptServices,
         *,
         step_key: str = "step",
         attempt_number: int = 1,
@@ -233,6 +237,7 @@ class TestContext:
         self.environment = environment
         self._pack = pack
         self._redactor = redactor
+        self._services = services
 
     @property
     def models(self) -> Models:
@@ -335,8 +340,8 @@ class TestContext:
         return await run_in_process(function, *args, timeout_seconds=timeout_seconds)
 
     def service_url(self, name: str) -> str | None:
-        """Return the address of a service of the environment."""
-        return self.environment.services.get(name)
+        """Return the address of a service of the environment; a declared one must be there."""
+        return self._services.url(name)
 
     def _declared(self, flag: str, what: str) -> None:
         if self._pack is not None and not getattr(self._pack, flag):

@@ -15,7 +15,7 @@ from runner.excerpts import BODY_CHARACTERS, excerpt
 from runner.failures import PackError, code_for_status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
 
     import httpx2
 
@@ -46,7 +46,7 @@ class Egress:
 
     def client(
         self,
-        extra_allowed_origins: Iterable[str] = (),
+        extra_allowed_origins: Collection[str] = (),
         *,
         max_bytes: int = MAX_BYTES,
         total_seconds: float = TOTAL_SECONDS,
@@ -59,7 +59,8 @@ class Egress:
 
         Args:
             extra_allowed_origins: `scheme://host:port` of services the operator configured; those alone may be
-                private, on any port. Redirects away from them are checked like any other request.
+                private, on any port. Redirects away from them are checked like any other request. Read at each
+                request, so the collection may grow.
             max_bytes: Largest body, after decoding.
             total_seconds: Longest time from the request to the last byte, redirects included.
             max_redirects: Redirects that are followed.
@@ -70,7 +71,7 @@ class Egress:
             self._connections = Connections(self.policy, self.resolve)
         return GuardedClient(
             self._connections,
-            frozenset(origin_of(origin) for origin in extra_allowed_origins),
+            extra_allowed_origins,
             max_bytes=max_bytes,
             total_seconds=total_seconds,
             max_redirects=max_redirects,

@@ -32,7 +32,7 @@ from runner.egress.web_address import WebAddressError, read_web_address
 from runner.failures import PackError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator
 
     from runner.egress.policy import Resolve
 
@@ -46,7 +46,6 @@ _COMPRESSIONS = frozenset(
     "aes128gcm br compress dcb dcz deflate exi gzip pack200-gzip x-compress x-gzip zstd".split()  # noqa: SIM905 - shorter
 )
 _PORTS = "only ports 80 and 443 are open"
-Origin = tuple[str, str, int]
 
 
 @functools.cache
@@ -192,7 +191,7 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
 class GuardedTransport(httpx2.AsyncBaseTransport):
     """Picks the pool by the request's origin. Closing it leaves the pools open for other clients."""
 
-    def __init__(self, connections: Connections, services: frozenset[Origin], max_bytes: int) -> None:
+    def __init__(self, connections: Connections, services: Collection[str], max_bytes: int) -> None:
         self._connections = connections
         self._services = services
         self._max_bytes = max_bytes
@@ -203,7 +202,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         # Parsed again here, because the library follows redirects by itself.
         origin = origin_of(f"{url.scheme}://{url.netloc.decode('ascii')}")
         _, host, port = origin
-        is_service = origin in self._services
+        is_service = any(origin == origin_of(service) for service in self._services)
         await self._connections.make_ready()
         pool = self._connections.service_pool() if is_service else self._connections.public_pool()
         with failures(host):
@@ -297,7 +296,7 @@ class GuardedClient(httpx2.AsyncClient):
     def __init__(
         self,
         connections: Connections,
-        services: frozenset[Origin],
+        services: Collection[str],
         *,
         max_bytes: int,
         total_seconds: float,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from runner.excerpts import excerpt, plain_text
 from runner.issues import hint_of
 from runner.json_values import text_problem
-from runner.packs.needs import Missing
+from runner.packs.needs import Missing, ServiceAddress
 from runner.processes.pack_modules import package_of
 from runner.tracebacks import in_one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable
 
     from runner.issues import Hint
     from runner.packs.needs import Service
@@ -117,6 +117,17 @@ def missing_services(pack: Pack, probes: Probes) -> list[tuple[Service, Missing]
     """Return the missing services of a pack, and why."""
     answers = [(service, probes.missing(service)) for service in pack.services]
     return [(service, missing) for service, missing in answers if missing is not None]
+
+
+def missing_addresses(pack: Pack, addresses: Container[str]) -> list[Requirement]:
+    """Return the services of a pack whose address is not set.
+
+    Args:
+        pack: The pack.
+        addresses: Names of the services that have one.
+    """
+    declared = [service for service in pack.services if isinstance(service, ServiceAddress)]
+    return [of_service(service, (), service.not_set()) for service in declared if service.name not in addresses]
 
 
 def of_service(service: Service, steps: tuple[str, ...], missing: Missing) -> Requirement:

@@ -175,7 +175,8 @@ class PackContext(Protocol):
         """
 
     def service_url(self, name: str) -> str | None:
-        """Return the URL of a service that the operator configured (`PACKLINE_SERVICE_<NAME>_URL`), or None.
+        """Return the URL of a service that the operator configured (`PACKLINE_SERVICE_<NAME>_URL`).
 
-        Only requests to its origin may reach private addresses.
+        Returns None if it is not set, but never for a service that the pack declares with `service_address(name)`.
+        `http` may reach the origin, even a private one, from this call on, or from the start if it is declared.
         """

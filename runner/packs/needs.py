@@ -11,6 +11,8 @@ from runner.packs.installed import has_module, has_program
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+#: Names that a variable PACKLINE_SERVICE_<NAME>_URL can give.
+SERVICE_NAME = re.compile(r"[a-z0-9_]+\Z")
 CREDENTIAL_KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
 #: Names of `runner.secrets.credential_kinds.KINDS`; empty for any kind.
 CredentialKindName: TypeAlias = Literal[
@@ -66,6 +68,29 @@ def program(name: str) -> Service:
         return Missing(f"The program `{name}` is not on PATH.", f"Install `{name}` with the system's package manager.")
 
     return Service(name, probe)
+
+
+def _nothing_missing() -> None:
+    """Leave the check to the server, which alone knows the addresses."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAddress(Service):
+    """A service whose address the operator sets; make one with `service_address`."""
+
+    probe: Callable[[], Missing | None] = _nothing_missing
+
+    def not_set(self) -> Missing:
+        """Say which variable is missing."""
+        return Missing(
+            f"The address of the service `{self.name}` is not set.",
+            f"An operator sets PACKLINE_SERVICE_{self.name.upper()}_URL and restarts the server.",
+        )
+
+
+def service_address(name: str) -> ServiceAddress:
+    """Require the address of a service, set as `PACKLINE_SERVICE_<NAME>_URL`; `ctx.service_url(name)` returns it."""
+    return ServiceAddress(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,15 @@ from runner.excerpts import excerpt
 from runner.issues import nearest
 from runner.json_values import forbidden_text, text_problem
 from runner.packs.metadata import Metadata
-from runner.packs.needs import CREDENTIAL_KEY, CredentialKindName, CredentialNeed, ModelNeed, Service
+from runner.packs.needs import (
+    CREDENTIAL_KEY,
+    SERVICE_NAME,
+    CredentialKindName,
+    CredentialNeed,
+    ModelNeed,
+    Service,
+    ServiceAddress,
+)
 from runner.packs.revalidation import find_misfit
 from runner.schemas.pydantic_messages import needed
 
@@ -267,7 +275,11 @@ def _problems(pack: Any) -> Iterator[str]:  # noqa: ANN401 - the values may have
 
 def _item_problems(item: Any) -> Iterator[str]:  # noqa: ANN401 - as above
     """Yield what is wrong with a requirement or post-condition, beginning with the field."""
-    if isinstance(item, Service):
+    if isinstance(item, ServiceAddress):
+        name: object = item.name
+        if not isinstance(name, str) or not SERVICE_NAME.match(name):
+            yield f"name is {_shown(name)}, not the name of a service such as 'garden': a to z, 0 to 9 and _."
+    elif isinstance(item, Service):
         yield from _name("name", item.name)
         yield from _function("probe", item.probe)
     elif isinstance(item, PostCondition):

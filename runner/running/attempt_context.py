@@ -15,6 +15,7 @@ from runner.files.names import NAME_CHARACTERS, plain_name, without_turning
 from runner.packs.context import ArtifactFile, ArtifactRef, PackSession
 from runner.packs.memory import CallerMemory
 from runner.packs.routing import CallerCatalog
+from runner.packs.services import AttemptServices
 from runner.processes.processes import run_in_process
 from runner.running.credential_use import AttemptCredentials
 from runner.running.progress import ProgressReporter
@@ -96,6 +97,7 @@ class AttemptContext:
         self._step_id = step_id
         self._pipeline_id = pipeline_id
         self._credentials: AttemptCredentials | None = None
+        self._services = AttemptServices(pack, resources.service_urls)
         self._http: httpx2.AsyncClient | None = None
         self._models: Models | None = None
         self._reporter: ProgressReporter | None = None
@@ -108,7 +110,7 @@ class AttemptContext:
     def http(self) -> httpx2.AsyncClient:
         """HTTP client behind the egress guard."""
         if self._http is None:
-            self._http = self._resources.egress.client(tuple(self._resources.service_urls.values()))
+            self._http = self._resources.egress.client(self._services)
         return self._http
 
     @property
@@ -328,8 +330,8 @@ class AttemptContext:
         return await run_in_process(function, *args, timeout_seconds=limit)
 
     def service_url(self, name: str) -> str | None:
-        """Return the address of a service the operator configured."""
-        return self._resources.service_urls.get(name)
+        """Return the address of a service the operator configured, and open its origin to `http`."""
+        return self._services.url(name)
 
     def finish(self) -> bool:
         """Accept nothing more; return whether `close` has something to do."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.agents.pack import AgentPack
 from runner.agents.profiles import Agents, no_agents
-from runner.packs.availability import Requirement
+from runner.packs.availability import Requirement, missing_addresses
 from runner.secrets.vault import Vault
 from store.maintenance.retention import RetentionPolicy
 
@@ -92,7 +92,7 @@ class Resources:
     agents: Agents = field(default_factory=lambda: no_agents(Path("agents")))
 
     def lacks(self, requester: CredentialRequester, agent: str | None = None) -> Lacks:
-        """Return a function that lists the credentials, models and agents a pack needs and lacks.
+        """Return a function that lists the credentials, models, agents and addresses a pack needs and lacks.
 
         Args:
             requester: For whom the pack would run.
@@ -106,6 +106,7 @@ class Resources:
             missing = [(role, self.gateway.missing(role)) for role in roles]
             models = [Requirement.of("model", role, lack) for role, lack in missing if lack]
             agents = self.agents.lacks_any() if pack.uses_agent else []
-            return [*self.vault.lacks(pack, requester), *models, *agents]
+            addresses = missing_addresses(pack, self.service_urls)
+            return [*addresses, *self.vault.lacks(pack, requester), *models, *agents]
 
         return of

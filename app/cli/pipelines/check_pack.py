@@ -24,7 +24,8 @@ def check_pack(
 ) -> None:
     """Check packs as a server loads them: declarations, schemas, names, and what this machine lacks.
 
-    Needs no server. Whether credentials and models are set up, only a server knows: see `packline packs`.
+    Needs no server. Whether credentials, models and addresses of services are set up, only a server knows: see
+    `packline packs`.
     """
     from app.cli.base.exits import EXIT_FAILED, CliError
     from app.cli.base.output import Output

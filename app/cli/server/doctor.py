@@ -238,7 +238,7 @@ def _vault(settings: Settings) -> Iterator[Finding]:
 
 
 def _packs(settings: Settings) -> Iterator[Finding]:
-    from runner.packs.availability import pack_requirements
+    from runner.packs.availability import missing_addresses, pack_requirements
     from runner.packs.registry import builtins_folder, load_registry
 
     try:
@@ -248,12 +248,16 @@ def _packs(settings: Settings) -> Iterator[Finding]:
         return
     names = registry.names()
     newest = [pack for name in names if (pack := registry.find(name)) is not None]
-    lacking = {pack.name: pack_requirements(pack) for pack in newest}
+    lacking = {
+        pack.name: pack_requirements(pack, lacks=lambda each: missing_addresses(each, settings.service_urls))
+        for pack in newest
+    }
     complete = sum(not missing for missing in lacking.values())
     yield Finding(
         "packs",
         "works",
-        f"{len(names)} loaded; {complete} have the programs they need. A server also checks credentials and models.",
+        f"{len(names)} loaded; {complete} have the programs and services they need. "
+        "A server also checks credentials and models.",
     )
     for problem in registry.load_errors():
         yield Finding("packs", "missing", _not_loaded(problem.origin, problem.message))

@@ -207,3 +207,8 @@ class PackError(Exception):
             retry_after_seconds=retry_after_seconds,
             detail=detail,
         )
+
+    @property
+    def code(self) -> FailureCode:
+        """What went wrong; equal to its text, such as `invalid_input`."""
+        return self.failure.code

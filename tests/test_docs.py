@@ -165,7 +165,7 @@ def test_the_tests_in_the_documentation_pass_and_the_check_of_packs_finds_nothin
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     done = shell(script, tmp_path, environment)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    assert "5 passed" in done.stdout
+    assert "6 passed" in done.stdout
     assert "text.shorten 1.0.0: works\n" in done.stdout
 
 

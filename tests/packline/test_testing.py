@@ -105,7 +105,7 @@ def test_failures_keep_their_code_and_bugs_their_exception(tmp_path):
 
     environment = PackEnvironment(tmp_path)
     refused = failing(environment, declare(refuses))
-    assert (refused.failure.code, refused.failure.hint) == ("not_found", "Give another.")
+    assert (refused.code, refused.failure.hint) == ("not_found", "Give another.")
     broken = failing(environment, declare(breaks))
     assert broken.failure.code == "handler_failed"
     assert isinstance(broken.__cause__, KeyError)

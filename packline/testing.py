@@ -39,7 +39,7 @@ from runner.packs.needs import Missing
 from runner.packs.registry import load_pack
 from runner.packs.services import AttemptServices
 from runner.processes.processes import run_in_process
-from runner.running.attempt_context import checked_name, quarantine_warning
+from runner.running.attempt_context import check_content, checked_name, quarantine_warning
 from runner.running.executor import Attempt
 from runner.running.resources import RunLimits
 from runner.secrets.credential_kinds import GENERIC, KINDS
@@ -294,6 +294,7 @@ class TestContext:
     async def save_artifact(self, name: str, content: bytes | Path, media_type: str) -> ArtifactRef:
         """Store a file; it cannot be opened if it contains a secret."""
         plain = checked_name(name, media_type, self._redactor)
+        check_content(plain, content)
         file = await asyncio.to_thread(self.environment.store_artifact, plain, content, media_type)
         if (secret := await known_secret_in(self._redactor, file.path)) is not None:
             self.warn(quarantine_warning(plain, secret))

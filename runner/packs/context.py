@@ -127,6 +127,7 @@ class PackContext(Protocol):
         """Store a file. `name` is a plain file name: no folders, at most 200 characters.
 
         Raises:
+            TypeError: The content is neither bytes nor a Path, such as a text that is not encoded.
             PackError: `invalid_output` for a bad name, `resource_exhausted` if the quota or the disk is full.
         """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import orjson
@@ -32,7 +33,6 @@ from store.states import ArtifactStatus
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-    from pathlib import Path
 
     import httpx2
 
@@ -175,6 +175,7 @@ class AttemptContext:
     ) -> ArtifactRef:
         """Store a file; it becomes an artifact when the attempt is settled."""
         name = checked_name(name, media_type, self._resources.redactor)
+        check_content(name, content)
         try:
             digest, size = await self._resources.blobs.put(content)
             path = await self._resources.blobs.local(digest)
@@ -368,6 +369,18 @@ def checked_name(name: str, media_type: str, redactor: Redactor) -> str:
             hint="Use something like `application/pdf`.",
         )
     return plain
+
+
+def check_content(name: str, content: object) -> None:
+    """Refuse content that cannot be stored.
+
+    Raises:
+        TypeError: It is neither bytes nor a path.
+    """
+    if not isinstance(content, bytes | Path):
+        remedy = "encode the text, as in `text.encode()`" if isinstance(content, str) else "convert it"
+        kind = type(content).__name__
+        raise TypeError(f"The content of the artifact {name} is a {kind}, not bytes or a Path: {remedy}.")
 
 
 def quarantine_warning(name: str, secret: str) -> str:

@@ -182,7 +182,11 @@ class Attempt:
         if self._stop is not None and (not body.done() or body.cancelled() or body.exception() is not None):
             raise _StoppedError(self._stop)
         if body.cancelled():
-            raise PackError(FailureCode.HANDLER_FAILED, f"{self.pack.name} cancelled itself.")
+            raise PackError(
+                FailureCode.HANDLER_FAILED,
+                f"{self.pack.name} cancelled itself.",
+                hint="The handler cancelled its own task or raised CancelledError. Report it to the pack's author.",
+            )
         return body.result()
 
     async def _ended_or_late(self, body: asyncio.Task[BaseModel], until: float) -> None:
@@ -215,19 +219,28 @@ class Attempt:
             message = f"{self.pack.name} ran out of memory."
             raise _with_traceback(PackError(FailureCode.RESOURCE_EXHAUSTED, message), error, self.pack) from error
         except BaseException as error:  # a pack may raise anything, native panics included
+            if isinstance(error, ValidationError) and error.title == _title(self.pack.output_model):
+                wrong = _invalid(error, FailureCode.INVALID_OUTPUT, f"The output of {self.pack.name}", self.redactor)
+                raise _with_traceback(wrong, error, self.pack) from error
             raise self._defect(error) from error
         self._returned_at = monotonic()
         return result
 
     def _defect(self, error: BaseException) -> PackError:
+        raised, text = f"{self.pack.name} raised {type(error).__name__}", self._error_text(error)
         defect = PackError(
             FailureCode.HANDLER_FAILED,
-            f"{self.pack.name} raised {type(error).__name__}: {self._error_text(error)}",
-            hint="This is a bug in the pack: report it with the run's id.",
+            f"{raised}: {text}" if text else f"{raised} without a message.",
+            hint=f"This is a bug in the pack: {self._traceback_at()} prints the traceback for its author.",
         )
         return _with_traceback(defect, error, self.pack)
 
+    def _traceback_at(self) -> str:
+        return f"`packline show {self.context.run_id} --step {self.context.step_key}`"
+
     def _error_text(self, error: BaseException) -> str:
+        if isinstance(error, ValidationError):  # pydantic's own text has several lines and an address
+            return _misfit(error, error.title, self.redactor)
         return self.redactor.excerpt(plain_text(text_of(error)), WORDS_CHARACTERS)
 
     async def _wait_for_cancelled(self, body: asyncio.Task[BaseModel]) -> None:
@@ -391,13 +404,10 @@ def _invalid(
 ) -> PackError:
     """Convert pydantic's errors below a path to one failure that names the first field and counts the rest."""
     found = error.errors(include_url=False)
-    first = found[0]
-    field = ".".join(str(part) for part in (*path, *first["loc"])) or None
-    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-    given = redactor.excerpt(repr(first.get("input")), GIVEN_CHARACTERS)
+    field = ".".join(str(part) for part in (*path, *found[0]["loc"])) or None
     return PackError(
         code,
-        f"{what} is wrong at {field or 'the top level'}: {needed(first)} (given: {given}){more}.",
+        _misfit(error, what, redactor, path),
         field=field if code is FailureCode.INVALID_INPUT else None,
         hint="Change the input and resume." if code is FailureCode.INVALID_INPUT else "Report it to the pack's author.",
         detail=[
@@ -405,3 +415,18 @@ def _invalid(
             for issue in found[:20]
         ],
     )
+
+
+def _misfit(error: ValidationError, what: str, redactor: Redactor, path: tuple[str | int, ...] = ()) -> str:
+    """Say what is wrong at the first field, in one sentence."""
+    found = error.errors(include_url=False)
+    first = found[0]
+    where = ".".join(str(part) for part in (*path, *first["loc"])) or "the top level"
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    given = redactor.excerpt(repr(first.get("input")), GIVEN_CHARACTERS)
+    return f"{what} is wrong at {where}: {needed(first)} (given: {given}){more}."
+
+
+def _title(model: type[BaseModel]) -> str:
+    """Return the title that pydantic gives errors of a model."""
+    return model.model_config.get("title") or model.__name__

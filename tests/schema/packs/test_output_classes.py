@@ -63,6 +63,7 @@ MADE: dict[str, Any] = {
     "a copy with more": lambda: Out(n=3).model_copy(update={"zzz": 1}),
     "a part with more": lambda: Out(inner=Inner().model_copy(update={"zzz": 1})),
     "an unconverted text": lambda: Out.model_construct(n="3", inner=Inner()),
+    "one that its class refuses": lambda: Out(n="three"),
     "another model inside": lambda: Out.model_construct(n=3, inner=Alike()),
 }
 
@@ -112,6 +113,7 @@ async def test_what_is_declared_is_taken(it: Product, how: str, number: int) -> 
         ("a copy with more", "wrong at zzz"),
         ("a part with more", "wrong at inner.zzz"),
         ("an unconverted text", "wrong at n: it must be a whole number (given: '3')"),
+        ("one that its class refuses", "wrong at n: it must be a whole number (given: 'three')."),
         ("another model inside", "wrong at inner"),
     ],
 )

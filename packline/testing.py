@@ -126,12 +126,14 @@ class PackEnvironment:
                 raise
 
         limit = pack.timeout_seconds or self.limits.step_timeout_seconds
-        redactor, services = self._redactor(pack), AttemptServices(pack, self.services)
+        redactor = self._redactor(pack)
         async with AsyncExitStack() as stack:
             stack.enter_context(in_force(redactor))
+            context = self.context(pack, redactor=redactor)
+            context.http = await self._client(stack, context.services)
             attempt = Attempt(
                 pack=replace(pack, handler=handler),
-                context=TestContext(self, pack, await self._client(stack, services), redactor, services),
+                context=context,
                 input=dict(input),
                 timeout_seconds=limit,
                 past_deadline=False,
@@ -156,8 +158,7 @@ class PackEnvironment:
             http: Its client; None for one that refuses everything.
             redactor: Knows the secrets.
         """
-        services = AttemptServices(pack, self.services)
-        return TestContext(self, pack, http or _client(_refuse), redactor or self._redactor(pack), services)
+        return TestContext(self, pack, http or _client(_refuse), redactor or self._redactor(pack))
 
     def add_artifact(self, name: str, content: bytes, media_type: str = "application/octet-stream") -> ArtifactRef:
         """Store a file, as an upload or an earlier step would; the pack gets its `artifact_id` in its input."""
@@ -223,7 +224,6 @@ class TestContext:
         pack: Pack | None,
         http: httpx2.AsyncClient,
         redactor: Redactor,
-        services: AttemptServices,
         *,
         step_key: str = "step",
         attempt_number: int = 1,
@@ -235,9 +235,9 @@ class TestContext:
         self.session = environment.session if pack is None or pack.uses_session else None
         self.files: list[ArtifactFile] = []
         self.environment = environment
+        self.services = AttemptServices(pack, environment.services)
         self._pack = pack
         self._redactor = redactor
-        self._services = services
 
     @property
     def models(self) -> Models:
@@ -342,7 +342,7 @@ class TestContext:
 
     def service_url(self, name: str) -> str | None:
         """Return the address of a service of the environment; a declared one must be there."""
-        return self._services.url(name)
+        return self.services.url(name)
 
     def _declared(self, flag: str, what: str) -> None:
         if self._pack is not None and not getattr(self._pack, flag):

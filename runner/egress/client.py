@@ -99,32 +99,46 @@ def raise_for_status(response: httpx2.Response) -> httpx2.Response:
     """Return the response if its status is below 400.
 
     Raises:
-        PackError: otherwise, with the code for the status; `detail` has the status, and the start of the body if it
-            was read; `retry_after_seconds` is the server's `Retry-After`.
+        PackError: otherwise, with the code for the status; the message names the origin and quotes the first line of
+            a text or JSON body. `detail` has the status, and the start of the body if it was read;
+            `retry_after_seconds` is the server's `Retry-After`.
     """
     if not response.is_error:
         return response
-    host = response.request.url.host
+    origin = response.request.url.netloc.decode("ascii")
     detail: dict[str, str | int] = {"status": response.status_code}
+    said = ""
     if response.is_closed and response.is_stream_consumed:
-        detail["body"] = excerpt(response.text, BODY_CHARACTERS)
+        detail["body"] = body = excerpt(response.text, BODY_CHARACTERS)
+        said = _quotation(response, body)
+    answered = f"`{origin}` answered {response.status_code} {response.reason_phrase}".rstrip()
     raise PackError(
         code_for_status(response.status_code),
-        f"`{host}` answered {response.status_code} {response.reason_phrase}".rstrip() + ".",
+        f"{answered}: “{said}”." if said else f"{answered}.",
         hint=_STATUS_HINTS.get(_family(response.status_code)),
         retry_after_seconds=_retry_after_seconds(response.headers.get("retry-after")),
         detail=dict(detail),
     )
 
 
+#: Longest quotation of a body in a message, in characters.
+_QUOTED_CHARACTERS = 200
 _STATUS_HINTS = {
     "access": "Check the credential and what it may do.",
-    "missing": "Check the address.",
+    "missing": "Check what the input asks for, and the address.",
     "limit": "Wait, then try again.",
+    "server": "Check the server at that address, then resume.",
 }
 
 
-def _family(status: int) -> Literal["access", "missing", "limit", "other"]:
+def _quotation(response: httpx2.Response, body: str) -> str:
+    """Return the beginning of a body that people can read, in one line; empty for pages and files."""
+    kind = response.headers.get("content-type", "text/plain").partition(";")[0].strip().lower()
+    is_readable = kind in ("text/plain", "application/json") or kind.endswith("+json")
+    return excerpt(" ".join(body.split()), _QUOTED_CHARACTERS) if is_readable else ""
+
+
+def _family(status: int) -> Literal["access", "missing", "limit", "server", "other"]:
     match status:
         case 401 | 403:
             return "access"
@@ -132,6 +146,8 @@ def _family(status: int) -> Literal["access", "missing", "limit", "other"]:
             return "missing"
         case 429:
             return "limit"
+        case _ if status >= 500:
+            return "server"
         case _:
             return "other"
 

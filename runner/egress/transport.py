@@ -202,10 +202,11 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         # Parsed again here, because the library follows redirects by itself.
         origin = origin_of(f"{url.scheme}://{url.netloc.decode('ascii')}")
         _, host, port = origin
+        named = url.netloc.decode("ascii")  # with the port, unless it is the scheme's
         is_service = any(origin == origin_of(service) for service in self._services)
         await self._connections.make_ready()
         pool = self._connections.service_pool() if is_service else self._connections.public_pool()
-        with failures(host):
+        with failures(named):
             answer = await pool.handle_async_request(
                 httpcore2.Request(
                     method=request.method,
@@ -219,11 +220,11 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         return CappedResponse(
             answer.status,
             headers=answer.headers,
-            stream=_Body(cast("_CoreStream", answer.stream), host, int(max_bytes), request.extensions.get(_DEADLINE)),
+            stream=_Body(cast("_CoreStream", answer.stream), named, int(max_bytes), request.extensions.get(_DEADLINE)),
             extensions={
                 **answer.extensions,
                 "packline_max_bytes": int(max_bytes),
-                "packline_host": host,
+                "packline_host": named,
                 _DECODED: request.extensions.get(_DECODED, frozenset()),
             },
         )
@@ -325,7 +326,7 @@ class GuardedClient(httpx2.AsyncClient):
         seconds = _asked_for(request, "total_seconds", self._total_seconds, CEILING_SECONDS)
         deadline = asyncio.get_running_loop().time() + seconds
         request.extensions = {**request.extensions, _DEADLINE: deadline, _DECODED: self._decoded}
-        with failures(request.url.host):
+        with failures(request.url.netloc.decode("ascii")):
             async with asyncio.timeout_at(deadline):
                 return await super().send(request, **options)
 
@@ -346,7 +347,7 @@ def _too_large(host: str, limit: int) -> PackError:
 
 @contextlib.contextmanager
 def failures(host: str) -> Iterator[None]:
-    """Convert the libraries' exceptions to `PackError`s that name the host."""
+    """Convert the libraries' exceptions to `PackError`s that name the host, and the port where it is given."""
     try:
         yield
     except (TimeoutError, httpcore2.TimeoutException, httpx2.TimeoutException) as error:

@@ -369,6 +369,7 @@ async def test_statuses_become_failures(status, code, egress):
         raise_for_status(response)
     assert raised.value.failure.code == code
     assert raised.value.failure.detail == {"status": status, "body": '{"error":"why"}'}
+    assert str(raised.value) == f'`127.0.0.1:{server.port}` answered {status} Reply: “{{"error":"why"}}”.'
 
 
 @pytest.mark.parametrize(

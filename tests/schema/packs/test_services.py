@@ -84,6 +84,17 @@ async def test_an_address_in_the_input_does_not_reach_a_service(tmp_path: Path, 
         assert len(garden.requests) == 2
 
 
+async def test_a_failing_services_answer_is_quoted_with_its_address(tmp_path: Path, garden: LoopbackHttp) -> None:
+    garden.routes["/beds"] = Reply(b"sensor is\nasleep\n", 503, {"content-type": "text/plain; charset=utf-8"})
+    garden.routes["/page"] = Reply(b"<h1>asleep</h1>", 503, {"content-type": "text/html"})
+    async with product(tmp_path, PACKS, service_urls={"garden": garden.url("").rstrip("/")}) as it:
+        failed = (await called(it, "test.declares"))["failure"]
+        page = (await called(it, "test.declares", garden.url("/page")))["failure"]
+    assert failed["message"] == f"`127.0.0.1:{garden.port}` answered 503 Reply: “sensor is asleep”."
+    assert failed["hint"] == "Check the server at that address, then resume."
+    assert page["message"] == f"`127.0.0.1:{garden.port}` answered 503 Reply."
+
+
 async def test_a_declared_service_without_an_address_is_named_before_a_run(tmp_path: Path) -> None:
     async with product(tmp_path, PACKS) as it:
         refused = await command(it, "runPack", pack="test.declares", input={}, waitSeconds=20)

@@ -137,6 +137,31 @@ def _place(text: str, position: int) -> tuple[int, int]:
     return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
 
 
+def _mistake(text: str, position: int, began: int | None) -> str | None:
+    """Name a common mistake and its remedy where the parser stopped; None for others, which have the parser's words.
+
+    Args:
+        text: The text.
+        position: Where the parser stopped.
+        began: Where the list or mapping begins in which something well-formed is in the wrong place.
+    """
+    character = text[position : position + 1]
+    before = text[text.rfind("\n", 0, position) + 1 : position]
+    if character == "\t":
+        return "a tab is not allowed here; indent with spaces"
+    if character == "{" and text.startswith("${{", position - 1):
+        return 'inside braces and brackets, put a reference in quotes: "${{ … }}"'
+    if character and character in "@`%":
+        return f"a value cannot begin with {character}; put it in quotes"
+    if began is not None and (opened := text[began : began + 1]) in ("{", "["):
+        return f"the {opened} in line {_place(text, began)[0]} is not closed, or a comma is missing after an entry"
+    if character == ":" and ": " in before:
+        return "a value with a colon and a space after it needs quotes"
+    if (character == ":" and before.strip()) or (began is not None and character not in "]}" and not before.strip(" ")):
+        return "this line's indentation fits no line above; indent it like the line it belongs with"
+    return None
+
+
 #: Directives and ends of documents, at the beginning of a line.
 _CONCERNS_OTHERS = re.compile(r"^(%|\.\.\.)", re.MULTILINE)
 _INTEGER = re.compile(r"[-+]?[0-9]+\Z")
@@ -159,6 +184,7 @@ class _Constructor:
         """Yield each document with the position of its `---`; an empty position where it has none."""
         from ruamel.yaml import YAML, events
         from ruamel.yaml.error import MarkedYAMLError, YAMLError
+        from ruamel.yaml.parser import ParserError
         from ruamel.yaml.reader import ReaderError
 
         try:
@@ -176,7 +202,10 @@ class _Constructor:
             raise DocumentError(f"The character U+{refused.character:04X} is refused.", line, column) from refused
         except MarkedYAMLError as refused:
             mark = refused.problem_mark or refused.context_mark
-            why = " ".join(str(part) for part in (refused.context, refused.problem) if part)
+            began = refused.context_mark if isinstance(refused, ParserError) else None
+            why = (mark and _mistake(self._text, mark.index, began and began.index)) or " ".join(
+                str(part) for part in (refused.context, refused.problem) if part
+            )
             place = (mark.line + 1, mark.column + 1) if mark else (None, None)
             raise DocumentError(f"The text is not YAML: {why}.", *place) from refused
         except (YAMLError, ValueError, AssertionError, IndexError, RecursionError) as refused:

@@ -66,7 +66,12 @@ def check_definition(
     definition, issues = read_definition(document, limits=limits)
     if definition is None:
         return Check(False, tuple(issues), None, None)
-    issues = [*issues, *_superseded(definition, packs), *_practice(definition, packs)]
+    issues = [
+        *issues,
+        *_superseded(definition, packs),
+        *_practice(definition, packs),
+        *_never_retried(document, definition, packs),
+    ]
     templates = [compile_template(step.input) for step in definition.steps]
     input_schema = definition.inputs
     if input_schema is None:
@@ -133,6 +138,22 @@ def _practice(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
                 "Write `practice: false` under `metadata` to offer it, or `practice: true` to confirm this.",
             )
             return
+
+
+def _never_retried(document: Mapping[str, JSONValue], definition: Definition, packs: PackLookup) -> Iterator[Issue]:
+    """Warn of a `retry` that Packline ignores, because another attempt could repeat an external change."""
+    written = document.get("steps")
+    for index, step in enumerate(definition.steps):
+        source, pack = (written[index] if isinstance(written, list) else None), pack_of_step(packs, step)
+        if pack is None or not isinstance(source, dict) or source.get("retry") is None or step.retry.max_attempts == 1:
+            continue
+        if pack.at_most_once or (pack.effects == "external" and not pack.takes_idempotency_key):
+            yield warning(
+                ("steps", str(index), "retry"),
+                "never_retried",
+                f"`{pack.name}` is never retried, because a second attempt could repeat an external change.",
+                "Remove `retry`. After a failure, you can resume the run.",
+            )
 
 
 def _near(word: str, known: Sequence[str]) -> Hint | None:

@@ -222,6 +222,26 @@ async def test_a_check_saves_nothing_and_tells_what_is_missing_here(tmp_path: Pa
         assert (await it.query("{pipelines {totalCount}}"))["pipelines"]["totalCount"] == 0
 
 
+async def test_a_check_warns_of_a_retry_that_is_ignored(tmp_path: Path) -> None:
+    retry = {"max_attempts": 3}
+    packs = {"test.external": retry, "test.once": retry, "test.keyed": retry, "test.echo": retry}
+    steps = [{"id": name.removeprefix("test."), "pack": name, "retry": retry} for name in packs]
+    steps += [{"id": "no-second", "pack": "test.external", "retry": {"max_attempts": 1}}]
+    steps += [{"id": "not-said", "pack": "test.external"}]
+    definition = {"document": {"name": "Retried", "steps": steps}}
+    async with running(tmp_path) as it:
+        checked = await it.query(
+            """query ($definition: PipelineDefinitionInput!) {
+                checkPipeline(definition: $definition) { valid issues { path rule severity message } } }""",
+            {"definition": definition},
+        )
+    assert checked["checkPipeline"]["valid"]
+    ignored = [issue for issue in checked["checkPipeline"]["issues"] if issue["rule"] == "never_retried"]
+    assert [issue["path"] for issue in ignored] == [["steps", "0", "retry"], ["steps", "1", "retry"]]
+    assert ignored[0]["message"].startswith("`test.external` is never retried")
+    assert {issue["severity"] for issue in ignored} == {"WARNING"}
+
+
 async def test_a_change_is_saved_as_a_version_unless_somebody_was_faster(tmp_path: Path) -> None:
     async with running(tmp_path) as it:
         await create(it, DECK)

@@ -76,7 +76,10 @@ class LoadError:
         """What is wrong, with the line if known, and whether former packs stay in use."""
         text = self.problem
         if self.line is not None:
-            text += f" ({f'line {self.line}' if self.file == self.origin else f'{self.file}, line {self.line}'})"
+            text = (
+                text.rstrip(".")
+                + f" ({f'line {self.line}' if self.file == self.origin else f'{self.file}, line {self.line}'})"
+            )
         if self.keeps_former:
             text = f"{text.rstrip('.')}. The version that was loaded before stays in use."
         return text

@@ -45,6 +45,9 @@ async def run_attempt(resources: Resources, run: ClaimedRun, current: PreparedSt
         pipeline_id=run.claim.pipeline_id,
         force=run.claim.force,
     )
+    broken = resources.registry.unloaded(pack.name)
+    if broken is not None and broken.keeps_former:
+        context.warn(broken.message_for(pack.name))
     limit = current.compiled.timeout_seconds or pack.timeout_seconds or resources.limits.step_timeout_seconds
     left = run.seconds_left()
     context.timeout_seconds = max(0.0, min(limit, left))

@@ -121,14 +121,20 @@ async def test_a_broken_edit_keeps_the_last_good_version_until_it_is_mended(tmp_
             (message,) = await eventually(lambda: load_errors(it))
             assert problem in message
             assert message.endswith(". The version that was loaded before stays in use.")
-            assert await call(it) == {"text": "one abc"}
+            answer = await command(it, "runPack", pack="text.shorten", input={"text": "abcdef"}, waitSeconds=20)
+            (done,) = answer["run"]["steps"]
+            assert done["output"]["json"] == {"text": "one abc"}
+            (warning,) = done["warnings"]
+            assert warning == f"The pack `text.shorten` could not be loaded from packs/text/shorten.py: {message}"
             file.write_text(shorten("one"))
 
             async def is_mended() -> bool:
                 return not await load_errors(it)
 
             await eventually(is_mended)
-        assert await call(it) == {"text": "one abc"}
+        answer = await command(it, "runPack", pack="text.shorten", input={"text": "abcdef"}, waitSeconds=20)
+        (done,) = answer["run"]["steps"]
+        assert (done["output"]["json"], done["warnings"]) == ({"text": "one abc"}, [])
 
 
 @pytest.mark.usefixtures("quick")

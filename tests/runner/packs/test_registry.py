@@ -124,7 +124,7 @@ def test_a_declaration_in_a_helper_is_reported_with_the_helpers_place(tmp_path, 
     files = {"_shared.py": "\n\n" + pack_source("Text.Shared"), "text/echo.py": "from .._shared import run\n"}
     folder = write_pack_folder(tmp_path / "mine", files)
     (error,) = load(empty, folder).load_errors()
-    assert error.message.endswith(f"in lower case. ({folder}/packs/_shared.py, line 19)")
+    assert error.message.endswith(f"in lower case ({folder}/packs/_shared.py, line 19)")
 
 
 def test_a_missing_module_is_reported_with_the_command_that_installs_it(tmp_path, empty):

@@ -21,6 +21,7 @@ from runner.packs.registry import REPAIR
 from runner.packs.schemas import pack_schemas
 from runner.schemas.admission import check_schema
 from runner.schemas.merging import is_required
+from runner.schemas.messages import types_text
 from runner.schemas.shapes import ABSENT, OPEN, Fit, Schema, field_schema, fits, inlined
 from runner.schemas.validation import compile_schema
 from runner.templates.templating import Template, compile_template
@@ -219,7 +220,12 @@ class _StepChecker:
                 unmarked = itertools.islice(_without_dollar(step.input, ()), MAX_ISSUES)
                 yield from (issue.under(*where) for issue in unmarked)
         yield from (issue.under("concurrency", "key") for issue in self._concurrency_key())
-        if self._definition.inputs is not None and not any(template.issues for template in self._templates):
+        has_steps = bool(self._definition.steps)  # none are left if they cannot be read
+        if (
+            has_steps
+            and self._definition.inputs is not None
+            and not any(template.issues for template in self._templates)
+        ):
             yield from self._unused(self._definition.inputs)
 
     def _concurrency_key(self) -> Iterator[Issue]:
@@ -338,6 +344,13 @@ class _StepChecker:
         for depth, part in enumerate(reference.source_path):
             if field_schema(schema, reference.source_path[: depth + 1], stands_alone=True) is ABSENT:
                 parent = field_schema(schema, reference.source_path[:depth], stands_alone=True)
+                kind = parent.get("type") if isinstance(parent, dict) else None
+                if depth and kind in ("string", "integer", "number", "boolean"):
+                    inside = replace(reference, source_path=reference.source_path[:depth]).source_text
+                    message = (
+                        f"{reference.expression}: `{inside}` in {holder} is {types_text(kind)}, with nothing inside."
+                    )
+                    return error(reference.path, "unknown_field", message)
                 hint = self._did_you_mean(str(part), _fields(parent))
                 break
         message = f"{reference.expression}: {holder} has no field `{reference.source_text}`."
@@ -396,9 +409,12 @@ class _StepChecker:
             return True
         if reference.source_step is not None or self._definition.inputs is None or len(reference.source_path) != 1:
             return False
-        schema = (
-            OPEN if self._declared is None else field_schema(self._declared, reference.source_path, stands_alone=True)
-        )
+        schema: object
+        if self._declared is None:  # the schema has errors, but its defaults count
+            declared = self._definition.inputs.get("properties")
+            schema = declared.get(str(reference.source_path[0])) if isinstance(declared, dict) else None
+        else:
+            schema = field_schema(self._declared, reference.source_path, stands_alone=True)
         has_default = isinstance(schema, dict) and "default" in schema
         return not has_default and not is_required(self._definition.inputs, reference.source_path[0])
 

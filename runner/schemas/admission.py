@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from runner.issues import MAX_ISSUES, Hint, Issue, did_you_mean, error, nearest, shown, warning
 from runner.json_values import canonical_json, forbidden_text
 from runner.schemas.formats import FORMATS, UNCHECKED_FORMATS, PatternError, compile_pattern
-from runner.schemas.messages import types_text
+from runner.schemas.messages import TYPE_NAMES, types_text
 from runner.schemas.shapes import resolve_pointer
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ def _malformed(schema: JSONValue) -> Iterator[Issue]:
     for problem in validator.iter_errors(schema):
         path = tuple(str(part) for part in problem.absolute_path)
         where = f"`{path[-1]}` " if path else "It "
-        yield error(path, "invalid_schema", f"This is not JSON Schema: {where}{_schema_problem(problem)}.")
+        is_type = problem.validator == "anyOf" and path[-1:] == ("type",) and isinstance(problem.instance, str)
+        hint = did_you_mean(problem.instance, TYPE_NAMES) if is_type else None
+        yield error(path, "invalid_schema", f"This is not JSON Schema: {where}{_schema_problem(problem)}.", hint)
 
 
 def _schema_problem(problem: Any) -> str:  # noqa: ANN401 - jsonschema's error type is untyped where it matters

@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from runner.excerpts import excerpt
+from runner.issues import nearest
 from runner.json_values import MAX_DEPTH, forbidden_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from runner.failures import JSONValue
 
 _OPEN, _CLOSE, _ESCAPED = "${{", "}}", "$${{"
@@ -114,6 +117,23 @@ def read_text(text: str, path: tuple[str, ...]) -> list[str | Reference]:
     return parts
 
 
+def syntax_errors(text: str) -> Iterator[ReferenceSyntaxError]:
+    """Yield the error of each malformed reference of a text; the next one begins after the closing braces."""
+    position = 0
+    while (start := text.find(_OPEN, position)) >= 0:
+        position = start + len(_OPEN)
+        if text[start - 1 : start] == "$":
+            continue
+        try:
+            _, position = _Parser(text, start, ()).reference()
+        except ReferenceSyntaxError as refused:
+            yield refused
+            end = text.find(_CLOSE, max(position, refused.position))
+            if end < 0:
+                return
+            position = end + len(_CLOSE)
+
+
 def _is_name(character: str) -> bool:
     return character.isalnum() or character in "_-"
 
@@ -173,7 +193,14 @@ class _Parser:
                 self._fail("`steps` must be followed by a step id", at, "Write `${{ steps.fetch.output.text }}`.")
             case "", _:
                 self._fail("A reference begins with `inputs` or `steps`", at, _LITERAL_HINT)
-        return self._fail(f"`{excerpt(root, 60)}` is neither `inputs` nor `steps`", at, _LITERAL_HINT)
+        shown = excerpt(root, 60)
+        if near := nearest(root, ("inputs", "steps")):
+            hint = f"Did you mean `{near}`?"
+        elif segments:
+            hint = _LITERAL_HINT
+        else:
+            hint = f"Write `${{{{ inputs.{shown} }}}}` for the input `{shown}`, or `$${{{{` for a literal `${{{{`."
+        return self._fail(f"`{shown}` is neither `inputs` nor `steps`", at, hint)
 
     def _segments(self) -> list[str | int]:
         segments: list[str | int] = []

@@ -6,11 +6,12 @@ places and shares everything else, neither walked nor copied. The value of a ref
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from runner.issues import Issue, error
+from runner.issues import MAX_ISSUES, Issue, error
 from runner.json_values import MAX_DEPTH, forbidden_text
 from runner.templates.plan import (
     ABSENT,
@@ -25,7 +26,7 @@ from runner.templates.plan import (
     WholeReference,
     oversized,
 )
-from runner.templates.references import Reference, ReferenceSyntaxError, escape_text, read_text
+from runner.templates.references import Reference, ReferenceSyntaxError, escape_text, read_text, syntax_errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -199,9 +200,10 @@ class _Compiler:
             return None
         try:
             parts = read_text(text, path)
-        except ReferenceSyntaxError as refused:
-            at = f"at character {refused.position + 1}"
-            self.issues.append(error(path, "template_syntax", f"{refused.reason} ({at}).", refused.hint))
+        except ReferenceSyntaxError:
+            for refused in itertools.islice(syntax_errors(text), MAX_ISSUES):
+                at = f"at character {refused.position + 1}"
+                self.issues.append(error(path, "template_syntax", f"{refused.reason} ({at}).", refused.hint))
             return None
         found = [part for part in parts if isinstance(part, Reference)]
         self.references.extend(found)

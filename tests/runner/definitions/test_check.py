@@ -254,6 +254,24 @@ class TestEverythingAtOnce:
         assert result.issues
 
 
+class TestFewerFalseAlarms:
+    def test_steps_that_cannot_be_read_leave_no_input_unread(self):
+        for steps in ("{}", "[]", "{a: {pack: web.scrape}}"):
+            text = f"name: x\ninputs: {{properties: {{url: {{type: string}}}}}}\nsteps: {steps}\n"
+            assert told(text) == {("steps", "no_steps", "error")}
+
+    def test_a_mistyped_type_gets_the_nearest_and_hides_no_default(self):
+        text = GOOD.replace("note: {type: string}", "note: {type: strng, default: x}")
+        (issue,) = check(text).issues
+        assert issue.path == ("inputs", "properties", "note", "type")
+        assert issue.hint == Hint(closest="string")
+
+    def test_a_position_inside_a_text_is_told_as_that(self):
+        text = GOOD.replace("scrape.output.markdown }}", "scrape.output.markdown[0] }}")
+        message = only(text).message
+        assert message.endswith("`markdown` in the output of `scrape` (web.scrape) is text, with nothing inside.")
+
+
 class TestHostile:
     """What costs the product of two lengths holds everybody up, since a check runs on the event loop."""
 

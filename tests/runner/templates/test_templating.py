@@ -192,6 +192,20 @@ class TestSyntax:
         with pytest.raises(TemplateError):
             template.resolve({"z": 1}, {})
 
+    def test_each_of_a_text_is_told_with_what_was_meant(self):
+        template = compile_template(
+            "${{ step.a.output.x }} $${{ a }} ${{ inputs.ok }} ${{ bed }}: ${{ inputs.x y }} ${{ inputs.ab"
+        )
+        assert [(issue.message.partition(" (")[0], str(issue.hint)) for issue in template.issues] == [
+            ("`step` is neither `inputs` nor `steps`", "Did you mean `steps`?"),
+            (
+                "`bed` is neither `inputs` nor `steps`",
+                "Write `${{ inputs.bed }}` for the input `bed`, or `$${{` for a literal `${{`.",
+            ),
+            ('Unexpected "y" in a reference', "None"),
+            ("The reference is never closed with `}}`", "Write `$${{` for a literal `${{`."),
+        ]
+
 
 class TestReferences:
     def test_tell_where_they_stand_and_what_they_read(self):

@@ -199,6 +199,8 @@ class PackError(Exception):
         detail: JSONValue = None,
     ) -> None:
         super().__init__(message)
+        if code not in set(FailureCode):
+            raise ValueError(f"{code!r} is not the code of a failure. The codes are {', '.join(FailureCode)}.")
         self.failure = Failure(
             code=FailureCode(code),
             message=message,

@@ -148,7 +148,8 @@ class PackDefinitionError(Exception):
 
 def _with_known_arguments(declare: Callable[P, T]) -> Callable[P, T]:
     """Refuse keywords that a function does not have, naming the nearest one."""
-    known = inspect.signature(declare).parameters
+    signature = inspect.signature(declare)
+    known = signature.parameters
 
     @wraps(declare)
     def checked(*args: P.args, **keywords: P.kwargs) -> T:
@@ -156,9 +157,18 @@ def _with_known_arguments(declare: Callable[P, T]) -> Callable[P, T]:
             near = nearest(unknown, known)
             meant = f" Did you mean `{near}`?" if near else f" It has {', '.join(f'`{name}`' for name in known)}."
             raise PackDefinitionError(f"`{declare.__name__}` has no argument `{unknown}`.{meant}")
+        if args and callable(args[0]):
+            raise PackDefinitionError(f"`@{declare.__name__}` has no arguments. {_USAGE}")
+        try:
+            signature.bind(*args, **keywords)
+        except TypeError as error:
+            raise PackDefinitionError(f"`{declare.__name__}`: {error}. {_USAGE}") from error
         return declare(*args, **keywords)
 
     return checked
+
+
+_USAGE = 'Write `@pack("area.verb", version="1.0.0", effects="none", repeatable=True)`.'
 
 
 @_with_known_arguments

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 
+from runner.excerpts import excerpt
 from runner.packs.installed import REQUIREMENTS
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _COMMENT = re.compile(r"(^|\s)#.*$")
+#: A name and the beginning of a version or marker: neither an option, nor a path, nor an address.
+_MEANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[^\]]*\])?\s*([<>=!~;]|$)")
 #: The beginning of options that follow a requirement, such as `--hash`.
 _OPTION = re.compile(r"\s--?\w")
 
@@ -45,16 +48,25 @@ def unmet_requirements(folder: Path) -> list[UnmetRequirement]:
         text = file.read_text("utf-8", "replace")
     except OSError:
         return []
-    found = ((line, _problem(wanted)) for line, wanted in _requirements(text))
+    found = (
+        (
+            line,
+            _problem(wanted) if isinstance(wanted, Requirement) else f"`{excerpt(wanted, 80)}` is not a requirement.",
+        )
+        for line, wanted in _requirements(text)
+    )
     return [UnmetRequirement(file, line, problem) for line, problem in found if problem is not None]
 
 
-def _requirements(text: str) -> Iterator[tuple[int, Requirement]]:
+def _requirements(text: str) -> Iterator[tuple[int, Requirement | str]]:
+    """Yield requirements with their lines; a line that is meant as one and cannot be read as its text."""
     for number, line in enumerate(text.replace("\\\n", " \n").splitlines(), 1):
         bare = _OPTION.split(_COMMENT.sub("", line).strip())[0].strip()
         try:
             wanted = Requirement(bare)
         except InvalidRequirement:
+            if _MEANT.match(bare):
+                yield number, bare
             continue
         if wanted.url is None and (wanted.marker is None or wanted.marker.evaluate()):
             yield number, wanted

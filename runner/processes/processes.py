@@ -249,7 +249,6 @@ def _death(name: str, worker: Worker) -> PackError:
     if worker.stderr.is_cut:  # the cut may be in the middle of a secret, so the first line is left out
         stderr = stderr.partition("\n")[2]
     detail: dict[str, JSONValue] = {"stderr": excerpt(stderr, _STDERR_CHARACTERS, from_end=True)}
-    hint = None
     if status is not None and status < 0:
         how = f"was killed by {_signal_name(-status)}"
         detail["signal"] = -status
@@ -262,8 +261,11 @@ def _death(name: str, worker: Worker) -> PackError:
             )
         if -status == signal.SIGKILL:
             hint = "The system may have run out of memory: try a smaller input."
+        else:
+            hint = "A library of the pack may have crashed: report it to the pack's author."
     else:
         how = "ended unexpectedly" if status is None else f"ended with exit code {status}"
+        hint = "The function or a library it calls ended the process: report it to the pack's author."
         detail["exit_code"] = status
     return PackError("handler_failed", f"The worker process of `{name}` {how}.", hint=hint, detail=detail)
 

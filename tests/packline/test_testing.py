@@ -112,6 +112,11 @@ def test_failures_keep_their_code_and_bugs_their_exception(tmp_path):
     assert failing(environment, declare(sleeps, timeout_seconds=0.01)).failure.code == "timeout"
 
 
+def test_a_code_that_does_not_exist_is_refused_with_those_that_do():
+    with pytest.raises(ValueError, match=r"'no_such_code' is not .* The codes are invalid_input, "):
+        PackError("no_such_code", "It failed.")
+
+
 def test_files_are_read_and_saved(tmp_path):
     async def handler(ctx, text):
         file = await ctx.open_artifact(text)

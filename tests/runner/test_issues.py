@@ -27,6 +27,11 @@ def test_the_name_that_was_meant_is_found(mistyped, meant):
     assert nearest(mistyped, KNOWN) == meant
 
 
+def test_an_area_in_common_makes_no_packs_similar():
+    assert nearest("garden.order", ["garden.moisture"]) is None
+    assert nearest("garden.moistre", ["garden.order", "garden.moisture"]) == "garden.moisture"
+
+
 def test_a_name_that_is_right_but_for_its_case_wins():
     assert nearest("NAMES", ["name", "names_", "Names"]) == "Names"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,7 +36,8 @@ def check_pack(
     output = Output(as_json)
     folder, only = _folder_of(path)
     registry = load_registry(builtins_folder(), entry_points=False)
-    source = registry.put(*read_folder("user_folder", source_name(folder), folder, only=only))
+    with redirect_stdout(sys.stderr):  # what packs print while they are imported is no part of the answer
+        source = registry.put(*read_folder("user_folder", source_name(folder), folder, only=only))
     packs = [pack for pack in registry.packs() if registry.source_of(pack) is source]
     if not packs and not source.load_errors:
         raise CliError(f"{path} has no packs: files packs/<area>/<verb>.py that declare one.")

@@ -100,6 +100,14 @@ BROKEN = {
         pack_source("text.keyword").replace("effects=", "efects="),
         "`pack` has no argument `efects`. Did you mean `effects`? (line 17)",
     ),
+    "bare": (
+        "from packline import pack\n\n@pack\nasync def run(ctx, input): ...\n",
+        '`@pack` has no arguments. Write `@pack("area.verb", version="1.0.0", effects="none", repeatable=True)`',
+    ),
+    "argument": (
+        pack_source("text.argument").replace('effects="none", ', ""),
+        "`pack`: missing a required argument: 'effects'. Write `@pack(",
+    ),
     "metadata": (
         "from packline import Metadata\nMetadata(accept=['text'])\n",
         "Metadata.accept does not exist; did you mean `accepts`? (line 2)",

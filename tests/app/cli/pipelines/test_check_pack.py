@@ -79,13 +79,15 @@ def test_requirements_that_are_not_met_are_named(tmp_path, packline, monkeypatch
         "no-such-distribution >= 1.0 \\\n    --hash=sha256:00\n"
         'pydantic<1; python_version < "3"\n'
         "pydantic<1\n"
-        "-r other.txt\n"
+        "-r other.txt\n./wheels/a.whl\nhttps://packs.example/a.zip\n"
+        "httpx ==\n"
     )
     result = packline("check-pack", str(folder), "--text")
-    first, second, install, works = shown(result)
+    first, second, third, install, works = shown(result)
     assert first == f"{file}:3: warning: no-such-distribution>=1.0 is not installed."
     assert second.startswith(f"{file}:6: warning: pydantic 2.")
     assert second.endswith(" is installed, not pydantic<1.")
+    assert third == f"{file}:10: warning: `httpx ==` is not a requirement."
     assert f"`{sys.executable} -m pip install -r {file}`" in install
     assert (result.status, works) == (0, "text.echo 1.0.0: works")
 
@@ -94,6 +96,13 @@ def test_requirements_that_are_not_met_are_named(tmp_path, packline, monkeypatch
     (finding,) = found
     assert finding["what"] == f"requirements of {folder}"
     assert "Line 3: no-such-distribution>=1.0 is not installed. Line 6: pydantic" in finding["message"]
+
+
+def test_what_a_pack_prints_when_it_is_imported_is_no_part_of_the_answer(tmp_path, packline):
+    folder = write_pack_folder(tmp_path / "mine", {"text/echo.py": ECHO + "\nprint('loaded')\n"})
+    result = packline("check-pack", str(folder), "--json")
+    assert [line["name"] for line in result.lines] == ["text.echo"]
+    assert "loaded" in result.err
 
 
 def test_what_is_no_pack_is_refused(tmp_path, packline):

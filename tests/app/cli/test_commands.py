@@ -18,6 +18,7 @@ from app.cli.base.target import Target
 from app.cli.commands import cli
 from app.cli.runs import documents
 from runner.issues import Hint
+from tests.support.pack_folders import pack_source, write_pack_folder
 
 AT = "2026-11-21T12:00:00.000Z"
 
@@ -1221,12 +1222,25 @@ def test_doctor_reports_what_packs_lack_here_without_a_server(packline, monkeypa
 
     ffmpeg = Requirement("service", "ffmpeg", (), "ffmpeg is not on PATH.", Hint("Install ffmpeg."))
     monkeypatch.setattr(
-        "runner.packs.availability.pack_requirements", lambda pack: [ffmpeg] if pack.name == "web.scrape" else []
+        "runner.packs.availability.pack_requirements", lambda pack, lacks: [ffmpeg] if pack.name == "web.scrape" else []
     )
     found = {line["what"]: line for line in packline("doctor", "--server", "http://127.0.0.1:1").lines}
     assert found["server"]["state"] == "not_set_up"
     assert found["service ffmpeg"]["state"] == "missing"
     assert found["service ffmpeg"]["message"] == "ffmpeg is not on PATH. Install ffmpeg. Needed by web.scrape."
+
+
+def test_doctor_reports_services_whose_address_is_not_set(packline, monkeypatch, tmp_path):
+    declared = pack_source("garden.moisture").replace("PackContext, pack", "PackContext, pack, service_address", 1)
+    declared = declared.replace("repeatable=True", 'repeatable=True, services=[service_address("garden")]')
+    folder = write_pack_folder(tmp_path / "mine", {"garden/moisture.py": declared})
+    monkeypatch.setenv("PACKLINE_PACK_PATH", str(folder))
+    found = {line["what"]: line for line in packline("doctor", "--server", "http://127.0.0.1:1").lines}
+    assert found["service garden"]["state"] == "missing"
+    assert "PACKLINE_SERVICE_GARDEN_URL" in found["service garden"]["message"]
+    monkeypatch.setenv("PACKLINE_SERVICE_GARDEN_URL", "http://127.0.0.1:9099")
+    found = {line["what"]: line for line in packline("doctor", "--server", "http://127.0.0.1:1").lines}
+    assert "service garden" not in found
 
 
 def test_doctor_reports_packs_that_were_not_loaded_and_the_vault_once(packline, server):

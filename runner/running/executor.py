@@ -273,15 +273,13 @@ class Attempt:
             text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         except (ValueError, TypeError, RecursionError) as error:
             self._refuse_forbidden(value)
+            if is_too_deep(value) or is_too_deep(result.__dict__):
+                raise self._too_deep() from error
             raise self._not_as_declared(result, error) from error
         if b"\\u0000" in text:
             self._refuse_forbidden(value)
         if text.count(b"[") + text.count(b"{") > MAX_KEPT_DEPTH and is_too_deep(value):
-            raise PackError(
-                FailureCode.INVALID_OUTPUT,
-                f"The output of {self.pack.name} is nested deeper than {MAX_KEPT_DEPTH} levels.",
-                hint="Return what is nested so deep as an artifact, or as text.",
-            )
+            raise self._too_deep()
         if b"null" in text and (lost := lost_number(result, value)) is not None:
             place, number = lost
             raise PackError(
@@ -312,9 +310,22 @@ class Attempt:
                 hint="Report it to the pack's author.",
             )
 
+    def _too_deep(self) -> PackError:
+        return PackError(
+            FailureCode.INVALID_OUTPUT,
+            f"The output of {self.pack.name} is nested deeper than {MAX_KEPT_DEPTH} levels.",
+            hint="Return what is nested so deep as an artifact, or as text.",
+        )
+
     def _not_as_declared(self, result: BaseModel, error: Exception) -> PackError:
         """Return the error for unvalidated values that do not match their field, such as "3" for an integer."""
         what = f"The output of {self.pack.name}"
+        if isinstance(error, UnicodeDecodeError):
+            return PackError(
+                FailureCode.INVALID_OUTPUT,
+                f"{what} has bytes that are not UTF-8 text.",
+                hint="Return them as an artifact, or as text, for example in Base64.",
+            )
         if isinstance(error, PydanticSerializationError):
             try:
                 type(result).model_validate(result.__dict__, strict=True, by_alias=True, by_name=True)

@@ -21,7 +21,10 @@ class Mistake(BaseModel):
 
 
 class Done(BaseModel):
-    """Nothing."""
+    """Anything."""
+
+    value: Any = None
+    content: bytes = b""
 
 
 class Bed(BaseModel):
@@ -44,6 +47,13 @@ async def mistaken(ctx: PackContext, given: Mistake) -> Done:
             await ctx.save_artifact("a.txt", [1], "text/plain")  # type: ignore[arg-type]
         case "another model":
             Bed(percent=430)
+        case "bytes":
+            return Done(content=b"\xff")
+        case "deep":
+            nested: list[Any] = []
+            for _ in range(300):
+                nested = [nested]
+            return Done(value=nested)
         case "silent":
             raise SilentError
     return Done()
@@ -65,3 +75,15 @@ async def test_a_handlers_mistake_is_named_shortly_with_the_way_to_its_traceback
             failure = run["failure"]
             assert (failure["code"], failure["message"]) == ("HANDLER_FAILED", f"test.mistaken raised {message}")
             assert f"`packline show {run['id']} --step {failure['stepKey']}`" in failure["hint"]
+
+
+async def test_what_json_cannot_hold_is_named(tmp_path: Path) -> None:
+    said = {"bytes": "has bytes that are not UTF-8 text.", "deep": "is nested deeper than 200 levels."}
+    async with product(tmp_path, [mistaken]) as it:
+        for kind, message in said.items():
+            answer = await command(it, "runPack", pack="test.mistaken", input={"kind": kind}, waitSeconds=20)
+            failure = answer["run"]["failure"]
+            assert (failure["code"], failure["message"]) == (
+                "INVALID_OUTPUT",
+                f"The output of test.mistaken {message}",
+            )

@@ -109,7 +109,11 @@ def refused(
     """
     code = problem["code"]
     errors: list[dict[str, Any]] = []
+    warnings: list[str] = []
     for issue in problem.get("issues") or ():
+        if issue["severity"] == "WARNING":
+            warnings.append(issue["message"])
+            continue
         error = {"path": ".".join(_place(issue, arguments)), "rule": issue["rule"], "problem": issue["message"]}
         errors.append(error | hinted(issue.get("hintParts")))
     for requirement in problem.get("missing") or ():
@@ -130,6 +134,7 @@ def refused(
         retryable=bool(problem["retryable"]),
         field_errors=errors,
         advice=[*_of_hint(problem.get("hintParts")), *helping],
+        warnings=warnings or None,
         requires=problem.get("requires"),
         current_id=current.get("id"),
         actions=problem.get("actions"),

@@ -32,6 +32,10 @@ _CHANGE: Final = {
     "RESUME": "Unchanged, it fails again. Do what failure.hint says, or pass changed `inputs` or `step_input`.",
     "RERUN": "Unchanged, it fails again. Do what failure.hint says, or pass changed `inputs`.",
 }
+#: What comes before repeating a step that may already have changed an external system.
+_ASK: Final = (
+    "Ask the user: the step may already have changed an external system, and repeating it may change it a second time."
+)
 #: The tool that runs a recommendation, by its kind.
 _RUNS: Final = {"PIPELINE": "run_pipeline", "PACK": "run_pack"}
 FINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
@@ -115,7 +119,8 @@ class _Reporter:
 def next_of(run: Mapping[str, Any]) -> dict[str, Any] | None:
     """The next call for a run: wait while it is active, resume or rerun it after a failure.
 
-    If an unchanged run would fail again, `first` says what to change before.
+    `first` says what to do before: ask the user if an external change may happen a second time, and change something
+    if an unchanged run would fail again.
     """
     run_id, state = run.get("run_id"), run.get("state")
     if run_id is None or state is None:
@@ -128,9 +133,11 @@ def next_of(run: Mapping[str, Any]) -> dict[str, Any] | None:
     for action in ("RESUME", "RERUN"):
         if action in actions:
             following = {"tool": ACTION_TOOLS[action], "arguments": {"run_id": run_id}}
-            failure = run.get("failure")
-            if failure and failure.get("retryable") is False:
-                following["first"] = _CHANGE[action]
+            failure = run.get("failure") or {}
+            asked = _ASK if failure.get("safe_to_repeat") is False else None
+            changed = _CHANGE[action] if failure.get("retryable") is False else None
+            if first := " ".join(filter(None, (asked, changed))):
+                following["first"] = first
             return following
     return None
 

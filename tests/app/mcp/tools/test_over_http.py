@@ -258,6 +258,29 @@ async def test_a_packs_exception_is_told_as_lines_when_asked_in_full(house):
         assert "attempts" not in brief
 
 
+async def test_an_agent_is_warned_before_it_repeats_an_external_change(house):
+    async with agent(house) as client:
+        given = {"times": 2, "code": "upstream_unavailable"}
+        failed = told(await client.call_tool("run_pack", {"pack": "test.external", "input": given}))
+        run = {"run_id": failed["run_id"]}
+        for answer in (
+            failed,
+            told(await client.call_tool("wait_run", run)),
+            told(await client.call_tool("get_run", run)),
+            told(await client.call_tool("resume_run", run)),
+        ):
+            assert answer["failure"]["safe_to_repeat"] is False
+            assert answer["next"]["tool"] == "resume_run"
+            assert answer["next"]["first"].startswith("Ask the user: the step may already have changed")
+        error = await refusal(client, "rerun_run", **run, from_step="cal")
+        assert [each["path"] for each in error["field_errors"]] == ["from_step"], "a warning is no fault of the call"
+        assert error["warnings"] == ["The external change of the step `call` may happen a second time."]
+        keyed = {"pack": "test.keyed", "input": {"times": 1, "code": "quota_exceeded"}}
+        failed = told(await client.call_tool("run_pack", keyed))
+        assert failed["failure"]["safe_to_repeat"] is True
+        assert failed["next"]["first"].startswith("Unchanged, it fails again."), "the provider knows the key"
+
+
 async def test_a_pack_is_a_tool_of_its_own_when_asked_for(house):
     async with agent(house, query="?packs=test.echo") as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}

@@ -99,6 +99,20 @@ class EventType(_FastEnum):
     ARTIFACT = "artifact"
 
 
+#: States whose name alone is no predicate.
+_PREDICATES = {
+    "succeeded": "has succeeded",
+    "failed": "has failed",
+    "cancelled": "was cancelled",
+    "cancelling": "is being cancelled",
+}
+
+
+def predicate(state: RunState | StepState) -> str:
+    """The state as the verb of a sentence: `has failed`, `is running`."""
+    return _PREDICATES.get(state, f"is {state}")
+
+
 FINAL_RUN_STATES = frozenset({RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED})
 #: States in which a worker may hold the run and the caller's slot is taken.
 HELD_RUN_STATES = frozenset({RunState.RUNNING, RunState.CANCELLING})

@@ -21,7 +21,7 @@ from runner.yaml_documents import dump_yaml
 from store.pipelines.promotions import calls_before, find_calls
 from store.pipelines.reads import find_bodies
 from store.runs.reads import find_payloads
-from store.states import RunState, Scope
+from store.states import RunState, Scope, predicate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +83,7 @@ async def promote_run(
     run = await readable_run(context, id)
     if run.state is not RunState.SUCCEEDED:
         raise WrongState(
-            f"Run {id} is {run.state}; only a run that succeeded can become a pipeline.",
+            f"Run {id} {predicate(run.state)}; only a run that succeeded can become a pipeline.",
             id,
             hint="Resume it or run it again first.",
         )

@@ -22,7 +22,7 @@ from runner.definitions.inputs import check_inputs, with_defaults
 from runner.definitions.preflight import StandaloneStep, preflight
 from runner.definitions.step_inputs import SESSION_FIELD, without_session
 from runner.definitions.step_packs import pack_of_step
-from runner.issues import Issue, error, has_errors, shown, warning
+from runner.issues import Hint, Issue, error, has_errors, shown, warning
 from runner.json_values import canonical_json, comparable_json
 from runner.resuming.plan import UNCHANGED, ResumePlan, StepInputChange, plan_rerun, plan_resume
 from runner.resuming.sessions import usable_sessions
@@ -332,7 +332,21 @@ def _missing(context: Context, found: Snapshot, target: Target, plan: ResumePlan
     run = {planned.key for planned in plan.steps if planned.action != "reuse"}
     lacks = context.lacks(found.pipeline_id, caller_id=found.caller_id)
     return tuple(
-        replace(lack, steps=concerned)
+        replace(lack, steps=concerned, hint=lack.hint if target.changed else _without_version(context, target, lack))
         for lack in preflight(steps, context.services.registry, lacks=lacks)
         if (concerned := tuple(key for key in lack.steps if key in run))
     )
+
+
+def _without_version(context: Context, target: Target, lack: Requirement) -> Hint | None:
+    """Return the hint of a requirement; for the recorded version of a pack, how to use an installed one."""
+    name, _, version = lack.name.partition("@")
+    registry = context.services.registry
+    if lack.kind != "pack" or not version or registry.unloaded(name) is not None:
+        return lack.hint
+    resume = "save the pipeline with a step that fits an installed version, and resume with its current version"
+    if target.version_id is None:
+        return Hint("A re-run uses the installed version.", operation="rerun_run")
+    if registry.find(name, target.compiled.step(lack.steps[0]).version) is None:
+        return Hint(f"Install it, or {resume}.")
+    return Hint(f"A re-run uses the installed version. To resume instead, {resume}.", operation="rerun_run")

@@ -44,7 +44,7 @@ from runner.json_values import canonical_json, digest
 from runner.resuming.plan import UNCHANGED, StepInputChange
 from runner.running.run_log import log_resumed
 from store.runs.unit_types import LostLeaseError, NewRun, NewStep, QueueFullError, Resume, ResumeStep, WrongStateError
-from store.states import RunCause, RunState, Scope
+from store.states import RunCause, RunState, Scope, predicate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,7 +149,7 @@ async def resume_run(
     proposal = await propose(context, id, step_input, inputs, definition)
     if any(issue.rule == "wrong_state" for issue in proposal.plan.issues):
         raise WrongState(
-            f"Run {id} is {proposal.found.state}; only failed and cancelled runs can be resumed.",
+            f"Run {id} {predicate(proposal.found.state)}; only failed and cancelled runs can be resumed.",
             id,
             hint=_instead_of_resuming(proposal.found.state),
         )
@@ -162,7 +162,7 @@ async def resume_run(
         await context.commit(lambda conn: engine.resume(conn, change))
     except WrongStateError as wrong_state:
         raise WrongState(
-            f"Run {id} is {wrong_state.state} now: another request changed it first.", id, hint="Get the run again."
+            f"Run {id} {predicate(wrong_state.state)}: another request changed it first.", id, hint="Get the run again."
         ) from wrong_state
     except QueueFullError as full:
         raise queue_full(full) from full

@@ -22,7 +22,7 @@ from store.runs.commands import acknowledge, delete_run, request_cancel
 from store.runs.events import events_after
 from store.runs.reads import RunFilter, RunRecord, count_runs, list_runs
 from store.runs.unit_types import WrongStateError
-from store.states import FINAL_RUN_STATES, RunCause, RunState, Scope
+from store.states import FINAL_RUN_STATES, RunCause, RunState, Scope, predicate
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -273,7 +273,7 @@ async def cancel_run(context: Context, *, id: str, reason: str | None = None) ->
             await context.commit_unchanged()
             return id
         raise WrongState(
-            f"Run {id} has already ended: it is {wrong.state}.", id, hint="There is nothing to cancel."
+            f"Run {id} has already ended: it {predicate(wrong.state)}.", id, hint="There is nothing to cancel."
         ) from wrong
     if state is RunState.CANCELLED:
         log_cancelled(id)
@@ -288,7 +288,9 @@ async def acknowledge_run(context: Context, *, id: str, acknowledged: bool = Tru
         await context.commit(lambda conn: acknowledge(conn, id, acknowledged=acknowledged))
     except WrongStateError as wrong:
         raise WrongState(
-            f"Run {id} is {wrong.state}; only failed runs can be acknowledged.", id, hint="There is nothing to do."
+            f"Run {id} {predicate(wrong.state)}; only failed runs can be acknowledged.",
+            id,
+            hint="There is nothing to do.",
         ) from wrong
     return id
 
@@ -307,6 +309,6 @@ async def delete_one_run(context: Context, *, id: str) -> str:
         await context.commit(unit)
     except WrongStateError as wrong:
         raise WrongState(
-            f"Run {id} is {wrong.state}; only runs that have ended can be deleted.", id, hint="Cancel it first."
+            f"Run {id} {predicate(wrong.state)}; only runs that have ended can be deleted.", id, hint="Cancel it first."
         ) from wrong
     return id

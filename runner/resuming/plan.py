@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from runner.excerpts import excerpt
 from runner.issues import Hint, Issue, argument_error, error, has_errors, nearest, warning
-from store.states import RunState, StepState
+from store.states import RunState, StepState, predicate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +104,7 @@ def plan_resume(
     """
     issues: list[Issue] = []
     if run_state not in (RunState.FAILED, RunState.CANCELLED):
-        message = f"The run is {run_state}; only failed and cancelled runs can be resumed."
+        message = f"The run {predicate(run_state)}; only failed and cancelled runs can be resumed."
         issues.append(error((), "wrong_state", message, _STATE_HINTS.get(run_state)))
     ahead = _switch_definition(steps, _fixed_count(steps), new_steps, issues)
     entry = next((step.key for step in steps if step.state is not StepState.SUCCEEDED), None)
@@ -158,7 +158,8 @@ def plan_rerun(
         kept = keys.index(from_step)
         if kept > (succeeded := _succeeded(steps)):
             blocking = steps[succeeded]
-            message = f"The step `{blocking.key}` before `{from_step}` is {blocking.state}; it has no output to reuse."
+            blocked = f"The step `{blocking.key}` before `{from_step}` {predicate(blocking.state)}"
+            message = f"{blocked}; it has no output to reuse."
             hint = Hint(f"Start from `{blocking.key}` or earlier.")
             issues.append(argument_error("from_step", "step_not_succeeded", message, hint))
             kept = succeeded

@@ -26,7 +26,9 @@ from app.cli.base.options import (
 
 if TYPE_CHECKING:
     from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
     from app.cli.base.output import JSON, Output
+    from store.states import RunState
 
 Save = Annotated[
     Path | None, typer.Option("--save", metavar="FOLDER", help="Save the artifacts in this folder.", show_default=False)
@@ -183,6 +185,7 @@ def resume(
     from app.cli.base.target import Target
     from app.cli.runs import start_documents as documents
     from app.cli.runs.inputs import read_inputs, read_json_object
+    from store.states import RunState
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -201,14 +204,16 @@ def resume(
         if found is None:
             raise client.unknown("run", run_id)
         plan = found["resumePreview"]
+        if plan is None:
+            raise _not_resumable(run_id, RunState(found["state"].lower()))
         if preview:
             _show_preview(output, plan)
-            raise typer.Exit(EXIT_OK if plan is not None and plan["allowed"] else EXIT_REFUSED)
-        if plan is not None and not plan["allowed"]:
+            raise typer.Exit(EXIT_OK if plan["allowed"] else EXIT_REFUSED)
+        if not plan["allowed"]:
             lines = [issue_line(issue) for issue in plan["issues"]]
             raise CliError("\n".join([f"The run {run_id} cannot be resumed.", *lines]))
         if not yes:
-            _confirm_repeats(output, plan, ("RUN", "RUN_AGAIN"))
+            _confirm_repeats(output, plan)
         resumed = client.accept(client.execute(documents.RESUME_RUN, change)["result"], "run", [run_id])["run"]
         _watch_started(client, output, resumed, detach=detach, save=save, after=resumed["eventCursor"])
 
@@ -260,7 +265,7 @@ def rerun(
             "definition": "CURRENT" if current else "OF_RUN",
             "fromStep": from_step,
         }
-        if preview or (from_step is not None and not yes):
+        if preview or not yes:
             found = client.execute(documents.RERUN_PREVIEW, change)["run"]
             if found is None:
                 raise client.unknown("run", run_id)
@@ -270,7 +275,7 @@ def rerun(
                 raise typer.Exit(EXIT_OK if plan["allowed"] else EXIT_REFUSED)
             # The server refuses a plan that is not allowed, with all reasons; the plan does not know `--agent`.
             if plan["allowed"] or agent is not None:
-                _confirm_repeats(output, plan, ("RUN_AGAIN",))
+                _confirm_repeats(output, plan)
         change |= {"fromMemory": taken, "force": force, "agent": agent, "idempotencyKey": idempotency_key}
         started = client.accept(client.execute(documents.RERUN_RUN, change)["result"], "run", [run_id])
         for issue in started["warnings"]:
@@ -362,24 +367,33 @@ _INPUT_SOURCES = {
 }
 
 
-def _confirm_repeats(output: Output, plan: JSON | None, actions: tuple[str, ...]) -> None:
-    """Ask before steps with these actions repeat external changes."""
+def _not_resumable(run_id: str, state: RunState) -> CliError:
+    from app.cli.base.exits import CliError
+    from store.states import RunState, predicate
+
+    hint = (
+        f"Try `packline rerun {run_id}`." if state is RunState.SUCCEEDED else "Wait until it ends, or cancel it first."
+    )
+    return CliError(f"The run {run_id} {predicate(state)}; only failed and cancelled runs can be resumed.\n  {hint}")
+
+
+def _confirm_repeats(output: Output, plan: JSON) -> None:
+    """Ask before external changes are repeated."""
     from app.cli.base.output import confirm
 
-    steps = (plan or {}).get("steps", ())
-    repeats = [step["key"] for step in steps if step["mayRepeatEffects"] and step["action"] in actions]
+    repeats = [step["key"] for step in plan["steps"] if step["mayRepeatEffects"]]
     if repeats:
         _show_preview(output, plan)
         output.note("")
         confirm(f"External changes of {', '.join(repeats)} may happen a second time. Continue?", "Nothing was done.")
 
 
-def _show_preview(output: Output, plan: JSON | None) -> None:
+def _show_preview(output: Output, plan: JSON) -> None:
     import json
 
     from app.cli.base.output import issue_line
 
-    if output.is_json or plan is None:
+    if output.is_json:
         output.emit({"type": "preview", "preview": plan})
         return
     output.table(

@@ -174,6 +174,8 @@ def print_end(output: Output, view: RunView) -> None:
         output.console.print(Text.assemble((f"{where}{failure['message']}", "red"), f"  [{failure['code'].lower()}]"))
         if failure["hint"]:
             output.say(failure["hint"])
+        if not failure["safeToRepeat"]:
+            output.say("The step may already have changed an external system; repeating it may do so again.", "yellow")
     if view.is_final and view.advice():
         output.say()
         for command, meaning in view.advice():

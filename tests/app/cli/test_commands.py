@@ -583,7 +583,11 @@ def test_rerun_asks_before_outside_effects_repeat(packline, server):
     assert packline("rerun", "run_1", "--from-step", "publish", "--yes", "-d").status == 0
     assert len(server.asked_for("CliRerunRun")) == 1
     plan["run"]["rerunPreview"]["steps"][0]["action"] = "RUN"
-    assert packline("rerun", "run_1", "--from-step", "scrape", "-d").status == 0, "that step was asked for"
+    for arguments in (["--from-step", "scrape"], []):
+        refused = packline("rerun", "run_1", *arguments, "-d")
+        assert refused.status == 2
+        assert "External changes of scrape may happen a second time" in refused.err
+    assert len(server.asked_for("CliRerunRun")) == 1
 
 
 def test_a_preview_shows_the_input_that_a_definition_makes(packline, server):

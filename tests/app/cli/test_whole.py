@@ -84,6 +84,9 @@ def test_a_run_fails_is_resumed_and_leaves_its_deck(machine):
     again = machine.run("resume", run["id"])
     assert (again.returncode, again.stdout) == (2, "")
     assert again.stderr.endswith(f"Try `packline rerun {run['id']}`.\n")
+    assert "has succeeded; only failed and cancelled runs can be resumed." in again.stderr
+    previewed = machine.run("resume", run["id"], "--preview")
+    assert (previewed.returncode, previewed.stdout, previewed.stderr) == (2, "", again.stderr)
     watched = machine.lines("watch", run["id"])
     sequences = [line["sequence"] for line in watched if line["type"] == "event"]
     assert sequences == list(range(1, len(sequences) + 1))

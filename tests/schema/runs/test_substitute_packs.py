@@ -138,3 +138,27 @@ async def test_a_step_that_cannot_run_here_is_not_said_to_repeat_an_effect(
         assert not any(each["mayRepeatEffects"] for each in plan["steps"])
         if installed is not None:
             assert plan["steps"][0]["effects"] == "NONE"
+
+
+@pytest.mark.parametrize(
+    ("version", "hint"),
+    [
+        (None, "A re-run uses the installed version. To resume instead, save the pipeline with a step that fits an "),
+        ("1.0.0", "Install it, or save the pipeline with a step that fits an installed version, and resume with its "),
+    ],
+)
+async def test_a_run_whose_pack_has_a_new_major_version_says_how_to_go_on(
+    tmp_path: Path, version: str | None, hint: str
+) -> None:
+    run_id = await failed_run(tmp_path, version)
+    async with product(tmp_path, [giving("2.0.0"), count]) as it:
+        refused = await command(it, "resumeRun", id=run_id)
+        (lack,) = refused["missing"]
+        assert lack["message"] == "Version 1.0.0 of pack test.gives is not installed; installed: 2.0.0."
+        assert lack["hint"].startswith(hint)
+        if version is None:
+            again = await command(it, "rerunRun", id=run_id, inputs={}, waitSeconds=20)
+            assert again["run"]["state"] == "SUCCEEDED"
+        await save(it, "two", step("a", "test.gives", version="2"), step("b", "test.count", number=1))
+        resumed = await command(it, "resumeRun", id=run_id, definition="CURRENT", waitSeconds=20)
+        assert resumed["run"]["state"] == "SUCCEEDED"

@@ -22,6 +22,20 @@ query CliCatalog($filter: CatalogFilter, $first: Int, $after: Cursor) {
 """
 )
 
+PACK = (
+    REQUIREMENT_PARTS
+    + """
+query CliPack($id: ID!) {
+  pack(id: $id) {
+    id name description version installedVersions effects inputSchema outputSchema
+    metadata { accepts produces typicalUse practice }
+    availability { usable missing { ...RequirementParts } }
+    source { kind location }
+  }
+}
+"""
+)
+
 LOAD_ERRORS = "query CliLoadErrors { server { packSources { loadErrors { origin message } } } }"
 
 PIPELINES = (

@@ -183,12 +183,13 @@ def packs(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """List packs and whether they can run here."""
+    """List packs and whether they can run here; with the name of one, show its input and output."""
     from app.cli.base.client import Client
     from app.cli.base.lists import Column, print_list
     from app.cli.base.output import Output
     from app.cli.base.target import Target
     from app.cli.pipelines import documents
+    from app.cli.pipelines.pack_details import show_pack
     from catalog.metadata import unknown_kinds
 
     output = Output(as_json)
@@ -198,6 +199,14 @@ def packs(
     if produces:
         wanted["produces"] = produces
     with Client(Target.find(server)) as client:
+        if word and len(word) == 1 and "." in word[0] and wanted.keys() == {"text", "kind"}:
+            one = client.execute(documents.PACK, {"id": word[0]})["pack"]
+            if one is not None:
+                if output.is_json:
+                    output.emit(one)
+                else:
+                    show_pack(output, one, lacks=_missing(one["availability"]))
+                return
         found = list(client.pages(documents.CATALOG, "catalog", {"filter": wanted}, limit=limit))
         client.refuse_missed("kind", [*(accepts or ()), *(produces or ())], "`packline packs` shows all kinds.")
         if usable is not True:

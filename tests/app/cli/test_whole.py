@@ -229,6 +229,15 @@ def test_a_step_input_stays_with_the_failed_step_until_it_is_dropped(machine):
 def test_lists_tokens_and_definitions(machine):
     assert "sample" in [line["key"] for line in machine.lines("pipelines", "--starters")]
     assert "slides.render" in [line["id"] for line in machine.lines("packs", "--produces", "pdf")]
+    shown = machine.run("packs", "doc.parse", "--text").stdout.splitlines()
+    assert shown[0].startswith("doc.parse ")
+    assert "runs here: yes" in shown
+    assert "  max_chars: a whole number, default 400000" in shown
+    assert "      Address of the document, fetched now. Give this or `artifact`." in shown
+    assert shown.index("input") < shown.index("  source_url: text, optional") < shown.index("output")
+    (whole,) = machine.lines("packs", "doc.parse")
+    assert "max_chars" in whole["inputSchema"]["properties"]
+    assert len(machine.lines("packs", "doc.pars")) >= 1, "no name: words to search for"
     assert {line["state"] for line in machine.lines("runs", "--limit", "3")} <= {"SUCCEEDED", "FAILED"}
 
     made = machine.lines("token", "create", "reader", "--scope", "read", "--subject", "rita")[0]
@@ -351,6 +360,15 @@ def test_a_file_of_this_machine_is_read_by_a_run(machine, tmp_path):
     document.write_text("# Tea\n\nGreen tea is steeped for three minutes.\n")
     lines = machine.lines("run", "doc.parse", "--upload", f"artifact={document}")
     assert lines[-1]["run"]["state"] == "SUCCEEDED"
+    plain = machine.run("run", "slides.render", "--upload", f"title={document}")
+    assert plain.returncode == 2
+    assert f"the input `title` takes no file. For the file's text, write --input title=@{document};" in plain.stderr
+    large = tmp_path / "large.txt"
+    large.write_text("x" * 2_000_000)
+    refused = machine.run("run", "slides.render", "--input", f"markdown=@{large}")
+    assert refused.returncode == 2
+    assert "1,048,576 bytes (PACKLINE_REQUEST_BODY_BYTES)" in refused.stderr
+    assert "The input `markdown` has 2,000,002 bytes. Send large content as a file" in refused.stderr
     missing = machine.run("run", "doc.parse", "--upload", "artifact=nowhere.pdf")
     assert (missing.returncode, "there is no file nowhere.pdf" in missing.stderr) == (2, True)
     (tmp_path / "empty.pdf").touch()

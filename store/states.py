@@ -108,9 +108,9 @@ _PREDICATES = {
 }
 
 
-def predicate(state: RunState | StepState) -> str:
-    """The state as the verb of a sentence: `has failed`, `is running`."""
-    return _PREDICATES.get(state, f"is {state}")
+def predicate(state: RunState | StepState | None) -> str:
+    """The state as the verb of a sentence: `has failed`, `is running`; None is what no longer exists."""
+    return "no longer exists" if state is None else _PREDICATES.get(state, f"is {state}")
 
 
 FINAL_RUN_STATES = frozenset({RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED})

@@ -11,7 +11,7 @@ from resolvers.agents.agent_tools import with_tools_checked
 from resolvers.artifacts.unreadable import may_name_artifacts, unreadable_inputs
 from resolvers.operations import operation
 from resolvers.pipelines.keys import taken_issue
-from resolvers.pipelines.start_checks import found_issues
+from resolvers.pipelines.start_checks import found_issues, oversized_inputs
 from resolvers.pipelines.versions import compiled
 from resolvers.problems import Invalid
 from resolvers.tools import DEFINITION, Tool
@@ -127,11 +127,13 @@ async def _issues_of_inputs(
         return issues
     values = await in_background_if_large(context.caller.id, partial(with_defaults, schema, inputs), inputs)
     text = canonical_json(values)
-    if not may_name_artifacts(text):
+    limit = context.services.limits.step_input_bytes
+    if not may_name_artifacts(text) and len(text.encode()) <= limit:
         return issues
     document = canonical_json(definition_document(check.definition))
     definition = await compiled(context, document, canonical_json(schema))
-    return [*issues, *await unreadable_inputs(context, definition.steps, values, text)]
+    wrong = oversized_inputs(definition.steps, values, text, limit)
+    return [*issues, *wrong, *await unreadable_inputs(context, definition.steps, values, text)]
 
 
 async def document_of(context: Context, definition: DefinitionText) -> dict[str, JSONValue]:

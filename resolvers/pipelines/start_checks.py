@@ -18,7 +18,7 @@ from runner.definitions.preflight import preflight
 from runner.definitions.step_inputs import without_session
 from runner.excerpts import excerpt, plain_text
 from runner.issues import MAX_ISSUES, Issue, argument_error, did_you_mean, error, shown
-from runner.json_values import canonical_json, digest, forbidden_text
+from runner.json_values import canonical_bytes, canonical_json, digest, forbidden_text
 from runner.packs.schemas import input_checker
 from runner.processes.pack_modules import package_of
 from runner.schemas.pydantic_messages import needed
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 
     from catalog.memory.learning import LearnedField
     from resolvers.context import Context
-    from runner.definitions.compiled import CompiledPipeline
+    from runner.definitions.compiled import CompiledPipeline, CompiledStep
     from runner.failures import JSONValue
     from runner.packs.availability import Lacks, Requirement
     from runner.packs.pack import Pack
+    from runner.templates.templating import Template
 
 #: Longest deadline a run may be given, in seconds.
 DEADLINE_MAX_SECONDS = 86_400
@@ -264,6 +265,42 @@ def _pack_input_issue(path: tuple[str, ...], found: ErrorDetails, known: list[st
         case "missing":
             return error(path, "required", f"{name} is missing.")
     return error(path, found["type"], f"{name} is {shown(found['input'])}; {needed(found)}.")
+
+
+def oversized_inputs(
+    steps: Sequence[CompiledStep], values: Mapping[str, JSONValue], text: str, limit_bytes: int
+) -> list[Issue]:
+    """Return an error if a step gets run inputs that certainly exceed the limit of its input.
+
+    Args:
+        steps: The steps of the new run.
+        values: The run inputs.
+        text: Their canonical JSON.
+        limit_bytes: The limit of a step's input.
+    """
+    if len(text.encode()) <= limit_bytes:
+        return []
+    sizes = {name: len(canonical_bytes(value)) - 2 * isinstance(value, str) for name, value in values.items()}
+    for step in steps:
+        gets = list(values) if step.template is None else _whole_inputs(step.template, values)
+        if sum(sizes[name] for name in gets) > limit_bytes:
+            name = max(gets, key=sizes.__getitem__)
+            message = (
+                f"The step `{step.key}` gets `{name}`, which has {sizes[name]:,} bytes of JSON; "
+                f"the input of a step may have {limit_bytes:,} bytes."
+            )
+            hint = "Upload large content as a file, and give its id as an input that takes an artifact."
+            return [error(("inputs", name), "too_large", message, hint)]
+    return []
+
+
+def _whole_inputs(template: Template, values: Mapping[str, JSONValue]) -> list[str]:
+    """Return the run inputs that a template inserts whole, once for each time."""
+    return [
+        str(reference.source_path[0])
+        for reference in template.references
+        if reference.source_step is None and len(reference.source_path) == 1 and reference.source_path[0] in values
+    ]
 
 
 def not_from_memory(inputs: JSONValue, fields: Sequence[LearnedField]) -> list[Issue]:

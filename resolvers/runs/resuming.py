@@ -15,6 +15,7 @@ from resolvers.pipelines.start_checks import (
     named,
     no_longer_fits,
     not_from_memory,
+    oversized_inputs,
     refuse_bad_start,
     refuse_wrong_agent,
     resolved_steps,
@@ -233,8 +234,9 @@ async def rerun_run(
         steps = _with_same_agents(found, steps)
     warnings = target.issues
     text = canonical_json(values)
-    if from_step is None and (gone := await unreadable_inputs(context, target.compiled.steps, values, text)):
-        raise Invalid(gone, summary="The inputs do not fit")
+    wrong = oversized_inputs(target.compiled.steps, values, text, context.services.limits.step_input_bytes)
+    if from_step is None and (wrong := wrong or await unreadable_inputs(context, target.compiled.steps, values, text)):
+        raise Invalid(wrong, summary="The inputs do not fit")
     if from_step is None and target.version_id is not None:
         versions = context.services.versions
         if unfit := await versions.misfits(context, target.version_id, target.document, target.input_schema):

@@ -17,6 +17,7 @@ from resolvers.pipelines.start_checks import (
     new_steps,
     no_longer_fits,
     not_from_memory,
+    oversized_inputs,
     pack_call_issues,
     refuse_bad_start,
     refuse_wrong_agent,
@@ -147,8 +148,9 @@ async def run_pipeline(
         raise unavailable(missing)
     values = await in_background_if_large(context.caller.id, partial(with_defaults, schema, inputs), inputs)
     text = canonical_json(values)
-    if gone := await unreadable_inputs(context, definition.steps, values, text):
-        raise Invalid(gone, summary=f"The inputs do not fit pipeline {found.key}")
+    wrong = oversized_inputs(definition.steps, values, text, context.services.limits.step_input_bytes)
+    if wrong := wrong or await unreadable_inputs(context, definition.steps, values, text):
+        raise Invalid(wrong, summary=f"The inputs do not fit pipeline {found.key}")
     steps = new_steps(context, definition, agent)
     if dry_run:
         await context.commit_unchanged()
@@ -254,9 +256,11 @@ async def run_pack(
     if missing:
         raise unavailable(missing)
     text, document = canonical_json(input), canonical_json(pack_call_document(found.name, found.version))
-    if gone := await unreadable_inputs(context, (await compiled(context, document, None)).steps, input, text):
+    steps = (await compiled(context, document, None)).steps
+    wrong = oversized_inputs(steps, input, text, context.services.limits.step_input_bytes)
+    if wrong := wrong or await unreadable_inputs(context, steps, input, text):
         raise Invalid(
-            [replace(issue, path=("input", *issue.path[1:])) for issue in gone],
+            [replace(issue, path=("input", *issue.path[1:])) for issue in wrong],
             summary=f"The input does not fit pack {found.name}",
         )
     if dry_run:

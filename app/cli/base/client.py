@@ -75,7 +75,10 @@ class Client:
             ) from None
         errors = body.get("errors")
         if errors:
-            raise CliError("\n".join(_error_line(error) for error in errors))
+            lines = [_error_line(error) for error in errors]
+            if errors[0].get("extensions", {}).get("code") == "BODY_TOO_LARGE":
+                lines += _large_input(variables or {})
+            raise CliError("\n".join(lines))
         data: JSON = body["data"]
         misses = body.get("extensions", {}).get("notFound", ())
         self._missed.update({miss["ref"]: (miss["message"], hint_words(miss)) for miss in misses})
@@ -360,6 +363,21 @@ def _why_unreachable(error: BaseException) -> str:
             return cause.strerror[:1].lower() + cause.strerror[1:]
         cause = cause.__cause__ or cause.__context__
     return str(error)
+
+
+def _large_input(variables: Mapping[str, object]) -> list[str]:
+    """What to do about a request that is too large because of a run's inputs."""
+    import json
+
+    given = variables.get("inputs") or variables.get("input")
+    if not isinstance(given, dict) or not given:
+        return []
+    sizes = {name: len(json.dumps(value, ensure_ascii=False).encode()) for name, value in given.items()}
+    name = max(sizes, key=sizes.__getitem__)
+    return [
+        f"  The input `{name}` has {sizes[name]:,} bytes. Send large content as a file, with --upload NAME=FILE for an "
+        "input that takes an artifact."
+    ]
 
 
 def _error_line(error: JSON) -> str:

@@ -89,7 +89,7 @@ def run(
         if is_pack and (title or deadline or agent):
             raise CliError(f"`{target}` is a pack: --title, --deadline and --agent are for pipelines.")
         schema = _input_schema(client, target, is_pack=is_pack, version=None if is_pack else _number(version))
-        files = uploaded(client, output, uploads or ())
+        files = uploaded(client, output, uploads or (), schema)
         given = read_inputs([*(inputs or ()), *files], inputs_file, schema)
         taken: list[str] = []
         if from_memory:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
     from runner.failures import JSONValue
 
+#: Words in the name, or in the whole schema, of an input that takes a file.
+_FILE_NAMES = re.compile(r"file|attach|image|picture|photo|audio|video|recording|document|pdf", re.IGNORECASE)
+_OF_FILE = re.compile(r"artifact|art_|upload", re.IGNORECASE)
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -37,6 +41,8 @@ def read_inputs(pairs: Iterable[str], file: str | None, schema: dict[str, Any]) 
         part = properties.get(name)
         if part is None and schema.get("additionalProperties") is False:
             raise CliError(f"There is no input `{name}`.{_near(name, properties)}")
+        if not is_json:
+            raw = _text_of(f"--input {name}", raw, of_file=takes_file(name, schema))
         types = types_of(part if isinstance(part, dict) else {}, schema)
         if is_json:
             value = _json(name, raw)
@@ -109,25 +115,39 @@ def _split(pair: str) -> tuple[str, str, bool]:
         raise CliError(f"`{pair}` is not of the form NAME=VALUE. Write --input name=value.")
     if name.endswith(":"):
         return name[:-1], raw, True
-    return name, _text_of(f"--input {name}", raw), False
+    return name, raw, False
 
 
-def _text_of(what: str, raw: str) -> str:
+def takes_file(name: str, schema: dict[str, Any]) -> bool:
+    """Whether an input may take the id of an artifact, judged by its name and description.
+
+    The type of such an input is text, as that of any other text.
+    """
+    part = (schema.get("properties") or {}).get(name)
+    if not isinstance(part, dict) or "$ref" in part:
+        return True
+    types = types_of(part, schema)
+    is_possible = not types or not types.isdisjoint({"string", "array", "object"})
+    return is_possible and bool(_FILE_NAMES.search(name) or _OF_FILE.search(f"{name} {json.dumps(part)}"))
+
+
+def _text_of(what: str, raw: str, *, of_file: bool = False) -> str:
     if raw.startswith("@@"):
         return raw[1:]
     if raw.startswith("@"):
         try:
-            return _read(raw[1:])
+            return _read(raw[1:], of_file=of_file)
         except CliError as error:
             raise CliError(f"{what}: {error}") from error
     return raw
 
 
-def _read(file: str) -> str:
+def _read(file: str, *, of_file: bool = False) -> str:
     try:
         return sys.stdin.read() if file == "-" else Path(file).expanduser().read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text; use --upload NAME=FILE"
+        remedy = "send it with --upload NAME=FILE" if of_file else "save it as UTF-8"
+        reason = error.strerror if isinstance(error, OSError) else f"it is not UTF-8 text; {remedy}"
         raise CliError(f"The file {file} cannot be read: {reason}.") from error
 
 

@@ -3,7 +3,7 @@ import io
 import pytest
 
 from app.cli.base.exits import CliError
-from app.cli.runs.inputs import read_inputs, read_json_object
+from app.cli.runs.inputs import read_inputs, read_json_object, takes_file
 
 SCHEMA = {
     "type": "object",
@@ -71,6 +71,26 @@ def test_what_cannot_be_read_is_named(pairs, message):
         read_inputs(pairs, None, SCHEMA)
     assert message in str(raised.value)
     assert raised.value.status == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "takes"),
+    [
+        ("text", {"type": "string", "description": "Any text."}, False),
+        ("count", {"type": "integer", "description": "Artifacts to make."}, False),
+        ("source", {"type": "string", "description": "Id of an uploaded file, `art_…`."}, True),
+        ("audio_artifact_key", {"type": "string"}, True),
+        ("attachments", {"type": "array", "items": {"type": "string"}}, True),
+        ("cover", {"type": "string", "format": "artifact"}, True),
+        ("open", {"$ref": "#/$defs/Open"}, True),
+    ],
+)
+def test_an_input_for_a_file_is_known_by_its_name_and_description(tmp_path, name, part, takes):
+    schema = {"type": "object", "properties": {name: part}}
+    assert takes_file(name, schema) is takes
+    (tmp_path / "picture").write_bytes(b"\xff\xd8")
+    with pytest.raises(CliError, match="send it with --upload" if takes else "save it as UTF-8"):
+        read_inputs([f"{name}=@{tmp_path / 'picture'}"], None, schema)
 
 
 def test_files_and_pairs_join_and_pairs_win(tmp_path):

@@ -62,6 +62,30 @@ async def test_refusals_speak_of_arguments_that_the_tool_has(house):
     assert checked >= 15
 
 
+async def test_inputs_that_no_step_can_get_are_refused_before_a_run_starts(house):
+    second = step("again", "test.external", times=0, text="${{ steps.call.output.text }} ${{ inputs.text }}")
+    await save(house, "brew", step("call", "test.echo", text="x"), second)
+    long = "x" * 1_100_000
+    definition = {"steps": [{"id": "call", "pack": "test.echo", "input": {"text": "${{ inputs.text }}"}}]}
+    async with agent(house, query=AUTHOR) as client:
+        for tool, arguments, path in (
+            ("run_pipeline", {"pipeline": "brew", "inputs": {"text": long}}, "inputs.text"),
+            ("run_pack", {"pack": "test.external", "input": {"times": 0, "text": long}}, "input.text"),
+        ):
+            error = await refusal(client, tool, arguments)
+            (found,) = error["field_errors"]
+            assert (found["path"], found["rule"]) == (path, "too_large")
+            assert "1,100,0" in found["problem"]
+            assert "1,048,576 bytes" in found["problem"]
+            assert "an input that takes an artifact" in found["hint"]
+        assert told(await client.call_tool("list_runs", {}))["items"] == []
+        fits = told(await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"text": long[:900_000]}}))
+        assert fits["state"] == "SUCCEEDED"
+        definition |= {"key": "tea", "name": "Tea", "inputs": {"type": "object", "properties": {"text": {}}}}
+        checked = told(await client.call_tool("check_pipeline", {"definition": definition, "inputs": {"text": long}}))
+        assert ["inputs", "text"] in [issue["path"] for issue in checked["issues"]]
+
+
 async def test_a_version_that_there_is_not_is_told_as_the_argument_it_is(house):
     await save(house, "brew", step("call", "test.echo", text="x"))
     async with agent(house) as client:

@@ -29,7 +29,7 @@ described_enum(
     {
         "RECENTLY_CHANGED": "Most recently changed first.",
         "RECENTLY_RUN": "Most recently run first, counting only runs the caller may see.",
-        "MOST_USED": "Most runs in the last 30 days first.",
+        "MOST_USED": "Most runs in the last 30 days first, counting only runs the caller may see.",
         "NAME": "By name.",
     },
 )

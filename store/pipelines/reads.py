@@ -211,8 +211,8 @@ async def list_pipelines(
 ) -> list[ListedPipeline]:
     """List pipelines that are not deleted; `PipelineOrder` names the sort keys.
 
-    For `MOST_USED` the runs since `used_since` are counted. For `RECENTLY_RUN`, `visible_to` limits the runs to those
-    of one caller; None does not.
+    For `MOST_USED` the runs since `used_since` are counted. For `MOST_USED` and `RECENTLY_RUN`, `visible_to` limits the
+    runs to those of one caller; None does not.
     """
     statement = sa.select(*_COLUMNS).where(*_conditions(wanted))
     keys: list[SortKey]
@@ -230,6 +230,8 @@ async def list_pipelines(
         # Ids sort by creation, so the index on (pipeline_id, id) counts the runs since an instant.
         runs = sa.select(sa.func.count()).select_from(RUN)
         runs = runs.where(RUN.c.pipeline_id == PIPELINE.c.id, RUN.c.id >= oldest_id("run", used_since))
+        if visible_to is not None:
+            runs = runs.where(RUN.c.caller_id == visible_to)
         keys = [(runs.scalar_subquery(), True), (PIPELINE.c.id, True)]
     statement = statement.add_columns(keys[0][0].label("sort_key"))
     rows = await fetch_page(store, statement, keys, window)

@@ -477,6 +477,19 @@ async def test_what_a_caller_ran_last_comes_first(tmp_path: Path) -> None:
         assert (await keys(), (await keys(ben))[0]) == (["cow", "ant", "bee"], "ant")
 
 
+async def test_the_most_used_pipelines_tell_nothing_of_what_others_run(tmp_path: Path) -> None:
+    listed = "{pipelines(orderBy: MOST_USED) {nodes {key}}}"
+    async with running(tmp_path) as it:
+        for key in ("ant", "bee"):
+            await create(it, named(key))
+        ben = await it.token_for("ben", "READ", "RUN")
+        await command(it, "runPipeline", pipeline="ant", token=ben)
+        for _ in range(2):
+            await command(it, "runPipeline", pipeline="bee", waitSeconds=20)
+        assert (await it.query(listed))["pipelines"]["nodes"][0]["key"] == "bee"
+        assert (await it.query(listed, token=ben))["pipelines"]["nodes"][0]["key"] == "ant"
+
+
 async def test_lists_are_narrowed_by_words_owner_and_whether_they_can_run(tmp_path: Path) -> None:
     narrowed = "query ($filter: PipelineFilter) {pipelines(filter: $filter, first: 2) {nodes {key} totalCount}}"
     async with running(tmp_path) as it:

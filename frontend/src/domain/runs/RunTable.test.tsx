@@ -39,6 +39,13 @@ test("each row says in words how the run stands and why, and leads to it", async
   expect(screen.queryByRole("checkbox")).toBeNull();
 });
 
+test("text in backticks is set as code", async () => {
+  const failure = aFailure({ message: "`127.0.0.1` answered 503." });
+  await show(<RunTable label="Runs" runs={[{ ...FAILED, failure }]} />);
+  expect((await screen.findByText("127.0.0.1")).tagName).toBe("CODE");
+  expect(screen.queryByText(/`/)).toBeNull();
+});
+
 test("rows are picked one by one, or all of the page", async () => {
   const onPick = vi.fn<(ids: readonly string[], on: boolean) => void>();
   await show(<RunTable label="Runs" runs={[FAILED, RUNNING]} picked={new Set(["run_3"])} onPick={onPick} />);

@@ -6,6 +6,7 @@ import { useNow } from "../../lib/time/clock.ts";
 import { duration, humanise, money, secondsBetween } from "../../lib/text/format.ts";
 import type { RunCause, RunRowFragment } from "../fragments.generated.ts";
 import { CAUSES, isLive, STATES } from "./states.ts";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { StateMark } from "./StateMark.tsx";
 
@@ -118,8 +119,8 @@ function RunLine({
           {of === run.title ? null : of}
         </td>
       )}
-      <td className="truncate text-soft max-md:order-4 max-md:w-full" title={causeOf(run)}>
-        {causeOf(run)}
+      <td className="truncate text-soft max-md:order-4 max-md:w-full" title={causeOf(run).replaceAll("`", "")}>
+        <TextWithCode text={causeOf(run)} />
       </td>
       <td className="text-soft max-md:order-3">
         <span

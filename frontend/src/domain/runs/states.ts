@@ -52,7 +52,10 @@ export const CLASSES: Record<FailureClass, { word: string; sentence: string }> =
     word: "Needs your input",
     sentence: "Something you can change is wrong, such as an input, a credential or a limit. Correct it, then resume.",
   },
-  TRANSIENT: { word: "Temporary", sentence: "It may work next time. Resume without changes, now or later." },
+  TRANSIENT: {
+    word: "Usually nobody",
+    sentence: "It often passes by itself. Resume without changes, now or later.",
+  },
   STATE_CHANGED: {
     word: "The source changed",
     sentence: "The data, the pack or an external system may have changed. Check it, then resume.",

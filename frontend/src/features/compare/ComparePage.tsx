@@ -5,6 +5,7 @@ import { useQuery } from "urql";
 
 import { ButtonLink } from "../../components/Button.tsx";
 import { Value } from "../../components/JsonView.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { NotFound, Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
@@ -203,7 +204,11 @@ function Side({ step, longest, runId }: { step: Step | null; longest: number; ru
           />
         </>
       )}
-      {step.failure === null ? null : <span className="block text-soft wrap-anywhere">{step.failure.message}</span>}
+      {step.failure === null ? null : (
+        <span className="block text-soft wrap-anywhere">
+          <TextWithCode text={step.failure.message} />
+        </span>
+      )}
     </td>
   );
 }

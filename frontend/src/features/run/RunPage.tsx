@@ -4,6 +4,7 @@ import { useClient, useMutation, useQuery } from "urql";
 
 import { Button, ButtonLink } from "../../components/Button.tsx";
 import { ContentBoundary } from "../../components/ContentBoundary.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { NotFound, LoadingOrProblem, useTitle } from "../../components/Page.tsx";
 import { StateMark } from "../../domain/runs/StateMark.tsx";
@@ -282,10 +283,14 @@ function StepHead({
         <StateMark state={step.state} />
       </div>
       <ReusedFrom step={step} />
-      {step.failure === null ? null : <p className="text-soft wrap-anywhere">{step.failure.message}</p>}
+      {step.failure === null ? null : (
+        <p className="text-soft wrap-anywhere">
+          <TextWithCode text={step.failure.message} />
+        </p>
+      )}
       {step.warnings.map((warning) => (
         <p key={warning} className="mt-1 border-l-2 border-warn bg-warn-tint px-3 py-1 wrap-anywhere">
-          {warning}
+          <TextWithCode text={warning} />
         </p>
       ))}
       {step.attempts.length > 1 ? <Attempts step={step} chosen={attempt} onChoose={onAttempt} /> : null}

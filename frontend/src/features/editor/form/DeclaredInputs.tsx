@@ -142,7 +142,7 @@ function Declared({
   const standard = schema["default"];
   return (
     <li className="space-y-3 py-3" data-field={name}>
-      <div className="grid grid-cols-[minmax(8rem,1fr)_8.5rem_auto_auto] items-end gap-3 max-md:grid-cols-[1fr_1fr]">
+      <div className="grid grid-cols-[minmax(8rem,1fr)_10rem_auto_auto] items-end gap-3 max-md:grid-cols-[1fr_1fr]">
         <PlainField
           label="Name"
           name={`${name}-name`}

@@ -70,7 +70,7 @@ export function PipelineForm({
             issues={issuesAt(issues, ["deadline_seconds"])}
             readOnly={readOnly}
             number
-            placeholder="the server's"
+            placeholder="Server default"
             about="For a whole run."
             onChange={(given) =>
               onChange(

@@ -69,11 +69,12 @@ const EACH: readonly (readonly [FailureClass, FailureCode])[] = [
   ["PACK_BUG", "HANDLER_FAILED"],
 ];
 
-test.each(EACH)("a failure of the class %s says what it is, in four facts", async (kind, code) => {
-  const { region } = await panel(aFailure({ class: kind, code }));
+test.each(EACH)("a failure of the class %s says what it is, in facts", async (kind, code) => {
+  const { region } = await panel(aFailure({ class: kind, code, hint: "Wake it." }));
   expect(within(region).getByRole("heading", { level: 2 })).toHaveTextContent("Step 2, Render, failed");
   expect(fact("What happened")).toHaveTextContent("The service does not answer.");
-  expect(fact("Likely cause")).toHaveTextContent("It is down or overloaded.");
+  expect(fact("Likely cause")).toHaveTextContent(/^It is down or overloaded\.$/);
+  expect(fact("What to do")).toHaveTextContent("Wake it.");
   expect(fact("Who can fix it")).toHaveTextContent(`${CLASSES[kind].word}. ${CLASSES[kind].sentence}`);
   expect(fact("Safe to repeat")).toHaveTextContent(/^Yes/);
   // A fault of the pack is reported, and only its raw error tells more.

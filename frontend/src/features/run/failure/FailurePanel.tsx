@@ -26,7 +26,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** What broke, in four facts, and what to do. */
+/** What broke, in facts, and what to do. */
 export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, onChange, children }: Props): ReactNode {
   const place = step === null ? null : run.steps.indexOf(step) + 1;
   const cancelled = failure.class === "CANCELLED";
@@ -51,9 +51,15 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
           <TextWithCode text={failure.message} />
         </dd>
         <dt>Likely cause</dt>
-        <dd className="wrap-anywhere">
-          {failure.cause} {failure.hint === null ? null : <TextWithCode text={failure.hint} />}
-        </dd>
+        <dd className="wrap-anywhere">{failure.cause}</dd>
+        {failure.hint === null ? null : (
+          <>
+            <dt>What to do</dt>
+            <dd className="wrap-anywhere">
+              <TextWithCode text={failure.hint} />
+            </dd>
+          </>
+        )}
         <dt>Who can fix it</dt>
         <dd>
           <strong className="font-medium">{kind.word}.</strong> {kind.sentence}

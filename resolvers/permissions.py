@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resolvers.problems import Forbidden, NotFound
+from runner.issues import Hint
 from store.runs.reads import find_run_by_id
 from store.states import Scope
 
@@ -61,5 +62,5 @@ def require_owner(context: Context, pipeline: PipelineRecord) -> None:
     if not may_change(context, pipeline):
         raise Forbidden(
             f"The pipeline {pipeline.key} belongs to another caller.",
-            hint="Clone it and change the copy, or ask its owner.",
+            hint=Hint("Change a copy of it, or ask its owner.", operation="clone_pipeline"),
         )

@@ -87,7 +87,9 @@ class Selection:
         toolsets, packs = words("toolsets"), words("packs")
         for name in toolsets:
             if name not in TOOLSETS:
-                raise SelectionError(f"There is no tool set `{excerpt(name, 60)}`. There are: {', '.join(TOOLSETS)}.")
+                near = nearest(name, TOOLSETS)
+                hint = f"Did you mean `{near}`?" if near else f"There are: {', '.join(TOOLSETS)}."
+                raise SelectionError(f"There is no tool set `{excerpt(name, 60)}`. {hint}")
         if len(packs) > PACKS_MAX:
             raise SelectionError(f"The address names {len(packs)} packs; the limit is {PACKS_MAX}.")
         readonly = [_is_on(text) for text in given.get("readonly") or (headers.get("x-mcp-readonly", "0"),)]

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import SecretStr
 
-from app.settings.sources import source_of, variable_of
+from app.settings.sources import entry_variable, source_of, variable_of
 from runner.schemas.pydantic_messages import NEEDED, needed
 
 if TYPE_CHECKING:
@@ -46,9 +46,12 @@ def _explain_one(
 ) -> str:
     name, *inside = [str(part) for part in detail["loc"] if part != "[key]"]
     dotted = ".".join((name, *inside))
+    own = entry_variable(name, inside[0]) if len(inside) == 1 else None
     match source_of(name, given, file.values, file.path):
         case "command line":
             where, drop = f"--{name.replace('_', '-')}", "leave it out"
+        case "environment" if own is not None:
+            where, drop = own, "unset it"
         case "environment":
             where = f"`{'.'.join(inside)}` in {variable_of(name)}" if inside else variable_of(name)
             drop = "unset it"
@@ -63,11 +66,11 @@ def _explain_one(
     else:
         value = f"is `{shown(field, detail['input'])}`"
     if inside:
-        remedy = "remove it"
+        remedy = "remove it" if own is None else drop
     elif default in (None, [], {}):
         remedy = drop
     else:
-        remedy = f"{drop} to use the default `{default}`"
+        remedy = f"{drop} to use the default `{str(default).lower() if isinstance(default, bool) else default}`"
     return f"{where} {value}: {needed(detail, _NEEDED)}. Correct it, or {remedy}."
 
 

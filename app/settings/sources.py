@@ -80,6 +80,12 @@ def variable_of(name: str) -> str:
     return _TABLES.get(name) or PREFIX + name.upper()
 
 
+def entry_variable(name: str, entry: str) -> str | None:
+    """The environment variable that sets an entry of a table; None if none is set."""
+    variable = re.sub(r"<\w+>", entry.upper(), _TABLES.get(name, ""))
+    return variable if variable in os.environ else None
+
+
 def _table_variables() -> dict[str, Mapping[str, Any]]:
     """Entries of the environment by table."""
     return {

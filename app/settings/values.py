@@ -66,13 +66,14 @@ def _address(value: str | None) -> str | None:
     return None if value is None else _web_address(value).url.rstrip("/")
 
 
-def _service_addresses(value: dict[str, str]) -> dict[str, str]:
-    found = {}
-    for name, text in value.items():
-        url = _web_address(text, f"`{name}`").url
-        # Keep a trailing slash only if it was given: packs may join paths to the address.
-        found[name.lower()] = url if text.rstrip().endswith("/") else url.removesuffix("/")
-    return found
+def _service_address(value: str) -> str:
+    url = _web_address(value).url
+    # Keep a trailing slash only if it was given: packs may join paths to the address.
+    return url if value.rstrip().endswith("/") else url.removesuffix("/")
+
+
+def _lower_names(value: dict[str, str]) -> dict[str, str]:
+    return {name.lower(): text for name, text in value.items()}
 
 
 def _base_path(value: str | None) -> str | None:
@@ -108,11 +109,11 @@ def _artifact_store(value: str) -> str:
     return value
 
 
-def _web_address(value: str, what: str = "it") -> WebAddress:
+def _web_address(value: str) -> WebAddress:
     try:
         return read_web_address(value)
     except WebAddressError as error:
-        raise ValueError(f"{what} must be an address such as https://host.example: {error.reason}") from error
+        raise ValueError(f"it must be an address such as https://host.example: {error.reason}") from error
 
 
 #: A table of the settings file; a variable holds it as JSON.
@@ -128,7 +129,9 @@ Folders = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_folders)]
 #: A web address, without a slash at the end.
 Address = Annotated[str | None, AfterValidator(_address)]
 #: Addresses by name of the service, in lower case.
-ServiceAddresses = Annotated[dict[str, str], NoDecode, AfterValidator(_service_addresses)]
+ServiceAddresses = Annotated[
+    dict[str, Annotated[str, AfterValidator(_service_address)]], NoDecode, AfterValidator(_lower_names)
+]
 #: A path that begins with a slash and ends without one; None is the root.
 BasePath = Annotated[str | None, AfterValidator(_base_path)]
 DatabaseAddress = Annotated[str, AfterValidator(_database)]

@@ -13,7 +13,7 @@ from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound
 from runner.issues import argument_error, error, shown
 from runner.json_values import forbidden_text
-from runner.schemas.pydantic_messages import needed
+from runner.schemas.pydantic_messages import needed, rule_of
 from store.pipelines.gaps import count_gaps, delete_gap, find_gaps, keep_gap, list_gaps
 from store.states import Scope
 
@@ -115,4 +115,4 @@ def _checked(gap: JSONValue) -> GapWarning:
 def _issue(found: ErrorDetails) -> Issue:
     path = tuple(to_camel(str(part)) for part in found["loc"])
     message = f"`{'.'.join(path)}` is {shown(found['input'])}; {needed(found)}."
-    return error(path, found["type"], message).under_argument("gap")
+    return error(path, rule_of(found), message).under_argument("gap")

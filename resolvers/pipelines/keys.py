@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from resolvers.permissions import may_change
 from resolvers.problems import Conflict
 from runner.definitions.keys import KEY
-from runner.issues import Issue, error
+from runner.issues import Hint, Issue, error
 from store.pipelines.commands import KeyTakenError, StarterNameError
 from store.pipelines.reads import find_pipeline, names_that_begin
 
@@ -26,11 +26,12 @@ async def taken_issue(context: Context, key: object) -> Issue | None:
     found = await find_pipeline(context.services.store, key)
     if found is None or may_change(context, found):
         return None
-    hint = f"The nearest free key is `{await free_key(context, key)}`."
+    free = f"The nearest free key is `{await free_key(context, key)}`."
     if not found.builtin:
-        return error(("key",), "key_taken", f"The key `{key}` belongs to another caller's pipeline.", hint)
+        return error(("key",), "key_taken", f"The key `{key}` belongs to another caller's pipeline.", free)
     refused = key_taken(StarterNameError(key, found.id, found.key))
-    return error(("key",), "key_taken", refused.message, f"{hint} To change what the starter does, clone it.")
+    hint = Hint(f"{free} To change what the starter does, edit a copy of it.", operation="clone_pipeline")
+    return error(("key",), "key_taken", refused.message, hint)
 
 
 async def free_key(context: Context, wanted: str) -> str:
@@ -57,5 +58,7 @@ def key_taken(taken: KeyTakenError) -> Conflict:
         if taken.key == taken.starter
         else f"The key `{taken.key}` is an earlier name of the starter {taken.pipeline_id} and still refers to it.",
         current_id=taken.pipeline_id,
-        hint="Choose another key. To change what the starter does, clone it and edit the copy.",
+        hint=Hint(
+            "Choose another key. To change what the starter does, edit a copy of it.", operation="clone_pipeline"
+        ),
     )

@@ -14,7 +14,7 @@ from resolvers.pipelines.keys import free_key, key_taken
 from resolvers.pipelines.versions import get_pipeline
 from resolvers.problems import Conflict, Invalid, NotFound
 from resolvers.tools import DEFINITION, Tool
-from runner.issues import Issue, argument_error
+from runner.issues import Hint, Issue, argument_error
 from runner.json_values import forbidden_text
 from store.pipelines.commands import (
     KeyTakenError,
@@ -200,7 +200,7 @@ def _refuse_starter(pipeline: PipelineRecord) -> None:
         raise Conflict(
             f"{pipeline.id} is a starter that ships with Packline and is read-only.",
             current_id=pipeline.id,
-            hint="Clone it and change the copy.",
+            hint=Hint("Change a copy of it.", operation="clone_pipeline"),
         )
 
 

@@ -21,7 +21,7 @@ from runner.issues import MAX_ISSUES, Issue, argument_error, did_you_mean, error
 from runner.json_values import canonical_bytes, canonical_json, digest, forbidden_text
 from runner.packs.schemas import input_checker
 from runner.processes.pack_modules import package_of
-from runner.schemas.pydantic_messages import needed
+from runner.schemas.pydantic_messages import needed, rule_of
 from runner.templates.plan import TemplateError
 from runner.tracebacks import in_one_line
 from store.runs.unit_types import NewStep
@@ -258,13 +258,14 @@ def resolved_input_issues(pack: Pack, value: dict[str, JSONValue]) -> list[Issue
 def _pack_input_issue(path: tuple[str, ...], found: ErrorDetails, known: list[str]) -> Issue:
     """Convert an error of pydantic to an issue in Packline's words."""
     name = f"`{'.'.join(path)}`" if path else "The input"
-    match found["type"]:
-        case "extra_forbidden":
+    rule = rule_of(found)
+    match rule:
+        case "unknown_field":
             hint = did_you_mean(path[-1], known) if len(path) == 1 else None
-            return error(path, "unknown_field", f"{name} is not a known field.", hint)
-        case "missing":
-            return error(path, "required", f"{name} is missing.")
-    return error(path, found["type"], f"{name} is {shown(found['input'])}; {needed(found)}.")
+            return error(path, rule, f"{name} is not a known field.", hint)
+        case "required":
+            return error(path, rule, f"{name} is missing.")
+    return error(path, rule, f"{name} is {shown(found['input'])}; {needed(found)}.")
 
 
 def oversized_inputs(

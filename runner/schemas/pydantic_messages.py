@@ -35,6 +35,26 @@ NEEDED: Mapping[str, str] = {
 }
 
 
+#: Ends of pydantic's types of errors about the type of a value: `int_parsing`, `frozen_set_type`.
+_OF_TYPE = ("_type", "_parsing", "_parsing_size", "_from_float", "_unicode", "none_required", "finite_number")
+#: Rules of issues, as for JSON Schema, by pydantic's type of error.
+_RULES: Mapping[str, str] = {
+    "missing": "required",
+    "extra_forbidden": "unknown_field",
+    **dict.fromkeys(("greater_than", "greater_than_equal", "less_than", "less_than_equal"), "out_of_range"),
+    **dict.fromkeys(("string_too_short", "too_short"), "too_short"),
+    **dict.fromkeys(("string_too_long", "too_long"), "too_long"),
+    **dict.fromkeys(("literal_error", "enum"), "not_allowed"),
+    "string_pattern_mismatch": "wrong_format",
+}
+
+
+def rule_of(found: ErrorDetails) -> str:
+    """Return the rule of an issue; types of errors that JSON Schema does not have keep their names."""
+    kind = found["type"]
+    return "wrong_type" if kind.endswith(_OF_TYPE) else _RULES.get(kind, kind)
+
+
 def needed(found: ErrorDetails, words: Mapping[str, str] = NEEDED) -> str:
     """Say what the value must be, as a clause without a full stop: `it must be at most 300`.
 

@@ -320,7 +320,9 @@ class Client:
                 now = self._clock()
                 lost_at = now if lost_at is None else lost_at
                 if now - lost_at > RECONNECT_SECONDS:
-                    raise self._unreachable(error) from error
+                    unreachable = self._unreachable(error)
+                    continues = f"{unreachable} A run that was in progress continues once the server runs again."
+                    raise CliError(continues, unreachable.status) from error
                 on_lost(str(error))
                 sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
                 tries += 1

@@ -33,6 +33,7 @@ _ASCII = {"·": ".", "◌": "o", "●": "*", "◔": "~", "◐": "-", "✓": "+",
 #: The command for each operation that a hint may name.
 COMMANDS: Final = {
     "callers": "packline token list",
+    "clone_pipeline": "packline export",
     "credentials": "packline credential list",
     "mcp_servers": "packline packs",
     "memory_entries": "packline memory entries",

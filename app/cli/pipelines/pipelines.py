@@ -11,6 +11,8 @@ from app.cli.base.options import Json, Limit, Long, Server, whole_ids
 from app.cli.pipelines.files import read_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from app.cli.base.output import JSON, Output
 
 Words = Annotated[list[str] | None, typer.Argument(metavar="WORD", help="Words to search for.", show_default=False)]
@@ -115,7 +117,7 @@ def pipelines(
         bool | None, typer.Option("--starters/--own", help="Only starters, or only others.", show_default=False)
     ] = None,
     usable: Usable = None,
-    recent: Annotated[bool, typer.Option("--recent", help="Most recently run first, instead of by name.")] = False,
+    recent: Annotated[bool, typer.Option("--recent", help="Most recently run first, instead of by key.")] = False,
     limit: Limit = 100,
     long: Long = False,
     server: Server = None,
@@ -134,11 +136,13 @@ def pipelines(
         wanted["builtin"] = starters
     with Client(Target.find(server)) as client:
         variables = {"filter": wanted, "orderBy": "RECENTLY_RUN" if recent else "NAME"}
-        found = client.pages(documents.PIPELINES, "pipelines", variables, limit=limit)
+        found: Iterable[JSON] = client.pages(documents.PIPELINES, "pipelines", variables, limit=limit)
         if output.is_json:
             for one in found:
                 output.emit(one)
             return
+        if not recent:
+            found = sorted(found, key=lambda one: one["key"])  # people read keys, the server sorts by name
         print_list(
             output,
             [

@@ -328,6 +328,11 @@ def _input_schema(client: Client, target: str, *, is_pack: bool, version: int | 
         numbered = {} if version is None else {"version": version, "ofVersion": True}
         found = client.execute(documents.PIPELINE_INPUTS, {"id": target, **numbered})["pipeline"]
     if found is None:
+        if target.endswith((".yaml", ".yml", ".json")):
+            raise CliError(
+                f"`{target}` is the name of a file. Save its pipeline with `packline apply -f {target}`, then run that "
+                "by its key."
+            )
         kind, listing = ("pack", "packs") if is_pack else ("pipeline", "pipelines")
         raise CliError(f"{client.missed(kind, target)} `packline {listing}` lists them.")
     # The server refuses an unknown version.

@@ -60,7 +60,7 @@ def follow_run(client: Client, output: Output, run: JSON, *, after: str | None, 
         output.emit({"type": "run", "run": end})
     else:
         print_end(output, final)
-        if end["pack"] and end["output"] is not None:
+        if end["output"] is not None:
             _print_result(output, final.id, end["output"])
     if save is not None and final.artifacts:
         _save(client, output, final, save)
@@ -192,7 +192,7 @@ def print_artifacts(output: Output, artifacts: Iterable[JSON]) -> None:
 
 
 def _print_result(output: Output, run_id: str, found: JSON) -> None:
-    """Print the output of a single pack's run; for pipelines the artifacts suffice."""
+    """Print the output of a run."""
     text = found["text"]
     if text is None:
         text = json.dumps(found["json"], ensure_ascii=False, indent=2)

@@ -186,7 +186,7 @@ def test_the_exit_status_tells_how_the_run_ended(packline, deck, state, status):
 def test_run_as_text_tells_changes_the_failure_and_what_to_type_next(packline, deck):
     failed = run(
         "FAILED",
-        failure=failure(),
+        failure=failure(safeToRepeat=False),
         steps=[step("scrape"), step("shorten", "FAILED", failure=failure())],
         artifacts={"nodes": [artifact()]},
     )
@@ -225,6 +225,7 @@ def test_run_as_text_tells_changes_the_failure_and_what_to_type_next(packline, d
         "artifact deck.pdf made",
         "12.3 kB",
         "Give some text.",
+        "The step may already have changed an external system; repeating it may do so again.",
         "packline resume run_1",
         "resumes at `shorten`",
         "packline show run_1 --step shorten",
@@ -370,6 +371,13 @@ def test_refusals_say_everything_and_end_with_2(packline, deck):
         "result": {**deck.answers["CliRunPipeline"]["result"], "hintParts": hint("Store it.")}
     }
     assert packline("run", "deck").err.count("Store it.") == 1
+
+
+def test_a_file_is_no_pipeline(packline, server):
+    server.answers["CliPipelineInputs"] = {"pipeline": None}
+    for name in ("pl/good.yaml", "good.yml"):
+        server.answers["CliPackInputs"] = {"pack": None}
+        assert f"`packline apply -f {name}`" in packline("run", name).err
 
 
 def test_an_unknown_pipeline_is_named(packline, server):

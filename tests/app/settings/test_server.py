@@ -101,6 +101,7 @@ def test_wrong_values_are_all_named_with_the_remedy(monkeypatch, tmp_path):
     monkeypatch.setenv("PACKLINE_PORT", "http")
     monkeypatch.setenv("PACKLINE_DATABASE_URL", "mysql://root:hunter22@db/x")
     monkeypatch.setenv("PACKLINE_SERVICE_WIKI_URL", "file:///etc/passwd")
+    monkeypatch.setenv("PACKLINE_PACK_RELOAD", "perhaps")
 
     with pytest.raises(SettingsError) as raised:
         Settings.load({"host": ""})
@@ -112,7 +113,9 @@ def test_wrong_values_are_all_named_with_the_remedy(monkeypatch, tmp_path):
     assert f"`lanes` in {tmp_path / 'packline.toml'} is `0`" in text
     assert "--host is ``" in text
     assert "PACKLINE_DATABASE_URL is `mysql://root:***@db/x`: use `sqlite`" in text
-    assert "`wiki` must be an address such as" in text
+    assert "PACKLINE_SERVICE_WIKI_URL cannot be used: it must be an address such as" in text
+    assert "PACKLINE_PACK_RELOAD is `perhaps`" in text
+    assert "to use the default `true`." in text, "as the reference page writes it"
     assert "hunter22" not in text
     assert "pydantic" not in text
 

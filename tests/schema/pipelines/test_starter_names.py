@@ -80,7 +80,7 @@ async def test_nobody_takes_the_key_or_an_earlier_name_of_a_starter(tmp_path: Pa
                 assert f"`{key}`" in refused["message"]
                 assert what in refused["message"]
                 assert "another key" in refused["hint"]
-                assert "clone it" in refused["hint"]
+                assert "edit a copy of it" in refused["hint"]
                 assert refused["current"]["id"] == "builtin.greet"
             assert await said(it, key) == "shipped"
 
@@ -114,7 +114,7 @@ async def test_a_check_tells_whose_a_key_is_and_the_nearest_free_one(tmp_path: P
             assert f"`{key}`" in issue["message"]
             assert what in issue["message"]
             assert f"nearest free key is `{free}`" in issue["hint"]
-            assert ("clone it" in issue["hint"]) is ("starter" in what)
+            assert ("edit a copy of it" in issue["hint"]) is ("starter" in what)
             assert await check(free, bob) == []
         assert await check("hers", alice) == [], "it is hers to change"
         assert await check("hers", None) == [], "who may manage changes it, too"

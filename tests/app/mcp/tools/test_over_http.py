@@ -417,7 +417,8 @@ async def test_names_looked_for_in_vain_are_told_beside_the_data(house):
 WRONG_ADDRESSES = {
     "?packs=test.ecko": "no pack `test.ecko`. Did you mean `test.echo`?",
     "?packs=test.echo,brew": "no pack `brew`",
-    "?toolsets=autor": "default, author",
+    "?toolsets=autor": "no tool set `autor`. Did you mean `author`?",
+    "?toolsets=nonsense": "There are: default, author",
     "?toolset=author": "Did you mean `toolsets`?",
     "?read-only=1": "Did you mean `readonly`?",
     "?foo=1": "no parameter `foo`. There are: packs, readonly, toolsets.",

@@ -86,6 +86,12 @@ async def test_inputs_that_no_step_can_get_are_refused_before_a_run_starts(house
         assert ["inputs", "text"] in [issue["path"] for issue in checked["issues"]]
 
 
+async def test_a_wrong_type_has_one_rule_whoever_finds_it(house):
+    async with agent(house) as client:
+        error = await refusal(client, "run_pack", {"pack": "test.external", "input": {"times": "many", "text": 1}})
+        assert {each["rule"] for each in error["field_errors"]} == {"wrong_type"}
+
+
 async def test_a_version_that_there_is_not_is_told_as_the_argument_it_is(house):
     await save(house, "brew", step("call", "test.echo", text="x"))
     async with agent(house) as client:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.base.options import Json, Limit, Long, Server, whole_ids
-from app.cli.pipelines.files import read_file
+from app.cli.pipelines.files import issues_in_files, places_in, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,14 +34,20 @@ def apply(
     Shows the changes and asks first. Applying the same files again changes nothing.
     """
     from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
     from app.cli.base.output import Output, accept, confirm
     from app.cli.base.target import Target
     from app.cli.pipelines import documents
 
     output = Output(as_json)
-    text = "---\n".join(text if text.endswith("\n") else text + "\n" for text in map(read_file, file))
+    texts = [read_file(name) for name in file]
+    places = [place for name, text in zip(file, texts, strict=True) for place in places_in(name, text)]
+    text = "---\n".join(text if text.endswith("\n") else text + "\n" for text in texts)
     with Client(Target.find(server)) as client:
-        plan = accept(client.execute(documents.APPLY, {"yaml": text, "dryRun": True})["result"])["changes"]
+        planned = client.execute(documents.APPLY, {"yaml": text, "dryRun": True})["result"]
+        if planned["__typename"] == "InvalidProblem" and (lines := issues_in_files(planned["issues"], places)):
+            raise CliError("\n".join(lines))
+        plan = accept(planned)["changes"]
         changed = [change for change in plan if change["action"] != "KEEP"]
         if not output.is_json:
             for change in plan:

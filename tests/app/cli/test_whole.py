@@ -300,6 +300,20 @@ def test_apply_export_and_check_speak_one_document(machine):
     assert machine.lines("run", "practice.text")[-1]["run"]["state"] == "SUCCEEDED"
 
 
+def test_apply_says_in_which_file_and_line_each_issue_is(machine, tmp_path):
+    good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
+    steps = "steps:\n  - id: a\n    pack: doc.parse\n    input:\n      source_url: https://example.org\n"
+    good.write_text(f"key: good\nname: Good\n{steps}")
+    bad.write_text(f"key: fine\nname: Fine\n{steps}---\nkey: bad\nname: Bad\n{steps.replace('doc.parse', 'doc.pars')}")
+    refused = machine.run("apply", "-f", str(good), "-f", str(bad), "--yes")
+    assert refused.returncode == 2
+    assert f"{bad}:13:5: error: step a, pack: There is no pack `doc.pars`." in refused.stderr
+    assert "Did you mean `doc.parse`?" in refused.stderr
+    bad.write_text("key: bad\n name: Bad\n")
+    refused = machine.run("apply", "-f", str(good), "-f", str(bad), "--yes")
+    assert refused.stderr.startswith(f"packline: {bad}:2:")
+
+
 def test_doctor_finds_the_server_well(machine):
     findings = machine.lines("doctor")
     found = {line["what"]: line for line in findings}

@@ -160,7 +160,7 @@ class BlobStore:
                 "or choose another data folder with PACKLINE_DATA_DIR."
             ) from error
         used = await asyncio.to_thread(self.used_bytes)
-        return f"Contents are stored in {self.folder}; they take {used} bytes."
+        return f"Contents are stored in {self.folder}; they take {used / (1 << 20):,.1f} MiB."
 
     def path(self, digest: str) -> Path:
         """Return the path of a content, stored or not.

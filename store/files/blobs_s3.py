@@ -185,7 +185,7 @@ class S3Blobs:
             await obstore.get_range_async(self._store, probe, start=0, end=1)
             await obstore.delete_async(self._store, probe)
         used = await self._used_bytes()
-        return f"Contents are stored in {self.bucket}; they take {used} bytes."
+        return f"Contents are stored in {self.bucket}; they take {used / (1 << 20):,.1f} MiB."
 
     async def _keep(self, digest: str, size: int) -> None:
         """Upload a content from the cache, or renew it, so that the next pruning does not remove it."""

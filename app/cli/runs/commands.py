@@ -73,13 +73,13 @@ def run(
     as_json: Json = None,
 ) -> None:
     """Run a pipeline, or a single pack, and watch it."""
-    from app.cli.artifacts.uploads import uploaded
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output, accept, issue_line
     from app.cli.base.target import Target
     from app.cli.runs import start_documents as documents
     from app.cli.runs.inputs import read_inputs
+    from app.cli.runs.uploads import uploaded
 
     output = Output(as_json)
     if uploads and dry_run:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from runner.issues import Hint
 from runner.resuming.plan import plan_rerun, plan_resume
 from runner.resuming.step_snapshots import StepSnapshot
-from store.states import RunState, StepState
+from store.states import RunState, StepState, predicate
 
 
 def step(key, state="succeeded", **changes):
@@ -48,7 +48,7 @@ class TestEntry:
         plan = resume(step("a", "cancelled"), state=state)
         assert plan.allowed == (state in (RunState.FAILED, RunState.CANCELLED))
         if not plan.allowed:
-            assert state in plan.issues[0].message
+            assert predicate(state) in plan.issues[0].message
 
     def test_nothing_is_left_when_all_succeeded(self):
         plan = resume(step("a"), state="cancelled")

@@ -52,7 +52,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "catalog/promotion.py::_step_key",
         "runner/definitions/parsing.py::key_from_name",
         "schema/base/scalars.py::format_instant",
-        "store/database/postgres.py::PostgresStore.__init__",
         "store/access/tokens.py::create_token",
         "builtins/packs/_marks.py::not_before",
         "builtins/packs/repo/_solution.py::make_patch",

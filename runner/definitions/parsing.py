@@ -56,7 +56,7 @@ _STORED_LIMITS = DefinitionLimits(max_steps=sys.maxsize)
 
 def key_from_name(name: str) -> str:
     """Derive the key of a pipeline from its name: `Web page → Deck!` becomes `web-page-deck`."""
-    ascii_text = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    ascii_text = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode().lower()
     key = re.sub(r"[^a-z0-9]+", "-", ascii_text).strip("-")
     if not key:
         key = f"pipeline-{digest(name)[:8]}"

@@ -79,7 +79,7 @@ class TestReading:
         ("name", "key"),
         [
             ("Web page → Deck!", "web-page-deck"),
-            ("Übergröße 2", "ubergroe-2"),
+            ("Übergröße 2", "ubergrosse-2"),
             ("3 things", "p-3-things"),
             ("a" * 100, "a" * 64),
             ("日本", "pipeline-"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
@@ -165,9 +166,9 @@ async def takeovers_of_runs(
     store: Store, run_ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, list[TakeoverRecord]]:
     """List the last `TAKEOVERS_MAX` takeovers of each run, oldest first, by run id; every id has an entry."""
-    found: dict[str, list[TakeoverRecord]] = {run_id: [] for run_id in run_ids}
+    found: dict[str, deque[TakeoverRecord]] = {run_id: deque(maxlen=TAKEOVERS_MAX) for run_id in run_ids}
     for move in await _MOVES.read(store, run_ids, visible_to=visible_to):
         data = orjson.loads(move.data)
         lost = move.before == RunState.RUNNING.value
         found[move.run_id].append(TakeoverRecord(move.at, data["worker"], data["previous_worker"], lost))
-    return {run_id: takeovers[-TAKEOVERS_MAX:] for run_id, takeovers in found.items()}
+    return {run_id: list(takeovers) for run_id, takeovers in found.items()}

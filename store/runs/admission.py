@@ -24,10 +24,11 @@ UNDER_WAY = -10
 # Lock order on PostgreSQL: a unit locks its run first, by the fenced UPDATE, its INSERT or `FOR UPDATE`; then the slots
 # row of that run's caller; then the row of `admission`, if it admits a run of a pipeline that limits itself. Other runs
 # and the slots of other callers it locks only if nobody has (`SKIP LOCKED`). No unit that holds a slots row waits for a
-# run, so two units never wait for each other. Whoever holds a skipped run locks the slots row after it and admits
-# again; where it rolls back instead, and for skipped callers, `readmit` does.
+# run, so two units never wait for each other. The unit that holds a skipped run locks the slots row after it and admits
+# again; if it rolls back, and for skipped callers, `readmit` does.
 _LOCK_SLOTS = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE")
 _TRY_SLOTS = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE SKIP LOCKED")
+_LOCK_ALL_SLOTS = Sql("SELECT caller_id FROM caller_slot ORDER BY caller_id FOR UPDATE")
 _LOCK_GROUPS = Sql("SELECT id FROM admission WHERE id = 1 FOR UPDATE")
 _HAS_SLOT = """NOT EXISTS (
         SELECT 1 FROM admission WHERE id = 1 AND (paused_at IS NOT NULL OR caller_limit <= (
@@ -185,6 +186,8 @@ class Pause(NamedTuple):
 
 def pause_admission(conn: Connection, by: str, reason: str | None) -> None:
     """Admit no more runs, and take back those that have not begun; of a second pause only the reason is new."""
+    if conn.shared:
+        conn.all(_LOCK_ALL_SLOTS)  # a unit that admits a run at the same moment ends first, so that its run is seen
     conn.run(_PAUSE, {"now": conn.now(), "by": by, "reason": reason})
     conn.run(_TAKE_BACK_NEW)
 

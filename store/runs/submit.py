@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from store.database.dialects import Sql, instant, some_instant
 from store.database.errors import StoreError
 from store.database.ids import new_id
-from store.runs.admission import admit_new, lock_slots
+from store.runs.admission import admit_new, admit_next, lock_slots
 from store.runs.idempotency_keys import IDEMPOTENCY_KEEP, refuse_spent
 from store.runs.ledger import Ledger
 from store.runs.unit_types import IdempotencyClashError, LostLeaseError, NewRun, NewStep, QueueFullError, Submitted
@@ -32,7 +32,7 @@ _FIND_JOINED = Sql(
     """
 )
 _DROP_JOINED = Sql("DELETE FROM joined_key WHERE caller_id = :caller_id AND idempotency_key = :key")
-_FIND_FLIGHT = Sql("SELECT id, state, lease_until FROM run WHERE flight = :flight FOR UPDATE")
+_FIND_FLIGHT = Sql("SELECT id, state, lease_until, admitted FROM run WHERE flight = :flight FOR UPDATE")
 _DROP_FLIGHT = Sql("UPDATE run SET flight = NULL WHERE id = :id")
 # A start that joins an active run stores its key next to the run's own, so that a repeat finds the run.
 _JOIN_KEY = Sql(
@@ -272,6 +272,9 @@ def _earlier(conn: Connection, new: NewRun, now: datetime) -> Submitted | None:
                             "now": now,
                         },
                     )
+                if conn.shared and row.state == RunState.QUEUED and not row.admitted:
+                    # The run is locked here, so a unit that has freed a slot meanwhile has skipped it.
+                    admit_next(conn, new.caller_id)
                 return Submitted(row.id, coalesced=True)
     return None
 

@@ -27,7 +27,8 @@ _CLAIM = Sql(
     WHERE id = :id
     """
 )
-_QUEUE = Sql("UPDATE run SET state = 'queued', not_before = NULL WHERE id = :id")
+# Its time in the queue begins at the end of its wait, which is not when a run with a start time was made.
+_QUEUE = Sql("UPDATE run SET state = 'queued', idle_since = not_before, not_before = NULL WHERE id = :id")
 _CLAIMED_RUN = Sql(
     """
     SELECT run.pipeline_id, run.version_id, coalesce(version.document, run.document) AS document,

@@ -22,7 +22,7 @@ from store.runs.admission import (
 from store.runs.claim import claim, due, release_leases, snapshot
 from store.runs.claimed_run import release
 from store.runs.commands import request_cancel, resume
-from store.runs.reads import queue_places
+from store.runs.reads import oldest_queued, queue_places
 from store.runs.unit_types import Claim, Fail, NotClaimed, QueueFullError, Refusal, Resume, ResumeStep, Succeed, Wait
 from store.states import AttemptState, RunState
 from tests.support.heard import Heard
@@ -268,6 +268,19 @@ async def test_a_run_with_a_start_time_waits_for_it_and_takes_no_slot(store: Sto
     taken = await store.write(claim, later.run_id, owner="w", lease_seconds=LEASE, waited_for=then)
     assert isinstance(taken, Claim)
     assert taken.deadline_at == taken.now + timedelta(seconds=60), "its deadline begins now"
+
+
+async def test_a_run_is_in_the_queue_since_its_start_time(store: Store):
+    ada = await caller(store)
+    await store.write(set_caller_limit, 1)
+    (other,) = await starts(store, ada.id, 1)
+    await working(store, other)
+    then = await _now(store) + timedelta(hours=1)
+    later = await submitted(store, ada.id, 1, start_at=then)
+    refused = await claimed(store, later.run_id, waited_for=then)
+    assert isinstance(refused, NotClaimed)
+    assert refused.reason is Refusal.NOT_ADMITTED
+    assert await oldest_queued(store) == then
 
 
 async def test_a_run_whose_start_time_has_passed_is_queued_at_once(store: Store):

@@ -204,7 +204,7 @@ class WakeSender:
     def _close(self) -> None:
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection = self.backend_pid = None  # PostgreSQL may give the id to another process
 
 
 async def _waited(delay: float) -> float:

@@ -170,7 +170,7 @@ async def run_pipeline(
         version_id=chosen.record.id,
         client_name=context.client_name,
         force=force,
-        flight=digest(f"{caller.id}\n{chosen.record.id}\n{force}\n{_agents_of(steps)}{comparable_json(values)}"),
+        flight=_flight(caller.id, chosen.record.id, force, _agents_of(steps) + comparable_json(values), *_at(start_at)),
         idempotency_key=idempotency_key,
         request_digest=request,
         search_text=labels.search_text,
@@ -183,8 +183,13 @@ async def run_pipeline(
 
 
 def _at(start_at: datetime | None) -> tuple[str, ...]:
-    """Return what a start time adds to the request that an idempotency key stands for."""
+    """Return what a start time adds to the values by which starts are compared."""
     return () if start_at is None else (start_at.isoformat(),)
+
+
+def _flight(*parts: object) -> str:
+    """Return the single-flight key of a start: an equal one joins the run while that is active."""
+    return digest("\n".join(map(str, parts)))
 
 
 def _agents_of(steps: Sequence[NewStep]) -> str:
@@ -280,7 +285,7 @@ async def run_pack(
         document=document,
         client_name=context.client_name,
         force=force,
-        flight=digest(f"{caller.id}\n{found.name} {found.version}\n{force}\n{comparable_json(input)}"),
+        flight=_flight(caller.id, f"{found.name} {found.version}", force, comparable_json(input), *_at(start_at)),
         idempotency_key=idempotency_key,
         request_digest=request,
         search_text=labels.search_text,

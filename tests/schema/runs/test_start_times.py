@@ -48,6 +48,15 @@ async def test_a_run_waits_for_its_start_time_and_can_be_cancelled(it: Product) 
     assert (cancelled["state"], cancelled["wait"]) == ("CANCELLED", None)
 
 
+async def test_starts_at_other_times_are_other_runs(it: Product) -> None:
+    tomorrow = (await start(it, "echo", startAt=ahead(days=1)))["run"]
+    later = await start(it, "echo", startAt=ahead(days=2))
+    assert (later["coalesced"], later["run"]["state"]) == (False, "WAITING")
+    now = await start(it, "echo", wait=20)
+    assert (now["coalesced"], now["run"]["state"]) == (False, "SUCCEEDED")
+    assert len({tomorrow["id"], later["run"]["id"], now["run"]["id"]}) == 3
+
+
 async def test_a_run_starts_at_its_time(it: Product) -> None:
     then = ahead(seconds=0.4)
     run = (await start(it, "echo", startAt=then))["run"]

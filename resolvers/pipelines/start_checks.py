@@ -74,7 +74,7 @@ def refuse_bad_start(
             )
         )
     if start_at is not None and start_at > context.services.now() + START_WITHIN:
-        message = f"The start is more than {START_WITHIN.days} days ahead."
+        message = f"The start time is more than {START_WITHIN.days} days ahead; use an earlier one."
         issues.append(argument_error("start_at", "out_of_range", message))
     for name, what, text, limit in (
         ("idempotency_key", "idempotency key", idempotency_key, 200),

@@ -1,4 +1,4 @@
-"""Pauses admission for maintenance: no run starts, what runs goes on."""
+"""Pauses admission for maintenance: no new run starts, and runs in progress continue."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class AttemptServices(Collection[str]):
     """Addresses that are open to one attempt: those its pack declares, and those it has asked for.
 
     Everything else that the operator configured stays closed: a pack that fetches any address from its input would
-    otherwise reach private services for whoever starts a run.
+    otherwise reach private services for anyone who starts a run.
 
     Args:
         pack: The attempt's pack; None for functions that a test calls without one.

@@ -13,8 +13,8 @@ class Takeover:
     worker: str = strawberry.field(description="Name of the worker that claimed the run.")
     previous_worker: str = strawberry.field(description="Name of the worker that had the run before.")
     lost: bool = strawberry.field(
-        description="Whether the previous worker was lost while it held the run. False if it had let the run go, "
-        "for example when it stopped, or for a wait or a resume."
+        description="Whether the previous worker was lost while it held the run. False if it had released the run, "
+        "for example when it stopped, or if the run waited or was resumed."
     )
 
     @classmethod

@@ -137,7 +137,7 @@ class Setting:
         )
 
 
-@strawberry.type(description="Since when an operator has admission paused: no new run starts, what runs goes on.")
+@strawberry.type(description="A pause of admission: no new run starts; runs in progress continue.")
 class AdmissionPause:
     at: datetime = strawberry.field(description="When admission was paused.")
     by: str = strawberry.field(description="Subject of the operator.")

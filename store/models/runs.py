@@ -117,7 +117,7 @@ class RunRow(SQLModel, table=True):
     concurrency_key: str | None = None  # digest of which runs of the pipeline count together
     concurrency_limit: int | None = None  # how many of those are admitted at a time
     admitted: bool = False  # whether it takes a slot of its caller: workers are offered these only
-    last_owner: str | None = None  # the worker that claimed it last, which may have let it go
+    last_owner: str | None = None  # the worker that claimed it last, which may have released it
 
 
 class AdmissionRow(SQLModel, table=True):
@@ -127,7 +127,7 @@ class AdmissionRow(SQLModel, table=True):
 
     id: int = Field(primary_key=True)  # 1
     caller_limit: int  # admitted runs of each caller
-    paused_at: datetime | None = None  # since when an operator has admission paused
+    paused_at: datetime | None = None  # when an operator paused admission
     paused_by: str | None = None  # that operator's subject
     pause_reason: str | None = Field(default=None, sa_type=Text)
 

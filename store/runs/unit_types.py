@@ -206,7 +206,7 @@ class Refusal(StrEnum):
     GONE = "gone"  # final, or no such run
     HELD = "held"  # by a worker whose lease is good
     LATER = "later"  # its retry wait is not over
-    NOT_ADMITTED = "not_admitted"  # its caller has no free slot; whatever frees one offers it
+    NOT_ADMITTED = "not_admitted"  # its caller has no free slot; the unit that frees one offers it
     ENDED = "ended"  # a cancelled run whose owner is gone: it was ended here
 
 

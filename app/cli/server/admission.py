@@ -30,7 +30,7 @@ def pause(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Pause admission for maintenance: no new run starts, what runs goes on."""
+    """Pause admission for maintenance: no new run starts, and runs in progress continue."""
     _set(server, as_json, paused=True, reason=reason)
 
 

@@ -77,7 +77,10 @@ class PackReload:
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = folders
-        self._loaded = _Stamp.of(folders)
+        try:
+            self._loaded = _Stamp.of(folders)
+        except OSError:
+            self._loaded = _Stamp({}, {})  # the server starts; they are loaded once they can be read
         self._current = {source_name(folder) for folder in folders}
         self._superseded: set[str] = set()
         self._task: EssentialTask | None = None
@@ -125,7 +128,7 @@ class PackReload:
         sources = {f"{source_name(folder)}_{number}": folder for folder in self._folders}
         for name, folder in sources.items():
             registry.replace(*await asyncio.to_thread(read_folder, "user_folder", name, folder))
-        changed = [str(folder) for folder in self._folders if found.folders[folder] != self._loaded.folders[folder]]
+        changed = [str(folder) for folder in self._folders if found.folders[folder] != self._loaded.folders.get(folder)]
         self._loaded = found
         log.info("pack folders were loaded again", changed=changed, packs=len(registry.names()))
         for error in _errors(registry):
@@ -161,7 +164,8 @@ def _python_files(folder: Path) -> Iterator[str]:
 
 
 def _unless_gone(error: OSError) -> None:
-    if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+    # Packs cannot be imported from a folder that may not be read, such as the lost+found of a disk.
+    if not isinstance(error, (FileNotFoundError, NotADirectoryError, PermissionError)):
         raise error  # else the packs of a file server that is away would be removed
 
 

@@ -152,11 +152,11 @@ async def run_pipeline(
     if wrong := wrong or await unreadable_inputs(context, definition.steps, values, text):
         raise Invalid(wrong, summary=f"The inputs do not fit pipeline {found.key}")
     steps = new_steps(context, definition, agent)
+    group, group_limit = concurrency_of(definition, found.id, values)
     if dry_run:
         await context.commit_unchanged()
         return Started(None, warnings=tuple(warnings))
     caller = context.caller
-    group, group_limit = concurrency_of(definition, found.id, values)
     labels = Labels.of(context, values, title=title, name=found.name)
     new = NewRun(
         caller_id=caller.id,

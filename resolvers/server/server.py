@@ -99,7 +99,7 @@ async def _admission(context: Context) -> HealthCheck:
     try:
         pause = await admission_pause(context)
     except StoreError as error:
-        return HealthCheck("admission", False, f"The database refuses reads: {error}.")
+        return HealthCheck("admission", False, f"The database refuses reads: {str(error).rstrip('.')}.")
     if pause is None:
         return HealthCheck("admission", True, "Runs are admitted.")
     reason = f": {pause.reason}" if pause.reason else ""
@@ -129,7 +129,7 @@ async def _store(context: Context) -> HealthCheck:
     try:
         await context.services.store.write(lambda conn: conn.now())
     except StoreError as error:
-        return HealthCheck("store", False, f"The database refuses writes: {error}.")
+        return HealthCheck("store", False, f"The database refuses writes: {str(error).rstrip('.')}.")
     milliseconds = (time.perf_counter() - began) * 1000
     return HealthCheck("store", True, f"{context.services.store.dialect} answered in {milliseconds:.1f} ms.")
 
@@ -145,7 +145,7 @@ async def _workers(context: Context) -> HealthCheck:
     try:
         workers = await known_workers(context)
     except StoreError as error:
-        return HealthCheck("workers", False, f"They cannot be listed: {error}.")
+        return HealthCheck("workers", False, f"The workers cannot be listed: {str(error).rstrip('.')}.")
     alive = [worker for worker in workers if worker.alive]
     words = [f"{len(alive)} alive."]
     by_release: dict[str, list[str]] = {}

@@ -16,6 +16,7 @@ import os
 import sysconfig
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import cache_from_source
 from typing import TYPE_CHECKING, TypeAlias
 
 import structlog
@@ -35,8 +36,7 @@ log = structlog.get_logger(__name__)
 
 #: How often files are looked at.
 POLL_SECONDS = 0.4
-#: How long files must be unchanged, so that a copy in progress is not loaded. More than a second, since Python takes a
-#: cached bytecode file for current if the source has the same size and the same second of modification.
+#: How long files must be unchanged, so that a copy in progress is not loaded.
 QUIET_SECONDS = 1.1
 #: Wait after folders could not be read, such as those of a file server that is away.
 _AGAIN_SECONDS = 5.0
@@ -124,6 +124,8 @@ class PackReload:
     async def _load(self, found: _Stamp, registry: Registry, running: Callable[[], Iterable[Pack]]) -> None:
         """Import all folders again, since packs of one may have taken the names of another's."""
         importlib.invalidate_caches()
+        for folder, files in found.folders.items():
+            _forget_bytecode(files.items() - self._loaded.folders[folder].items())
         former, number = _errors(registry), next(_numbers)
         sources = {f"{source_name(folder)}_{number}": folder for folder in self._folders}
         for name, folder in sources.items():
@@ -144,6 +146,13 @@ class PackReload:
         for name in names:
             pack_modules.remove_source(name)
         self._superseded -= names
+
+
+def _forget_bytecode(changed: Iterable[tuple[str, object]]) -> None:
+    """Remove the bytecode of changed files, which Python takes for current if size and second of a change are the same."""
+    for file, _ in changed:
+        with suppress(OSError):
+            os.remove(cache_from_source(file))
 
 
 def _errors(registry: Registry) -> list[LoadError]:

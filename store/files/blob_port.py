@@ -133,3 +133,11 @@ class Blobs(Protocol):
         Raises:
             BlobsUnavailableError, BlobsRefusedError: they cannot; the message says what to do.
         """
+
+
+def size_text(size_bytes: int) -> str:
+    """Write a size in the largest unit of which it has one: `5 bytes`, `209.4 KiB`."""
+    for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size_bytes >> shift:
+            return f"{size_bytes / (1 << shift):,.1f} {unit}"
+    return f"{size_bytes} bytes"

@@ -25,6 +25,7 @@ from store.files.blob_port import (
     BlobsUnavailableError,
     QuotaExceededError,
     TooLargeError,
+    size_text,
 )
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class BlobStore:
                 "or choose another data folder with PACKLINE_DATA_DIR."
             ) from error
         used = await asyncio.to_thread(self.used_bytes)
-        return f"Contents are stored in {self.folder}; they take {used / (1 << 20):,.1f} MiB."
+        return f"Contents are stored in {self.folder}; they take {size_text(used)}."
 
     def path(self, digest: str) -> Path:
         """Return the path of a content, stored or not.

@@ -23,7 +23,13 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
-from store.files.blob_port import GRACE_SECONDS, BlobsRefusedError, BlobsUnavailableError, QuotaExceededError
+from store.files.blob_port import (
+    GRACE_SECONDS,
+    BlobsRefusedError,
+    BlobsUnavailableError,
+    QuotaExceededError,
+    size_text,
+)
 from store.files.blobs import BlobStore
 
 if TYPE_CHECKING:
@@ -185,7 +191,7 @@ class S3Blobs:
             await obstore.get_range_async(self._store, probe, start=0, end=1)
             await obstore.delete_async(self._store, probe)
         used = await self._used_bytes()
-        return f"Contents are stored in {self.bucket}; they take {used / (1 << 20):,.1f} MiB."
+        return f"Contents are stored in {self.bucket}; they take {size_text(used)}."
 
     async def _keep(self, digest: str, size: int) -> None:
         """Upload a content from the cache, or renew it, so that the next pruning does not remove it."""

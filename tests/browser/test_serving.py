@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
-import app.main
+import app.run_resources
 from tests.support.browser import BROWSER, browsing, login_link
 from tests.support.front_door import ran, save, start, step
 from tests.support.packs import Workbench
@@ -49,7 +49,7 @@ async def test_the_page_works_below_a_path(tmp_path: Path) -> None:
 
 
 async def test_a_page_of_another_version_says_reload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app.main, "version", lambda _name: "9.9.9")
+    monkeypatch.setattr(app.run_resources, "version", lambda _name: "9.9.9")
     async with product(tmp_path) as it, browsing(it) as tab:
         await tab.visit("/")
         await tab.sees("The server is Packline 9.9.9 now")

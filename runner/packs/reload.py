@@ -149,7 +149,7 @@ class PackReload:
 
 
 def _forget_bytecode(changed: Iterable[tuple[str, object]]) -> None:
-    """Remove the bytecode of changed files, which Python takes for current if size and second of a change are the same."""
+    """Remove bytecode of changed files: Python takes it for current if size and second of the change are the same."""
     for file, _ in changed:
         with suppress(OSError):
             os.remove(cache_from_source(file))

@@ -60,13 +60,13 @@ async def test_what_an_agent_did_is_read_as_turns(tmp_path: Path) -> None:
 
 
 async def test_a_transcript_grows_while_it_is_looked_at(tmp_path: Path) -> None:
-    agents = {"staying": program("stay")}
+    agents = {"patient": program("stay")}
     async with product(tmp_path, agents=agents) as it, browsing(it) as tab:
-        await save(it, "ask", agent_step("staying"), inputs=TEXT)
+        await save(it, "ask", agent_step("patient"), inputs=TEXT)
         run = (await start(it, "ask", {"text": "Stay a while."}))["run"]
         await tab.visit(f"/runs/{run['id']}")
         await tab.sees("Stay a while.")
-        await tab.sees("staying")
+        await tab.sees("staying")  # which the program says once it has begun
         assert await tab.violations() == []
         await tab.press("Cancel")
         await tab.press("Cancel the run", within="dialog")

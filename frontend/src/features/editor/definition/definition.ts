@@ -22,7 +22,16 @@ export type Path = readonly (string | number)[];
 export type Json = Record<string, unknown>;
 
 /** Order in which known keys are written; others follow. */
-const DEFINITION_KEYS = ["key", "name", "description", "inputs", "deadline_seconds", "concurrency", "steps", "metadata"];
+const DEFINITION_KEYS = [
+  "key",
+  "name",
+  "description",
+  "inputs",
+  "deadline_seconds",
+  "concurrency",
+  "steps",
+  "metadata",
+];
 const STEP_KEYS = ["id", "pack", "version", "input", "retry", "timeout_seconds"];
 /** Keys of a pack step, the one kind the form supports; other steps are shown as YAML. */
 const FORM_STEP_KEYS = new Set(STEP_KEYS);

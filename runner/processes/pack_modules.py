@@ -48,6 +48,8 @@ def remove_source(source: str) -> None:
     if _folders.pop(source, None) is None:
         return
     name = f"{ROOT}.{source}"
+    # These packages are made here, and removing the entries is Python's documented way to unload them:
+    # https://docs.python.org/3/reference/import.html#the-module-cache
     for module in [module for module in sys.modules if module == name or module.startswith(f"{name}.")]:
         del sys.modules[module]
     delattr(sys.modules[ROOT], source)

@@ -32,7 +32,8 @@ _LOCK_ALL_SLOTS = Sql("SELECT caller_id FROM caller_slot ORDER BY caller_id FOR 
 _LOCK_GROUPS = Sql("SELECT id FROM admission WHERE id = 1 FOR UPDATE")
 _HAS_SLOT = """NOT EXISTS (
         SELECT 1 FROM admission WHERE id = 1 AND (paused_at IS NOT NULL OR caller_limit <= (
-            SELECT count(*) FROM run AS taken WHERE taken.caller_id = :caller_id AND taken.admitted)))"""
+            SELECT count(*) FROM run AS taken WHERE taken.caller_id = {caller} AND taken.admitted)))"""
+_CALLER_HAS_SLOT = _HAS_SLOT.format(caller=":caller_id")
 _IN_GROUP = """(SELECT count(*) FROM run AS peer
             WHERE peer.concurrency_key = run.concurrency_key AND peer.admitted AND peer.ended_at IS NULL)"""
 _FITS_GROUP = f"(concurrency_key IS NULL OR {_IN_GROUP} < concurrency_limit)"
@@ -47,12 +48,12 @@ _ADMIT_NEXT = Sql(
     UPDATE run SET admitted = true WHERE id = (
         SELECT id FROM run WHERE caller_id = :caller_id AND state = 'queued' AND NOT admitted AND {_FITS_GROUP}
         ORDER BY priority, id LIMIT 1 FOR UPDATE SKIP LOCKED
-    ) AND {_HAS_SLOT} RETURNING id, priority, concurrency_key
+    ) AND {_CALLER_HAS_SLOT} RETURNING id, priority, concurrency_key
     """
 )
 _ADMIT = Sql(
     f"""
-    UPDATE run SET admitted = true WHERE id = :id AND {_HAS_SLOT} AND {_FITS_GROUP}
+    UPDATE run SET admitted = true WHERE id = :id AND {_CALLER_HAS_SLOT} AND {_FITS_GROUP}
     RETURNING id, priority, concurrency_key
     """
 )
@@ -67,12 +68,10 @@ _WAIT_FOR_GROUP = Sql(
 )
 # Callers whose runs differ from what the limit allows; walks the two partial indexes, not the history.
 _UNEVEN = Sql(
-    """
+    f"""
     SELECT waiting.caller_id FROM (
         SELECT caller_id FROM run WHERE state = 'queued' AND NOT admitted GROUP BY caller_id
-    ) AS waiting WHERE NOT EXISTS (
-        SELECT 1 FROM admission WHERE id = 1 AND (paused_at IS NOT NULL OR caller_limit <= (
-            SELECT count(*) FROM run WHERE run.caller_id = waiting.caller_id AND run.admitted)))
+    ) AS waiting WHERE {_HAS_SLOT.format(caller="waiting.caller_id")}
     UNION ALL
     SELECT caller_id FROM run WHERE admitted GROUP BY caller_id
     HAVING count(*) > (SELECT caller_limit FROM admission WHERE id = 1)

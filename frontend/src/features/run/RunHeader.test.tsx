@@ -18,9 +18,9 @@ test("The header names the worker that holds the run, and each takeover", async 
   const run = aFailedRun(undefined, { state: "RUNNING", worker: "web-3:3:cc", takeovers });
   await show(<RunHeader run={run} actions={null} />);
   expect(await screen.findByText("on web-3:3:cc")).toBeVisible();
-  const told = screen.getByRole("list", { name: "Takeovers" });
-  expect(told).toHaveTextContent("web-2:2:bb took over from web-1:1:aa, which was lost");
-  expect(told).toHaveTextContent("moved from web-2:2:bb to web-3:3:cc");
+  const shown = screen.getByRole("list", { name: "Takeovers" });
+  expect(shown).toHaveTextContent("web-2:2:bb took over from web-1:1:aa, which was lost");
+  expect(shown).toHaveTextContent("moved from web-2:2:bb to web-3:3:cc");
 });
 
 test("A run that one worker executed says nothing of takeovers", async () => {

@@ -27,7 +27,7 @@ function worker(name: string, alive = true): WorkersQuery["workers"][number] {
   };
 }
 
-test("A worker that is not seen is told from one that is alive", async () => {
+test("A worker that is not seen looks different from one that is alive", async () => {
   await show(<Workers workers={[worker("web-1:1:aa"), worker("web-2:2:bb", false)]} server={IDLE} />);
   const [alive, lost] = await screen.findAllByRole("listitem");
   expect(alive).toHaveTextContent("web-1:1:aa3 of 64 runs · release 0.1.0 · started");

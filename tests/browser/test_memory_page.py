@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.support.browser import BROWSER, browsing
 from tests.support.front_door import audit_rows, command, ran, save, step
-from tests.support.mcp_agent import agent
-from tests.support.mcp_agent import told as result_of
+from tests.support.mcp_agent import agent, content_of
 from tests.support.packs import Workbench
 from tests.support.product import product
 from tests.support.waiting import eventually
@@ -130,7 +129,7 @@ async def test_a_form_starts_from_what_is_usual_marked_and_under_the_hand(tmp_pa
         await tab.page.get_by_label("MCP call", exact=True).check()
         call = json.loads(await tab.page.get_by_role("region", name="MCP call").inner_text())
         async with agent(it) as client:
-            answered = result_of(await client.call_tool(call["params"]["name"], call["params"]["arguments"]))
+            answered = content_of(await client.call_tool(call["params"]["name"], call["params"]["arguments"]))
         taken = await told(it, answered["run_id"])
         assert taken == {"inputs": {"persona": "executive", "text": "mine"}, "from_memory": ["PERSONA"]}
         await tab.page.reload()

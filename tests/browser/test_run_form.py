@@ -14,7 +14,7 @@ import httpx2
 
 from tests.support.browser import BROWSER, browsing
 from tests.support.front_door import ended, look, save, step
-from tests.support.mcp_agent import agent, told
+from tests.support.mcp_agent import agent, content_of
 from tests.support.packs import Workbench
 from tests.support.product import product
 from tests.support.waiting import eventually
@@ -162,7 +162,7 @@ async def test_copied_calls_do_what_the_button_does(tmp_path: Path) -> None:
 
         call = json.loads(await copied("MCP call"))
         async with agent(it) as client:
-            answered = told(await client.call_tool(call["params"]["name"], call["params"]["arguments"]))
+            answered = content_of(await client.call_tool(call["params"]["name"], call["params"]["arguments"]))
         runs.append(answered["run_id"])
         await ended(it, runs[-1])
 
@@ -190,7 +190,7 @@ async def test_what_an_agent_is_told_of_a_failure_names_tools_as_they_are(tmp_pa
         calls = re.findall(r"(\w+) (\{[^}]*\})", text)
         assert [name for name, _ in calls] == ["get_run", "resume_run"]
         async with agent(it) as client:
-            answers = [told(await client.call_tool(name, json.loads(given))) for name, given in calls]
+            answers = [content_of(await client.call_tool(name, json.loads(given))) for name, given in calls]
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert answers[0]["state"] == "FAILED"
         assert "step_input" in tools["resume_run"].input_schema["properties"]

@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field
 from packline import PackContext, PackError, pack
 from tests.support.front_door import command, ended, ran, save, start, step
 from tests.support.graphql_client import PATIENCE_SECONDS, OperationFailed
-from tests.support.mcp_agent import ToolRefused, agent, told
+from tests.support.mcp_agent import ToolRefused, agent, content_of
 from tests.support.packs import Workbench
 from tests.support.product import product
 from tests.support.schema_walk import TYPES, Walk, marks_in, object_types
@@ -407,11 +407,11 @@ async def test_no_tool_and_no_resource_tells_of_what_is_another_caller_s(place: 
     async with agent(place.it, token=await place.it.token_for(subject, *SCOPES), query="?toolsets=author") as client:
         for tool, given in calls:
             with pytest.raises(ToolRefused) as refused:
-                told(await client.call_tool(tool, given))
+                content_of(await client.call_tool(tool, given))
             assert refused.value.error["code"] in ("NOT_FOUND", "INVALID"), (tool, refused.value.error)
             walk.look(refused.value.error, given)
         for tool, given in lists:
-            answer = told(await client.call_tool(tool, given))
+            answer = content_of(await client.call_tool(tool, given))
             walk.look(answer, given)
             assert tool != "graphql_query" or answer == {"data": {"node": None}}
         for address in (f"run/{run}", f"artifact/{artifact}"):

@@ -1,7 +1,7 @@
 """An agent: the SDK's client on a running product, over the wire of either era.
 
 async with agent(product) as client:
-    answer = told(await client.call_tool("search_catalog", {"text": "echo"}))
+    answer = content_of(await client.call_tool("search_catalog", {"text": "echo"}))
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ async def stdio_agent(command: Sequence[str], env: dict[str, str], mode: str = "
         yield client
 
 
-def told(result: CallToolResult) -> dict[str, Any]:
+def content_of(result: CallToolResult) -> dict[str, Any]:
     """What a call answered; the text says the same as the structured content.
 
     Raises:

@@ -15,7 +15,7 @@ from app.mcp.tools.operation_tools import build_tools
 from resolvers.operations import OPERATIONS
 from runner.yaml_documents import load_document
 from schema.build import build_schema
-from tests.support.mcp_agent import ToolRefused, agent, fits, told
+from tests.support.mcp_agent import ToolRefused, agent, content_of, fits
 from tests.support.surfaces import PIPELINE_FIELDS, RUN_FIELDS, GraphQLSurface, Refused, document_of, refuses_by_members
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class McpSurface(GraphQLSurface):
 
     async def _ask(self, client: Client, tool: OperationTool, given: dict[str, Any]) -> dict[str, Any]:
         try:
-            answer = told(await client.call_tool(tool.text.name, given))
+            answer = content_of(await client.call_tool(tool.text.name, given))
         except ToolRefused as refused:
             raise refusal_of(refused.error) from refused
         fits(tool.outputs.whole, {name: value for name, value in answer.items() if name != "next"})
@@ -70,7 +70,7 @@ class McpSurface(GraphQLSurface):
 
     async def _query(self, client: Client, document: str, variables: dict[str, Any]) -> Any:
         try:
-            answer = told(await client.call_tool("graphql_query", {"query": document, "variables": variables}))
+            answer = content_of(await client.call_tool("graphql_query", {"query": document, "variables": variables}))
         except ToolRefused as refused:
             raise refusal_of(refused.error) from refused
         assert "truncated" not in answer, answer

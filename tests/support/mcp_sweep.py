@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.support.mcp_agent import ToolRefused, fits, told
+from tests.support.mcp_agent import ToolRefused, content_of, fits
 from tests.support.mcp_clients import RefusedByServer
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class PythonSwept:
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         try:
-            return told(await self.client.call_tool(tool, arguments))
+            return content_of(await self.client.call_tool(tool, arguments))
         except ToolRefused as refused:
             return {"error": refused.error}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.graphql_client import OperationFailed
-from tests.support.mcp_agent import ToolRefused, agent, told
+from tests.support.mcp_agent import ToolRefused, agent, content_of
 from tests.support.packs import Workbench
 from tests.support.product import product
 
@@ -62,7 +62,7 @@ async def over_socket(it: Product, token: str, query: str) -> dict[str, Any]:
 
 async def refused(client: Client, query: str) -> dict[str, Any]:
     with pytest.raises(ToolRefused) as told_so:
-        told(await client.call_tool("graphql_query", {"query": query}))
+        content_of(await client.call_tool("graphql_query", {"query": query}))
     return told_so.value.error
 
 
@@ -88,7 +88,7 @@ async def agrees(client: Client, query: str, plain: dict[str, Any]) -> None:
         assert error["code"] == first.get("extensions", {}).get("code", "INVALID")
         assert [each["problem"] for each in error.get("field_errors", ())] == [other["message"] for other in others]
         return
-    answer = told(await client.call_tool("graphql_query", {"query": query}))
+    answer = content_of(await client.call_tool("graphql_query", {"query": query}))
     assert answer["data"] == plain["data"]
     assert [each["message"] for each in answer["errors"]] == [
         each["message"] for each in (*plain.get("errors", ()), *misses)
@@ -99,5 +99,5 @@ async def test_an_agent_is_told_how_to_ask_for_the_fields_there_are(tmp_path: Pa
     async with product(tmp_path) as it, agent(it) as client:
         error = await refused(client, "{ runs { nodes { colour } } }")
         asked = error["hint"].split("`")[1]
-        answer = told(await client.call_tool("graphql_query", {"query": asked}))
+        answer = content_of(await client.call_tool("graphql_query", {"query": asked}))
     assert "title" in {field["name"] for field in answer["data"]["__type"]["fields"]}

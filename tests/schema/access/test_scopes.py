@@ -14,7 +14,7 @@ from schema.base.directives import Mcp, find_directive
 from schema.build import build_schema
 from tests.support.front_door import GAP, command, ran, save, start, step
 from tests.support.graphql_client import OperationFailed
-from tests.support.mcp_agent import ToolRefused, agent, told
+from tests.support.mcp_agent import ToolRefused, agent, content_of
 from tests.support.mcp_surface import given_of, tools
 from tests.support.packs import Workbench
 from tests.support.product import product
@@ -327,7 +327,7 @@ async def test_a_tool_needs_the_scope_of_its_field_and_no_other(world: World, na
             shown = {listed.name for listed in (await client.list_tools()).tools}
             refused: dict[str, Any] = {}
             try:
-                told(await client.call_tool(tool.text.name, given))
+                content_of(await client.call_tool(tool.text.name, given))
             except ToolRefused as error:
                 refused = error.error
         assert (tool.text.name in shown) == (scopes == [scope])
@@ -343,4 +343,4 @@ async def test_a_pack_as_a_tool_needs_to_run_alone(world: World) -> None:
             shown = {listed.name for listed in (await client.list_tools()).tools}
             assert ("test_echo" in shown) == (scopes == ["RUN"])
             if "test_echo" in shown:
-                assert told(await client.call_tool("test_echo", {"text": "x"}))["output"]["text"] == "x"
+                assert content_of(await client.call_tool("test_echo", {"text": "x"}))["output"]["text"] == "x"

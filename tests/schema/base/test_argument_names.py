@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from app.cli.base.output import issue_line
 from packline import PackContext, pack
 from tests.support.front_door import save, step
-from tests.support.mcp_agent import ToolRefused, agent, told
+from tests.support.mcp_agent import ToolRefused, agent, content_of
 from tests.support.packs import Workbench
 from tests.support.product import product
 
@@ -104,10 +104,10 @@ async def test_no_message_names_an_argument_as_another_surface_has_it(it: Produc
 async def test_agents_read_the_parameter_of_their_tool(it: Product) -> None:
     async with agent(it) as client:
         with pytest.raises(ToolRefused) as caught:
-            told(await client.call_tool("run_pipeline", {"pipeline": "brew", "idempotency_key": " "}))
+            content_of(await client.call_tool("run_pipeline", {"pipeline": "brew", "idempotency_key": " "}))
         assert caught.value.error["field_errors"][0]["path"] == "idempotency_key"
         with pytest.raises(ToolRefused) as caught:
-            told(await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"txt": 1}}))
+            content_of(await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"txt": 1}}))
         assert caught.value.error["field_errors"][0]["path"] == "inputs.txt"
 
 

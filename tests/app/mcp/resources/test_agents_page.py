@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.mcp_agent import agent, told
+from tests.support.mcp_agent import agent, content_of
 from tests.support.product import product
 
 PAGE = (Path(__file__).parents[4] / "docs" / "agents.md").read_text("utf-8")
@@ -25,7 +25,7 @@ async def test_the_examples_run_in_their_order(tmp_path):
             for example in EXAMPLES:
                 given = {name: known.get(value, value) if isinstance(value, str) else value
                          for name, value in example["arguments"].items()}  # fmt: skip
-                answer = told(await client.call_tool(example["tool"], given))
+                answer = content_of(await client.call_tool(example["tool"], given))
                 known["RUN"] = answer.get("run_id", known.get("RUN", ""))
                 if answer.get("artifacts"):
                     known["ARTIFACT"] = answer["artifacts"][0]["id"]

@@ -10,7 +10,7 @@ from mcp import MCPError
 from mcp.shared.subscriptions import ResourceUpdated
 
 from tests.support.front_door import save, step
-from tests.support.mcp_agent import MODES, agent, told
+from tests.support.mcp_agent import MODES, agent, content_of
 from tests.support.mcp_clients import RefusedByServer, typescript
 from tests.support.packs import Workbench
 from tests.support.product import product
@@ -46,9 +46,9 @@ async def test_each_is_the_answer_of_a_tool(house, mode):
             "packline://pipeline/{pipeline}",
         }
         voices = await read(client, "packline://voices")
-        assert voices == told(await client.call_tool("list_models", {"kinds": ["VOICE"]}))
-        run = told(await client.call_tool("run_pipeline", {"pipeline": "note", "inputs": {}}))
-        assert await read(client, f"packline://run/{run['run_id']}") == told(
+        assert voices == content_of(await client.call_tool("list_models", {"kinds": ["VOICE"]}))
+        run = content_of(await client.call_tool("run_pipeline", {"pipeline": "note", "inputs": {}}))
+        assert await read(client, f"packline://run/{run['run_id']}") == content_of(
             await client.call_tool("get_run", {"run_id": run["run_id"]})
         )
         (artifact,) = run["artifacts"]
@@ -62,7 +62,7 @@ async def test_each_is_the_answer_of_a_tool(house, mode):
 @pytest.mark.parametrize("mode", MODES)
 async def test_what_is_not_there_or_not_theirs_is_not_found(house, mode):
     async with agent(house, mode) as client:
-        run = told(await client.call_tool("run_pipeline", {"pipeline": "note", "inputs": {}}))
+        run = content_of(await client.call_tool("run_pipeline", {"pipeline": "note", "inputs": {}}))
     other = await house.token_for("somebody else", "READ", "RUN")
     async with agent(house, mode, token=other) as client:
         for uri in (
@@ -100,7 +100,7 @@ async def test_what_may_be_kept_is_said(house):
     async with agent(house) as client:
         catalog = await client.read_resource("packline://models")
         assert (catalog.ttl_ms, catalog.cache_scope) == (60_000, "private")
-        run = told(await client.call_tool("run_pipeline", {"pipeline": "note", "inputs": {}}))
+        run = content_of(await client.call_tool("run_pipeline", {"pipeline": "note", "inputs": {}}))
         live = await client.read_resource(f"packline://run/{run['run_id']}")
         assert (live.ttl_ms, live.cache_scope) == (0, "private")
         assert (await client.list_resources()).ttl_ms == 60_000
@@ -108,7 +108,7 @@ async def test_what_may_be_kept_is_said(house):
 
 async def test_word_comes_of_runs_that_change(house, bench):
     async with agent(house) as client:
-        run = told(await client.call_tool("run_pack", {"pack": "test.slow", "input": {}, "wait_seconds": 0}))
+        run = content_of(await client.call_tool("run_pack", {"pack": "test.slow", "input": {}, "wait_seconds": 0}))
         uri = f"packline://run/{run['run_id']}"
         async with client.listen(resource_subscriptions=[uri]) as subscription:
             await bench.started.wait()
@@ -122,7 +122,7 @@ async def test_word_comes_of_runs_that_change(house, bench):
 
 async def test_nobody_is_told_of_the_runs_of_others(house, bench):
     async with agent(house) as client:
-        run = told(await client.call_tool("run_pack", {"pack": "test.slow", "input": {}, "wait_seconds": 0}))
+        run = content_of(await client.call_tool("run_pack", {"pack": "test.slow", "input": {}, "wait_seconds": 0}))
     uri = f"packline://run/{run['run_id']}"
     other = await house.token_for("somebody else", "READ", "RUN")
     async with agent(house, token=other) as client, client.listen(resource_subscriptions=[uri]) as subscription:

@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.artifacts.artifacts import PICTURE_BYTES
 from store.files.artifacts import erase_artifacts
-from tests.support.mcp_agent import MODES, agent, told
+from tests.support.mcp_agent import MODES, agent, content_of
 from tests.support.media_files import picture, png
 
 
@@ -30,7 +30,7 @@ async def test_a_small_picture_is_shown_beside_what_is_told_of_it(house, mode):
         for media_type, content in shown.items():
             artifact = await uploaded(house, f"tea.{media_type[6:]}", content)
             result = await client.call_tool("get_artifact", {"artifact_id": artifact})
-            assert told(result)["media_type"] == media_type
+            assert content_of(result)["media_type"] == media_type
             (block,) = [each for each in result.content if each.type == "image"]
             assert (base64.b64decode(block.data), block.mime_type) == (content, media_type)
         for name, content in others.items():
@@ -43,14 +43,14 @@ async def test_what_is_no_text_says_why(house):
     async with agent(house) as client:
 
         async def reason(artifact_id: str, **given: int) -> str:
-            answer = told(await client.call_tool("get_artifact", {"artifact_id": artifact_id, **given}))
+            answer = content_of(await client.call_tool("get_artifact", {"artifact_id": artifact_id, **given}))
             assert "text" not in answer
             return answer["reason"]
 
         latin = await uploaded(house, "menu.csv", "Tee;süß\n".encode("latin-1") * 2000)
         assert await reason(latin) == "menu.csv is application/octet-stream, not text. Download it instead."
         broken = await uploaded(house, "log.txt", b"tea\n" * 5000 + b"\xff\n")  # what it is was seen by its beginning
-        read = told(await client.call_tool("get_artifact", {"artifact_id": broken}))
+        read = content_of(await client.call_tool("get_artifact", {"artifact_id": broken}))
         assert ("reason" in read, read["next_offset"]) == (False, 12_000)
         assert "is not UTF-8 text after byte 12000" in await reason(broken, offset=12_000)
         film = await uploaded(house, "tea.png", png(4, 4))
@@ -70,7 +70,7 @@ async def test_a_check_tells_of_files_that_do_not_exist(house):
 
         async def issues(file: str) -> list[str]:
             given = {"definition": definition, "inputs": {"file": file}}
-            return [issue["message"] for issue in told(await client.call_tool("check_pipeline", given))["issues"]]
+            return [issue["message"] for issue in content_of(await client.call_tool("check_pipeline", given))["issues"]]
 
         (message,) = await issues(missing)
         assert message.startswith(f"The artifact {missing}, which the step `a` gets as `file`, does not exist")

@@ -15,7 +15,7 @@ from app.mcp.transport.bridge import _lines
 from store.database.wakes import Topic
 from tests.app.mcp.transport.test_http import wire
 from tests.support.front_door import save, step
-from tests.support.mcp_agent import MODES, ToolRefused, agent, stdio_agent, stdio_environment, told
+from tests.support.mcp_agent import MODES, ToolRefused, agent, content_of, stdio_agent, stdio_environment
 from tests.support.product import product
 from tests.support.waiting import eventually
 
@@ -31,7 +31,7 @@ TEN_MEGABYTES = "x" * 10_000_000
 
 async def refusal(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     with pytest.raises(ToolRefused) as refused:
-        told(await client.call_tool(tool, arguments))
+        content_of(await client.call_tool(tool, arguments))
     return refused.value.error
 
 
@@ -74,7 +74,7 @@ async def test_a_wait_ends_with_the_right_to_its_answer(house, bench, mode):
     )
     revoke = "mutation ($id: ID!) { revokeToken(id: $id) { __typename } }"
     async with agent(house, mode, token=made["plaintext"]) as client:
-        run = told(await client.call_tool("run_pack", {"pack": "test.slow", "wait_seconds": 0}))
+        run = content_of(await client.call_tool("run_pack", {"pack": "test.slow", "wait_seconds": 0}))
         waiting = asyncio.create_task(client.call_tool("wait_run", {"run_id": run["run_id"], "wait_seconds": 50}))
         await eventually(lambda: bool(house.application.authenticator._watchers))
         await house.mutate(revoke, {"id": made["token"]["id"]})
@@ -111,18 +111,18 @@ async def test_what_is_others_does_not_exist(house, mode):
     mine = await house.token_for("ada", "READ", "RUN", "WRITE")
     eve = await house.token_for("eve", "READ", "RUN", "WRITE")
     async with agent(house, mode, token=mine) as client:
-        run = told(await client.call_tool("run_pack", {"pack": "test.artifact"}))
+        run = content_of(await client.call_tool("run_pack", {"pack": "test.artifact"}))
         key = {"pack": "test.echo", "input": {"text": "mine"}, "idempotency_key": "the same"}
-        own = told(await client.call_tool("run_pack", key))
+        own = content_of(await client.call_tool("run_pack", key))
     run_id, artifact_id = run["run_id"], run["artifacts"][0]["id"]
     async with agent(house, mode, token=eve, query="?toolsets=author") as client:
         for tool in ("get_run", "wait_run", "cancel_run", "resume_run", "rerun_run", "promote_run"):
             assert (await refusal(client, tool, {"run_id": run_id}))["code"] == "NOT_FOUND", tool
         assert (await refusal(client, "get_artifact", {"artifact_id": artifact_id}))["code"] == "NOT_FOUND"
         query = f'{{ run(id: "{run_id}") {{ id }} node(id: "{artifact_id}") {{ id }} runs {{ nodes {{ id }} }} }}'
-        seen = told(await client.call_tool("graphql_query", {"query": query}))["data"]
+        seen = content_of(await client.call_tool("graphql_query", {"query": query}))["data"]
         assert seen == {"run": None, "node": None, "runs": {"nodes": []}}
-        others = told(await client.call_tool("run_pack", key))
+        others = content_of(await client.call_tool("run_pack", key))
         assert (others["replayed"], others["run_id"] == own["run_id"]) == (False, False), "a key is its caller's own"
 
 
@@ -131,13 +131,13 @@ async def test_agents_that_start_the_same_at_once_start_it_once(house, bench):
     arguments = {"pipeline": "slow", "wait_seconds": 0}
     async with agent(house) as one, agent(house, "legacy") as other:
         starts = [client.call_tool("run_pipeline", arguments) for client in (one, other) for _ in range(5)]
-        runs = [told(result) for result in await asyncio.gather(*starts)]
+        runs = [content_of(result) for result in await asyncio.gather(*starts)]
         assert len({run["run_id"] for run in runs}) == 1
         assert sorted(run["coalesced"] for run in runs) == [False, *[True] * 9]
         bench.release.set()
         keyed = {"pack": "test.echo", "input": {"text": "once"}, "idempotency_key": "lost answer"}
         starts = [client.call_tool("run_pack", keyed) for client in (one, other) for _ in range(5)]
-        runs = [told(result) for result in await asyncio.gather(*starts)]
+        runs = [content_of(result) for result in await asyncio.gather(*starts)]
         assert len({run["run_id"] for run in runs}) == 1
         changed = await refusal(one, "run_pack", {**keyed, "input": {"text": "twice"}})
         assert changed["code"] == "CONFLICT"
@@ -145,7 +145,7 @@ async def test_agents_that_start_the_same_at_once_start_it_once(house, bench):
     assert bench.calls("test.echo") == 1
     stranger = await house.token_for("stranger", "READ", "RUN")
     async with agent(house, token=stranger) as client:
-        assert told(await client.call_tool("run_pipeline", arguments))["coalesced"] is False
+        assert content_of(await client.call_tool("run_pipeline", arguments))["coalesced"] is False
 
 
 @pytest.mark.parametrize("era", ["newest", "legacy"])
@@ -164,12 +164,12 @@ async def test_a_client_that_reads_no_progress_holds_nobody_up(house, bench, era
     await bench.started.wait()
     async with agent(house) as client:
         for _ in range(3):
-            (run,) = told(await client.call_tool("list_runs", {}))["items"]
+            (run,) = content_of(await client.call_tool("list_runs", {}))["items"]
             assert run["state"] == "RUNNING"
-            waited = told(await client.call_tool("wait_run", {"run_id": run["run_id"], "wait_seconds": 1}))
+            waited = content_of(await client.call_tool("wait_run", {"run_id": run["run_id"], "wait_seconds": 1}))
             assert waited["timed_out"] is True
         bench.release.set()
-        assert told(await client.call_tool("wait_run", {"run_id": run["run_id"]}))["state"] == "SUCCEEDED"
+        assert content_of(await client.call_tool("wait_run", {"run_id": run["run_id"]}))["state"] == "SUCCEEDED"
     answer = await asyncio.wait_for(reader.read(), 60)
     writer.close()
     assert b"notifications/progress" in answer
@@ -183,7 +183,7 @@ async def test_ten_megabytes_on_stdin_are_refused_and_the_next_call_is_answered(
     async with stdio_agent([*PACKLINE, "--server", house.url("").rstrip("/")], env, mode) as client:
         with pytest.raises(MCPError, match=r"The message has 10,000,\d+ bytes; the limit is 4,194,304\. Upload"):
             await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": TEN_MEGABYTES}})
-        assert told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "tea"}}))
+        assert content_of(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "tea"}}))
 
 
 @pytest.mark.slow
@@ -195,14 +195,14 @@ async def test_ten_megabytes_are_refused_by_an_embedded_server_too(tmp_path):
         assert len(json.dumps(error)) < 5_000
         error = await refusal(client, "get_run", {"run_id": TEN_MEGABYTES})
         assert (error["code"], len(json.dumps(error)) < 5_000) == ("NOT_FOUND", True)
-        assert told(await client.call_tool("list_runs", {}))["items"] == []
+        assert content_of(await client.call_tool("list_runs", {}))["items"] == []
 
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_wait_that_is_cancelled_on_stdin_ends_and_the_run_goes_on(tmp_path, house, bench, mode):
     env = stdio_environment(tmp_path, PACKLINE_TOKEN=house.token)
     async with stdio_agent([*PACKLINE, "--server", house.url("").rstrip("/")], env, mode) as client:
-        run = told(await client.call_tool("run_pack", {"pack": "test.slow", "wait_seconds": 0}))
+        run = content_of(await client.call_tool("run_pack", {"pack": "test.slow", "wait_seconds": 0}))
         await bench.started.wait()
         waits, flag = house.services.engine.bus._flags, (Topic.RUN_ENDED, run["run_id"])
         waiting = asyncio.create_task(client.call_tool("wait_run", {"run_id": run["run_id"], "wait_seconds": 50}))
@@ -210,7 +210,7 @@ async def test_a_wait_that_is_cancelled_on_stdin_ends_and_the_run_goes_on(tmp_pa
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         await eventually(lambda: flag not in waits)
-        assert told(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "RUNNING"
+        assert content_of(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "RUNNING"
     assert bench.cancelled == 0
 
 

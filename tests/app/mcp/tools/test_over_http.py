@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from app.mcp.answers import ANSWER_BYTES
 from store.database.wakes import Topic
-from tests.support.mcp_agent import MODES, ToolRefused, agent, fits, told
+from tests.support.mcp_agent import MODES, ToolRefused, agent, content_of, fits
 from tests.support.mcp_clients import RefusedByServer, typescript
 from tests.support.waiting import eventually
 
@@ -24,12 +24,12 @@ SWITCH = {"id": "switch", "pack": "test.switch", "input": {"text": "${{ inputs.w
 
 async def save(client, key, *steps):
     definition = {"key": key, "name": key, "steps": list(steps)}
-    return told(await client.call_tool("create_pipeline", {"definition": definition}))
+    return content_of(await client.call_tool("create_pipeline", {"definition": definition}))
 
 
 async def refusal(client, tool, **arguments):
     with pytest.raises(ToolRefused) as refused:
-        told(await client.call_tool(tool, arguments))
+        content_of(await client.call_tool(tool, arguments))
     return refused.value.error
 
 
@@ -41,7 +41,7 @@ async def test_an_agent_finds_runs_fails_resumes_and_reads(house, bench, mode):
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
 
         async def call(name, **arguments):
-            answer = told(await client.call_tool(name, arguments))
+            answer = content_of(await client.call_tool(name, arguments))
             fits(tools[name].output_schema, answer)
             return answer
 
@@ -62,7 +62,7 @@ async def test_an_agent_finds_runs_fails_resumes_and_reads(house, bench, mode):
 
         bench.failing = False
         result = await client.call_tool(failed["next"]["tool"], failed["next"]["arguments"])
-        done = told(result)
+        done = content_of(result)
         refused = await client.call_tool("resume_run", {"run_id": done["run_id"]})
         assert "wait until" not in refused.content[0].text
         assert "It has no steps left to run." in refused.content[0].text
@@ -104,16 +104,16 @@ async def test_a_wait_tells_how_far_it_is_and_ends_as_a_normal_answer(house, ben
     async with agent(house, mode) as client:
         await save(client, "slow", SLOW)
         arguments = {"pipeline": "slow", "wait_seconds": 3}
-        first = told(await client.call_tool("run_pipeline", arguments, progress_callback=progress))
+        first = content_of(await client.call_tool("run_pipeline", arguments, progress_callback=progress))
         assert first["state"] == "RUNNING"
         assert first["next"] == {"tool": "wait_run", "arguments": {"run_id": first["run_id"], "wait_seconds": 45}}
         assert len(heard) >= 2
         assert [fraction for fraction, *_ in heard] == sorted({fraction for fraction, *_ in heard})
         assert heard[-1][1:] == (1.0, "running: step slow")
-        again = told(await client.call_tool("run_pipeline", arguments | {"wait_seconds": 0}))
+        again = content_of(await client.call_tool("run_pipeline", arguments | {"wait_seconds": 0}))
         assert (again["run_id"], again["coalesced"]) == (first["run_id"], True), "two starts of the same are one run"
         bench.release.set()
-        last = told(await client.call_tool("wait_run", first["next"]["arguments"], progress_callback=progress))
+        last = content_of(await client.call_tool("wait_run", first["next"]["arguments"], progress_callback=progress))
         assert (last["state"], last["timed_out"]) == ("SUCCEEDED", False)
 
 
@@ -122,11 +122,11 @@ async def test_a_run_that_waits_to_try_again_tells_until_when(house, bench):
     async with agent(house) as client:
         await save(client, "brew", SWITCH)
         arguments = {"pipeline": "brew", "inputs": {"words": "tea"}, "wait_seconds": 0}
-        run = told(await client.call_tool("run_pipeline", arguments))
+        run = content_of(await client.call_tool("run_pipeline", arguments))
         while run["state"] != "WAITING":
             given = {"run_id": run["run_id"], "until_change": True, "wait_seconds": 5}
             given |= {"cursor": run["cursor"]} if "cursor" in run else {}
-            run = told(await client.call_tool("wait_run", given))
+            run = content_of(await client.call_tool("wait_run", given))
         assert run["wait"]["message"].startswith("retry")
         assert datetime.fromisoformat(run["wait"]["until"]).tzinfo == UTC
         bench.failing = False
@@ -136,7 +136,7 @@ async def test_a_run_that_waits_to_try_again_tells_until_when(house, bench):
 async def test_cancelling_a_call_ends_the_wait_and_not_the_run(house, bench, mode):
     async with agent(house, mode) as client:
         await save(client, "slow", SLOW)
-        run = told(await client.call_tool("run_pipeline", {"pipeline": "slow", "wait_seconds": 0}))
+        run = content_of(await client.call_tool("run_pipeline", {"pipeline": "slow", "wait_seconds": 0}))
         waiting = asyncio.create_task(client.call_tool("wait_run", {"run_id": run["run_id"], "wait_seconds": 50}))
         await bench.started.wait()
         waits = house.services.engine.bus._flags
@@ -144,7 +144,7 @@ async def test_cancelling_a_call_ends_the_wait_and_not_the_run(house, bench, mod
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         await eventually(lambda: (Topic.RUN_ENDED, run["run_id"]) not in waits)
-        assert told(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "RUNNING"
+        assert content_of(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "RUNNING"
     assert bench.cancelled == 0
 
 
@@ -187,12 +187,14 @@ async def test_what_is_too_long_is_cut_and_says_how_to_get_the_rest(house):
         result = await client.call_tool(
             "run_pack", {"pack": "test.artifact", "input": {"name": "a.txt", "content": long}}
         )
-        artifact = told(result)["artifacts"][0]
-        read = told(await client.call_tool("get_artifact", {"artifact_id": artifact["id"], "limit_bytes": 20_000}))
+        artifact = content_of(result)["artifacts"][0]
+        read = content_of(
+            await client.call_tool("get_artifact", {"artifact_id": artifact["id"], "limit_bytes": 20_000})
+        )
         assert read["next_offset"] == 20_000
         assert len(json.dumps(read)) <= ANSWER_BYTES
         query = "{ runs { nodes { a: inputs b: inputs c: inputs } } }"
-        cut = told(await client.call_tool("graphql_query", {"query": query}))
+        cut = content_of(await client.call_tool("graphql_query", {"query": query}))
         assert cut["truncated"] is True
         assert "fewer fields" in cut["rest"]
         assert len(json.dumps(cut)) <= ANSWER_BYTES
@@ -201,13 +203,13 @@ async def test_what_is_too_long_is_cut_and_says_how_to_get_the_rest(house):
 async def test_a_value_too_long_for_an_answer_is_read_whole_as_its_rest_says(house):
     text = "".join(f'{number} "tides" 潮\n' for number in range(2_000))
     async with agent(house) as client:
-        run = told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": text}}))
+        run = content_of(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": text}}))
         assert run["output"]["truncated"] is True
         asked = re.search(r"\{ run.*?\} \} \}", run["output"]["rest"])[0].replace("…", run["run_id"])
         whole, offset = run["output"]["text"], run["output"]["next_offset"]
         assert f"offset: {offset}," in asked
         while offset is not None:
-            answer = told(await client.call_tool("graphql_query", {"query": asked}))
+            answer = content_of(await client.call_tool("graphql_query", {"query": asked}))
             assert "truncated" not in answer
             part = answer["data"]["run"]["output"]
             whole += part["text"]
@@ -218,10 +220,10 @@ async def test_a_value_too_long_for_an_answer_is_read_whole_as_its_rest_says(hou
 
 async def test_a_file_of_a_run_is_told_and_linked_once(house):
     async with agent(house) as client:
-        run = told(await client.call_tool("run_pack", {"pack": "test.artifact"}))
+        run = content_of(await client.call_tool("run_pack", {"pack": "test.artifact"}))
         result = await client.call_tool("get_run", {"run_id": run["run_id"]})
     (made,) = run["artifacts"]
-    looked = told(result)
+    looked = content_of(result)
     assert [step["artifacts"] for step in looked["steps"]] == [[made]]
     assert "artifacts" not in looked
     assert [content.type for content in result.content] == ["text", "resource_link"]
@@ -247,27 +249,29 @@ async def test_tools_outside_the_scopes_or_the_selection_are_not_shown(house):
 
 async def test_a_packs_exception_is_told_as_lines_when_asked_in_full(house):
     async with agent(house) as client:
-        failed = told(await client.call_tool("run_pack", {"pack": "test.raises", "input": {"text": "by nothing"}}))
+        failed = content_of(
+            await client.call_tool("run_pack", {"pack": "test.raises", "input": {"text": "by nothing"}})
+        )
         asked = {"run_id": failed["run_id"]}
-        (step,) = told(await client.call_tool("get_run", {**asked, "detail": "full"}))["steps"]
+        (step,) = content_of(await client.call_tool("get_run", {**asked, "detail": "full"}))["steps"]
         (attempt,) = step["attempts"]
         assert attempt["exception"]["type"] == "ZeroDivisionError"
         assert attempt["exception"]["traceback"][-1] == "ZeroDivisionError: by nothing"
         assert not any("\n" in line for line in attempt["exception"]["traceback"])
-        (brief,) = told(await client.call_tool("get_run", asked))["steps"]
+        (brief,) = content_of(await client.call_tool("get_run", asked))["steps"]
         assert "attempts" not in brief
 
 
 async def test_an_agent_is_warned_before_it_repeats_an_external_change(house):
     async with agent(house) as client:
         given = {"times": 2, "code": "upstream_unavailable"}
-        failed = told(await client.call_tool("run_pack", {"pack": "test.external", "input": given}))
+        failed = content_of(await client.call_tool("run_pack", {"pack": "test.external", "input": given}))
         run = {"run_id": failed["run_id"]}
         for answer in (
             failed,
-            told(await client.call_tool("wait_run", run)),
-            told(await client.call_tool("get_run", run)),
-            told(await client.call_tool("resume_run", run)),
+            content_of(await client.call_tool("wait_run", run)),
+            content_of(await client.call_tool("get_run", run)),
+            content_of(await client.call_tool("resume_run", run)),
         ):
             assert answer["failure"]["safe_to_repeat"] is False
             assert answer["next"]["tool"] == "resume_run"
@@ -276,7 +280,7 @@ async def test_an_agent_is_warned_before_it_repeats_an_external_change(house):
         assert [each["path"] for each in error["field_errors"]] == ["from_step"], "a warning is no fault of the call"
         assert error["warnings"] == ["The external change of the step `call` may happen a second time."]
         keyed = {"pack": "test.keyed", "input": {"times": 1, "code": "quota_exceeded"}}
-        failed = told(await client.call_tool("run_pack", keyed))
+        failed = content_of(await client.call_tool("run_pack", keyed))
         assert failed["failure"]["safe_to_repeat"] is True
         assert failed["next"]["first"].startswith("Unchanged, it fails again."), "the provider knows the key"
 
@@ -286,23 +290,23 @@ async def test_a_pack_is_a_tool_of_its_own_when_asked_for(house):
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == {"test_echo", "wait_run", "get_run", "get_artifact", "cancel_run"}
         assert tools["test_echo"].input_schema["properties"]["text"]["maxLength"] == 1_000_000
-        answer = told(await client.call_tool("test_echo", {"text": "hi"}))
+        answer = content_of(await client.call_tool("test_echo", {"text": "hi"}))
         fits(tools["test_echo"].output_schema, answer)
         assert (answer["state"], answer["output"]["text"]) == ("SUCCEEDED", "hi")
         bad = await refusal(client, "test_echo", txt="hi")
         assert [each["path"] for each in bad["field_errors"]] == ["txt"]
-        run = told(await client.call_tool("get_run", {"run_id": answer["run_id"]}))
+        run = content_of(await client.call_tool("get_run", {"run_id": answer["run_id"]}))
         assert (run["pack"], len(run["steps"])) == ("test.echo", 1)
 
 
 async def test_whoever_may_observe_may_read_and_no_more(house):
     async with agent(house) as client:
-        run = told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "hi"}}))
+        run = content_of(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "hi"}}))
         reading = {tool.name for tool in (await client.list_tools()).tools if tool.annotations.read_only_hint}
     observer = await house.token_for("observer", "OBSERVE")
     async with agent(house, token=observer) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == reading
-        assert told(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "SUCCEEDED"
+        assert content_of(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "SUCCEEDED"
         assert (await refusal(client, "cancel_run", run_id=run["run_id"]))["requires"] == "RUN"
 
 
@@ -333,7 +337,7 @@ async def test_a_name_that_is_nearly_right_is_told_the_right_one(house, bench, m
     bench.failing = False
     async with agent(house, mode, query="?toolsets=author&packs=test.echo") as client:
         await save(client, "brew", SWITCH)
-        run = told(await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"words": "tea"}}))
+        run = content_of(await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"words": "tea"}}))
         lacking = {}
         for tool, given, path, closest in NEARLY:
             arguments = {name: run["run_id"] if value == "RUN" else value for name, value in given.items()}
@@ -348,7 +352,7 @@ async def test_a_name_that_is_nearly_right_is_told_the_right_one(house, bench, m
         swapped = await refusal(client, "run_pipeline", pipeline="test.echo")
         assert "is a pack" in swapped["hint"]
         assert "is a pipeline" in (await refusal(client, "run_pack", pack="brew"))["hint"]
-        asked = told(await client.call_tool("graphql_query", {"query": '{ pipeline(id: "brow") { id } }'}))
+        asked = content_of(await client.call_tool("graphql_query", {"query": '{ pipeline(id: "brow") { id } }'}))
         assert asked["data"] == {"pipeline": None}
         assert (asked["errors"][0]["code"], asked["errors"][0]["closest"]) == ("NOT_FOUND", "brew")
 
@@ -374,7 +378,7 @@ async def test_a_refusal_names_the_argument_and_the_tool_that_helps(house, bench
     bench.failing = False
     async with agent(house, mode, query="?toolsets=author") as client:
         await save(client, "brew", SWITCH)
-        run = told(await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"words": "tea"}}))
+        run = content_of(await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"words": "tea"}}))
         lacking = {}
         for tool, given, (path, closest), word in HINTED:
             arguments = {name: run["run_id"] if value == "RUN" else value for name, value in given.items()}
@@ -482,7 +486,7 @@ async def test_an_answer_names_the_next_step_and_nothing_that_is_no_step(house, 
         words = {"type": "string", "description": "Kind of tea."}
         inputs = {"type": "object", "properties": {"words": words}, "required": ["words"]}
         definition = {"key": "brew", "name": "Brew", "inputs": inputs, "steps": [SWITCH]}
-        told(await client.call_tool("create_pipeline", {"definition": definition}))
+        content_of(await client.call_tool("create_pipeline", {"definition": definition}))
         lacking = await refusal(client, "run_pipeline", pipeline="brew")
         assert "closest" not in lacking["field_errors"][0], "what an input is for is no value for it"
         near = await refusal(client, "run_pipeline", pipeline="brew", inputs={"word": "tea"})
@@ -490,24 +494,24 @@ async def test_an_answer_names_the_next_step_and_nothing_that_is_no_step(house, 
         wrong = await refusal(client, "list_runs", states=["FAILD"])
         assert wrong["message"].count("states.0") == 1
         assert wrong["field_errors"][0]["closest"] == "FAILED"
-        nothing = told(await client.call_tool("search_catalog", {"text": "xyzzy"}))
+        nothing = content_of(await client.call_tool("search_catalog", {"text": "xyzzy"}))
         assert nothing["items"] == []
         assert "route_request" in nothing["hint"]
-        assert "hint" not in told(await client.call_tool("search_catalog", {"text": "brew"}))
-        assert "run_pipeline" in told(await client.call_tool("list_runs", {"text": "xyzzy"}))["hint"]
-        failed = told(await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"words": "tea"}}))
+        assert "hint" not in content_of(await client.call_tool("search_catalog", {"text": "brew"}))
+        assert "run_pipeline" in content_of(await client.call_tool("list_runs", {"text": "xyzzy"}))["hint"]
+        failed = content_of(await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"words": "tea"}}))
         assert failed["actions"] == ["RESUME", "RERUN"], "nothing here acknowledges a failure"
         bench.failing = False
-        ended = told(await client.call_tool("resume_run", {"run_id": failed["run_id"]}))
+        ended = content_of(await client.call_tool("resume_run", {"run_id": failed["run_id"]}))
         assert ended["state"] == "SUCCEEDED"
         again = await refusal(client, "resume_run", run_id=failed["run_id"])
         assert again["hint"].endswith("Possible now: rerun_run.")
-        routed = told(await client.call_tool("route_request", {"user_intent": "brew"}))
+        routed = content_of(await client.call_tool("route_request", {"user_intent": "brew"}))
         chosen, following = routed["recommendation"], routed["next"]
         assert (following["tool"], following["arguments"]["pipeline"]) == ("run_pipeline", chosen["id"])
         assert following["arguments"]["inputs"] == chosen["suggested_inputs"]
         assert following["first"] == "Ask the user for words, and have the user confirm the pipeline and its inputs."
-        routed = told(await client.call_tool("route_request", {"user_intent": "brew tea"}))
+        routed = content_of(await client.call_tool("route_request", {"user_intent": "brew tea"}))
         chosen = routed["recommendation"]
         assert (chosen["kind"], "next" in routed) == ("NONE", False), "there is nothing to run"
         assert not chosen["why"].startswith("brew"), "its key is no reason"

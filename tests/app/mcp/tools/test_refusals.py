@@ -9,7 +9,7 @@ from mcp.shared.exceptions import MCPError
 
 from tests.app.mcp.tools.test_bad_input import refusal
 from tests.support.front_door import save, step
-from tests.support.mcp_agent import agent, told
+from tests.support.mcp_agent import agent, content_of
 
 AUTHOR = "?toolsets=author"
 #: Calls that fit their tools' input schemas, and that the use case refuses: what is told of them.
@@ -45,7 +45,7 @@ async def test_refusals_speak_of_arguments_that_the_tool_has(house):
     await save(house, "brew", step("call", "test.echo", text="x"))
     strange, checked = [], 0
     async with agent(house, query=AUTHOR) as client:
-        run = told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "tea"}}))["run_id"]
+        run = content_of(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "tea"}}))["run_id"]
         taken = {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
         for name, given in REFUSED:
             arguments = {key: run if value == "RUN" else value for key, value in given.items() if key in taken[name]}
@@ -78,11 +78,15 @@ async def test_inputs_that_no_step_can_get_are_refused_before_a_run_starts(house
             assert "1,100,0" in found["problem"]
             assert "1,048,576 bytes" in found["problem"]
             assert "an input that takes an artifact" in found["hint"]
-        assert told(await client.call_tool("list_runs", {}))["items"] == []
-        fits = told(await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"text": long[:900_000]}}))
+        assert content_of(await client.call_tool("list_runs", {}))["items"] == []
+        fits = content_of(
+            await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"text": long[:900_000]}})
+        )
         assert fits["state"] == "SUCCEEDED"
         definition |= {"key": "tea", "name": "Tea", "inputs": {"type": "object", "properties": {"text": {}}}}
-        checked = told(await client.call_tool("check_pipeline", {"definition": definition, "inputs": {"text": long}}))
+        checked = content_of(
+            await client.call_tool("check_pipeline", {"definition": definition, "inputs": {"text": long}})
+        )
         assert ["inputs", "text"] in [issue["path"] for issue in checked["issues"]]
 
 
@@ -147,7 +151,9 @@ async def test_a_tool_that_there_is_not_leads_to_the_nearest_of_all(house):
 async def test_a_refusal_names_the_actions_that_this_caller_has_tools_for(house):
     for query, actions in (("", ["RERUN"]), (AUTHOR, ["RERUN", "PROMOTE"])):
         async with agent(house, query=query) as client:
-            run = told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "tea"}}))["run_id"]
+            run = content_of(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "tea"}}))[
+                "run_id"
+            ]
             for tool in ("resume_run", "cancel_run"):
                 error = await refusal(client, tool, {"run_id": run})
                 assert (error["code"], error["actions"]) == ("WRONG_STATE", actions)

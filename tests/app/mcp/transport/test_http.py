@@ -15,7 +15,7 @@ from app.mcp.resources import handlers as resource_handlers
 from app.mcp.session import Session
 from app.mcp.transport.mount import BODY_BYTES
 from store.database.wakes import Topic
-from tests.support.mcp_agent import agent, told
+from tests.support.mcp_agent import agent, content_of
 from tests.support.product import ADMIN_TOKEN
 from tests.support.waiting import eventually
 
@@ -196,7 +196,9 @@ async def test_what_breaks_is_logged_and_not_told(house, monkeypatch, era):
 
 async def test_a_call_of_the_handshake_versions_is_cancelled_by_its_client_alone(house, bench):
     async with agent(house) as client:
-        run = told(await client.call_tool("run_pack", {"pack": "test.slow", "input": {"text": "x"}, "wait_seconds": 0}))
+        run = content_of(
+            await client.call_tool("run_pack", {"pack": "test.slow", "input": {"text": "x"}, "wait_seconds": 0})
+        )
     await bench.started.wait()
     flag = (Topic.RUN_ENDED, run["run_id"])
     waits = house.services.engine.bus._flags
@@ -277,7 +279,9 @@ async def test_one_caller_does_not_take_all_streams(house, monkeypatch):
 @pytest.mark.parametrize("era", ["newest", "legacy"])
 async def test_an_abandoned_connection_leaves_neither_task_nor_wait(house, bench, era):
     async with agent(house) as client:
-        run = told(await client.call_tool("run_pack", {"pack": "test.slow", "input": {"text": "x"}, "wait_seconds": 0}))
+        run = content_of(
+            await client.call_tool("run_pack", {"pack": "test.slow", "input": {"text": "x"}, "wait_seconds": 0})
+        )
     await bench.started.wait()
     waits, flag = house.services.engine.bus._flags, (Topic.RUN_ENDED, run["run_id"])
     headers, body = wire(era, "tools/call", name="wait_run", arguments={"run_id": run["run_id"], "wait_seconds": 50})
@@ -300,7 +304,7 @@ async def test_an_abandoned_connection_leaves_neither_task_nor_wait(house, bench
     gc.collect()
     assert sum(isinstance(kept, Session) for kept in gc.get_objects()) <= 2
     async with agent(house) as client:
-        assert told(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "RUNNING"
+        assert content_of(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "RUNNING"
     assert bench.cancelled == 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.front_door import save, step
-from tests.support.mcp_agent import MODES, agent, told
+from tests.support.mcp_agent import MODES, agent, content_of
 from tests.support.mcp_clients import typescript
 from tests.support.packs import Workbench
 from tests.support.product import product
@@ -35,10 +35,10 @@ async def test_pythons_client_goes_on_and_so_does_the_run(tmp_path, mode):
     async with AsyncExitStack() as clients:
         async with product(tmp_path, bench.packs) as it:
             client = await clients.enter_async_context(agent(it, mode))
-            run = told(await client.call_tool("run_pack", {"pack": "test.slow", "wait_seconds": 0}))
+            run = content_of(await client.call_tool("run_pack", {"pack": "test.slow", "wait_seconds": 0}))
             await bench.started.wait()
         bench.release.set()
         async with product(tmp_path, bench.packs, port=it.served.port):
-            waited = told(await client.call_tool("wait_run", {"run_id": run["run_id"], "wait_seconds": 40}))
+            waited = content_of(await client.call_tool("wait_run", {"run_id": run["run_id"], "wait_seconds": 40}))
             assert waited["state"] == "SUCCEEDED"
             await clients.aclose()

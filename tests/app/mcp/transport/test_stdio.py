@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.mcp_agent import MODES, agent, stdio_agent, stdio_environment, told
+from tests.support.mcp_agent import MODES, agent, content_of, stdio_agent, stdio_environment
 from tests.support.mcp_clients import RefusedByServer, typescript
 from tests.support.packs import Workbench
 from tests.support.product import product
@@ -41,14 +41,14 @@ async def test_attached_it_offers_and_answers_what_the_server_does(tmp_path, mod
         async with agent(it, mode, token=token) as direct, stdio_agent(attached(it), env, mode) as client:
             assert client.instructions == direct.instructions
             assert (await client.list_tools()).tools == (await direct.list_tools()).tools
-            run = told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "tea 🫖"}}))
+            run = content_of(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "tea 🫖"}}))
             assert run["output"]["text"] == "tea 🫖"
-            assert told(await direct.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "SUCCEEDED"
+            assert content_of(await direct.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "SUCCEEDED"
             arguments = {"pack": "test.slow", "input": {}, "wait_seconds": 6}
             waiting = asyncio.create_task(client.call_tool("run_pack", arguments, progress_callback=tell))
             await bench.started.wait()
             bench.release.set()
-            assert told(await waiting)["state"] == "SUCCEEDED"
+            assert content_of(await waiting)["state"] == "SUCCEEDED"
 
 
 async def test_the_read_only_switch_is_handed_on(tmp_path):
@@ -87,13 +87,15 @@ async def test_embedded_it_is_a_server_of_its_own(tmp_path, mode):
     env = stdio_environment(tmp_path)
     command = [*PACKLINE, "--data-dir", str(tmp_path / "own")]
     async with stdio_agent(command, env, mode) as client:
-        found = told(await client.call_tool("search_catalog", {"text": "sample"}))
+        found = content_of(await client.call_tool("search_catalog", {"text": "sample"}))
         assert "builtin.sample" in {item["id"] for item in found["items"]}
-        run = told(await client.call_tool("run_pipeline", {"pipeline": "sample", "inputs": {}, "wait_seconds": 50}))
+        run = content_of(
+            await client.call_tool("run_pipeline", {"pipeline": "sample", "inputs": {}, "wait_seconds": 50})
+        )
         assert run["state"] == "FAILED", "it teaches how to resume"
         assert run["next"]["tool"] == "resume_run"
         assert "call the tool resume_run" in run["failure"]["hint"], "agents press no buttons"
-        resumed = told(await client.call_tool("resume_run", {"run_id": run["run_id"], "wait_seconds": 50}))
+        resumed = content_of(await client.call_tool("resume_run", {"run_id": run["run_id"], "wait_seconds": 50}))
         assert resumed["state"] == "SUCCEEDED"
         assert resumed["artifacts"]
 

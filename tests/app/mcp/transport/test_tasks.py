@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from tests.support.front_door import save, step
-from tests.support.mcp_agent import agent, told
+from tests.support.mcp_agent import agent, content_of
 from tests.support.packs import Workbench
 from tests.support.product import product
 
@@ -74,7 +74,7 @@ async def test_a_long_run_is_a_task_with_the_runs_id_and_survives_a_restart(tmp_
         assert task["ttlMs"] > task["pollIntervalMs"] > 0
         assert "result" not in task
         async with agent(it) as other:
-            assert told(await other.call_tool("get_run", {"run_id": task["taskId"]}))["state"] == "RUNNING"
+            assert content_of(await other.call_tool("get_run", {"run_id": task["taskId"]}))["state"] == "RUNNING"
     bench.release.set()
     async with product(tmp_path, bench.packs) as it:
         async with agent(it) as other:
@@ -134,7 +134,7 @@ async def test_cancelling_a_task_cancels_the_run(tmp_path, bench):
         task = await client.call("run_pack", pack="test.slow", input={})
         assert (await client.ask("tasks/cancel", taskId=task["taskId"]))["result"]["resultType"] == "complete"
         async with agent(it) as other:
-            run = told(await other.call_tool("wait_run", {"run_id": task["taskId"]}))
+            run = content_of(await other.call_tool("wait_run", {"run_id": task["taskId"]}))
         assert run["state"] == "CANCELLED"
         assert (await client.task(task["taskId"]))["status"] == "cancelled"
         assert "result" in await client.ask("tasks/cancel", taskId=task["taskId"]), "twice is once"
@@ -205,5 +205,5 @@ async def test_a_pack_that_is_a_tool_tells_its_run_to_who_may_only_start_it_and_
             lines.append(fraction)
 
         async with agent(it, token=token, query="?packs=test.echo") as client:
-            run = told(await client.call_tool("test_echo", {"text": "tea"}, progress_callback=tell))
+            run = content_of(await client.call_tool("test_echo", {"text": "tea"}, progress_callback=tell))
     assert run["output"]["text"] == "tea"

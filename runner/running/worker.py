@@ -26,7 +26,7 @@ from runner.running.next_step import StepPreparer
 from runner.running.outcome import check_lost_attempt, check_lost_start, decide_next, failure_json
 from runner.running.run_log import RunLog, log_cancelled
 from store.database.errors import StoreClosedError, StoreError
-from store.database.wakes import Topic
+from store.database.wakes import EVERYTHING, Topic
 from store.runs.claimed_run import fail_run, release
 from store.runs.sessions import end_sessions_of_run
 from store.runs.settle import fail_step, finish_run, settle, start_attempt
@@ -304,7 +304,9 @@ class Worker:
         return await self._store.write_few(release, fence, attempt, STOPPED.message, spent)
 
     def _cancelling(self, run_id: str) -> None:
-        if (run := self._active.get(run_id)) is not None:
+        if run_id == EVERYTHING:
+            self._heartbeat.hurry()
+        elif (run := self._active.get(run_id)) is not None:
             run.stop(CANCELLED)
         elif run_id in self._advancing:  # being claimed: the claim has not returned yet
             self._cancelled.add(run_id)

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from store.database.dialects import Sql
+from store.database.wakes import Topic
 from store.runs.commands import request_cancel
 from store.runs.ending import DEADLINE_HINT
 from store.runs.unit_types import WrongStateError
@@ -71,6 +72,20 @@ async def test_a_handler_that_ignores_its_cancellation_is_abandoned(lab: Laborat
     signals.go.set()
     await asyncio.sleep(0)
     assert (await lab.fared(run_id)).record.next_seq == before, "what it still says is dropped"
+
+
+async def test_a_cancel_whose_wake_up_was_lost_is_found_once_wake_ups_come_again(tmp_path: Path, bench: Workbench):
+    async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, lease_seconds=3600)) as lab:
+        run_id = await lab.start([step("a", "test.slow")])
+        await bench.started.wait()
+
+        def cancel_unheard(conn: Connection) -> None:
+            request_cancel(conn, run_id, None)
+            conn.woken.discard((Topic.RUN_CANCELLING, run_id))  # type: ignore[attr-defined]
+
+        await lab.store.write(cancel_unheard)
+        await lab.store.write(lambda conn: conn.wake(Topic.RUN_CANCELLING))
+        assert (await lab.ended(run_id)).state is RunState.CANCELLED
 
 
 async def test_a_cancel_in_the_first_turn_of_a_handler_is_heard(lab: Laboratory, signals: Signals):

@@ -114,6 +114,7 @@ class Soak:
             for task in (*tasks, telling):
                 task.cancel()
             await asyncio.gather(*tasks, telling, return_exceptions=True)
+            self._report(journal, began)
             for caller in callers:
                 await caller.close()
 
@@ -143,16 +144,19 @@ class Soak:
     async def _tell(self, journal: Journal, began: float) -> None:
         while True:
             await asyncio.sleep(5)
-            counts = journal.counts
-            faults = {
-                name.removeprefix("servers: "): counts[name] for name in sorted(counts) if name.startswith("servers: ")
-            }
-            self.tell(
-                f"{self.database} {time.monotonic() - began:5.0f} s: {len(journal.runs)} runs, "
-                f"{sum(journal.commands.values())} answers, {counts['subscriptions']} subscriptions; "
-                f"{', '.join(f'{name} {count}' for name, count in faults.items()) or 'no disturbance yet'}; "
-                f"{len(journal.faults)} faults found"
-            )
+            self._report(journal, began)
+
+    def _report(self, journal: Journal, began: float) -> None:
+        counts = journal.counts
+        faults = {
+            name.removeprefix("servers: "): counts[name] for name in sorted(counts) if name.startswith("servers: ")
+        }
+        self.tell(
+            f"{self.database} {time.monotonic() - began:5.0f} s: {len(journal.runs)} runs, "
+            f"{sum(journal.commands.values())} answers, {counts['subscriptions']} subscriptions; "
+            f"{', '.join(f'{name} {count}' for name, count in faults.items()) or 'no disturbance yet'}; "
+            f"{len(journal.faults)} faults found"
+        )
 
 
 async def _repeat(act: Callable[[], Awaitable[None]], over: asyncio.Event) -> None:

@@ -114,7 +114,8 @@ class Bridge:
                 await self._http.post(self._url, headers={ENDING_HEADER: self._name}, timeout=left)
             _, calls = await asyncio.wait(calls, timeout=min(left, _END_SECONDS))
         for key, method in list(self._awaited.items()):
-            self._refuse(key, UNREACHABLE, self._unanswered() if key in self._unsent else too_late(method))
+            if not self._calls[key].done():  # one that has just ended is answered, though not forgotten yet
+                self._refuse(key, UNREACHABLE, self._unanswered() if key in self._unsent else too_late(method))
 
     def _receive(self, line: bytes) -> None:
         try:

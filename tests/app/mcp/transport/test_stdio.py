@@ -292,8 +292,10 @@ async def test_what_takes_too_long_is_told_so_when_the_input_ends(tmp_path):
         (started,) = await piped(
             command, env, call("run_pack", pack="bench.steady", input={"seconds": 600}, wait_seconds=0)
         )
-        (told,) = await piped(command, env, call("graphql_query", query=wait % started["structuredContent"]["run_id"]))
-    assert "not answered within 10 s" in told["message"]
+        (answer,) = await piped(
+            command, env, call("graphql_query", query=wait % started["structuredContent"]["run_id"])
+        )
+    assert "not answered within 10 s" in answer["message"]
 
 
 async def fed(command: list[str], env: dict[str, str], given: Path) -> tuple[list[Any], bytes]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
@@ -23,19 +25,26 @@ from store.runs.claim import claim, due, release_leases, snapshot
 from store.runs.claimed_run import release
 from store.runs.commands import request_cancel, resume
 from store.runs.reads import oldest_queued, queue_places
+from store.runs.submit import submit
 from store.runs.unit_types import Claim, Fail, NotClaimed, QueueFullError, Refusal, Resume, ResumeStep, Succeed, Wait
 from store.states import AttemptState, RunState
+from tests.support.databases import postgres_store
 from tests.support.heard import Heard
 from tests.support.rows import caller
-from tests.support.runs import FAILURE, LEASE, Worker, claimed, expire_lease, submitted, working
+from tests.support.runs import FAILURE, LEASE, Worker, claimed, expire_lease, new_run, submitted, working
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
+    from pathlib import Path
 
+    from store.database.dialects import Connection, Row
     from store.database.engine import Store
 
 _ADMITTED = Sql("SELECT id FROM run WHERE admitted ORDER BY id")
 _STATE = Sql("SELECT state, admitted, priority FROM run WHERE id = :id")
+_LOCK_WAITS = Sql("SELECT pid FROM pg_locks WHERE NOT granted")
 _QUEUE = Sql(
     """
     INSERT INTO run (id, caller_id, title, state, cause, inputs, inputs_digest, force, cancel_requested, priority,
@@ -242,6 +251,81 @@ async def test_units_that_race_neither_pass_the_limit_nor_leave_a_slot_free(stor
         taken = [row for row in active if row.admitted]  # type: ignore[union-attr]
         assert len(taken) == min(3, len(active))
     assert ended > 12
+
+
+# ------------------------------------------------------------------------------------------------ units that overlap
+
+
+class Interrupted:
+    """A connection whose unit stops after its first statement with `words`, until `go` is set."""
+
+    def __init__(self, conn: Connection, words: str, stopped: threading.Event, go: threading.Event) -> None:
+        self._conn, self._words, self._stopped, self._go = conn, words, stopped, go
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._conn, name)
+
+    def one(self, sql: Sql, *values: Any) -> Row | None:
+        row = self._conn.one(sql, *values)
+        if self._words in sql.postgresql and not self._stopped.is_set():
+            self._stopped.set()
+            assert self._go.wait(60)
+        return row
+
+
+@dataclass
+class Overlap:
+    """A unit that has stopped in its middle, with the locks it holds by then."""
+
+    task: asyncio.Task[Any]
+    go: threading.Event
+
+    @classmethod
+    async def of(cls, store: Store, words: str, unit: Callable[..., Any], *args: Any, **more: Any) -> Self:
+        stopped, go = threading.Event(), threading.Event()
+        task = asyncio.create_task(
+            store.write(lambda conn: unit(Interrupted(conn, words, stopped, go), *args, **more))  # type: ignore[arg-type]
+        )
+        assert await asyncio.to_thread(stopped.wait, 60)
+        return cls(task, go)
+
+    async def end(self) -> Any:
+        self.go.set()
+        return await self.task
+
+
+@pytest.mark.postgres
+async def test_a_start_that_joins_a_queued_run_admits_it_where_a_unit_that_freed_a_slot_skipped_it(tmp_path: Path):
+    async with postgres_store(tmp_path) as store:
+        ada = await caller(store)
+        await store.write(set_caller_limit, 1)
+        (running,) = await starts(store, ada.id, 1)
+        worker = await working(store, running)
+        queued = await submitted(store, ada.id, 1, flight="tea")
+        joined = new_run(ada.id, 1, flight="tea")
+        joining = await Overlap.of(store, "flight = %(flight)s FOR UPDATE", submit, joined, queue_limit=9)
+        await worker.to_the_end()
+        assert await admitted(store) == [], "the run is locked"
+        assert (await joining.end()).coalesced
+        assert await admitted(store) == [queued.run_id]
+
+
+@pytest.mark.postgres
+async def test_a_pause_takes_back_a_run_that_another_unit_was_admitting(tmp_path: Path):
+    async with postgres_store(tmp_path) as store:
+        ada = await caller(store)
+        await store.write(set_caller_limit, 1)
+        first, _ = await starts(store, ada.id, 2)
+        cancelling = await Overlap.of(store, "SET admitted = true", request_cancel, first, None)
+        pausing = asyncio.create_task(store.write(pause_admission, "olga", None))
+
+        async def waits_or_ended() -> bool:
+            return pausing.done() or bool(await store.write(lambda conn: conn.all(_LOCK_WAITS)))
+
+        await eventually(waits_or_ended)
+        await cancelling.end()
+        await pausing
+        assert await admitted(store) == []
 
 
 # ------------------------------------------------------------------------------------------------ start times

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from resolvers.tools import WAIT_SECONDS_MAX
 from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
@@ -119,14 +121,19 @@ class _Reporter:
 def next_of(run: Mapping[str, Any]) -> dict[str, Any] | None:
     """The next call for a run: wait while it is active, resume or rerun it after a failure.
 
-    `first` says what to do before: ask the user if an external change may happen a second time, and change something
-    if an unchanged run would fail again.
+    `first` says what to do before: come back later if the run waits for a time beyond any call's wait, ask the user if
+    an external change may happen a second time, and change something if an unchanged run would fail again.
     """
     run_id, state = run.get("run_id"), run.get("state")
     if run_id is None or state is None:
         return None
     if state not in FINAL_STATES:
-        return {"tool": "wait_run", "arguments": {"run_id": run_id, "wait_seconds": 45}}
+        waiting: dict[str, Any] = {"tool": "wait_run", "arguments": {"run_id": run_id, "wait_seconds": 45}}
+        until = (run.get("wait") or {}).get("until")
+        longest = datetime.now(UTC) + timedelta(seconds=WAIT_SECONDS_MAX)
+        if until is not None and datetime.fromisoformat(until) > longest:
+            waiting["first"] = f"The run waits until {until}. Come back then."
+        return waiting
     if state != "FAILED":
         return None
     actions = run.get("actions", ())

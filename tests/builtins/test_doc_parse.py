@@ -406,10 +406,10 @@ def _hoard(*_: object) -> None:
 
 class TestLimits:
     async def test_a_pdf_of_too_many_pages_is_refused_before_any_is_read(self, harness: Harness) -> None:
-        error = await refused(harness, make.long_pdf(PAPER, pages=10_000), "all.pdf")
+        error = await refused(harness, make.long_pdf(PAPER, pages=1501), "all.pdf")
 
         assert error.failure.code == "invalid_input"
-        assert error.failure.message == "`all.pdf` has 10,000 pages; at most 1,500 are read."
+        assert error.failure.message == "`all.pdf` has 1,501 pages; at most 1,500 are read."
         assert error.failure.hint == "Split the document into parts of up to 1,500 pages."
         assert error.failure.field == "artifact"
         assert not error.failure.retryable

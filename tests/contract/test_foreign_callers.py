@@ -106,7 +106,9 @@ class Place:
 
 
 @pytest_asyncio.fixture(
-    scope="module", loop_scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)]
+    scope="module",
+    loop_scope="module",
+    params=["sqlite", pytest.param("postgresql", marks=[pytest.mark.postgres, pytest.mark.sweep])],
 )
 async def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place]:
     bench = Workbench()

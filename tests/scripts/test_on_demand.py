@@ -38,6 +38,7 @@ def test_the_tests_against_a_real_model_load() -> None:
     assert "test_it_writes" in run("-m", "pytest", "--collect-only", "-q", "tests/llm/real_model.py")
 
 
+@pytest.mark.sweep
 def test_weights_of_routing_are_fitted_and_written(tmp_path: Path) -> None:
     (tmp_path / "catalog" / "routing").mkdir(parents=True)
     told = run("-m", "tests.bench.routing.fit", "--write", "--misses", folder=tmp_path)
@@ -62,6 +63,7 @@ def test_a_revision_is_drafted_from_what_the_models_have_more(tmp_path: Path) ->
     ]
 
 
+@pytest.mark.sweep
 def test_packline_has_every_figure_that_its_peers_are_compared_by() -> None:
     theirs = {MARGINAL_STEP: 1e6, TEN_STEPS: 1e6, AT_ONCE: 1e-6}
     table = table_of(theirs, our_figures(Counts(tiny=True)))

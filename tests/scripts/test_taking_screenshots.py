@@ -11,7 +11,7 @@ import pytest
 from tests.support.browser import NEEDS_BROWSER
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [pytest.mark.slow, *NEEDS_BROWSER]
+pytestmark = [pytest.mark.slow, pytest.mark.sweep, *NEEDS_BROWSER]
 
 
 def test_a_picture_is_taken_in_both_themes(tmp_path: Path) -> None:

@@ -158,8 +158,12 @@ def opencode(home: Path, model: AgentModel) -> tuple[list[str], dict[str, str]]:
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize(
     ("key", "command"),
-    [("claude-code", claude), ("gemini", gemini), ("codex", codex), ("opencode", opencode)],
-    ids=["claude", "gemini", "codex", "opencode"],
+    [
+        pytest.param("claude-code", claude, marks=pytest.mark.sweep, id="claude"),
+        pytest.param("gemini", gemini, id="gemini"),
+        pytest.param("codex", codex, id="codex"),
+        pytest.param("opencode", opencode, marks=pytest.mark.sweep, id="opencode"),
+    ],
 )
 async def test_an_agents_program_runs_an_errand_to_its_end(tmp_path, key, command):
     house = House(tmp_path)

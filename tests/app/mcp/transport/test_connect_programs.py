@@ -120,7 +120,10 @@ def listed(key: str, ended: Ended) -> bool:
     return ended.status == 0 and ("enabled" if key == "codex" else "onnected") in line
 
 
-@pytest.mark.parametrize("key", PROGRAMS)
+@pytest.mark.parametrize(
+    "key",
+    [pytest.param(key, marks=pytest.mark.sweep) if key in ("gemini", "opencode") else key for key in PROGRAMS],
+)
 async def test_the_program_itself_says_that_it_is_connected(tmp_path, key):
     client = find_client(key)
     assert client is not None

@@ -5,10 +5,19 @@ from __future__ import annotations
 import gc
 
 import pytest
+import structlog
 from hypothesis import settings
 
 settings.register_profile("packline", deadline=None)
 settings.load_profile("packline")
+
+# Left to itself structlog renders an exception with rich, local variables included: half a second for some.
+structlog.configure(
+    processors=[
+        *structlog.get_config()["processors"][:-1],
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
 
 
 @pytest.hookimpl(trylast=True)

@@ -14,12 +14,12 @@ from runner.secrets.redaction import Redactor
 @pytest.fixture(autouse=True)
 def restore():
     root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
+    handlers, level, ours = list(root.handlers), root.level, structlog.get_config()
     yield
     logging.captureWarnings(False)
     root.handlers[:] = handlers
     root.setLevel(level)
-    structlog.reset_defaults()
+    structlog.configure(**ours)
 
 
 def test_lines_are_json_for_machines_whoever_logs(capsys):

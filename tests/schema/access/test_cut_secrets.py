@@ -186,7 +186,7 @@ def it(house: House) -> Product:
 def logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], str]]:
     """What the server has logged since."""
     root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
+    handlers, level, ours = list(root.handlers), root.level, structlog.get_config()
     stream = io.StringIO()
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stderr", stream)
@@ -194,7 +194,7 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], str]]:
     yield stream.getvalue
     root.handlers[:] = handlers
     root.setLevel(level)
-    structlog.reset_defaults()
+    structlog.configure(**ours)
 
 
 async def shown_of(it: Product, way: str, before: int, after: int = 0) -> str:

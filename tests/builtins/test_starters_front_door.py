@@ -143,6 +143,21 @@ def is_written(world: World) -> bool:
     return world.models is not None
 
 
+def starters(inputs: dict[str, dict[str, Any]], *, sample: list[tuple[str, str]]) -> pytest.MarkDecorator:
+    """Starters by key, in both worlds; those that are not in the sample are for `make sweeps`."""
+    return pytest.mark.parametrize(
+        ("world", "key", "inputs"),
+        [
+            pytest.param(
+                world, key, given, marks=() if (world, key) in sample else pytest.mark.sweep, id=f"{world}-{key}"
+            )
+            for world in ("model", "none")
+            for key, given in inputs.items()
+        ],
+        indirect=["world"],
+    )
+
+
 # ----------------------------------------------------------------------------------------------------- slides
 
 
@@ -162,13 +177,13 @@ async def test_a_text_becomes_a_deck_with_sources(world: World) -> None:
 # -------------------------------------------------------------------------------------------------- narration
 
 
-@pytest.mark.parametrize(
-    ("key", "inputs"),
-    [
-        ("grounded-narrate", {"markdown": FRESNEL}),
-        ("research-narrate", {"query": "Fresnel lens lighthouse"}),
-        ("repo-presentation", {}),
-    ],
+@starters(
+    {
+        "grounded-narrate": {"markdown": FRESNEL},
+        "research-narrate": {"query": "Fresnel lens lighthouse"},
+        "repo-presentation": {},
+    },
+    sample=[("none", "grounded-narrate"), ("model", "repo-presentation")],
 )
 async def test_narrated_starters_leave_a_spoken_video_with_captions(
     world: World, key: str, inputs: dict[str, Any]
@@ -187,13 +202,13 @@ async def test_narrated_starters_leave_a_spoken_video_with_captions(
 # --------------------------------------------------------------------------------------------------- podcasts
 
 
-@pytest.mark.parametrize(
-    ("key", "inputs"),
-    [
-        ("grounded-podcast", {"markdown": FRESNEL}),
-        ("research-podcast", {"query": "Fresnel lens lighthouse"}),
-        ("repo-readme-podcast", {}),
-    ],
+@starters(
+    {
+        "grounded-podcast": {"markdown": FRESNEL},
+        "research-podcast": {"query": "Fresnel lens lighthouse"},
+        "repo-readme-podcast": {},
+    },
+    sample=[("none", "grounded-podcast"), ("model", "repo-readme-podcast")],
 )
 async def test_podcast_starters_leave_a_spoken_conversation(world: World, key: str, inputs: dict[str, Any]) -> None:
     given = {"repo_url": world.git.url("lamp")} if key == "repo-readme-podcast" else inputs
@@ -221,9 +236,14 @@ HTML = (
     ("key", "inputs", "kinds"),
     [
         ("html-video", {"composition_html": HTML}, {"video"}),
-        ("prompt-video", {"description": TALK}, {"video"}),
+        pytest.param("prompt-video", {"description": TALK}, {"video"}, marks=pytest.mark.sweep),
         ("prompt-narrated-video", {"description": TALK, **SHORT}, {"video", "audio"}),
-        ("scaffolded-narrated-video", {"description": TALK, "example": "explainer", **SHORT}, {"video", "audio"}),
+        pytest.param(
+            "scaffolded-narrated-video",
+            {"description": TALK, "example": "explainer", **SHORT},
+            {"video", "audio"},
+            marks=pytest.mark.sweep,
+        ),
     ],
 )
 async def test_video_starters_film_what_they_are_given(

@@ -98,7 +98,9 @@ async def test_nothing_is_reached(harness: Harness, target: LoopbackHttp) -> Non
     assert target.connections == 0
 
 
-@pytest.mark.parametrize("how", LEAVING)
+@pytest.mark.parametrize(
+    "how", [how if how == "location" else pytest.param(how, marks=pytest.mark.sweep) for how in LEAVING]
+)
 async def test_a_page_that_leaves_is_told_so(harness: Harness, target: LoopbackHttp, how: str) -> None:
     with pytest.raises(PackError, match="leaves its page") as caught:
         await film(harness, page(f"<p>x</p>{aimed(LEAVING[how], target)}"))
@@ -124,8 +126,11 @@ def test_the_fence_holds_without_the_page_policy(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(
     "script",
-    ["for (;;) {}", "addEventListener('load', () => { for (;;) {} })", "setTimeout(() => { for (;;) {} }, 300)"],
-    ids=["at once", "once loaded", "while filmed"],
+    [
+        pytest.param("for (;;) {}", marks=pytest.mark.sweep, id="at once"),
+        pytest.param("addEventListener('load', () => { for (;;) {} })", marks=pytest.mark.sweep, id="once loaded"),
+        pytest.param("setTimeout(() => { for (;;) {} }, 300)", id="while filmed"),
+    ],
 )
 async def test_a_loop_without_end_fails_the_step(
     harness: Harness, monkeypatch: pytest.MonkeyPatch, script: str
@@ -138,6 +143,7 @@ async def test_a_loop_without_end_fails_the_step(
     assert caught.value.failure.field == "composition_html"
 
 
+@pytest.mark.sweep
 async def test_timers_without_end_fail_the_step(harness: Harness) -> None:
     endless = "<script>function go() { for (let i = 0; i < 9; i++) setTimeout(go, 0) } go()</script>"
     with pytest.raises(PackError) as caught:
@@ -145,6 +151,7 @@ async def test_timers_without_end_fail_the_step(harness: Harness) -> None:
     assert caught.value.failure.code in ("invalid_input", "timeout", "resource_exhausted")
 
 
+@pytest.mark.sweep
 async def test_too_much_memory_fails_the_step(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser, "MEMORY_BYTES", 700 * 1024**2)
     grab = "<script>const kept = []; for (let i = 0; i < 64; i++) kept.push(new Uint8Array(64 << 20).fill(i))</script>"
@@ -160,18 +167,21 @@ async def test_too_much_memory_fails_the_step(harness: Harness, monkeypatch: pyt
     assert (await film(harness, page("<p>next</p>")))["frames"] == 24
 
 
+@pytest.mark.sweep
 async def test_a_huge_page_fails_or_is_filmed(harness: Harness) -> None:
     html = page("<script>document.body.innerHTML = '<b>x</b>'.repeat(100000)</script>", seconds=0.1)
     output = await film(harness, html)
     assert output["frames"] == 3
 
 
+@pytest.mark.sweep
 async def test_a_page_that_goes_nowhere_is_told_so(harness: Harness) -> None:
     with pytest.raises(PackError, match="leaves its page") as caught:
         await film(harness, page("<script>setTimeout(() => { location.href = 'about:blank' }, 100)</script>"))
     assert caught.value.failure.code == "invalid_input"
 
 
+@pytest.mark.sweep
 async def test_a_page_cannot_break_the_clock(harness: Harness) -> None:
     html = page(
         "<p>x</p><script>try { window.__packlineClock = null } catch (e) {} try { delete window.__packlinePlayer }"

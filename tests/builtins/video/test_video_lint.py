@@ -103,7 +103,7 @@ async def test_seen(harness: Harness, body: str, rule: str) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("ratio", ["16:9", "9:16", "1:1"])
+@pytest.mark.parametrize("ratio", ["16:9", *(pytest.param(each, marks=pytest.mark.sweep) for each in ("9:16", "1:1"))])
 async def test_the_fullest_scenes_pass_strictly(harness: Harness, ratio: str) -> None:
     needs_chromium()
     composed = await harness.call(compose, {"scenes": SCENES, "aspect_ratio": ratio, "title": LONG[:110]})

@@ -65,7 +65,9 @@ async def test_pictures_that_stay_the_same_are_not_drawn_again(harness: Harness)
     assert output["frames_drawn"] <= 5
 
 
-@pytest.mark.parametrize(("ratio", "size"), [("16:9", (1920, 1080)), ("9:16", (1080, 1920))])
+@pytest.mark.parametrize(
+    ("ratio", "size"), [pytest.param("16:9", (1920, 1080), marks=pytest.mark.sweep), ("9:16", (1080, 1920))]
+)
 async def test_1080p(harness: Harness, ratio: str, size: tuple[int, int]) -> None:
     html = page("<p>Fine pixels</p>", seconds=0.2, root=f'data-aspect-ratio="{ratio}"')
     output = await harness.call(render, {"composition_html": html, "resolution": "1080p"})

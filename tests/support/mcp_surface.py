@@ -7,7 +7,8 @@ subscriptions, go over GraphQL.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,33 @@ _RUN_DOCUMENT = f"query ($id: ID!) {{ run(id: $id) {{ {RUN_FIELDS} }} }}"
 
 @dataclass
 class McpSurface(GraphQLSurface):
-    """The SDK's client on the newest wire."""
+    """The SDK's client on the newest wire, connected from the first call until `close`."""
+
+    _client: asyncio.Future[Client] | None = None
+    _closing: asyncio.Event = field(default_factory=asyncio.Event)
+    _holding: asyncio.Task[None] | None = None
+
+    async def close(self) -> None:
+        if self._holding is not None:
+            self._closing.set()
+            await self._holding
+
+    async def _connected(self) -> Client:
+        if self._client is None:
+            self._client = asyncio.get_running_loop().create_future()
+            self._holding = asyncio.create_task(self._hold(self._client))
+        return await self._client
+
+    async def _hold(self, connected: asyncio.Future[Client]) -> None:
+        """Enter and leave the client in one task, as its task group demands; calls come from any."""
+        try:
+            async with agent(self.product, token=self.token, query="?toolsets=author") as client:
+                connected.set_result(client)
+                await self._closing.wait()
+        except Exception as error:
+            if connected.done():
+                raise
+            connected.set_exception(error)
 
     async def call(self, operation: str, /, **arguments: Any) -> Any:
         declared = OPERATIONS.get(operation)
@@ -41,17 +68,16 @@ class McpSurface(GraphQLSurface):
         assert authenticator is not None
         if not await authenticator.knows(self.token):  # the SDK wraps a 401 beyond recognition
             raise Refused("UNAUTHENTICATED", "no session can be opened with this token", {})
-        async with agent(self.product, token=self.token, query="?toolsets=author") as client:
-            try:
-                if tool is None or given is None:
-                    return await self._read(client, operation, arguments)
-                answer = await self._ask(client, tool, given)
-                return await self._shaped(client, operation, answer, arguments)
-            except Refused as refused:
-                error = refused  # raised outside: the client's task group would wrap it
-        if tool is not None and given is not None and error.code == "NOT_FOUND" and not refuses_by_members(operation):
-            return None  # as the field answers
-        raise error
+        client = await self._connected()
+        if tool is None or given is None:
+            return await self._read(client, operation, arguments)
+        try:
+            answer = await self._ask(client, tool, given)
+            return await self._shaped(client, operation, answer, arguments)
+        except Refused as refused:
+            if refused.code == "NOT_FOUND" and not refuses_by_members(operation):
+                return None  # as the field answers
+            raise
 
     async def _ask(self, client: Client, tool: OperationTool, given: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -198,6 +198,9 @@ class Surface(Protocol):
     def watch(self, operation: str, /, **arguments: Any) -> AsyncIterator[Any]:
         """The messages of an operation that tells on; close it when done early."""
 
+    async def close(self) -> None:
+        """Ends whatever was opened."""
+
 
 @dataclass
 class GraphQLSurface:
@@ -226,6 +229,9 @@ class GraphQLSurface:
             async for payload in opened.subscribe(document, variables):
                 assert "errors" not in payload, payload["errors"]
                 yield next(iter(payload["data"].values()))
+
+    async def close(self) -> None:
+        """Each request stands alone: nothing is open."""
 
 
 def document_of(operation: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:

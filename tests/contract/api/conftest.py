@@ -15,7 +15,7 @@ from tests.support.product import ADMIN_TOKEN, product
 from tests.support.surfaces import GraphQLSurface, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from tests.support.product import Product
     from tests.support.surfaces import Surface
@@ -66,8 +66,7 @@ class Api:
     subject: str
     key: str
     house: House
-    _surface: type[Any]
-    _called: set[str]
+    _speaking: Callable[[str], Recorder]
 
     @property
     def bench(self) -> Workbench:
@@ -79,7 +78,7 @@ class Api:
 
     def speaking(self, token: str) -> Recorder:
         """Whoever holds a token."""
-        return Recorder(self._surface(self.house.product, token), self._called)
+        return self._speaking(token)
 
     async def save(self, *steps: dict[str, Any], key: str | None = None, **document: Any) -> str:
         """Saves a pipeline of this test's; its key."""
@@ -121,14 +120,21 @@ async def api(request: pytest.FixtureRequest, house: House) -> AsyncIterator[Api
     number = next(_numbers)
     subject, called = f"caller-{number}", set[str]()
     token = await house.product.token_for(subject, "READ", "RUN", "WRITE")
+    made: list[Surface] = []
+
+    def speaking(token: str) -> Recorder:
+        made.append(surface(house.product, token))
+        return Recorder(made[-1], called)
+
     yield Api(
-        me=Recorder(surface(house.product, token), called),
-        admin=Recorder(surface(house.product, ADMIN_TOKEN), called),
+        me=speaking(token),
+        admin=speaking(ADMIN_TOKEN),
         subject=subject,
         key=f"pipeline-{number}",
         house=house,
-        _surface=surface,
-        _called=called,
+        _speaking=speaking,
     )
     bench.release.set()
+    for each in made:
+        await each.close()
     assert stated <= called, f"stated but not called: {sorted(stated - called)}"

@@ -175,6 +175,7 @@ async def test_an_earlier_name_leads_to_its_starter_on_every_surface(
         assert forgotten["rows"] == 1
         shared = await speaker.call("list_artifacts", filter={"pipelines": [ref]})
         assert shared["nodes"] == []
+        await speaker.close()
 
 
 async def test_the_runs_of_a_starter_that_is_gone_are_found_by_its_id_although_its_name_leads_on(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from pydantic import BaseModel, Field
 
 from packline import PackContext, pack
@@ -54,8 +55,15 @@ async def alive(tab: Tab) -> None:
     await tab.page.get_by_role("link", name="Source", exact=True).and_(tab.page.locator("[aria-current]")).wait_for()
 
 
-async def test_markdown_that_is_too_much_is_shown_as_it_is_written(tmp_path: Path) -> None:
-    files = {name: (text.encode(), "text/markdown") for name, text in HOSTILE_MARKDOWN.items()}
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(("quotes.md",), id="sample"),
+        pytest.param(tuple(HOSTILE_MARKDOWN), marks=pytest.mark.sweep, id="every"),
+    ],
+)
+async def test_markdown_that_is_too_much_is_shown_as_it_is_written(tmp_path: Path, names: tuple[str, ...]) -> None:
+    files = {name: (HOSTILE_MARKDOWN[name].encode(), "text/markdown") for name in names}
     async with product(tmp_path, [maker(files)]) as it, browsing(it) as tab:
         at = await made(it)
         await tab.page.add_init_script(WATCH)

@@ -20,7 +20,7 @@ _START = 'mutation { runPipeline(pipeline: "held", inputs: {}) { ... on StartRun
 _STEPS = [{"id": key, "pack": "held.step", "input": {"text": key}} for key in ("first", "second")]
 
 
-@pytest.mark.parametrize("end", ["kill", "stop"])
+@pytest.mark.parametrize("end", ["kill", pytest.param("stop", marks=pytest.mark.sweep)])
 async def test_a_page_sees_a_run_through_a_restart(tmp_path: Path, end: str) -> None:
     refused = ("ERR_CONNECTION_REFUSED", "WebSocket", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "ERR_INCOMPLETE")
     async with held_calls() as calls:

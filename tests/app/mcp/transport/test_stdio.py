@@ -82,7 +82,7 @@ async def test_a_wrong_token_is_told_in_words(tmp_path):
                 pass
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.sweep)])
 async def test_embedded_it_is_a_server_of_its_own(tmp_path, mode):
     env = stdio_environment(tmp_path)
     command = [*PACKLINE, "--data-dir", str(tmp_path / "own")]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 
 from tests.support.pack_folders import write_pack_folder
 from tests.support.servers import Fleet, RealServer, held_calls
@@ -13,6 +15,8 @@ from tests.support.servers import Fleet, RealServer, held_calls
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SECRET = "correct-horse-battery-staple-77"
 PACKS = '''
@@ -116,35 +120,51 @@ STORE = """mutation ($fields: JSON!) { setCredential(key: "mine", kind: "generic
     ... on CredentialSuccess { credential { key } } ... on Problem { message } } }"""
 
 
-@pytest.fixture
-async def fleet(tmp_path: Path) -> AsyncIterator[Fleet]:
+@dataclass
+class House:
+    """A real server, and the folder its packs are in."""
+
+    fleet: Fleet
+    server: RealServer
+    folder: Path
+
+    def line_of(self, name: str, text: str) -> int:
+        lines = (self.folder / f"{name}.py").read_text().splitlines()
+        return next(number for number, line in enumerate(lines, 1) if text in line)
+
+    async def shown(self, run: dict[str, Any], form: str) -> str:
+        """What `packline show` prints of the step of a run."""
+        status, printed = await self.fleet.run("one", "show", run["id"], "--step", "call", form)
+        assert status == 0
+        return printed
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    folder = tmp_path_factory.mktemp("house")
     files = {f"trace/{name}.py": PACKS.format(name=name, body=body) for name, body in BODIES.items()}
     async with held_calls() as calls:
-        made = Fleet(tmp_path, "sqlite", calls, pack_path=write_pack_folder(tmp_path / "mine", files))
-        yield made
-        await made.down()
+        fleet = Fleet(folder, "sqlite", calls, pack_path=write_pack_folder(folder / "mine", files))
+        yield House(fleet, await fleet.up("one"), folder / "mine" / "packs" / "trace")
+        await fleet.down()
 
 
-def line_of(tmp_path: Path, name: str, text: str) -> int:
-    lines = (tmp_path / "mine" / "packs" / "trace" / f"{name}.py").read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if text in line)
-
-
-async def ran(server: RealServer, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+async def ran(house: House, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """A run of a pack that fails, and its only attempt."""
-    run = (await server.command(RUN, pack=f"trace.{name}"))["run"]
+    run = (await house.server.command(RUN, pack=f"trace.{name}"))["run"]
     assert run["state"] == "FAILED"
     return run, run["steps"][0]["attempts"][0]
 
 
-async def test_an_exception_leaves_its_class_place_and_frames(fleet: Fleet, tmp_path: Path):
-    server = await fleet.up("one")
+async def test_an_exception_leaves_its_class_place_and_frames(house: House):
+    run_ids = []
     for name in ("inside", "process"):
-        run, attempt = await ran(server, name)
+        run, attempt = await ran(house, name)
+        run_ids.append(run["id"])
         raised = attempt["exception"]
         assert (raised["type"], raised["message"]) == ("ValueError", "The text is empty.\nGive it one.")
-        file = str(tmp_path / "mine" / "packs" / "trace" / f"{name}.py")
-        assert (raised["file"], raised["line"]) == (file, line_of(tmp_path, name, "raise ValueError")), name
+        file = str(house.folder / f"{name}.py")
+        assert (raised["file"], raised["line"]) == (file, house.line_of(name, "raise ValueError")), name
         frames = [(frame["file"], frame["function"], frame["own"]) for frame in raised["frames"]]
         assert frames == [(file, "run", True), (file, "quotient", True)], "nothing of Packline's"
         assert raised["frames"][0]["source"] == BODIES[name]
@@ -156,73 +176,67 @@ async def test_an_exception_leaves_its_class_place_and_frames(fleet: Fleet, tmp_
         assert attempt["failure"]["detail"] is None
         assert run["failure"]["detail"] is None
 
-        status, shown = await fleet.run("one", "show", run["id"], "--step", "call", "--text")
-        assert status == 0
+        shown = await house.shown(run, "--text")
         assert all(line in shown.splitlines() for line in lines), shown
-        status, told = await fleet.run("one", "show", run["id"], "--step", "call", "--json")
-        assert json.loads(told)["attempts"][0]["exception"]["traceback"] == lines
+        assert json.loads(await house.shown(run, "--json"))["attempts"][0]["exception"]["traceback"] == lines
 
-    events = [json.loads(line) for line in server.output if line.startswith("{")]
-    failed = [line for line in events if line["event"] == "step failed"]
+    events = [json.loads(line) for line in house.server.output if line.startswith("{")]
+    failed = [line for line in events if line["event"] == "step failed" and line["run"] in run_ids]
     assert [line["exception_class"] for line in failed] == ["ValueError", "ValueError"]
-    assert failed[0]["raised_at"].endswith(f"inside.py:{line_of(tmp_path, 'inside', 'raise ValueError')}")
-    assert "The text is empty" not in "".join(server.output)
+    assert failed[0]["raised_at"].endswith(f"inside.py:{house.line_of('inside', 'raise ValueError')}")
+    assert "The text is empty" not in "".join(house.server.output)
 
 
-async def test_an_exception_of_any_class_can_be_described(fleet: Fleet):
-    server = await fleet.up("one")
+async def test_an_exception_of_any_class_can_be_described(house: House):
     for name, kind in (
         ("strange", "Strange"),
         ("ending", "Ending"),
         ("ending_in_process", "Ending"),
         ("frozen", "Frozen"),
     ):
-        _, attempt = await ran(server, name)
+        _, attempt = await ran(house, name)
         raised = attempt["exception"]
         assert (raised["type"], raised["frames"][-1]["function"]) == (kind, name.partition("_")[0])
         assert attempt["failure"]["code"] == "HANDLER_FAILED"
 
 
-async def test_notes_of_an_exception_belong_to_its_message(fleet: Fleet):
-    server = await fleet.up("one")
+async def test_notes_of_an_exception_belong_to_its_message(house: House):
     for name in ("noted", "noted_in_process"):
-        _, attempt = await ran(server, name)
+        _, attempt = await ran(house, name)
         assert attempt["exception"]["message"] == "Too hot.\nin cup 3"
         assert attempt["exception"]["traceback"][-2:] == ["ValueError: Too hot.", "in cup 3"]
 
 
-async def test_other_exceptions_leave_theirs(fleet: Fleet, tmp_path: Path):
-    server = await fleet.up("one")
-    _, unusual = await ran(server, "unusual")
+async def test_other_exceptions_leave_theirs(house: House):
+    _, unusual = await ran(house, "unusual")
     assert (unusual["exception"]["type"], unusual["exception"]["message"]) == ("Unclear", "by a native library")
-    assert unusual["exception"]["line"] == line_of(tmp_path, "unusual", "raise Unclear")
+    assert unusual["exception"]["line"] == house.line_of("unusual", "raise Unclear")
 
-    _, library = await ran(server, "library")
+    _, library = await ran(house, "library")
     assert library["exception"]["type"] == "JSONDecodeError"
-    assert library["exception"]["line"] == line_of(tmp_path, "library", "json.loads"), "the last line of the pack's own"
+    assert library["exception"]["line"] == house.line_of("library", "json.loads"), "the last line of the pack's own"
     assert [frame["own"] for frame in library["exception"]["frames"]][:2] == [True, False]
 
-    _, deep = await ran(server, "deep")
+    _, deep = await ran(house, "deep")
     assert len(deep["exception"]["frames"]) == 24
     assert "  … 178 frames left out …" in deep["exception"]["traceback"]
     assert deep["exception"]["frames"][0]["function"] == "run"
     assert deep["exception"]["frames"][-1]["source"] == 'raise KeyError("bottom")'
 
-    _, late = await ran(server, "late")
+    _, late = await ran(house, "late")
     assert (late["failure"]["code"], late["exception"]["type"]) == ("TIMEOUT", "TimeoutError")
 
-    _, error = await ran(server, "error")
+    _, error = await ran(house, "error")
     assert (error["failure"]["code"], error["exception"]) == ("NOT_FOUND", None)
 
 
-async def test_a_secret_in_an_exception_or_its_code_is_masked(fleet: Fleet):
-    server = await fleet.up("one")
-    stored = await server.command(STORE, fields={"secret": SECRET})
+async def test_a_secret_in_an_exception_or_its_code_is_masked(house: House):
+    stored = await house.server.command(STORE, fields={"secret": SECRET})
     assert stored.get("credential"), stored
-    run, attempt = await ran(server, "secret")
+    run, attempt = await ran(house, "secret")
     assert attempt["exception"]["message"] == "[redacted:mine.secret]"
     source = 'token = "[redacted:mine.secret]"; raise ValueError("[redacted:mine.secret]")'
     assert attempt["exception"]["frames"][0]["source"] == source
-    _, shown = await fleet.run("one", "show", run["id"], "--step", "call", "--text")
+    shown = await house.shown(run, "--text")
     assert f"    {source}" in shown.splitlines()
-    assert SECRET not in json.dumps(attempt) + json.dumps(run) + shown + "".join(server.output)
+    assert SECRET not in json.dumps(attempt) + json.dumps(run) + shown + "".join(house.server.output)

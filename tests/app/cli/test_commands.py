@@ -1410,4 +1410,4 @@ def test_output_that_is_cut_off_is_no_error(server, tmp_path):
         assert json.loads(process.stdout.readline())["id"] == "run_1"
         process.stdout.close()
         assert process.stderr.read() == ""
-        assert process.wait(10) == 1
+        assert process.wait(60) == 1

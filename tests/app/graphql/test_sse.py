@@ -151,7 +151,7 @@ async def test_a_reader_that_stops_reading_is_let_go_when_its_token_expires(serv
     assert b" 200 " in await reader.readline()
     await full(world)
     world.visitors["all"].expired.set()
-    await asyncio.wait_for(world.closed_stream.wait(), 5)
+    await asyncio.wait_for(world.closed_stream.wait(), 60)
     writer.transport.abort()
 
 

@@ -376,7 +376,8 @@ async def test_expiry_also_frees_a_socket_whose_client_does_not_read(own_url: st
         await socket.start("subscription { flood }")
         await full(world)
         world.visitors["reader"].expired.set()
-        await asyncio.wait_for(world.closed_stream.wait(), 5)
+        # Less than the 40 s after which uvicorn gives up a client that answers no ping.
+        await asyncio.wait_for(world.closed_stream.wait(), 30)
         socket.connection.transport.abort()
 
 

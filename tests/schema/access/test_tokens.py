@@ -88,7 +88,7 @@ async def test_a_revoked_token_ends_at_once_with_its_streams(tmp_path: Path) -> 
             assert (await socket.receive())["type"] == "next"
             revoked = await it.mutate(REVOKE, {"id": token_id})
             assert revoked["token"]["revokedAt"]
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 assert await socket.close_code() == 4403
         refused = await it.client(plaintext).execute("{viewer {id}}")
         assert refused.status == 401

@@ -87,7 +87,9 @@ BLOCKS: dict[str, tuple[StreamFormat, bytes]] = {
 }
 
 
-@pytest.mark.parametrize("name", ["text", "no_end_of_line", "long_lines"])
+@pytest.mark.parametrize(
+    "name", ["text", *(pytest.param(each, marks=pytest.mark.sweep) for each in ("no_end_of_line", "long_lines"))]
+)
 def test_100_mb_take_little_memory(name: str) -> None:
     root = Path(__file__).parents[3]
     done = subprocess.run(

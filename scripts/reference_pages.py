@@ -96,10 +96,8 @@ def settings_page() -> str:
 
 def commands_page() -> str:
     """Every command of `packline` with its arguments and options."""
-    import typer
-
     from app.cli.base.exits import EXIT_STATUSES
-    from app.cli.commands import cli
+    from app.cli.commands import tree
 
     lines = [
         "# Commands\n",
@@ -112,7 +110,7 @@ def commands_page() -> str:
         *wrap(f"Exit status: {'; '.join(EXIT_STATUSES)}.", 116),
         "",
     ]
-    lines += _commands(typer.main.get_command(cli), "packline")
+    lines += _commands(tree, "packline")
     return "\n".join(lines)
 
 

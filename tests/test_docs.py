@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import typer
 from graphql import build_schema, parse, validate
 from typer.core import TyperGroup
 
-from app.cli.commands import cli
+from app.cli.commands import tree
 from app.settings.agents import AgentSetting, agents_of
 from app.settings.server import Settings
 from resolvers.problems import ProblemCode
@@ -244,7 +243,7 @@ def test_commands_in_the_documentation_exist(words, monkeypatch):
         for target in words[1:]:
             assert "=" in target or re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), target
         return
-    command: Any = typer.main.get_command(cli)
+    command: Any = tree
     rest = words[1:]
     while isinstance(command, TyperGroup):
         assert rest, "a group needs a command"

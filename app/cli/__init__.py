@@ -10,10 +10,10 @@ def main() -> None:
     """Run the command line and end the process with one of `app.cli.base.exits.EXIT_STATUSES`."""
     import sys
 
-    from app.cli.commands import cli
+    from app.cli.commands import tree
 
     try:
-        cli(prog_name="packline")
+        tree(prog_name="packline")
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:

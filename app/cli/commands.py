@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
 from app.cli.access.tokens import tokens
 from app.cli.artifacts.artifacts import artifacts
@@ -83,3 +84,6 @@ cli.command()(machine.doctor)
 cli.command()(machine.migrate)
 cli.command()(machine.backup)
 cli.command()(machine.restore)
+
+#: The tree as Typer builds it, once for each process: building it takes longer than most commands.
+tree = get_command(cli)

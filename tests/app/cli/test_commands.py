@@ -9,13 +9,12 @@ from contextlib import closing
 from typing import Annotated, get_args, get_origin, get_type_hints
 
 import pytest
-from typer.main import get_command
 
 from app.cli.base.client import Client
 from app.cli.base.exits import CliError
 from app.cli.base.saving import free_name
 from app.cli.base.target import Target
-from app.cli.commands import cli
+from app.cli.commands import tree
 from app.cli.runs import documents
 from runner.issues import Hint
 from tests.support.pack_folders import pack_source, write_pack_folder
@@ -1357,7 +1356,7 @@ def test_a_number_that_is_none_is_named_with_what_is_allowed(packline, arguments
 
 def test_no_number_is_refused_in_the_words_of_a_library():
     """Each option that takes a number has a parser of ours, which says what is allowed."""
-    for command in every_command(get_command(cli)):
+    for command in every_command(tree):
         for name, hint in get_type_hints(command.callback, include_extras=True).items():
             taken, option = get_args(hint)[:2] if get_origin(hint) is Annotated else (hint, None)
             if {int, float} & {taken, *get_args(taken)}:

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 from graphql import build_schema, parse, validate
-from typer.main import get_command
 
 import app.cli
-from app.cli.commands import cli
+from app.cli.commands import tree
 
 #: Each module of the command line that says something to a server.
 MODULES = [importlib.import_module(module.name) for module in pkgutil.walk_packages(app.cli.__path__, "app.cli.")]
@@ -43,6 +42,6 @@ def _commands(group):
 
 
 def test_no_option_of_a_command_hides_another():
-    for command in _commands(get_command(cli)):
+    for command in _commands(tree):
         names = [name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)]
         assert len(names) == len(set(names)), command.name

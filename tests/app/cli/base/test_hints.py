@@ -4,10 +4,9 @@ import ast
 from pathlib import Path
 
 from strawberry.utils.str_converters import to_camel_case
-from typer.main import get_command
 
 from app.cli.base.output import COMMANDS, hint_words
-from app.cli.commands import cli
+from app.cli.commands import tree
 from resolvers.operations import OPERATIONS
 from schema.build import build_schema
 from tests.support.machine import Machine
@@ -31,7 +30,7 @@ def test_every_operation_that_a_hint_names_has_a_field_and_a_command():
         to_camel_case(name) for name in named
     } <= schema.query_type.fields.keys() | schema.mutation_type.fields.keys()
     for words in COMMANDS.values():
-        command = get_command(cli)
+        command = tree
         for word in words.split()[1:]:
             command = command.commands[word]
 

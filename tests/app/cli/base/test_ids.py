@@ -1,9 +1,8 @@
 """Ids as people type them, against a server of canned answers."""
 
 import pytest
-from typer.main import get_command
 
-from app.cli.commands import cli
+from app.cli.commands import tree
 
 #: Two runs of one second, and an older one.
 FIRST, SECOND, OLD = (
@@ -134,7 +133,7 @@ NAMED = ("pipeline", "include", "caller")
 
 
 def test_no_command_leaves_an_id_as_it_was_typed():
-    for command in _commands(get_command(cli)):
+    for command in _commands(tree):
         for parameter in command.params:
             if any(word in (parameter.metavar or "") for word in TAKE_IDS) or parameter.name in NAMED:
                 assert parameter.callback is not None, (command.name, parameter.name)

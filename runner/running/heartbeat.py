@@ -62,7 +62,7 @@ class Heartbeat:
     async def start(self) -> None:
         """List the worker and start renewing; a second call does nothing."""
         if self._task is None:
-            await self._store.write(sign_of_life, self._worker, 0.0, self._lease_seconds)
+            await self._store.write(sign_of_life, self._worker, "", 0.0, self._lease_seconds)
             self._task = EssentialTask(self._keep(), "packline-heartbeat")
 
     async def stop(self) -> None:
@@ -106,7 +106,7 @@ class Heartbeat:
                 patience = max(renewed_at + trusted - loop.time(), self._lease_seconds / 10)
                 async with self._renewing, asyncio.timeout(patience):
                     up_seconds = begun - started_at
-                    held = await self._store.write(sign_of_life, self._worker, up_seconds, self._lease_seconds)
+                    held = await self._store.write(sign_of_life, self._worker, "", up_seconds, self._lease_seconds)
             except StoreClosedError:
                 return
             except Exception as error:  # the heartbeat must survive any error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, Index, Text
+from sqlalchemy import BigInteger, CheckConstraint, Index, Text, text
 from sqlmodel import Field, SQLModel
 
 from store.models.declaring import partial_index, table_of
@@ -118,6 +118,8 @@ class RunRow(SQLModel, table=True):
     concurrency_limit: int | None = None  # how many of those are admitted at a time
     admitted: bool = False  # whether it takes a slot of its caller: workers are offered these only
     last_owner: str | None = None  # the worker that claimed it last, which may have released it
+    # What the step in progress, or else the next one, needs of a worker: see `store.runs.needs`.
+    needs: str = Field(default="", sa_type=Text, sa_column_kwargs={"server_default": text("''")})
 
 
 class AdmissionRow(SQLModel, table=True):

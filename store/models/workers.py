@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from sqlalchemy import Text, text
 from sqlmodel import Field, SQLModel
 
 from store.models.declaring import table_of
@@ -20,6 +21,8 @@ class WorkerRow(SQLModel, table=True):
     lanes: int
     started_at: datetime
     seen_at: datetime  # by the database's clock, renewed with the leases
+    # What the steps it executes may need: see `store.runs.needs`.
+    offers: str = Field(default="", sa_type=Text, sa_column_kwargs={"server_default": text("''")})
 
 
 WORKER = table_of(WorkerRow)

@@ -64,11 +64,11 @@ _INSERT_RUN = Sql(
     INSERT INTO run (id, caller_id, pipeline_id, version_id, pack, document, title, state, cause, client_name, rerun_of,
         inputs, inputs_digest, force, flight, idempotency_key, request_digest, cancel_requested, priority, admitted,
         start_at, not_before, idle_since, deadline_seconds, epoch, next_seq, lost_in_row, resume_count, progress,
-        search_text, from_memory, concurrency_key, concurrency_limit, created_at)
+        search_text, from_memory, concurrency_key, concurrency_limit, needs, created_at)
     VALUES (:id, :caller_id, :pipeline_id, :version_id, :pack, :document, :title, :state, :cause, :client_name,
         :rerun_of, :inputs, :inputs_digest, :force, :flight, :idempotency_key, :request_digest, :no, 0, :no,
         :start_at, :not_before, :now, :deadline_seconds, 0, :next_seq, 0, 0, :progress,
-        :search_text, :from_memory, :concurrency_key, :concurrency_limit, :now)
+        :search_text, :from_memory, :concurrency_key, :concurrency_limit, :needs, :now)
     ON CONFLICT DO NOTHING
     """
 )
@@ -194,6 +194,7 @@ def _insert(conn: Connection, new: NewRun, run_id: str, now: datetime) -> bool:
             "from_memory": new.from_memory,
             "concurrency_key": new.concurrency_key,
             "concurrency_limit": new.concurrency_limit,
+            "needs": new.needs,
         },
     )
     return inserted > 0

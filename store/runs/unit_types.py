@@ -101,6 +101,7 @@ class NewRun:
     start_at: datetime | None = None
     concurrency_key: str | None = None
     concurrency_limit: int | None = None
+    needs: str = ""
 
 
 class Submitted(NamedTuple):

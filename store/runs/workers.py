@@ -29,9 +29,9 @@ TAKEOVERS_MAX = 100
 
 _SIGN_OF_LIFE = Sql(
     """
-    INSERT INTO worker (id, machine, release, lanes, started_at, seen_at)
-    VALUES (:id, :machine, :release, :lanes, :started_at, :now)
-    ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
+    INSERT INTO worker (id, machine, release, lanes, offers, started_at, seen_at)
+    VALUES (:id, :machine, :release, :lanes, :offers, :started_at, :now)
+    ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, offers = excluded.offers
     """
 )
 # Skips what another worker is writing or deleting: two of them could otherwise wait for each other.
@@ -103,7 +103,7 @@ class TakeoverRecord(NamedTuple):
 
 
 def sign_of_life(
-    conn: Connection, worker: WorkerIdentity, up_seconds: float, lease_seconds: float
+    conn: Connection, worker: WorkerIdentity, offers: str, up_seconds: float, lease_seconds: float
 ) -> dict[str, tuple[int, bool]]:
     """Renew a worker's row and all its leases; return what `store.runs.claim.renew` does.
 
@@ -112,13 +112,15 @@ def sign_of_life(
     Args:
         conn: The transaction.
         worker: The worker.
+        offers: What the steps it executes may need, as `store.runs.needs` writes it.
         up_seconds: How long ago it started.
         lease_seconds: Length of a lease.
     """
     held = renew(conn, worker.id, lease_seconds)
     now = conn.now()
     started_at = now - timedelta(seconds=up_seconds)
-    conn.run(_SIGN_OF_LIFE, asdict(worker) | {"started_at": conn.bindable(started_at), "now": conn.bindable(now)})
+    instants = {"started_at": conn.bindable(started_at), "now": conn.bindable(now)}
+    conn.run(_SIGN_OF_LIFE, asdict(worker) | instants | {"offers": offers})
     if conn.shared:
         before = now - timedelta(seconds=FORGET_LEASES * lease_seconds)
         conn.run(_FORGET, {"before": conn.bindable(before)})

@@ -69,7 +69,7 @@ async def test_health_names_workers_that_are_not_seen_and_releases_that_differ(t
         def arrive(conn: Connection) -> None:
             for name in ("old:1:aa", "gone:2:bb"):
                 conn.run(
-                    Sql("INSERT INTO worker VALUES (:id, 'machine', '0.0.1', 2, :at, :at)"),
+                    Sql("INSERT INTO worker VALUES (:id, 'machine', '0.0.1', 2, :at, :at, '')"),
                     {"id": name, "at": conn.bindable(conn.now() - timedelta(seconds=700 * (name == "gone:2:bb")))},
                 )
 

@@ -103,6 +103,7 @@ def _limits(settings: Settings) -> RunLimits:
         transcript_bytes=settings.transcript_bytes,
         wait_seconds=settings.wait_seconds_max,
         session_idle_seconds=settings.session_idle_seconds,
+        session_wait_seconds=settings.session_wait_seconds,
         session_sweep_seconds=settings.session_sweep_seconds,
         artifact_days=settings.artifact_days,
         upload_bytes=settings.upload_bytes,

@@ -15,9 +15,11 @@ from runner.packs.needs import (
     ModelNeed,
     Service,
     ServiceAddress,
+    WorkerLabel,
     program,
     python_module,
     service_address,
+    worker_label,
 )
 from runner.packs.pack import Pack, PostCondition, pack
 from runner.packs.routing import CallerCatalog
@@ -49,6 +51,7 @@ __all__ = [
     "TextAnswer",
     "WebAddress",
     "WebAddressError",
+    "WorkerLabel",
     "excerpt",
     "is_web_address",
     "pack",
@@ -58,4 +61,5 @@ __all__ = [
     "raise_for_status",
     "read_web_address",
     "service_address",
+    "worker_label",
 ]

@@ -180,6 +180,13 @@ class Settings(BaseSettings):
     )
     wait_seconds_max: int = Field(50, ge=0, le=3600, description="Longest time a request may wait for a run.")
     session_idle_seconds: Seconds = Field(900, description="How long to keep a session that no step uses.")
+    session_wait_seconds: float = Field(
+        60,
+        ge=0,
+        le=86_400,
+        description="How long a step waits for the machine of its session, when no worker there is alive. After that "
+        "another worker makes the session again, if the steps allow it. For PostgreSQL.",
+    )
     session_sweep_seconds: Seconds = Field(30, description="How often to clean up after ended sessions and attempts.")
     lease_seconds: float = Field(30, ge=1, le=3600, description="How long a run stays leased to a silent worker.")
     rescue_seconds: float = Field(5, ge=0.05, le=3600, description="How often to look for runs whose lease expired.")

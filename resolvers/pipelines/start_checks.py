@@ -146,7 +146,7 @@ def resolved_steps(
     """Return the steps of a new run, each with its pack version.
 
     Raises:
-        Unavailable: Steps need packs, services, credentials or models that this server lacks; all are listed.
+        Unavailable: Steps need packs, services, credentials or models that no worker has; all are listed.
     """
     missing = preflight(compiled.steps, context.services.registry, lacks=lacks)
     if missing:
@@ -163,7 +163,7 @@ def new_steps(context: Context, compiled: CompiledPipeline, agent: str | None = 
         agent: The profile the caller chose for agent steps; None leaves the choice to the steps.
     """
     steps = []
-    registry = context.services.registry
+    registry, fleet = context.services.registry, context.services.engine.resources.fleet
     for step in compiled.steps:
         if step.agent is not None:
             selected = context.services.engine.resources.agents.select(step.agent, agent)
@@ -171,8 +171,9 @@ def new_steps(context: Context, compiled: CompiledPipeline, agent: str | None = 
             steps.append(NewStep(step.key, step.position, AGENT, str(selected)))
             continue
         pack = registry.find(step.pack, step.version)
-        assert pack is not None, "the preflight found it"
-        steps.append(NewStep(step.key, step.position, pack.name, pack.version))
+        version = fleet.major(step.pack, step.version) if pack is None else pack.version
+        assert version is not None, "the preflight found it"
+        steps.append(NewStep(step.key, step.position, step.pack, version))
     return tuple(steps)
 
 

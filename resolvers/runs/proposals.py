@@ -259,7 +259,7 @@ async def _changed_profiles(context: Context, found: Snapshot, target: Target, p
 async def _live(context: Context, found: Snapshot) -> frozenset[str]:
     if not any(step.session_id for step in found.steps):
         return frozenset()
-    return await usable_sessions(context.services.engine.resources, found.run_id)
+    return frozenset(await usable_sessions(context.services.engine.resources, found.run_id))
 
 
 def merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue], target: Target) -> dict[str, JSONValue]:

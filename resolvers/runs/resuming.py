@@ -293,6 +293,8 @@ def _change(context: Context, proposal: Proposal) -> Resume:
     )
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
     change = Resume(run_id=found.run_id, based_on=found.resume_count, steps=steps)
+    engine = context.services.engine
+    again = [step.key for step in plan.steps if step.action != "reuse"]
     if changed_inputs(before, proposal.inputs):
         text = canonical_json(proposal.inputs)
         labels = Labels.changed(context, before, proposal.inputs, title=found.title, name=proposal.target.compiled.name)
@@ -300,11 +302,13 @@ def _change(context: Context, proposal: Proposal) -> Resume:
             change, inputs=text, inputs_digest=digest(text), title=labels.title, search_text=labels.search_text
         )
     if not target.changed:
-        return change
+        kept = (NewStep(key, rows[key].position, rows[key].pack, rows[key].pack_version) for key in again)
+        return replace(change, needs=engine.needs_of(kept))
     lacks = context.lacks(found.pipeline_id, caller_id=found.caller_id)
     fresh = {step.key: step for step in resolved_steps(context, target.compiled, lacks)}
     return replace(
         change,
+        needs=engine.needs_of(fresh[key] for key in again),
         version_id=target.version_id,
         added_steps=tuple(step for key, step in fresh.items() if key not in rows),
         retired_steps=tuple(row.id for key, row in rows.items() if key not in fresh),

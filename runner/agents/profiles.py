@@ -233,6 +233,17 @@ class Agents:
         demanded = self.demanded(step, profile)
         return demanded if weaker(reached, demanded) else reached
 
+    def usable(self) -> list[str]:
+        """List the profiles that steps can use on this server, unless a step requires more isolation."""
+        return [
+            key for key, profile in self.profiles.items() if self.missing(profile) is None and self._isolates(profile)
+        ]
+
+    def _isolates(self, profile: AgentProfile) -> bool:
+        demanded = self.demanded(None, profile)
+        # The probe takes a while: it is asked only where it matters.
+        return profile.is_mock or demanded is Isolation.PROCESS or not weaker(self.isolation, demanded)
+
     def lacks_any(self) -> list[Requirement]:
         """Return what a pack with any agent lacks: a usable profile that is not a mock."""
         chosen = self.select(ANY_AGENT)

@@ -1,4 +1,4 @@
-"""Preflight: lists everything a definition needs and lacks on this server, before its first step."""
+"""Preflight: lists everything a definition needs and no living worker has, before its first step."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from runner.definitions.step_packs import PackReference, pack_of_step
 from runner.issues import Hint, nearest
 from runner.packs.availability import (
+    HERE,
     PROBES,
     Lacks,
     Probes,
     Requirement,
     RequirementKind,
-    lacks_nothing,
-    missing_services,
-    of_service,
+    pack_requirements,
 )
 from runner.packs.registry import REPAIR
 
@@ -56,9 +55,11 @@ def preflight(
     registry: Registry,
     probes: Probes = PROBES,
     *,
-    lacks: Lacks = lacks_nothing,
+    lacks: Lacks = HERE,
 ) -> list[Requirement]:
-    """Return what a definition needs and lacks on this server, each requirement once with all its steps.
+    """Return what a definition needs and lacks, each requirement once with all its steps.
+
+    A step lacks nothing that one living worker has, if that worker has all the step needs.
 
     Args:
         steps: The steps in order.
@@ -80,6 +81,9 @@ def preflight(
     complete: dict[int, Pack] = {}  # packs that lack nothing, by identity: many steps may call the same
     for step in steps:
         pack = pack_of_step(registry, step)
+        if pack is None and step.agent is None and lacks.fleet.major(step.pack, step.version) is not None:
+            session_left = True  # its worker knows whether it leaves one
+            continue
         if pack is None:
             need(_missing_pack(step.key, step.pack, step.version, registry))
             continue
@@ -88,8 +92,7 @@ def preflight(
         session_left = session_left or pack.preserves_session
         if id(pack) in complete:
             continue
-        lacking = [of_service(service, (step.key,), missing) for service, missing in missing_services(pack, probes)]
-        lacking += [replace(lack, steps=(step.key,)) for lack in lacks(pack)]
+        lacking = [replace(lack, steps=(step.key,)) for lack in pack_requirements(pack, probes, lacks=lacks)]
         if not lacking:
             complete[id(pack)] = pack
         for requirement in lacking:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from runner.excerpts import excerpt, plain_text
 from runner.issues import hint_of
 from runner.json_values import text_problem
-from runner.packs.needs import Missing, ServiceAddress
+from runner.packs.fleet import Fleet, pack_needs
+from runner.packs.needs import Missing, ServiceAddress, WorkerLabel
 from runner.processes.pack_modules import package_of
 from runner.tracebacks import in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
+    from collections.abc import Set as AbstractSet
 
     from runner.issues import Hint
     from runner.packs.needs import Service
@@ -91,9 +93,9 @@ def _broken(service: Service, what: str) -> Missing:
     return Missing(f"The probe of `{service.name}` {text}.", "Check the probe in the pack.")
 
 
-#: Lists what a pack needs and lacks besides services, such as credentials; does not name a step.
-Lacks: TypeAlias = "Callable[[Pack], Iterable[Requirement]]"
 PROBES = Probes()
+#: What a run's caller has to supply, on whatever machine the run is executed.
+_OF_CALLER = frozenset({"credential"})
 
 
 def lacks_nothing(_: Pack) -> Iterable[Requirement]:
@@ -101,8 +103,32 @@ def lacks_nothing(_: Pack) -> Iterable[Requirement]:
     return ()
 
 
-def pack_requirements(pack: Pack, probes: Probes = PROBES, *, lacks: Lacks = lacks_nothing) -> list[Requirement]:
-    """Return what a pack needs and lacks on this server; empty if it can run.
+@dataclass(frozen=True, slots=True)
+class Lacks:
+    """What packs need and lack, besides services; without arguments, of checks outside a server.
+
+    Attributes:
+        of: Lists what a pack lacks on this server besides services, such as credentials; does not name a step.
+        fleet: What the living workers offer, this one among them.
+        needs: Returns what a pack needs of a worker; None if no other worker can help.
+    """
+
+    of: Callable[[Pack], Iterable[Requirement]] = lacks_nothing
+    fleet: Fleet = field(default_factory=Fleet)
+    needs: Callable[[Pack], AbstractSet[str] | None] = pack_needs
+
+    def on_all_workers(self, pack: Pack, here: list[Requirement]) -> list[Requirement]:
+        """Return what a pack lacks on all living workers, given what it lacks here."""
+        if not here or (needs := self.needs(pack)) is None or not self.fleet.serves(needs):
+            return here
+        return [lack for lack in here if lack.kind in _OF_CALLER]
+
+
+HERE = Lacks()
+
+
+def pack_requirements(pack: Pack, probes: Probes = PROBES, *, lacks: Lacks = HERE) -> list[Requirement]:
+    """Return what a pack needs and lacks on this server and on all living workers; empty if it can run.
 
     Args:
         pack: The pack.
@@ -110,7 +136,7 @@ def pack_requirements(pack: Pack, probes: Probes = PROBES, *, lacks: Lacks = lac
         lacks: Lists what else it lacks for the caller.
     """
     services = [of_service(service, (), missing) for service, missing in missing_services(pack, probes)]
-    return [*services, *lacks(pack)]
+    return lacks.on_all_workers(pack, [*services, *lacks.of(pack)])
 
 
 def missing_services(pack: Pack, probes: Probes) -> list[tuple[Service, Missing]]:
@@ -119,15 +145,21 @@ def missing_services(pack: Pack, probes: Probes) -> list[tuple[Service, Missing]
     return [(service, missing) for service, missing in answers if missing is not None]
 
 
-def missing_addresses(pack: Pack, addresses: Container[str]) -> list[Requirement]:
-    """Return the services of a pack whose address is not set.
+def missing_settings(pack: Pack, addresses: Container[str], labels: Container[str]) -> list[Requirement]:
+    """Return the services of a pack whose address is not set, and the labels that this server does not have.
 
     Args:
         pack: The pack.
-        addresses: Names of the services that have one.
+        addresses: Names of the services that have an address.
+        labels: Labels of this server.
     """
-    declared = [service for service in pack.services if isinstance(service, ServiceAddress)]
-    return [of_service(service, (), service.not_set()) for service in declared if service.name not in addresses]
+    found = []
+    for service in pack.services:
+        if isinstance(service, ServiceAddress) and service.name not in addresses:
+            found.append(of_service(service, (), service.not_set()))
+        elif isinstance(service, WorkerLabel) and service.name not in labels:
+            found.append(of_service(service, (), service.not_given()))
+    return found
 
 
 def of_service(service: Service, steps: tuple[str, ...], missing: Missing) -> Requirement:

@@ -71,7 +71,7 @@ def program(name: str) -> Service:
 
 
 def _nothing_missing() -> None:
-    """Leave the check to the server, which alone knows the addresses."""
+    """Leave the check to the server, which alone knows addresses and labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,25 @@ class ServiceAddress(Service):
 def service_address(name: str) -> ServiceAddress:
     """Require the address of a service, set as `PACKLINE_SERVICE_<NAME>_URL`; `ctx.service_url(name)` returns it."""
     return ServiceAddress(name)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLabel(Service):
+    """A label that the operator gives to workers; make one with `worker_label`."""
+
+    probe: Callable[[], Missing | None] = _nothing_missing
+
+    def not_given(self) -> Missing:
+        """Say where to name it."""
+        return Missing(
+            f"No worker offers `{self.name}`.",
+            f"An operator starts a worker with PACKLINE_OFFERS={self.name}, on a machine that has it.",
+        )
+
+
+def worker_label(name: str) -> WorkerLabel:
+    """Require a worker with a label in `PACKLINE_OFFERS`, for what no probe can find out."""
+    return WorkerLabel(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.failures import Failure, FailureCode
+from runner.packs.fleet import machine_need
 from runner.resuming.plan import plan_resume
 from runner.resuming.step_snapshots import StepSnapshot
 from runner.resuming.substitute_packs import find_pack
@@ -20,10 +21,19 @@ if TYPE_CHECKING:
     from runner.running.resources import Resources
 
 
-async def usable_sessions(resources: Resources, run_id: str) -> frozenset[str]:
-    """Return the ids of a run's sessions that are usable on this machine: not ended, and with a folder."""
-    known = await live_sessions(resources.store, run_id, resources.store.machine)
-    return frozenset(session for session in known if (resources.sessions_folder / session).is_dir())
+async def usable_sessions(resources: Resources, run_id: str) -> dict[str, str]:
+    """Return a run's sessions that have not ended, with their machines.
+
+    Those of this machine have a folder; of other machines, a living worker is on it.
+    """
+    known = await live_sessions(resources.store, run_id)
+    return {session: machine for session, machine in known.items() if _is_usable(resources, session, machine)}
+
+
+def _is_usable(resources: Resources, session: str, machine: str) -> bool:
+    if machine == resources.store.machine:
+        return (resources.sessions_folder / session).is_dir()
+    return resources.fleet.serves({machine_need(machine)})
 
 
 class Sessions:
@@ -45,7 +55,7 @@ class Sessions:
             return None
         store = self._resources.store
         live = await usable_sessions(self._resources, run.claim.run_id)
-        plan = plan_resume(steps, run_state=RunState.FAILED, live_sessions=live)
+        plan = plan_resume(steps, run_state=RunState.FAILED, live_sessions=frozenset(live))
         again = [step.key for step in plan.steps if step.action == "run_again"]
         for issue in plan.issues:
             if issue.rule == "session_unavailable":
@@ -63,8 +73,10 @@ class Sessions:
             run.states[key] = StepState.PENDING
             run.outputs.pop(key, None)
             run.sessions.pop(key, None)
+            run.needs = ""  # what was recorded is of a later step
         # Sessions of the run whose outputs are reused are excluded, even if a step names one.
         run.sessions = {key: session for key, session in run.sessions.items() if session in live}
+        run.machines = live
         for session in set(run.sessions.values()):
             await store.write(touch_session, session)
         return None

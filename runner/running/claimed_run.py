@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
+from runner.packs.fleet import worker_with
 from store.states import StepState
 
 if TYPE_CHECKING:
@@ -39,6 +40,23 @@ class RefusedStep:
     failure: Failure
 
 
+class LackedStep(NamedTuple):
+    """A step that this worker cannot execute.
+
+    Attributes:
+        lacked: What it lacks.
+    """
+
+    step: ClaimedStep
+    needs: frozenset[str]
+    lacked: frozenset[str]
+
+    @property
+    def reason(self) -> str:
+        """Why the run is handed over, for its event."""
+        return f"step {self.step.key} needs {worker_with(self.lacked)}"
+
+
 @dataclass(slots=True)
 class ClaimedRun:
     """A run this worker holds the lease of.
@@ -51,6 +69,8 @@ class ClaimedRun:
         attempt: The current attempt.
         stopped: Why the run must stop; an attempt that begins later is stopped immediately.
         lost: Another worker owns the run.
+        needs: What the store has recorded of what its next step needs.
+        machines: Machine of each session; those that this worker makes are on its machine.
     """
 
     claim: Claim
@@ -65,6 +85,8 @@ class ClaimedRun:
     attempt: Attempt | None = None
     stopped: Failure | None = None
     lost: bool = False
+    needs: str = ""
+    machines: dict[str, str] = field(default_factory=dict)
     _claimed_at: float = field(default_factory=monotonic)
     _seconds_at_claim: float | None = None
 
@@ -82,6 +104,7 @@ class ClaimedRun:
             tries={step.key: step.stretch_attempts for step in claim.steps},
             numbers={step.key: step.attempts for step in claim.steps},
             states={step.key: step.state for step in claim.steps},
+            needs=claim.needs,
         )
 
     def seconds_left(self) -> float:
@@ -89,6 +112,14 @@ class ClaimedRun:
         if self._seconds_at_claim is None:
             self._seconds_at_claim = (self.claim.deadline_at - self.claim.now).total_seconds()
         return self._seconds_at_claim - (monotonic() - self._claimed_at)
+
+    def latest_session(self, step: ClaimedStep) -> str | None:
+        """Return the session that the latest earlier step left.
+
+        Sessions of later steps do not count: a step that runs again may be followed by steps that have succeeded.
+        """
+        earlier = (each.key for each in reversed(self.claim.steps) if each.position < step.position)
+        return next((self.sessions[key] for key in earlier if key in self.sessions), None)
 
     def begin(self, attempt: Attempt) -> None:
         """Set the current attempt, and stop it immediately if the run was already asked to stop."""

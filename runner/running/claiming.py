@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from runner.running.next_step import StepPreparer
+    from runner.running.offers import WorkerOffers
     from runner.running.resources import RunLimits
     from store.database.dialects import Connection
 
@@ -39,12 +40,14 @@ class RunClaimer:
 
     Args:
         owner: Name of the worker in leases.
+        offers: What the worker offers.
     """
 
-    def __init__(self, preparer: StepPreparer, limits: RunLimits, owner: str) -> None:
+    def __init__(self, preparer: StepPreparer, limits: RunLimits, owner: str, offers: WorkerOffers) -> None:
         self._preparer = preparer
         self._limits = limits
         self._owner = owner
+        self._offers = offers
 
     def take(self, conn: Connection, run_id: str, waited_for: datetime | None = None) -> RunClaim | NotClaimed:
         """Claim a run and start its first step, as part of a unit of work; see `store.runs.claim`.
@@ -58,6 +61,7 @@ class RunClaimer:
             owner=self._owner,
             lease_seconds=limits.lease_seconds,
             waited_for=waited_for,
+            offers=self._offers.now if self._offers.matter else None,
         )
         if isinstance(claimed, NotClaimed):
             return claimed

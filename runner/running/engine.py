@@ -6,11 +6,13 @@ import asyncio
 import os
 import secrets
 import socket
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.running.claiming import RunClaim
 from runner.running.dispatcher import Dispatcher, EmbeddedDispatcher
 from runner.running.housekeeping import Housekeeping
+from runner.running.offers import PackNeeds
 from runner.running.rescue import Rescue
 from runner.running.worker import Worker
 from runner.watching.bus import Bus, wait_flag
@@ -20,16 +22,17 @@ from store.runs.admission import offer
 from store.runs.claim import Due
 from store.runs.commands import resume
 from store.runs.events import run_state
+from store.runs.needs import needs_text
 from store.runs.submit import submit
 from store.runs.workers import WorkerIdentity
 from store.states import FINAL_RUN_STATES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from runner.running.resources import Resources
     from store.database.dialects import Connection
-    from store.runs.unit_types import NewRun, NotClaimed, Resume, Submitted
+    from store.runs.unit_types import NewRun, NewStep, NotClaimed, Resume, Submitted
 
 #: A waiter looks at the store this often even when no wake-up comes.
 POLL_SECONDS = 1.0
@@ -50,8 +53,9 @@ class Engine:
         self._dispatcher = dispatcher or EmbeddedDispatcher(resources.store, lanes=resources.limits.lanes)
         name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         identity = WorkerIdentity(name, resources.store.machine, resources.release, resources.limits.lanes)
-        self.worker = Worker(resources, self._dispatcher, identity)
-        self.rescue = Rescue(resources.store, self._dispatcher, resources.limits)
+        self._needs = PackNeeds(resources.registry)
+        self.worker = Worker(resources, self._dispatcher, identity, self._needs)
+        self.rescue = Rescue(resources, self._dispatcher, self.worker.offers)
         self.housekeeping = Housekeeping(resources)
 
     async def start(self) -> None:
@@ -84,6 +88,8 @@ class Engine:
             QueueFullError: the caller has too many runs waiting.
         """
         run_id = new_id("run")
+        if needs := self.needs_of(step for step in new.steps if step.reused_attempt is None):
+            new = replace(new, needs=needs)
         if new.start_at is None and self.worker.can_claim and self._dispatcher.has_lane():
             answer: asyncio.Future[Submitted] = asyncio.get_running_loop().create_future()
             self._dispatcher.occupy(run_id, self._start(run_id, new, along, answer))
@@ -118,6 +124,13 @@ class Engine:
             if not answer.done():
                 answer.set_result(submitted)
             return None if taken is None else await self.worker.run_claimed(taken)
+
+    def needs_of(self, steps: Iterable[NewStep]) -> str:
+        """Return what the first of these steps needs of a worker, as the store records it."""
+        first = next(iter(steps), None)
+        if first is None or not self._store.shared:
+            return ""
+        return needs_text(self._needs.of(first.pack, first.pack_version).needs)
 
     def resume(self, conn: Connection, change: Resume) -> None:
         """Resume a run, as part of a unit of work; see `store.runs.resume`.

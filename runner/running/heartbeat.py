@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from runner.running.claimed_run import ClaimedRun
+    from runner.running.offers import WorkerOffers
     from store.database.engine import Store
     from store.runs.workers import WorkerIdentity
 
@@ -37,6 +38,7 @@ class Heartbeat:
     """Renews the leases of a worker and stops runs that were cancelled, lost, or could not be renewed in time.
 
     Args:
+        offers: What the worker offers; refreshed with each renewal.
         active: The worker's runs, as they change.
         advancing: Ids of the runs it is claiming or executing.
     """
@@ -45,6 +47,7 @@ class Heartbeat:
         self,
         store: Store,
         worker: WorkerIdentity,
+        offers: WorkerOffers,
         lease_seconds: float,
         *,
         active: Mapping[str, ClaimedRun],
@@ -52,6 +55,7 @@ class Heartbeat:
     ) -> None:
         self._store = store
         self._worker = worker
+        self._offers = offers
         self._lease_seconds = lease_seconds
         self._active = active
         self._advancing = advancing
@@ -62,7 +66,7 @@ class Heartbeat:
     async def start(self) -> None:
         """List the worker and start renewing; a second call does nothing."""
         if self._task is None:
-            await self._store.write(sign_of_life, self._worker, "", 0.0, self._lease_seconds)
+            await self._sign_of_life(0.0)
             self._task = EssentialTask(self._keep(), "packline-heartbeat")
 
     async def stop(self) -> None:
@@ -91,6 +95,10 @@ class Heartbeat:
         except StoreError as error:
             log.debug("a lease could not be released; the next heartbeat retries it", run=run_id, error=str(error))
 
+    async def _sign_of_life(self, up_seconds: float) -> dict[str, tuple[int, bool]]:
+        self._offers.refresh()
+        return await self._store.write(sign_of_life, self._worker, self._offers.text, up_seconds, self._lease_seconds)
+
     async def _keep(self) -> None:
         loop = asyncio.get_running_loop()
         trusted = self._lease_seconds * (1 - FENCE_MARGIN)
@@ -105,8 +113,7 @@ class Heartbeat:
                 # The store may retry for longer than the lease lasts; this worker must not.
                 patience = max(renewed_at + trusted - loop.time(), self._lease_seconds / 10)
                 async with self._renewing, asyncio.timeout(patience):
-                    up_seconds = begun - started_at
-                    held = await self._store.write(sign_of_life, self._worker, "", up_seconds, self._lease_seconds)
+                    held = await self._sign_of_life(begun - started_at)
             except StoreClosedError:
                 return
             except Exception as error:  # the heartbeat must survive any error

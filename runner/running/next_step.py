@@ -11,11 +11,13 @@ from runner.excerpts import excerpt
 from runner.failures import Failure, FailureCode
 from runner.json_values import DocumentError
 from runner.packs.context import PackSession
+from runner.packs.fleet import machine_need
 from runner.resuming.substitute_packs import find_pack, misfit
-from runner.running.claimed_run import ClaimedRun, PreparedStep, RefusedStep
+from runner.running.claimed_run import ClaimedRun, LackedStep, PreparedStep, RefusedStep
 from runner.running.executor import storable_failure
 from runner.templates.templating import TemplateError
 from store.database.ids import new_id, with_prefix
+from store.runs.needs import needs_text
 from store.runs.unit_types import AttemptStart
 from store.states import StepState
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from runner.definitions.compiled import CompiledStep
     from runner.failures import JSONValue
     from runner.packs.pack import Pack
+    from runner.running.offers import PackNeeds, WorkerOffers
     from runner.running.resources import Resources
     from store.runs.unit_types import ClaimedStep
 
@@ -35,16 +38,37 @@ NOTE_CHARACTERS = 1000
 class StepPreparer:
     """Prepares steps to start; writes nothing."""
 
-    def __init__(self, resources: Resources) -> None:
+    def __init__(self, resources: Resources, needs: PackNeeds, offers: WorkerOffers) -> None:
         self._resources = resources
+        self._needs = needs
+        self._offers = offers
 
-    def next(self, run: ClaimedRun) -> PreparedStep | RefusedStep | None:
+    def next(self, run: ClaimedRun) -> PreparedStep | RefusedStep | LackedStep | None:
         """Prepare the first step that has not succeeded; None when all have."""
         states, succeeded = run.states, StepState.SUCCEEDED
         for step in run.claim.steps:
             if states[step.key] is not succeeded:
+                if self._offers.matter and (lacked := self.needs(run, step) - self._offers.now):
+                    return LackedStep(step, self.needs(run, step), lacked)
                 return self._prepare(run, step)
         return None
+
+    def changed_needs(self, run: ClaimedRun, step: ClaimedStep) -> str | None:
+        """Return what a step needs as the store records it, and note that it will be recorded; None if it is."""
+        if not self._offers.matter or (needs := needs_text(self.needs(run, step))) == run.needs:
+            return None
+        run.needs = needs
+        return needs
+
+    def needs(self, run: ClaimedRun, step: ClaimedStep) -> frozenset[str]:
+        """Return what a step needs of a worker."""
+        needs, uses_session = self._needs.of(step.pack, step.pack_version)
+        agent = run.pipeline.step(step.key).agent
+        if not (uses_session or (agent is not None and agent.workspace == "session")):
+            return needs
+        if (session := run.latest_session(step)) is None:
+            return needs
+        return needs | {machine_need(run.machines.get(session, self._resources.store.machine))}
 
     def _prepare(self, run: ClaimedRun, step: ClaimedStep) -> PreparedStep | RefusedStep:
         compiled = run.pipeline.step(step.key)
@@ -138,16 +162,12 @@ class StepPreparer:
         )
 
     def _session_for(self, run: ClaimedRun, step: ClaimedStep, value: Mapping[str, JSONValue]) -> PackSession | None:
-        """Return the session the input names, if it belongs to this run, else the latest an earlier step left.
-
-        Sessions of later steps do not count: a step that runs again may be followed by steps that have succeeded.
-        """
+        """Return the session the input names, if it belongs to this run, else the latest an earlier step left."""
         if SESSION_FIELD in value:
             named = value[SESSION_FIELD]
             session_id = next((session for session in run.sessions.values() if session == named), None)
         else:
-            earlier = (each.key for each in reversed(run.claim.steps) if each.position < step.position)
-            session_id = next((run.sessions[key] for key in earlier if key in run.sessions), None)
+            session_id = run.latest_session(step)
         if session_id is None:
             return None
         return PackSession(session_id, self._resources.sessions_folder / session_id)

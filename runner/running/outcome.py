@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from runner.failures import Failure, FailureCode
 from runner.json_values import canonical_json
 from runner.resuming.substitute_packs import find_pack
-from runner.running.claimed_run import ClaimedRun, PreparedStep, RefusedStep
+from runner.running.claimed_run import ClaimedRun, LackedStep, PreparedStep, RefusedStep
 from runner.running.retry import TooLate, next_attempt_in
-from store.runs.unit_types import Fail, FailNext, GoOn, Pause, Succeed, Wait
+from store.runs.needs import needs_text
+from store.runs.unit_types import Fail, FailNext, GoOn, HandOver, Pause, Succeed, Wait
 from store.states import StepState
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ LOST_LIMIT = 5
 
 def decide_next(
     run: ClaimedRun, current: PreparedStep, outcome: Outcome, preparer: StepPreparer, *, is_stopping: bool
-) -> tuple[GoOn | Pause | Succeed | Fail | FailNext | Wait, PreparedStep | None]:
+) -> tuple[GoOn | Pause | HandOver | Succeed | Fail | FailNext | Wait, PreparedStep | None]:
     """Decide what follows an attempt, and which step runs next; updates `run`.
 
     Args:
@@ -76,22 +77,25 @@ def _not_tried_again(failure: Failure, late: TooLate) -> Failure:
 
 def _go_on(
     run: ClaimedRun, current: PreparedStep, outcome: Outcome, preparer: StepPreparer, *, is_stopping: bool
-) -> tuple[GoOn | Pause | Succeed | FailNext, PreparedStep | None]:
+) -> tuple[GoOn | Pause | HandOver | Succeed | FailNext, PreparedStep | None]:
     key = current.step.key
     run.outputs[key] = outcome.output
     run.states[key] = StepState.SUCCEEDED
     upcoming = preparer.next(run)
     if upcoming is None:
         return Succeed(), None
+    progress = len(run.outputs) / len(run.claim.steps)
+    if isinstance(upcoming, LackedStep):
+        return HandOver(progress, needs_text(upcoming.needs), upcoming.reason), None
     before = run.states[upcoming.step.key]
     if isinstance(upcoming, RefusedStep):
         return FailNext(upcoming.start, before, failure_json(upcoming.failure), upcoming.failure.message), None
-    progress = len(run.outputs) / len(run.claim.steps)
+    needs = preparer.changed_needs(run, upcoming.step)
     if is_stopping:
-        return Pause(progress), None
+        return Pause(progress, needs), None
     if upcoming.pack.at_most_once:
-        return Pause(progress), upcoming
-    return GoOn(upcoming.start, before, progress), upcoming
+        return Pause(progress, needs), upcoming
+    return GoOn(upcoming.start, before, progress, needs), upcoming
 
 
 def check_lost_attempt(run: ClaimedRun, resources: Resources) -> Failure | None:

@@ -14,11 +14,12 @@ from store.database.errors import StoreClosedError, StoreError
 from store.database.essential_tasks import EssentialTask
 from store.runs.admission import readmit, set_caller_limit, uneven_callers
 from store.runs.claim import due, release_leases
+from store.runs.workers import meet
 
 if TYPE_CHECKING:
     from runner.running.dispatcher import Dispatcher
-    from runner.running.resources import RunLimits
-    from store.database.engine import Store
+    from runner.running.offers import WorkerOffers
+    from runner.running.resources import Resources
 
 log = structlog.get_logger(__name__)
 
@@ -26,10 +27,12 @@ log = structlog.get_logger(__name__)
 class Rescue:
     """Searches the store for lost runs at an interval."""
 
-    def __init__(self, store: Store, dispatcher: Dispatcher, limits: RunLimits) -> None:
-        self._store = store
+    def __init__(self, resources: Resources, dispatcher: Dispatcher, offers: WorkerOffers) -> None:
+        self._store = resources.store
         self._dispatcher = dispatcher
-        self._limits = limits
+        self._limits = resources.limits
+        self._fleet = resources.fleet
+        self._offers = offers
         self._task: EssentialTask | None = None
 
     async def start(self) -> None:
@@ -51,13 +54,16 @@ class Rescue:
             await task.stop()
 
     async def sweep(self) -> None:
-        """Admit what the limit allows, then offer all due runs to the dispatcher.
+        """Learn what living workers offer, admit what the limit allows, and offer all due runs to the dispatcher.
 
         Each caller's runs are admitted in a separate unit, so that none holds the slots of two callers.
         """
+        if self._store.shared:
+            limits = self._limits
+            self._fleet.update(await self._store.write(meet, limits.lease_seconds, limits.session_wait_seconds))
         for caller_id in await self._store.write(uneven_callers):
             await self._store.write(readmit, caller_id)
-        self._dispatcher.offer(await self._store.write(due, self._limits.lease_seconds))
+        self._dispatcher.offer(await self._store.write(due, self._limits.lease_seconds, offers=self._offers.text))
 
     async def _look(self) -> None:
         while True:

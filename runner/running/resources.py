@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.agents.pack import AgentPack
-from runner.agents.profiles import Agents, no_agents
-from runner.packs.availability import Requirement, missing_addresses
+from runner.agents.profiles import Agents, Selection, no_agents
+from runner.packs.availability import PROBES, Lacks, Requirement, missing_services, missing_settings
+from runner.packs.fleet import ANY_AGENT_NEED, Fleet, agent_need, model_need, pack_needs
 from runner.secrets.vault import Vault
 from store.maintenance.retention import RetentionPolicy
+from store.runs.needs import as_need
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runner.egress.client import Egress
     from runner.gateway.gateway import Gateway
-    from runner.packs.availability import Lacks
     from runner.packs.memory import MemoryPort
     from runner.packs.pack import Pack
     from runner.packs.registry import Registry
@@ -35,6 +36,7 @@ class RunLimits:
     Attributes:
         lease_seconds: How long a worker is trusted without a heartbeat; it renews at a third of it.
         session_idle_seconds: How long a session of an unfinished run lives without a running or scheduled step.
+        session_wait_seconds: How long a step waits for the machine of its session, when no living worker is there.
         session_sweep_seconds: Interval of the sweeps of ended sessions and of workspaces of finished attempts.
         rescue_seconds: How often runs that nobody works on are looked for; a lost run is picked up at most a lease
             and this later.
@@ -51,6 +53,7 @@ class RunLimits:
     transcript_bytes: int = 8 << 20
     wait_seconds: int = 50
     session_idle_seconds: float = 900.0
+    session_wait_seconds: float = 60.0
     session_sweep_seconds: float = 30.0
     artifact_days: float = 7.0
     upload_bytes: int = 100 << 20
@@ -73,6 +76,8 @@ class Resources:
         memory: Audit memory: what callers usually choose.
         agents: What agent steps may use.
         router: Matches requests to packs and pipelines.
+        labels: Labels that the operator gave this worker.
+        fleet: What the living workers offer.
     """
 
     store: Store
@@ -90,9 +95,11 @@ class Resources:
     service_urls: Mapping[str, str] = field(default_factory=dict)
     vault: Vault = field(default_factory=Vault)
     agents: Agents = field(default_factory=lambda: no_agents(Path("agents")))
+    labels: frozenset[str] = frozenset()
+    fleet: Fleet = field(default_factory=Fleet)
 
     def lacks(self, requester: CredentialRequester, agent: str | None = None) -> Lacks:
-        """Return a function that lists the credentials, models, agents and addresses a pack needs and lacks.
+        """Return what packs need and lack: credentials, models, agents, addresses and labels.
 
         Args:
             requester: For whom the pack would run.
@@ -102,11 +109,28 @@ class Resources:
         def of(pack: Pack) -> list[Requirement]:
             if isinstance(pack, AgentPack):
                 return self.agents.lacks(pack.agent, agent, self.vault, requester)
-            roles = [need.role for need in pack.models if need.required]
-            missing = [(role, self.gateway.missing(role)) for role in roles]
-            models = [Requirement.of("model", role, lack) for role, lack in missing if lack]
             agents = self.agents.lacks_any() if pack.uses_agent else []
-            addresses = missing_addresses(pack, self.service_urls)
-            return [*addresses, *self.vault.lacks(pack, requester), *models, *agents]
+            return [*self._settings(pack), *self.vault.lacks(pack, requester), *self._models(pack), *agents]
 
-        return of
+        def needs(pack: Pack) -> frozenset[str] | None:
+            if not isinstance(pack, AgentPack):
+                return pack_needs(pack)
+            selected = self.agents.select(pack.agent, agent)  # the profile is chosen here, whoever uses it
+            return frozenset({agent_need(selected.profile)}) if isinstance(selected, Selection) else None
+
+        return Lacks(of, self.fleet, needs)
+
+    def offered_by(self, pack: Pack) -> frozenset[str]:
+        """Return what a pack needs of a worker and this one has, agents excepted."""
+        lacked = {as_need(service.name) for service, _ in missing_services(pack, PROBES)}
+        lacked.update(as_need(lack.name) for lack in self._settings(pack))
+        lacked.update(model_need(lack.name) for lack in self._models(pack))
+        return pack_needs(pack) - lacked - {ANY_AGENT_NEED}
+
+    def _settings(self, pack: Pack) -> list[Requirement]:
+        return missing_settings(pack, self.service_urls, self.labels)
+
+    def _models(self, pack: Pack) -> list[Requirement]:
+        roles = [need.role for need in pack.models if need.required]
+        missing = [(role, self.gateway.missing(role)) for role in roles]
+        return [Requirement.of("model", role, lack) for role, lack in missing if lack]

@@ -18,16 +18,18 @@ from runner.definitions.definition_cache import definitions
 from runner.failures import Failure, FailureCode
 from runner.resuming.sessions import Sessions
 from runner.running.attempts import STOPPED, run_attempt
-from runner.running.claimed_run import ClaimedRun, PreparedStep, RefusedStep
+from runner.running.claimed_run import ClaimedRun, LackedStep, PreparedStep, RefusedStep
 from runner.running.claiming import FirstStep, RunClaim, RunClaimer
 from runner.running.heartbeat import CANCELLED, Heartbeat
 from runner.running.loop_watch import LoopWatch
 from runner.running.next_step import StepPreparer
+from runner.running.offers import WorkerOffers
 from runner.running.outcome import check_lost_attempt, check_lost_start, decide_next, failure_json
 from runner.running.run_log import RunLog, log_cancelled
 from store.database.errors import StoreClosedError, StoreError
 from store.database.wakes import EVERYTHING, Topic
 from store.runs.claimed_run import fail_run, release
+from store.runs.needs import needs_of, needs_text
 from store.runs.sessions import end_sessions_of_run
 from store.runs.settle import fail_step, finish_run, settle, start_attempt
 from store.runs.unit_types import Fail, Fence, LostLeaseError, NotClaimed, Refusal, Settled
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from runner.definitions.compiled import CompiledPipeline
     from runner.running.dispatcher import Dispatcher
     from runner.running.executor import Attempt
+    from runner.running.offers import PackNeeds
     from runner.running.resources import Resources
     from store.database.dialects import Connection
     from store.runs.unit_types import Claim, Spent
@@ -59,14 +62,18 @@ class Worker:
 
     Attributes:
         claimer: Claims runs for this worker, in units of work.
+        offers: What its runs may need.
     """
 
-    def __init__(self, resources: Resources, dispatcher: Dispatcher, identity: WorkerIdentity) -> None:
+    def __init__(
+        self, resources: Resources, dispatcher: Dispatcher, identity: WorkerIdentity, needs: PackNeeds
+    ) -> None:
         self._resources = resources
         self._store = resources.store
         self._dispatcher = dispatcher
-        self._preparer = StepPreparer(resources)
-        self.claimer = RunClaimer(self._preparer, resources.limits, identity.id)
+        self.offers = WorkerOffers(resources)
+        self._preparer = StepPreparer(resources, needs, self.offers)
+        self.claimer = RunClaimer(self._preparer, resources.limits, identity.id, self.offers)
         self._sessions = Sessions(resources)
         self._advancing: set[str] = set()
         self._cancelled: set[str] = set()  # runs cancelled while they are being claimed
@@ -79,7 +86,12 @@ class Worker:
         self._idle = asyncio.Event()
         self._idle.set()
         self._heartbeat = Heartbeat(
-            resources.store, identity, resources.limits.lease_seconds, active=self._active, advancing=self._advancing
+            resources.store,
+            identity,
+            self.offers,
+            resources.limits.lease_seconds,
+            active=self._active,
+            advancing=self._advancing,
         )
         self._loop_watch = LoopWatch(self.attempts)
         self._store.wakes.listen(Topic.RUN_CANCELLING, self._cancelling)
@@ -282,6 +294,10 @@ class Worker:
             )
         if isinstance(current, RefusedStep):
             return await self._refuse_first(run, current)
+        if isinstance(current, LackedStep):
+            # Both what was recorded and what is found here: workers that disagree would hand it over for ever.
+            needs = needs_text(needs_of(run.needs) | current.needs)
+            return await self._store.write_few(release, run.fence, None, current.reason, needs=needs)
         started = await self._store.write_few(start_attempt, run.fence, current.start, run.states[current.step.key])
         return current, started
 

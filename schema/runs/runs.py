@@ -12,6 +12,7 @@ from resolvers.records import RunRecord
 from resolvers.runs.resuming import preview_rerun, preview_resume
 from resolvers.runs.runs import RunAction, queue_message, run_actions
 from resolvers.runs.target import DefinitionChoice
+from runner.packs.fleet import worker_with
 from schema.artifacts.lists import ArtifactConnection, artifact_page
 from schema.base.context import Info
 from schema.base.cursors import EVENTS
@@ -126,6 +127,9 @@ class Run(Node):
             return await retry_wait(info, waiting)
         if self.state is not RunState.QUEUED:
             return None
+        if lacked := info.context.context.services.engine.resources.fleet.lacked(self.record.needs):
+            message = f"waits for {worker_with(lacked)}"
+            return Wait(reason=WaitReason.WORKER, message=message, until=None)
         place = await info.context.loaders.queue_place.load(self.record.id)
         return Wait(reason=WaitReason.SLOT, message=queue_message(place), until=None)
 

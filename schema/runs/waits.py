@@ -11,6 +11,7 @@ class WaitReason(Enum):
     SLOT = strawberry.enum_value(
         "slot", description="A free worker, or a free slot within the caller's limit of concurrent runs."
     )
+    WORKER = strawberry.enum_value("worker", description="A worker that has what the next step needs; none is alive.")
     START_TIME = strawberry.enum_value("start_time", description="The start time that was asked for.")
     RETRY = strawberry.enum_value("retry", description="The delay before the next attempt.")
 

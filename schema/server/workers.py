@@ -24,6 +24,10 @@ class Worker:
     alive: bool = strawberry.field(
         description="Whether the worker was seen within a lease. Other workers take over the runs of one that was not."
     )
+    offers: list[str] = strawberry.field(
+        description="What the steps it executes may need, such as `chromium`, `pack:garden.water@1` or `@` with its "
+        "machine. Empty with SQLite, whose only worker executes all."
+    )
     lanes: int = strawberry.field(description="Maximum number of runs it executes at once.")
     running: int = strawberry.field(description="Number of runs it holds.")
 
@@ -36,6 +40,7 @@ class Worker:
             started_at=record.started_at,
             last_seen_at=record.seen_at,
             alive=record.alive,
+            offers=sorted(record.offers),
             lanes=record.lanes,
             running=record.running,
         )

@@ -13,6 +13,7 @@ from store.runs.admission import admit_waiting
 from store.runs.claimed_run import UNCOUNT_ATTEMPT
 from store.runs.ending import LEAVE_ATTEMPT, LOCK_RUN, RUNNING_ATTEMPT, end_cancelled
 from store.runs.ledger import Ledger
+from store.runs.needs import needs_of, serves
 from store.runs.unit_types import Claim, ClaimedStep, NotClaimed, Refusal
 from store.states import FINAL_RUN_STATES, AttemptState, EventType, RunState, StepState, require_run_transition
 
@@ -72,24 +73,24 @@ _ABANDON = Sql(
 )
 # Reads admitted runs alone, however many wait. Runs of a dead worker get the same urgency as abandoned ones
 # (`_ABANDON`): no worker is left to set their priority.
-_DUE = Sql(
-    """
+_DUE_TEXT = """
     SELECT id, CASE WHEN state IN ('running', 'cancelling') THEN -10 ELSE priority END AS urgency
     FROM run
-    WHERE admitted AND (state = 'queued' OR lease_until IS NULL OR lease_until < :now)
+    WHERE admitted AND (state = 'queued' OR lease_until IS NULL OR lease_until < :now) {served}
     ORDER BY urgency, id LIMIT :limit
     """
-)
-_WAITING = Sql(
-    """
+_WAITING_TEXT = """
     SELECT id, not_before,
         CASE WHEN not_before > :now THEN (
             SELECT attempt.ended_at FROM run_step AS step JOIN attempt ON attempt.id = step.attempt_id
             WHERE step.run_id = run.id AND step.state = 'waiting'
         ) END AS waits_since
-    FROM run WHERE not_before IS NOT NULL ORDER BY not_before LIMIT :limit
+    FROM run WHERE not_before IS NOT NULL {served} ORDER BY not_before LIMIT :limit
     """
-)
+_DUE, _WAITING = (Sql(text.format(served="")) for text in (_DUE_TEXT, _WAITING_TEXT))
+# Any worker ends a cancelled run whose owner is gone.
+_SERVED = f"AND (state = 'cancelling' OR {serves(':offers', 'needs')})"
+_SERVED_DUE, _SERVED_WAITING = (Sql(text.format(served=_SERVED)) for text in (_DUE_TEXT, _WAITING_TEXT))
 
 
 # After the clock was set back, the lease of a lost worker would hold its run until the clock catches up. A living
@@ -109,8 +110,11 @@ def claim(
     owner: str,
     lease_seconds: float,
     waited_for: datetime | None = None,
+    offers: frozenset[str] | None = None,
 ) -> Claim | NotClaimed:
-    """Claim a run if it is admitted and no worker holds it.
+    """Claim a run if it is admitted, no worker holds it, and this worker offers what its next step needs.
+
+    `offers` is what the worker offers; None if it serves every run.
 
     A waiting run whose time has come is admitted here if its caller has a free slot; otherwise it is queued.
 
@@ -140,6 +144,8 @@ def claim(
         return NotClaimed(Refusal.ENDED, caller_id)
     if not_before is not None and not_before > now and not_before != waited_for:
         return NotClaimed(Refusal.LATER, caller_id, (not_before - now).total_seconds(), not_before)
+    if offers is not None and not needs_of(row.needs) <= offers:
+        return NotClaimed(Refusal.LACKS, caller_id)
     if not row.admitted:
         if state is RunState.WAITING and not admit_waiting(conn, caller_id, run_id):
             _queue(conn, run_id, now, row.next_seq)
@@ -193,6 +199,7 @@ def claim(
         lost_attempt=lost.attempt_id if lost else None,
         lost_in_row=lost_in_row,
         next_seq=row.next_seq + count,
+        needs=row.needs,
     )
 
 
@@ -238,6 +245,7 @@ def _claimed(
     lost_attempt: str | None,
     lost_in_row: int,
     next_seq: int,
+    needs: str,
 ) -> Claim:
     row = conn.one(_CLAIMED_RUN, {"id": run_id})
     assert row is not None, "the run was locked above"
@@ -264,6 +272,7 @@ def _claimed(
         lost_in_row=lost_in_row,
         now=now,
         next_seq=next_seq,
+        needs=needs,
     )
 
 
@@ -323,18 +332,22 @@ class Due:
     not_before: datetime | None = None
 
 
-def due(conn: Connection, lease_seconds: float, *, limit: int = 5_000) -> list[Due]:
+def due(conn: Connection, lease_seconds: float, *, offers: str = "", limit: int = 5_000) -> list[Due]:
     """List admitted runs that no living worker holds, most urgent first, then those that wait, the soonest first.
 
-    Works from the store alone.
+    Works from the store alone. On a shared database only those are listed whose needs are in `offers`, which has the
+    form of `store.runs.needs`.
     After the clock was set back, a run waits at most the length of its wait, and a lost worker holds its runs at most
     the length of a lease.
     """
     now = conn.now()
     conn.run(_CUT_LEASES, {"longest": conn.later(lease_seconds)})
-    span = {"now": now, "limit": limit}
-    found = [Due(row.id, row.urgency) for row in conn.all(_DUE, span)]
-    for row in conn.all(_WAITING, span):
+    span: dict[str, object] = {"now": now, "limit": limit}
+    if conn.shared:
+        span["offers"] = offers
+    ready, waiting = (_SERVED_DUE, _SERVED_WAITING) if conn.shared else (_DUE, _WAITING)
+    found = [Due(row.id, row.urgency) for row in conn.all(ready, span)]
+    for row in conn.all(waiting, span):
         not_before, waits_since = some_instant(row.not_before), instant(row.waits_since)
         seconds = (not_before - now).total_seconds()
         if waits_since is not None:

@@ -9,12 +9,20 @@ from store.runs.admission import UNDER_WAY, offer
 from store.runs.ending import END_ATTEMPT, close_steps, end_early, end_run, record_spent
 from store.runs.fence import fenced
 from store.runs.unit_types import Fail, Fence, Settled
-from store.states import AttemptState, EventType, RunState, StepState, require_step_transition
+from store.states import (
+    AttemptState,
+    EventType,
+    RunState,
+    StepState,
+    require_run_transition,
+    require_step_transition,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from store.database.dialects import Connection
+    from store.runs.ledger import Ledger
     from store.runs.unit_types import Spent
 
 _STEP_STATE = Sql("SELECT state FROM run_step WHERE id = :id")
@@ -29,6 +37,7 @@ _RELEASE_RUN = Sql(
     WHERE id = :id
     """
 )
+_SET_NEEDS = Sql("UPDATE run SET needs = :needs WHERE id = :id")
 # An attempt that the server cut short does not use up one of the step's retries.
 UNCOUNT_ATTEMPT = Sql("UPDATE run_step SET stretch_attempts = stretch_attempts - 1 WHERE id = :id")
 _PROGRESS_STEP = Sql("UPDATE run_step SET progress = :fraction, milestones = :milestones WHERE id = :id")
@@ -72,12 +81,18 @@ def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str)
 
 
 def release(
-    conn: Connection, fence: Fence, attempt: tuple[str, str] | None, reason: str, spent: Spent | None = None
+    conn: Connection,
+    fence: Fence,
+    attempt: tuple[str, str] | None,
+    reason: str,
+    spent: Spent | None = None,
+    *,
+    needs: str | None = None,
 ) -> Settled:
     """Return a run to the front of the queue and offer it; an attempt in progress becomes `lost` and its step pending.
 
-    `attempt` is the step id and attempt id of the attempt in progress, if any, and `spent` what its models cost. A
-    cancelled run ends instead.
+    `attempt` is the step id and attempt id of the attempt in progress, if any, and `spent` what its models cost.
+    `needs` replaces what the next step needs. A cancelled run ends instead.
 
     Raises:
         LostLeaseError: another worker owns the run.
@@ -99,11 +114,24 @@ def release(
         conn.run(_RELEASE_STEP, {"id": step_id})
         conn.run(UNCOUNT_ATTEMPT, {"id": step_id})
         ledger.step(step_id, StepState.RUNNING, StepState.PENDING, reason)
-    conn.run(_RELEASE_RUN, {"id": fence.run_id, "now": now})
-    ledger.run(run.state, RunState.QUEUED, reason)
+    set_needs(conn, fence.run_id, needs)
+    requeue(conn, ledger, fence.run_id, run.state, reason)
     ledger.write()
-    offer(conn, fence.run_id, UNDER_WAY)
     return Settled(RunState.QUEUED)
+
+
+def set_needs(conn: Connection, run_id: str, needs: str | None) -> None:
+    """Record what the next step of a run needs; None if it is what is recorded."""
+    if needs is not None:
+        conn.run(_SET_NEEDS, {"id": run_id, "needs": needs})
+
+
+def requeue(conn: Connection, ledger: Ledger, run_id: str, state: RunState, reason: str) -> None:
+    """Give a run back, with its slot, and offer it to all workers; `ledger` is not written here."""
+    require_run_transition(state, RunState.QUEUED)
+    conn.run(_RELEASE_RUN, {"id": run_id, "now": ledger.stamp})
+    ledger.run(state, RunState.QUEUED, reason)
+    offer(conn, run_id, UNDER_WAY)
 
 
 def record_progress(

@@ -33,7 +33,8 @@ _RESUME_RUN = Sql(
         cancel_reason = NULL, deadline_at = NULL, idle_since = :now, not_before = NULL, lost_in_row = 0, priority = -10,
         resume_count = resume_count + 1, inputs = coalesce(:inputs, inputs),
         inputs_digest = coalesce(:inputs_digest, inputs_digest), version_id = coalesce(:version_id, version_id),
-        title = coalesce(:title, title), search_text = coalesce(:search_text, search_text), progress = :progress
+        title = coalesce(:title, title), search_text = coalesce(:search_text, search_text),
+        progress = :progress, needs = :needs
     WHERE id = :id
     """
 )
@@ -128,6 +129,7 @@ def resume(conn: Connection, change: Resume, *, queue_limit: int) -> None:
             "inputs_digest": change.inputs_digest,
             "title": change.title,
             "search_text": change.search_text,
+            "needs": change.needs,
             "version_id": change.version_id,
             "progress": kept / total if total else 0.0,
         },

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LOCK_RUN = Sql(
     """
     SELECT state, caller_id, lease_until, not_before, idle_since, deadline_at, deadline_seconds, cancel_requested,
-        epoch, next_seq, lost_in_row, owner, last_owner, resume_count, admitted
+        epoch, next_seq, lost_in_row, owner, last_owner, resume_count, admitted, needs
     FROM run WHERE id = :id FOR UPDATE
     """
 )

@@ -74,6 +74,7 @@ class RunRecord(NamedTuple):
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
+    needs: str
 
 
 class RunPayload(NamedTuple):

@@ -52,7 +52,7 @@ _END_EXPIRED = Sql(
         ORDER BY session.id LIMIT :limit
     ) RETURNING id"""
 )
-_LIVE = Sql("SELECT id FROM session WHERE run_id = :run_id AND machine = :machine AND ended_at IS NULL")
+_LIVE = Sql("SELECT id, machine FROM session WHERE run_id = :run_id AND ended_at IS NULL")
 _COLUMNS = columns_of(SESSION, SessionRecord)
 
 
@@ -82,9 +82,9 @@ def end_expired_sessions(conn: Connection, machine: str, *, idle_seconds: float,
     return frozenset(row.id for row in conn.all(_END_EXPIRED, idle))
 
 
-async def live_sessions(store: Store, run_id: str, machine: str) -> frozenset[str]:
-    """List ids of a run's sessions that this machine can still use according to the rows."""
-    return frozenset(row.id for row in await store.rows(_LIVE, {"run_id": run_id, "machine": machine}))
+async def live_sessions(store: Store, run_id: str) -> dict[str, str]:
+    """List the ids of a run's sessions that have not ended, with the machine each belongs to."""
+    return {row.id: row.machine for row in await store.rows(_LIVE, {"run_id": run_id})}
 
 
 async def find_sessions(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, SessionRecord]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from store.database.dialects import Sql
 from store.files.blob_rows import record_blob
 from store.runs.admission import admit_next
+from store.runs.claimed_run import requeue, set_needs
 from store.runs.ending import END_ATTEMPT, end_early, end_run, record_spent
 from store.runs.fence import fenced
 from store.runs.unit_types import (
@@ -17,6 +18,7 @@ from store.runs.unit_types import (
     FailNext,
     Fence,
     GoOn,
+    HandOver,
     LostLeaseError,
     Pause,
     Settled,
@@ -108,7 +110,7 @@ _RECORD_AGENT = Sql("UPDATE attempt SET isolation = :isolation, receipt = :recei
 _EXPIRE_ARTIFACTS = Sql("UPDATE artifact SET expires_at = :at WHERE run_id = :id AND erased_at IS NULL AND NOT pinned")
 
 _DAY_SECONDS = 24 * 3600
-_GOES_ON = (GoOn, Pause)
+_GOES_ON = (GoOn, Pause, HandOver)
 _STEP_STATES = {
     state: StepState(state.value) for state in (AttemptState.SUCCEEDED, AttemptState.FAILED, AttemptState.CANCELLED)
 }
@@ -135,7 +137,7 @@ def settle(
     conn: Connection,
     fence: Fence,
     end: AttemptEnd,
-    then: GoOn | Pause | Succeed | Fail | FailNext | Wait,
+    then: GoOn | Pause | HandOver | Succeed | Fail | FailNext | Wait,
     *,
     artifact_days: float,
 ) -> Settled:
@@ -172,11 +174,17 @@ def settle(
     if (ended := end_early(conn, fence, run, heeds_deadline=following is not Fail)) is not None:
         return ended
     match then:
-        case GoOn(start, before):
+        case GoOn(start, before, _, needs):
             _begin(conn, ledger, fence, start, before)
+            set_needs(conn, fence.run_id, needs)
             outcome = _STARTED
-        case Pause():
+        case Pause(_, needs):
+            set_needs(conn, fence.run_id, needs)
             outcome = Settled(RunState.RUNNING)
+        case HandOver(_, needs, reason):
+            set_needs(conn, fence.run_id, needs)
+            requeue(conn, ledger, fence.run_id, state, reason)
+            outcome = Settled(RunState.QUEUED)
         case Wait(seconds, reason):
             require_run_transition(state, RunState.WAITING)
             left = conn.one(_WAIT_RUN, {"id": fence.run_id, "until": conn.later(seconds)})

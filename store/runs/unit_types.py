@@ -175,6 +175,7 @@ class Claim(NamedTuple):
         lost_in_row: Times in a row that its process was lost with an attempt, or while it started one.
         now: The store's clock at the claim; deadlines and waits use it, not the worker's clock.
         next_seq: Number of the run's next event.
+        needs: What the run's next step needs, as `store.runs.needs` writes it.
     """
 
     run_id: str
@@ -199,6 +200,7 @@ class Claim(NamedTuple):
     lost_in_row: int
     now: datetime
     next_seq: int
+    needs: str
 
 
 class Refusal(StrEnum):
@@ -208,6 +210,7 @@ class Refusal(StrEnum):
     HELD = "held"  # by a worker whose lease is good
     LATER = "later"  # its retry wait is not over
     NOT_ADMITTED = "not_admitted"  # its caller has no free slot; the unit that frees one offers it
+    LACKS = "lacks"  # the worker does not offer what the next step needs
     ENDED = "ended"  # a cancelled run whose owner is gone: it was ended here
 
 
@@ -301,18 +304,37 @@ class GoOn(NamedTuple):
 
     Attributes:
         before: State the next step is in now.
+        needs: What that step needs; None if the step before needed the same.
     """
 
     start: AttemptStart
     before: StepState
     progress: float
+    needs: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """After a settled attempt: hold the fence and start nothing yet (at-most-once steps start by themselves)."""
+class Pause(NamedTuple):
+    """After a settled attempt: hold the fence and start nothing yet (at-most-once steps start by themselves).
+
+    Attributes:
+        needs: What the next step needs; None if the step before needed the same.
+    """
 
     progress: float
+    needs: str | None = None
+
+
+class HandOver(NamedTuple):
+    """After a settled attempt: other workers may claim the run, because this one lacks what the next step needs.
+
+    Attributes:
+        needs: What that step needs.
+        reason: Why, for the event.
+    """
+
+    progress: float
+    needs: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,6 +415,7 @@ class Resume:
         title: The run's title, if it changes.
         search_text: The run's search text, if it changes.
         version_id: The version to continue with, if it changes.
+        needs: What the first step that runs needs.
         added_steps: Steps of that version that the run has no row for yet.
         retired_steps: Ids of steps that are not in that version; their attempts stay.
         moved_steps: The kept steps as that version has them, by step id.
@@ -406,6 +429,7 @@ class Resume:
     title: str | None = None
     search_text: str | None = None
     version_id: str | None = None
+    needs: str = ""
     added_steps: tuple[NewStep, ...] = ()
     retired_steps: tuple[str, ...] = ()
     moved_steps: Mapping[str, NewStep] = field(default_factory=dict)

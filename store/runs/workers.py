@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from store.database.dialects import Sql, by_name, some_instant
+from store.database.dialects import Sql, by_name, instant, some_instant
 from store.database.lookups import Lookup, of_run
 from store.models.runs import RUN_EVENT
 from store.runs.claim import renew
+from store.runs.needs import MACHINE, needs_of, needs_text
 from store.states import RunState
 
 if TYPE_CHECKING:
@@ -37,11 +38,19 @@ _SIGN_OF_LIFE = Sql(
 # Skips what another worker is writing or deleting: two of them could otherwise wait for each other.
 _FORGET = Sql("DELETE FROM worker WHERE id IN (SELECT id FROM worker WHERE seen_at < :before FOR UPDATE SKIP LOCKED)")
 _FORGET_OTHERS = Sql("DELETE FROM worker WHERE id <> :id")
+_LIVING_OFFERS = Sql("SELECT DISTINCT offers FROM worker WHERE seen_at > :after")
+_BOUND = Sql(
+    """
+    SELECT id, needs, coalesce(idle_since, lease_until) AS since FROM run
+    WHERE admitted AND needs LIKE '%@%' AND (state = 'queued' OR lease_until IS NULL OR lease_until < :now)
+    """
+)
+_UNBIND = Sql("UPDATE run SET needs = :needs WHERE id = :id AND needs = :before")
 _REMOVE = Sql("DELETE FROM worker WHERE id = :id")
 # The index of states finds the held runs, which are few.
 _WORKERS = Sql(
     """
-    SELECT worker.id, worker.machine, worker.release, worker.lanes, worker.started_at, worker.seen_at,
+    SELECT worker.id, worker.machine, worker.release, worker.lanes, worker.offers, worker.started_at, worker.seen_at,
         clock_timestamp() AS now, coalesce(held.runs, 0) AS running
     FROM worker LEFT JOIN (
         SELECT owner, count(*) AS runs FROM run WHERE state IN ('running', 'cancelling') GROUP BY owner
@@ -73,6 +82,7 @@ class WorkerRecord:
     """A worker and its last sign of life.
 
     Attributes:
+        offers: What the steps it executes may need; empty with SQLite.
         running: How many runs it holds.
         alive: Whether it was seen within a lease.
         unseen_seconds: Time since it was seen, by the database's clock.
@@ -82,6 +92,7 @@ class WorkerRecord:
     machine: str
     release: str
     lanes: int
+    offers: frozenset[str]
     started_at: datetime
     seen_at: datetime
     running: int
@@ -129,6 +140,24 @@ def sign_of_life(
     return held
 
 
+def meet(conn: Connection, lease_seconds: float, session_wait_seconds: float) -> list[frozenset[str]]:
+    """Return what each living worker offers, equal ones once.
+
+    Also lets runs leave a machine without a living worker after they waited `session_wait_seconds` for it. The worker
+    that claims one finds its session missing and makes it again, if the steps allow that.
+    """
+    now = conn.now()
+    after = conn.bindable(now - timedelta(seconds=lease_seconds))
+    living = [needs_of(row.offers) for row in conn.all(_LIVING_OFFERS, {"after": after})]
+    for row in conn.all(_BOUND, {"now": now}):
+        needs = needs_of(row.needs)
+        gone = {need for need in needs if need.startswith(MACHINE) and not any(need in offers for offers in living)}
+        since = instant(row.since)
+        if gone and since is not None and (now - since).total_seconds() >= session_wait_seconds:
+            conn.run(_UNBIND, {"id": row.id, "before": row.needs, "needs": needs_text(needs - gone)})
+    return living
+
+
 def remove_worker(conn: Connection, worker_id: str) -> None:
     """Remove the row of a worker that stops."""
     conn.run(_REMOVE, {"id": worker_id})
@@ -141,8 +170,8 @@ async def list_workers(store: Store, lease_seconds: float) -> list[WorkerRecord]
         values = by_name(row)
         now, seen_at = some_instant(values.pop("now")), some_instant(row.seen_at)
         unseen = max(0.0, (now - seen_at).total_seconds())
-        instants = {"started_at": some_instant(row.started_at), "seen_at": seen_at}
-        found.append(WorkerRecord(**values | instants, alive=unseen <= lease_seconds, unseen_seconds=unseen))
+        decoded = {"started_at": some_instant(row.started_at), "seen_at": seen_at, "offers": needs_of(row.offers)}
+        found.append(WorkerRecord(**values | decoded, alive=unseen <= lease_seconds, unseen_seconds=unseen))
     return found
 
 

@@ -11,7 +11,7 @@ import json
 import signal
 import tempfile
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -57,12 +57,17 @@ _numbers = itertools.count(1)
 
 @dataclass
 class Two:
-    """Two servers, a database, and the calls their packs make."""
+    """Two servers, a database, and the calls their packs make.
+
+    Attributes:
+        paths: The pack folders of each server, if they differ.
+    """
 
     fleet: Fleet
     calls: Calls
     database: str
     servers: dict[str, RealServer]
+    paths: dict[str, str] = field(default_factory=dict)
 
     @property
     def a(self) -> RealServer:
@@ -85,7 +90,8 @@ class Two:
         for name in ("a", "b"):
             server = self.servers.get(name)
             if server is None or server.process.returncode is not None:
-                self.servers[name] = await self.fleet.up(name)
+                paths = {"pack_path": self.paths[name]} if self.paths else {}
+                self.servers[name] = await self.fleet.up(name, **paths)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -99,6 +105,7 @@ async def pair(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Two]:
                 lease_seconds=LEASE_SECONDS,
                 rescue_seconds=RESCUE_SECONDS,
                 caller_concurrent_runs=CALLER_LIMIT,
+                session_wait_seconds=0,
                 shutdown_grace_seconds=0.2,
             )
             two = Two(fleet, calls, url, {})

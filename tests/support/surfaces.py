@@ -142,7 +142,7 @@ ANSWERS = {
     "server": "version accepting queuedRuns runningRuns health { name ok } runLimits { concurrentRuns steps }",
     "settings": "name value source",
     "set_admission": "server { admissionPause { at by reason } }",
-    "workers": "name machine release startedAt lastSeenAt alive lanes running",
+    "workers": "name machine release startedAt lastSeenAt alive offers lanes running",
 }
 #: Root fields that are not named after their operation.
 _FIELDS = {

@@ -78,8 +78,7 @@ async def test_a_session_is_live_on_its_machine_until_it_ends(store: Store):
     run_id = await run(store, ada.id, state="running")
     for name in ("sess_1", "sess_2"):
         await store.write(start_session, session_id=name, run_id=run_id, step_id="s", machine="here")
-    assert await live_sessions(store, run_id, "here") == {"sess_1", "sess_2"}
-    assert await live_sessions(store, run_id, "elsewhere") == frozenset()
+    assert await live_sessions(store, run_id) == {"sess_1": "here", "sess_2": "here"}
     assert await store.write(touch_session, "sess_1")
     end = Sql("UPDATE session SET ended_at = last_used_at WHERE id = 'sess_1'")
     await store.write(lambda conn: conn.run(end))
@@ -112,7 +111,7 @@ async def test_sessions_expire_when_their_run_is_over_and_idle(
     await store.write(lambda conn: conn.run(used, {"at": now - timedelta(minutes=used_minutes_ago)}))
     assert await store.write(end_expired_sessions, "elsewhere", idle_seconds=900) == frozenset()
     assert await store.write(end_expired_sessions, "here", idle_seconds=900) == ({"sess_1"} if expired else set())
-    assert await live_sessions(store, run_id, "here") == (set() if expired else {"sess_1"})
+    assert await live_sessions(store, run_id) == ({} if expired else {"sess_1": "here"})
 
 
 # ------------------------------------------------------------------------------------------------ cache

@@ -33,9 +33,19 @@ class SlowStore:
         """The removal of the worker that stops."""
 
 
+class Offers:
+    """Offers nothing."""
+
+    text = ""
+
+    def refresh(self) -> None:
+        """Finds nothing."""
+
+
 async def test_leases_are_renewed_again_by_a_store_that_is_slow_after_it_was_away():
     store = SlowStore()
-    heartbeat = Heartbeat(store, WORKER, LEASE_SECONDS, active={}, advancing=set())  # type: ignore[arg-type]
+    offers = Offers()
+    heartbeat = Heartbeat(store, WORKER, offers, LEASE_SECONDS, active={}, advancing=set())  # type: ignore[arg-type]
     await heartbeat.start()
     try:
         await eventually(lambda: store.renewed > 1, seconds=20)

@@ -176,7 +176,9 @@ export type WaitReason =
   /** A free worker, or a free slot within the caller's limit of concurrent runs. */
   | 'SLOT'
   /** The start time that was asked for. */
-  | 'START_TIME';
+  | 'START_TIME'
+  /** A worker that has what the next step needs; none is alive. */
+  | 'WORKER';
 
 export type HomeQueryVariables = Exact<{ [key: string]: never; }>;
 

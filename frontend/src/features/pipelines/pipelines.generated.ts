@@ -221,7 +221,9 @@ export type WaitReason =
   /** A free worker, or a free slot within the caller's limit of concurrent runs. */
   | 'SLOT'
   /** The start time that was asked for. */
-  | 'START_TIME';
+  | 'START_TIME'
+  /** A worker that has what the next step needs; none is alive. */
+  | 'WORKER';
 
 export type PipelineHeadFragment = { id: string, key: string, name: string, description: string, builtin: boolean, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string>, practice: boolean }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null }, steps: Array<
     | { candidates: Array<string>, key: string, position: number }

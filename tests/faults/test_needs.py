@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.timeout(300),
 ]
 
-LEASE_SECONDS, RESCUE_SECONDS, SESSION_WAIT_SECONDS = 4, 0.25, 2
+LEASE_SECONDS, RESCUE_SECONDS, SESSION_WAIT_SECONDS = 4, 0.25, 15
 RUNS = 60
 
 #: Server b alone has the renderer, and the second major version.

@@ -118,7 +118,14 @@ FINAL_RUN_STATES = frozenset({RunState.SUCCEEDED, RunState.FAILED, RunState.CANC
 HELD_RUN_STATES = frozenset({RunState.RUNNING, RunState.CANCELLING})
 
 RUN_TRANSITIONS: dict[RunState, frozenset[RunState]] = {
-    RunState.QUEUED: frozenset({RunState.RUNNING, RunState.CANCELLED, RunState.FAILED}),
+    RunState.QUEUED: frozenset(
+        {
+            RunState.RUNNING,
+            RunState.WAITING,  # no living worker has what its next step needs
+            RunState.CANCELLED,
+            RunState.FAILED,
+        }
+    ),
     RunState.RUNNING: frozenset(
         {
             RunState.QUEUED,  # released by a server that shuts down
@@ -132,7 +139,7 @@ RUN_TRANSITIONS: dict[RunState, frozenset[RunState]] = {
     RunState.WAITING: frozenset(
         {
             RunState.RUNNING,
-            RunState.QUEUED,  # its wait is over, and its caller has no free slot
+            RunState.QUEUED,  # its wait is over, and its caller has no free slot; or a worker serves it again
             RunState.CANCELLED,
             RunState.FAILED,
         }

@@ -14,7 +14,7 @@ from store.database.errors import StoreClosedError, StoreError
 from store.database.essential_tasks import EssentialTask
 from store.runs.admission import readmit, set_caller_limit, uneven_callers
 from store.runs.claim import due, release_leases
-from store.runs.workers import meet
+from store.runs.serving import living_offers, match_workers
 
 if TYPE_CHECKING:
     from runner.running.dispatcher import Dispatcher
@@ -60,7 +60,8 @@ class Rescue:
         """
         if self._store.shared:
             limits = self._limits
-            self._fleet.update(await self._store.write(meet, limits.lease_seconds, limits.session_wait_seconds))
+            self._fleet.update(await self._store.write(living_offers, limits.lease_seconds))
+            await self._store.write(match_workers, limits.lease_seconds, limits.session_wait_seconds)
         for caller_id in await self._store.write(uneven_callers):
             await self._store.write(readmit, caller_id)
         self._dispatcher.offer(await self._store.write(due, self._limits.lease_seconds, offers=self._offers.text))

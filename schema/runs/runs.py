@@ -117,6 +117,10 @@ class Run(Node):
 
     @strawberry.field(description="What the run is waiting for. Null unless it is QUEUED or WAITING.")
     async def wait(self, info: Info) -> Wait | None:
+        if self.state in {RunState.QUEUED, RunState.WAITING} and self.record.not_before is None:
+            lacked = info.context.context.services.engine.resources.fleet.lacked(self.record.needs)
+            if lacked:
+                return Wait(reason=WaitReason.WORKER, message=f"waits for {worker_with(lacked)}", until=None)
         if self.state is RunState.WAITING:
             steps = await info.context.loaders.steps.load(self.record.id)
             waiting = next((step for step in steps if step.state is StepState.WAITING), None)
@@ -127,9 +131,6 @@ class Run(Node):
             return await retry_wait(info, waiting)
         if self.state is not RunState.QUEUED:
             return None
-        if lacked := info.context.context.services.engine.resources.fleet.lacked(self.record.needs):
-            message = f"waits for {worker_with(lacked)}"
-            return Wait(reason=WaitReason.WORKER, message=message, until=None)
         place = await info.context.loaders.queue_place.load(self.record.id)
         return Wait(reason=WaitReason.SLOT, message=queue_message(place), until=None)
 

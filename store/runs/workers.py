@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from store.database.dialects import Sql, by_name, instant, some_instant
+from store.database.dialects import Sql, by_name, some_instant
 from store.database.lookups import Lookup, of_run
 from store.models.runs import RUN_EVENT
 from store.runs.claim import renew
-from store.runs.needs import MACHINE, needs_of, needs_text
+from store.runs.needs import needs_of
 from store.states import RunState
 
 if TYPE_CHECKING:
@@ -38,14 +38,6 @@ _SIGN_OF_LIFE = Sql(
 # Skips what another worker is writing or deleting: two of them could otherwise wait for each other.
 _FORGET = Sql("DELETE FROM worker WHERE id IN (SELECT id FROM worker WHERE seen_at < :before FOR UPDATE SKIP LOCKED)")
 _FORGET_OTHERS = Sql("DELETE FROM worker WHERE id <> :id")
-_LIVING_OFFERS = Sql("SELECT DISTINCT offers FROM worker WHERE seen_at > :after")
-_BOUND = Sql(
-    """
-    SELECT id, needs, coalesce(idle_since, lease_until) AS since FROM run
-    WHERE admitted AND needs LIKE '%@%' AND (state = 'queued' OR lease_until IS NULL OR lease_until < :now)
-    """
-)
-_UNBIND = Sql("UPDATE run SET needs = :needs WHERE id = :id AND needs = :before")
 _REMOVE = Sql("DELETE FROM worker WHERE id = :id")
 # The index of states finds the held runs, which are few.
 _WORKERS = Sql(
@@ -138,24 +130,6 @@ def sign_of_life(
     else:  # this process alone owns the file
         conn.run(_FORGET_OTHERS, {"id": worker.id})
     return held
-
-
-def meet(conn: Connection, lease_seconds: float, session_wait_seconds: float) -> list[frozenset[str]]:
-    """Return what each living worker offers, equal ones once.
-
-    Also lets runs leave a machine without a living worker after they waited `session_wait_seconds` for it. The worker
-    that claims one finds its session missing and makes it again, if the steps allow that.
-    """
-    now = conn.now()
-    after = conn.bindable(now - timedelta(seconds=lease_seconds))
-    living = [needs_of(row.offers) for row in conn.all(_LIVING_OFFERS, {"after": after})]
-    for row in conn.all(_BOUND, {"now": now}):
-        needs = needs_of(row.needs)
-        gone = {need for need in needs if need.startswith(MACHINE) and not any(need in offers for offers in living)}
-        since = instant(row.since)
-        if gone and since is not None and (now - since).total_seconds() >= session_wait_seconds:
-            conn.run(_UNBIND, {"id": row.id, "before": row.needs, "needs": needs_text(needs - gone)})
-    return living
 
 
 def remove_worker(conn: Connection, worker_id: str) -> None:

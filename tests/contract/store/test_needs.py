@@ -6,16 +6,19 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 
 from store.database.dialects import Sql
 from store.database.paging import PageWindow
 from store.database.wakes import Topic
+from store.runs.admission import readmit, set_caller_limit
 from store.runs.claim import due, snapshot
 from store.runs.claimed_run import release
 from store.runs.commands import request_cancel, resume
 from store.runs.events import list_events
 from store.runs.needs import needs_of, needs_text
 from store.runs.reads import find_run_by_id
+from store.runs.serving import living_offers, match_workers
 from store.runs.unit_types import (
     Claim,
     Fail,
@@ -30,18 +33,29 @@ from store.runs.unit_types import (
     Succeed,
     Wait,
 )
-from store.runs.workers import WorkerIdentity, list_workers, meet, sign_of_life
+from store.runs.workers import WorkerIdentity, list_workers, sign_of_life
 from store.states import AttemptState, RunState, StepState
+from tests.support.databases import postgres_store
 from tests.support.heard import Heard
 from tests.support.rows import caller
 from tests.support.run_rows import record
 from tests.support.runs import FAILURE, LEASE, claimed, expire_lease, submitted, working
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
     from store.database.dialects import Connection
     from store.database.engine import Store
 
 HANDED = HandOver(0.5, needs_text({"chromium"}), "step step2 needs a worker with chromium")
+
+
+@pytest_asyncio.fixture
+async def shared(tmp_path: Path) -> AsyncIterator[Store]:
+    """A store that several servers may share."""
+    async with postgres_store(tmp_path) as opened:
+        yield opened
 
 
 async def offered(store: Store, *offers: str) -> list[str]:
@@ -198,7 +212,9 @@ async def test_a_resume_records_what_its_first_step_needs(store: Store):
     assert run.needs == "chromium"
 
 
-async def test_a_run_leaves_the_machine_of_its_session_after_a_wait(store: Store):
+@pytest.mark.postgres
+async def test_a_run_leaves_the_machine_of_its_session_after_a_wait(shared: Store):
+    store = shared
     ada = await caller(store)
     await seen(store, "home", "@home", "git", seconds_ago=2 * LEASE)
     await seen(store, "other", "@other", "git")
@@ -216,21 +232,21 @@ async def test_a_run_leaves_the_machine_of_its_session_after_a_wait(store: Store
         conn.run(bind, {"id": held})
 
     await store.write(prepare)
-    living = await store.write(meet, LEASE, 60.0)
+    await store.write(match_workers, LEASE, 60.0)
 
-    assert [sorted(offers) for offers in living] == [["@other", "git"]]
+    assert await store.write(living_offers, LEASE) == [{"@other", "git"}]
     needs = {run_id: (await record(store, run_id)).needs for run_id in (waited, waits, held)}
     assert needs == {waited: "git", waits: "@home,git", held: "@home"}
 
     await seen(store, "home", "@home", "git")
-    await store.write(meet, LEASE, 0.0)
+    await store.write(match_workers, LEASE, 0.0)
     assert (await record(store, waits)).needs == "@home,git", "its machine is back"
 
 
 async def test_what_a_worker_offers_is_renewed_with_its_sign_of_life(store: Store):
     await seen(store, "one", "git")
     await seen(store, "one", "git", "chromium")
-    assert await store.write(meet, LEASE, 60.0) == [{"git", "chromium"}]
+    assert await store.write(living_offers, LEASE) == [{"git", "chromium"}]
     assert len(await list_workers(store, LEASE)) == 1
 
 
@@ -239,3 +255,37 @@ async def test_a_run_ends_normally_whatever_it_needed(store: Store):
     worker = await working(store, (await submitted(store, ada.id, 1, needs="git")).run_id, offers=frozenset({"git"}))
     await worker.start()
     assert (await worker.settle(Succeed())).state is RunState.SUCCEEDED
+
+
+@pytest.mark.postgres
+async def test_a_run_that_no_living_worker_serves_waits_without_a_slot(shared: Store):
+    store = shared
+    ada = await caller(store)
+    await store.write(set_caller_limit, 1)
+    await seen(store, "one", "git")
+    first = (await submitted(store, ada.id, needs="chromium")).run_id
+    second = (await submitted(store, ada.id, needs="chromium")).run_id
+    plain = (await submitted(store, ada.id, needs="git")).run_id
+
+    await store.write(match_workers, LEASE, 60.0)
+    await store.write(readmit, ada.id)
+
+    states = {run_id: (await record(store, run_id)).state for run_id in (first, second, plain)}
+    assert states == {first: RunState.WAITING, second: RunState.WAITING, plain: RunState.QUEUED}
+    assert await offered(store, "git") == [plain], "it has the slot now"
+    await seen(store, "two", "git", "chromium")
+    await store.write(match_workers, LEASE, 60.0)
+    assert (await record(store, first)).state is RunState.QUEUED
+    done = await working(store, plain, offers=frozenset({"git"}))
+    await done.start()
+    await done.settle(Succeed())
+    assert await offered(store, "chromium") == [first]
+    told = await list_events(store, first, PageWindow(limit=100))
+    assert [(event.before, event.after) for event in told] == [
+        (None, "queued"),
+        ("queued", "waiting"),
+        ("waiting", "queued"),
+    ]
+    await seen(store, "two", "git", "chromium", seconds_ago=2 * LEASE)
+    await store.write(match_workers, LEASE, 60.0)
+    assert await store.write(request_cancel, first, None) is RunState.CANCELLED

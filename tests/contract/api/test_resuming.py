@@ -118,7 +118,7 @@ async def test_a_rerun_cannot_name_the_session_of_the_run_whose_output_it_reuses
     await api.save(OPEN, step("m", "test.session_use", _session_id="${{ inputs.session }}"))
     run = await run_of(api, words="tea", session="none")
     store = api.house.product.services.store
-    (session,) = await live_sessions(store, run["id"], store.machine)
+    (session,) = await live_sessions(store, run["id"])
     again = (await api.me.call("rerun_run", id=run["id"], fromStep="m", inputs={"session": session}, waitSeconds=20))[
         "run"
     ]

@@ -1,46 +1,50 @@
-"""Decides which run goes next: the dispatcher port and its embedded adapter.
+"""Decides which run goes next: the dispatcher port, and the adapter of the embedded database.
 
 A dispatcher only delivers run ids. It may lose, repeat or delay them: the claim in the store decides, and the rescue
-finds what was lost.
+finds what was lost. `runner.running.queue_dispatcher` is the adapter of a shared database.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import heapq
 import itertools
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import structlog
-
+from runner.running.lanes import Lanes
 from store.database.wakes import EVERYTHING, Topic
 from store.runs.admission import UNDER_WAY
-from store.runs.unit_types import NotClaimed, Refusal
+from store.runs.claim import due
+from store.runs.unit_types import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterable
+    from collections.abc import Callable
     from datetime import datetime
     from typing import TypeAlias
 
+    from runner.running.lanes import Work
     from store.database.engine import Store
     from store.runs.claim import Due
+    from store.runs.unit_types import NotClaimed
 
     #: Executes a run as far as it goes; returns why it did not, or None when it did. Arguments are the run's
     #: id and the stored time that was waited for here, if one was (see `store.runs.claim`).
-    Handler: TypeAlias = Callable[[str, datetime | None], Awaitable[NotClaimed | None]]
-    Work: TypeAlias = Coroutine[Any, Any, NotClaimed | None]
-
-log = structlog.get_logger(__name__)
+    Handler: TypeAlias = Callable[[str, datetime | None], Work]
 
 #: Least wait before a run is delivered again because its time has not come.
 LEAST_WAIT_SECONDS = 0.02
 
 
 class Dispatcher(Protocol):
-    """Delivers run ids to a handler that may be called at any time, any number of times, on any machine."""
+    """Delivers run ids to a handler that may be called at any time, any number of times, on any machine.
+
+    Attributes:
+        lanes: Where this process handles runs.
+    """
+
+    lanes: Lanes
 
     async def serve(self, handler: Handler) -> None:
         """Start delivering."""
@@ -55,8 +59,15 @@ class Dispatcher(Protocol):
     def occupy(self, run_id: str, work: Work) -> None:
         """Execute `work`, which returns what a handler does, in the free lane that `has_lane` found."""
 
-    def offer(self, found: Iterable[Due]) -> None:
-        """Deliver runs the rescue found, unless they are already queued or being handled."""
+    def wait_for(self, run: Due) -> None:
+        """Deliver a run at the time it waits for."""
+
+    async def sweep(self) -> None:
+        """Deliver the runs in the store that are due, or will be, and were lost.
+
+        Raises:
+            StoreError: the store could not be searched.
+        """
 
     async def stop(self) -> None:
         """Stop delivering. Runs being handled continue; the worker drains them."""
@@ -76,19 +87,20 @@ class EmbeddedDispatcher:
 
     Args:
         lanes: Runs handled at once.
+        lease_seconds: Length of a lease.
     """
 
-    def __init__(self, store: Store, *, lanes: int) -> None:
-        self._lanes = lanes
+    def __init__(self, store: Store, *, lanes: int, lease_seconds: float) -> None:
+        self._store = store
+        self._lease_seconds = lease_seconds
+        self.lanes = Lanes(lanes, left=self._left, freed=self._deliver)
         self._heap: list[_Delivery] = []
         self._order = itertools.count()
         self._queued: set[str] = set()
-        self._handled: set[str] = set()
         self._again: dict[str, int] = {}  # what is to be delivered once more, with its priority
         # By the monotonic clock: what each run waits for, with its timer, and what those that are due have waited for.
         self._timers: dict[str, tuple[datetime | None, asyncio.TimerHandle]] = {}
         self._waited: dict[str, datetime] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
         self._handler: Handler | None = None
         store.wakes.listen(Topic.RUN_DUE, partial(self._due, 0))
         store.wakes.listen(Topic.RUN_DUE_FIRST, partial(self._due, UNDER_WAY))
@@ -100,26 +112,25 @@ class EmbeddedDispatcher:
 
     def has_lane(self) -> bool:
         """Return whether a run that is about to be submitted would be next."""
-        return self._handler is not None and not self._heap and len(self._tasks) < self._lanes
+        return self._handler is not None and not self._heap and self.lanes.free > 0
 
     def occupy(self, run_id: str, work: Work) -> None:
         """Execute `work` in a free lane."""
-        self._begin(_Delivery(0, next(self._order), run_id), work)
+        self.lanes.begin(run_id, work)
 
-    def offer(self, found: Iterable[Due]) -> None:
-        """Deliver what the rescue found, now or at its time.
+    def wait_for(self, run: Due) -> None:
+        """Deliver a run at the time it waits for.
 
-        Each time, a wait may become shorter: the clock may have been set forward, and this process may have slept. It
+        The wait of a run may become shorter: the clock may have been set forward, and this process may have slept. It
         never becomes longer: the clock may have been set back.
         """
-        for due in found:
-            if due.run_id in self._handled or due.run_id in self._queued:
-                continue
-            if due.wait_seconds > 0:
-                self._later(due.run_id, due.wait_seconds, due.not_before)
-            else:
-                self._stop_timer(due.run_id)
-                self._push(due.run_id, due.priority)
+        self._offer(run)
+        self._deliver()
+
+    async def sweep(self) -> None:
+        """Deliver what is due, unless it is already queued or being handled."""
+        for found in await self._store.write(due, self._lease_seconds):
+            self._offer(found)
         self._deliver()
 
     async def stop(self) -> None:
@@ -129,13 +140,22 @@ class EmbeddedDispatcher:
             timer.cancel()
         self._timers.clear()
 
+    def _offer(self, run: Due) -> None:
+        if run.run_id in self.lanes or run.run_id in self._queued:
+            return
+        if run.wait_seconds > 0:
+            self._later(run.run_id, run.wait_seconds, run.not_before)
+        else:
+            self._stop_timer(run.run_id)
+            self._push(run.run_id, run.priority)
+
     def _due(self, priority: int, run_id: str) -> None:
         if run_id != EVERYTHING:  # the rescue finds what was missed
             self._push(run_id, priority)
             self._deliver()
 
     def _push(self, run_id: str, priority: int) -> None:
-        if run_id in self._handled:
+        if run_id in self.lanes:
             self._again[run_id] = priority  # it may be released by now: deliver it again when its handler returns
             return
         if run_id in self._queued:
@@ -144,36 +164,15 @@ class EmbeddedDispatcher:
         heapq.heappush(self._heap, _Delivery(priority, next(self._order), run_id))
 
     def _deliver(self) -> None:
-        while self._handler is not None and self._heap and len(self._tasks) < self._lanes:
-            delivery = heapq.heappop(self._heap)
-            self._queued.discard(delivery.run_id)
-            self._begin(delivery, self._handler(delivery.run_id, self._waited.get(delivery.run_id)))
+        while self._handler is not None and self._heap and self.lanes.free > 0:
+            run_id = heapq.heappop(self._heap).run_id
+            self._queued.discard(run_id)
+            self.lanes.begin(run_id, self._handler(run_id, self._waited.get(run_id)))
 
-    def _begin(self, delivery: _Delivery, work: Awaitable[NotClaimed | None]) -> None:
-        self._handled.add(delivery.run_id)
-        # A fresh context: the work is not part of the request that submits the run.
-        task = asyncio.create_task(
-            self._handle(delivery, work), name=f"packline-{delivery.run_id}", context=contextvars.Context()
-        )
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("handling a run failed; the rescue will find it again", run=task.get_name(), exc_info=error)
-        self._deliver()
-
-    async def _handle(self, delivery: _Delivery, work: Awaitable[NotClaimed | None]) -> None:
-        run_id = delivery.run_id
-        refusal: NotClaimed | None = None
-        try:
-            refusal = await work
-        finally:
-            self._waited.pop(run_id, None)
-            self._handled.discard(run_id)
-            if (priority := self._again.pop(run_id, None)) is not None:
-                self._push(run_id, priority)
+    def _left(self, run_id: str, refusal: NotClaimed | None) -> None:
+        self._waited.pop(run_id, None)
+        if (priority := self._again.pop(run_id, None)) is not None:
+            self._push(run_id, priority)
         if refusal is not None and refusal.reason is Refusal.LATER and refusal.wait_seconds is not None:
             self._later(run_id, refusal.wait_seconds, refusal.not_before)
 

@@ -30,6 +30,7 @@ from store.states import FINAL_RUN_STATES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from runner.running.offers import WorkerOffers
     from runner.running.resources import Resources
     from store.database.dialects import Connection
     from store.runs.unit_types import NewRun, NewStep, NotClaimed, Resume, Submitted
@@ -50,12 +51,12 @@ class Engine:
         self.resources = resources
         self.bus = Bus(resources.store)
         self._store = resources.store
-        self._dispatcher = dispatcher or EmbeddedDispatcher(resources.store, lanes=resources.limits.lanes)
         name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         identity = WorkerIdentity(name, resources.store.machine, resources.release, resources.limits.lanes)
         self._needs = PackNeeds(resources.registry)
-        self.worker = Worker(resources, self._dispatcher, identity, self._needs)
-        self.rescue = Rescue(resources, self._dispatcher, self.worker.offers)
+        self.worker = Worker(resources, identity, self._needs)
+        self._dispatcher = dispatcher or _dispatcher(resources, self.worker.offers)
+        self.rescue = Rescue(resources, self._dispatcher)
         self.housekeeping = Housekeeping(resources)
 
     async def start(self) -> None:
@@ -96,7 +97,7 @@ class Engine:
             return await answer
         submitted, _ = await self._store.write_few(self._submit, run_id, new, along, claims=False)
         if submitted.wait_seconds is not None:
-            self._dispatcher.offer([Due(run_id, 0, submitted.wait_seconds, new.start_at)])
+            self._dispatcher.wait_for(Due(run_id, 0, submitted.wait_seconds, new.start_at))
         return submitted
 
     async def _start(
@@ -185,3 +186,15 @@ class Engine:
         if along is not None:
             along(conn, submitted)
         return submitted, taken if isinstance(taken, RunClaim) else None
+
+
+def _dispatcher(resources: Resources, offers: WorkerOffers) -> Dispatcher:
+    """Make the one dispatcher there is for a database."""
+    store, limits = resources.store, resources.limits
+    if store.queue is None:
+        return EmbeddedDispatcher(store, lanes=limits.lanes, lease_seconds=limits.lease_seconds)
+    from runner.running.queue_dispatcher import QueueDispatcher
+
+    return QueueDispatcher(
+        store, store.queue, lanes=limits.lanes, lease_seconds=limits.lease_seconds, offers=lambda: offers.now
+    )

@@ -13,12 +13,11 @@ import structlog
 from store.database.errors import StoreClosedError, StoreError
 from store.database.essential_tasks import EssentialTask
 from store.runs.admission import readmit, set_caller_limit, uneven_callers
-from store.runs.claim import due, release_leases
+from store.runs.claim import release_leases
 from store.runs.serving import living_offers, match_workers
 
 if TYPE_CHECKING:
     from runner.running.dispatcher import Dispatcher
-    from runner.running.offers import WorkerOffers
     from runner.running.resources import Resources
 
 log = structlog.get_logger(__name__)
@@ -27,12 +26,11 @@ log = structlog.get_logger(__name__)
 class Rescue:
     """Searches the store for lost runs at an interval."""
 
-    def __init__(self, resources: Resources, dispatcher: Dispatcher, offers: WorkerOffers) -> None:
+    def __init__(self, resources: Resources, dispatcher: Dispatcher) -> None:
         self._store = resources.store
         self._dispatcher = dispatcher
         self._limits = resources.limits
         self._fleet = resources.fleet
-        self._offers = offers
         self._task: EssentialTask | None = None
 
     async def start(self) -> None:
@@ -54,7 +52,7 @@ class Rescue:
             await task.stop()
 
     async def sweep(self) -> None:
-        """Learn what living workers offer, admit what the limit allows, and offer all due runs to the dispatcher.
+        """Learn what living workers offer, admit what the limit allows, and deliver what the dispatcher has lost.
 
         Each caller's runs are admitted in a separate unit, so that none holds the slots of two callers.
         """
@@ -64,7 +62,7 @@ class Rescue:
             await self._store.write(match_workers, limits.lease_seconds, limits.session_wait_seconds)
         for caller_id in await self._store.write(uneven_callers):
             await self._store.write(readmit, caller_id)
-        self._dispatcher.offer(await self._store.write(due, self._limits.lease_seconds, offers=self._offers.text))
+        await self._dispatcher.sweep()
 
     async def _look(self) -> None:
         while True:

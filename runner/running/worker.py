@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from runner.definitions.compiled import CompiledPipeline
-    from runner.running.dispatcher import Dispatcher
     from runner.running.executor import Attempt
     from runner.running.offers import PackNeeds
     from runner.running.resources import Resources
@@ -65,12 +64,9 @@ class Worker:
         offers: What its runs may need.
     """
 
-    def __init__(
-        self, resources: Resources, dispatcher: Dispatcher, identity: WorkerIdentity, needs: PackNeeds
-    ) -> None:
+    def __init__(self, resources: Resources, identity: WorkerIdentity, needs: PackNeeds) -> None:
         self._resources = resources
         self._store = resources.store
-        self._dispatcher = dispatcher
         self.offers = WorkerOffers(resources)
         self._preparer = StepPreparer(resources, needs, self.offers)
         self.claimer = RunClaimer(self._preparer, resources.limits, identity.id, self.offers)

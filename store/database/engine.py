@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from store.database.errors import NEEDS_PSYCOPG, StoreError
+from store.database.errors import NEEDS_POSTGRES_EXTRA, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Executable, Result
 
     from store.database.dialects import Connection, Dialect, Parameters, Row, Sql
+    from store.database.postgres_queue import RunQueue
     from store.database.wakes import Wakes
 
 P = ParamSpec("P")
@@ -32,12 +33,14 @@ class Store(Protocol):
         shared: Whether other processes may write to it at the same time.
         machine: Identity of this machine and data folder; sessions belong to it.
         wakes: Wake-ups after commits of this process and others.
+        queue: Delivers due runs to the processes that share the database; None where there is only one.
     """
 
     dialect: Dialect
     shared: bool
     machine: str
     wakes: Wakes
+    queue: RunQueue | None
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `unit(conn, *args)` in a transaction; return its result after COMMIT.
@@ -106,7 +109,7 @@ async def open_store(url: str, data_dir: Path, *, migrate: bool) -> Store:
         try:
             from store.database.postgres import open_postgres
         except ImportError as error:
-            raise StoreError(NEEDS_PSYCOPG) from error
+            raise StoreError(NEEDS_POSTGRES_EXTRA) from error
 
         return await open_postgres(url, data_dir, migrate=migrate)
     if url != "sqlite":

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-#: Message when the PostgreSQL driver cannot be imported.
-NEEDS_PSYCOPG = (
-    "PACKLINE_DATABASE_URL names a PostgreSQL database, whose driver is not installed: "
+#: Message when psycopg or procrastinate cannot be imported.
+NEEDS_POSTGRES_EXTRA = (
+    "PACKLINE_DATABASE_URL names a PostgreSQL database, which needs psycopg and procrastinate: "
     "`pip install 'packline[postgres]'`."
 )
 

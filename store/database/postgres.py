@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from store.database.dialects import NO_PARAMETERS, Sql, libpq_url, row_maker
 from store.database.errors import StoreClosedError, StoreError
+from store.database.postgres_queue import RunQueue
 from store.database.postgres_wakes import PostgresBackend
 from store.database.postgres_writer import (
     NotCommittedError,
@@ -72,7 +73,9 @@ class PostgresStore:
 
     def __init__(self, url: str, data_dir: Path) -> None:
         self.machine = f"{machine_identity()}:{data_dir.resolve()}"
-        self.listening = PostgresBackend(libpq_url(url))
+        queue = RunQueue(libpq_url(url))
+        self.queue: RunQueue | None = queue
+        self.listening = PostgresBackend(libpq_url(url), queue)
         self.wakes = Wakes(self.listening)
         self._writer = PostgresWriter(libpq_url(url))
         self._reads = _reading_engine(url)

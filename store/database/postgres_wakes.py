@@ -1,10 +1,11 @@
 """Wake-ups between the processes on a PostgreSQL: one connection of each sends them, another one listens.
 
 They are sent after the commit, in batches, never in the transaction itself: PostgreSQL commits transactions with a
-NOTIFY one after another (docs/adr/0008). A process that dies between the two loses some; polling finds what they
-announced. What came while the listening connection was down is lost, too, so after each (re)connect every topic gets
-`EVERYTHING` once. broadcaster's own backend for PostgreSQL neither reconnects nor reports the loss. PgBouncer in
-transaction mode cannot LISTEN; then only polling is left.
+NOTIFY one after another (docs/adr/0008). Runs that are due go into the queue at the same time, since its trigger
+notifies. A process that dies between the two loses some; polling and the rescue find what they announced. What came
+while the listening connection was down is lost, too, so after each (re)connect every topic gets `EVERYTHING` once.
+broadcaster's own backend for PostgreSQL neither reconnects nor reports the loss. PgBouncer in transaction mode cannot
+LISTEN; then only polling is left.
 """
 
 from __future__ import annotations
@@ -24,17 +25,20 @@ from store.database.postgres_writer import connect_options, is_dead
 from store.database.wakes import EVERYTHING, LocalBackend, Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from store.database.postgres_queue import RunQueue
     from store.database.wakes import Wake
 
 log = structlog.get_logger(__name__)
 
 #: What those wait for who watch runs: most of the wake-ups.
 _WATCHED = frozenset({Topic.RUN, Topic.RUN_ENDED, Topic.RUN_DELETED, Topic.OUTPUT})
+#: What the queue delivers, to one process instead of all.
+_QUEUED = frozenset({Topic.RUN_DUE, Topic.RUN_DUE_FIRST})
 #: The channels in PostgreSQL; processes that only execute runs can do without the first. A new format of payloads takes
 #: new names, so that releases which run at the same time do not read each other's.
-CHANNELS = {"packline_events": _WATCHED, "packline_control": frozenset(Topic) - _WATCHED}
+CHANNELS = {"packline_events": _WATCHED, "packline_control": frozenset(Topic) - _WATCHED - _QUEUED}
 _NOTIFY = b"SELECT pg_notify(channel, payload) FROM unnest(%s::text[], %s::text[]) AS wake (channel, payload)"
 #: PostgreSQL refuses longer payloads.
 MOST_BYTES = 7999
@@ -54,13 +58,14 @@ class PostgresBackend(LocalBackend):
 
     Args:
         url: `postgresql://…`.
+        queue: Gets the runs that are due.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, queue: RunQueue) -> None:
         super().__init__()
         self.connected = asyncio.Event()
         self.backend_pid: int | None = None
-        self.sender = WakeSender(url)
+        self.sender = WakeSender(url, queue, self.publish_soon)
         self._url = url
         self._listening: EssentialTask | None = None
 
@@ -119,11 +124,16 @@ class WakeSender:
 
     Args:
         url: `postgresql://…`.
+        queue: Gets the runs that are due, over the same connection.
+        publish: Publishes in this process what others hear.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, queue: RunQueue, publish: Callable[[str, str], None]) -> None:
         self.backend_pid: int | None = None
         self._url = url
+        self._queue = queue
+        self._publish = publish
+        self._needs = {""}  # which the others know
         self._waiting: dict[Topic, set[str]] = {}
         self._more = asyncio.Event()
         self._sent = asyncio.Event()
@@ -168,29 +178,38 @@ class WakeSender:
             self._more.clear()
             batch, self._waiting = self._waiting, {}
             try:
-                await loop.run_in_executor(self._thread, self._notify, batch)
+                new_needs = await loop.run_in_executor(self._thread, self._notify, batch)
             except (psycopg.Error, OSError) as error:
                 log.warning("wake-ups were not sent, trying again", error=str(error).strip(), delay_seconds=delay)
                 self.add((topic, id) for topic, ids in batch.items() for id in ids)
                 delay = await _waited(delay)
             else:
                 delay = SHORTEST_DELAY_SECONDS
+                for needs in new_needs:
+                    self._publish(Topic.NEEDS, needs)
                 if not self._waiting:
                     self._sent.set()
                 await asyncio.sleep(BATCH_SECONDS)
 
-    def _notify(self, batch: Mapping[Topic, Iterable[str]]) -> None:
-        sent = [
-            (channel, payload)
-            for channel, topics in CHANNELS.items()
-            for payload in payloads((topic, id) for topic in topics for id in batch.get(topic, ()))
-        ]
-        values = [[channel for channel, _ in sent], [payload for _, payload in sent]]
+    def _notify(self, batch: Mapping[Topic, Iterable[str]]) -> set[str]:
+        """Send a batch; return what the runs need that it puts into the queue, if it is new."""
+        due = {id for topic in _QUEUED for id in batch.get(topic, ())} - {EVERYTHING}  # the rescue finds everything
         try:
-            self._connected().execute(_NOTIFY, values)
+            connection = self._connected()
+            new_needs = self._queue.put(connection, due) - self._needs if due else set()
+            batch = {**batch, Topic.NEEDS: new_needs}
+            sent = [
+                (channel, payload)
+                for channel, topics in CHANNELS.items()
+                for payload in payloads((topic, id) for topic in topics for id in batch.get(topic, ()))
+            ]
+            if sent:
+                connection.execute(_NOTIFY, [[channel for channel, _ in sent], [payload for _, payload in sent]])
         except psycopg.Error:
             self._close()
             raise
+        self._needs |= new_needs
+        return new_needs
 
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or is_dead(self._connection):

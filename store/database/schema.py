@@ -19,7 +19,8 @@ from sqlmodel import SQLModel
 
 import store.models  # noqa: F401 - fills SQLModel.metadata
 from store.database.dialects import libpq_url
-from store.database.errors import NEEDS_PSYCOPG, StoreBusyError, StoreError, StoreSchemaError
+from store.database.errors import NEEDS_POSTGRES_EXTRA, StoreBusyError, StoreError, StoreSchemaError
+from store.database.queue_schema import queue_statements, require_queue
 from store.database.revisions import ADVISORY_LOCK, REVISIONS, head_revision
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def current_postgres_revision(connection: psycopg.Connection) -> str | None:
         StoreSchemaError: the database has tables of these names that are not Packline's.
     """
     # Other tables may be in the database; only those of the same name are a conflict.
-    names = [*SQLModel.metadata.tables, "alembic_version"]
+    names = [*SQLModel.metadata.tables, "procrastinate_jobs", "alembic_version"]
     rows = connection.execute(
         "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename = ANY(%s)", (names,)
     ).fetchall()
@@ -133,18 +134,19 @@ def ensure_postgres_schema(url: str, *, migrate: bool) -> str | None:
 
     Raises:
         StoreSchemaError: the schema is newer, foreign, or older and `migrate` is false.
-        StoreError: the database cannot be reached, or its driver is not installed.
+        StoreError: the database cannot be reached, or the extra `postgres` is not installed.
     """
     try:
         import psycopg
     except ImportError as error:
-        raise StoreError(NEEDS_PSYCOPG) from error
+        raise StoreError(NEEDS_POSTGRES_EXTRA) from error
 
     try:
         with psycopg.connect(libpq_url(url), connect_timeout=10) as connection:
             name = connection.info.dbname
             current = current_postgres_revision(connection)
             if _fits(current, name, migrate=migrate):
+                require_queue(connection)
                 return current
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (ADVISORY_LOCK,))
             current = current_postgres_revision(connection)
@@ -172,6 +174,8 @@ def schema_statements(dialect: Dialect) -> Iterator[str]:
         yield str(CreateTable(table).compile(dialect=dialect))
         for index in sorted(table.indexes, key=lambda index: str(index.name)):
             yield str(CreateIndex(index).compile(dialect=dialect))
+    if dialect.name == "postgresql":
+        yield queue_statements()
     yield _STAMP_TABLE
     yield f"INSERT INTO alembic_version (version_num) VALUES ('{head_revision()}')"
 

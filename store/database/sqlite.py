@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection
 
     from store.database.dialects import Connection, Dialect, Parameters, Row, Sql
+    from store.database.postgres_queue import RunQueue
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,6 +51,7 @@ class SQLiteStore:
 
     dialect: Dialect = "sqlite"
     shared = False
+    queue: RunQueue | None = None
 
     def __init__(self, path: Path, lock: TextIOWrapper) -> None:
         self.machine = f"{socket.gethostname()}:{path.parent.resolve()}"

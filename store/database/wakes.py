@@ -31,6 +31,7 @@ class Topic(StrEnum):
     RUN = "run"  # a run
     RUN_DUE = "run_due"  # a run
     RUN_DUE_FIRST = "run_due_first"  # a run that was claimed before
+    NEEDS = "needs"  # no id: what a run needs, which none of this process needed before
     RUN_CANCELLING = "run_cancelling"  # a run
     RUN_ENDED = "run_ended"  # a run
     RUN_DELETED = "run_deleted"  # a run

@@ -13,7 +13,7 @@ from store.runs.admission import admit_waiting
 from store.runs.claimed_run import UNCOUNT_ATTEMPT
 from store.runs.ending import LEAVE_ATTEMPT, LOCK_RUN, RUNNING_ATTEMPT, end_cancelled
 from store.runs.ledger import Ledger
-from store.runs.needs import needs_of, serves
+from store.runs.needs import needs_of
 from store.runs.unit_types import Claim, ClaimedStep, NotClaimed, Refusal
 from store.states import FINAL_RUN_STATES, AttemptState, EventType, RunState, StepState, require_run_transition
 
@@ -73,28 +73,26 @@ _ABANDON = Sql(
 )
 # Reads admitted runs alone, however many wait. Runs of a dead worker get the same urgency as abandoned ones
 # (`_ABANDON`): no worker is left to set their priority.
-_DUE_TEXT = """
+_DUE = Sql(
+    """
     SELECT id, CASE WHEN state IN ('running', 'cancelling') THEN -10 ELSE priority END AS urgency
     FROM run
-    WHERE admitted AND (state = 'queued' OR lease_until IS NULL OR lease_until < :now) {served}
+    WHERE admitted AND (state = 'queued' OR lease_until IS NULL OR lease_until < :now)
     ORDER BY urgency, id LIMIT :limit
     """
-_WAITING_TEXT = """
+)
+_WAITING = Sql(
+    """
     SELECT id, not_before,
         CASE WHEN not_before > :now THEN (
             SELECT attempt.ended_at FROM run_step AS step JOIN attempt ON attempt.id = step.attempt_id
             WHERE step.run_id = run.id AND step.state = 'waiting'
         ) END AS waits_since
-    FROM run WHERE not_before IS NOT NULL {served} ORDER BY not_before LIMIT :limit
+    FROM run WHERE not_before IS NOT NULL ORDER BY not_before LIMIT :limit
     """
-_DUE, _WAITING = (Sql(text.format(served="")) for text in (_DUE_TEXT, _WAITING_TEXT))
-# Any worker ends a cancelled run whose owner is gone.
-_SERVED = f"AND (state = 'cancelling' OR {serves(':offers', 'needs')})"
-_SERVED_DUE, _SERVED_WAITING = (Sql(text.format(served=_SERVED)) for text in (_DUE_TEXT, _WAITING_TEXT))
+)
 
 
-# After the clock was set back, the lease of a lost worker would hold its run until the clock catches up. A living
-# worker renews its own.
 _CUT_LEASES = Sql(
     """
     UPDATE run SET lease_until = :longest
@@ -318,6 +316,15 @@ def abandon(conn: Connection, run_id: str, epoch: int, owner: str) -> bool:
     return conn.run(_ABANDON, {"id": run_id, "epoch": epoch, "owner": owner, "now": conn.now()}) > 0
 
 
+def cut_leases(conn: Connection, lease_seconds: float) -> None:
+    """Shorten the leases that are longer than they may be.
+
+    After the clock was set back, the lease of a lost worker would hold its run until the clock catches up. A living
+    worker renews its own.
+    """
+    conn.run(_CUT_LEASES, {"longest": conn.later(lease_seconds)})
+
+
 @dataclass(frozen=True, slots=True)
 class Due:
     """A run to dispatch in `wait_seconds`; 0 or less means now.
@@ -332,22 +339,18 @@ class Due:
     not_before: datetime | None = None
 
 
-def due(conn: Connection, lease_seconds: float, *, offers: str = "", limit: int = 5_000) -> list[Due]:
+def due(conn: Connection, lease_seconds: float, *, limit: int = 5_000) -> list[Due]:
     """List admitted runs that no living worker holds, most urgent first, then those that wait, the soonest first.
 
-    Works from the store alone. On a shared database only those are listed whose needs are in `offers`, which has the
-    form of `store.runs.needs`.
+    Works from the store alone.
     After the clock was set back, a run waits at most the length of its wait, and a lost worker holds its runs at most
     the length of a lease.
     """
     now = conn.now()
-    conn.run(_CUT_LEASES, {"longest": conn.later(lease_seconds)})
-    span: dict[str, object] = {"now": now, "limit": limit}
-    if conn.shared:
-        span["offers"] = offers
-    ready, waiting = (_SERVED_DUE, _SERVED_WAITING) if conn.shared else (_DUE, _WAITING)
-    found = [Due(row.id, row.urgency) for row in conn.all(ready, span)]
-    for row in conn.all(waiting, span):
+    cut_leases(conn, lease_seconds)
+    span = {"now": now, "limit": limit}
+    found = [Due(row.id, row.urgency) for row in conn.all(_DUE, span)]
+    for row in conn.all(_WAITING, span):
         not_before, waits_since = some_instant(row.not_before), instant(row.waits_since)
         seconds = (not_before - now).total_seconds()
         if waits_since is not None:

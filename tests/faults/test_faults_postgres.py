@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -13,7 +15,9 @@ from runner.watching.bus import Bus
 from runner.watching.tail import Batch, Gap, Tails
 from store.database.dialects import Sql, libpq_url
 from store.database.engine import open_store
-from tests.support.databases import ready_database
+from store.database.postgres_writer import PostgresConnection
+from store.database.schema import ensure_postgres_schema
+from tests.support.databases import OwnServer, ready_database
 from tests.support.engine import laboratory, until
 from tests.support.engine_process import STEPS, Orders, fault_packs, start_runs
 from tests.support.fault_runs import (
@@ -28,7 +32,6 @@ from tests.support.fault_runs import (
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
     from store.database.engine import Store
 
@@ -190,15 +193,113 @@ def cut_all(url: str) -> None:
         )
 
 
-async def test_deaf_workers_find_every_run_by_looking(tmp_path: Path):
+#: Without it, nobody is notified of a row of the queue.
+_UNTRIGGER = Sql("DROP TRIGGER procrastinate_jobs_notify_queue_job_inserted_v1 ON procrastinate_jobs")
+
+
+async def test_deaf_workers_find_every_run_by_looking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(PostgresConnection, "wake", lambda *_: None)
     runs = 30
     async with database(tmp_path) as (url, store):
+        await store.write(lambda conn: conn.run(_UNTRIGGER))
         deaf = orders(url, tmp_path, deaf=True, limits={"rescue_seconds": 0.1})
         with worker_processes(deaf, deaf) as workers:
             await asyncio.gather(*(worker.ready() for worker in workers))
             await start(store, tmp_path, runs)
             await all_ended(store)
         await check_whole(store, tmp_path, runs, most_repeats=0)
+
+
+async def test_rows_of_the_queue_deleted_again_and_again_lose_no_run(tmp_path: Path):
+    runs, deletions = 40, 5
+    async with database(tmp_path) as (url, store):
+        await start(store, tmp_path, runs)
+        with worker_processes(*[orders(url, tmp_path, tick_seconds=0.05)] * 2) as workers:
+            await asyncio.gather(*(worker.ready() for worker in workers))
+            for number in range(deletions):
+                await executed(tmp_path, number * 30)
+                await store.write(lambda conn: conn.run(_DELETE_ROWS))
+            await all_ended(store)
+        await check_whole(store, tmp_path, runs, most_repeats=0)
+
+
+_DELETE_ROWS = Sql("DELETE FROM procrastinate_jobs")
+_REPEAT_ROWS = Sql(
+    """
+    INSERT INTO procrastinate_jobs (queue_name, task_name, priority, args)
+    SELECT queue_name, task_name, priority, args FROM procrastinate_jobs, generate_series(2, :times)
+    """
+)
+_QUEUED = Sql("SELECT count(*) FROM procrastinate_jobs")
+
+
+async def test_runs_that_are_delivered_fifty_times_are_executed_once(tmp_path: Path):
+    runs, times = 30, 50
+    async with database(tmp_path) as (url, store):
+        await start(store, tmp_path, runs)
+
+        async def queued(count: int) -> bool:
+            return await one(store, _QUEUED) == count
+
+        await until(lambda: queued(runs), PATIENCE_SECONDS)
+        await store.write(lambda conn: conn.run(_REPEAT_ROWS, {"times": times}))
+        assert await queued(runs * times)
+        with worker_processes(*[orders(url, tmp_path)] * 3) as workers:
+            await asyncio.gather(*(worker.ready() for worker in workers))
+            await all_ended(store)
+            await until(lambda: queued(0), PATIENCE_SECONDS)
+        await check_whole(store, tmp_path, runs, most_repeats=0)
+
+
+async def test_a_worker_whose_row_in_the_queue_was_removed_while_it_was_frozen_takes_runs_again(tmp_path: Path):
+    runs = 20
+    async with database(tmp_path) as (url, store):
+        await start(store, tmp_path, runs)
+        with worker_processes(orders(url, tmp_path, **SLOW), orders(url, tmp_path, **SLOW)) as (first, second):
+            await asyncio.gather(first.ready(), second.ready())
+            await executed(tmp_path, 20)
+            await freeze_with_runs(store, first)
+
+            async def only_one_loop() -> bool:
+                return await one(store, _LOOPS) == 1
+
+            await until(only_one_loop, PATIENCE_SECONDS)  # the other's sweep removes that of the frozen one
+            await all_ended(store)
+            assert await second.end() == 0
+            first.thaw()
+            await start(store, tmp_path, runs + 10)  # the first twenty are found again
+            await all_ended(store)
+            assert await first.end() == 0
+        await check_whole(store, tmp_path, runs + 10, most_repeats=LANES)
+
+
+_LOOPS = Sql("SELECT count(*) FROM procrastinate_workers")
+
+
+async def test_a_database_that_is_stopped_and_started_again_loses_no_run(tmp_path: Path):
+    runs = 40
+    with tempfile.TemporaryDirectory(prefix="pl", dir="/tmp") as folder:
+        server = OwnServer(Path(folder) / "pg")
+        try:
+            ensure_postgres_schema(server.url, migrate=True)
+            store = await open_store(server.url, tmp_path, migrate=False)
+            try:
+                await start(store, tmp_path, runs)
+                slow = orders(server.url, tmp_path, tick_seconds=0.05)
+                with worker_processes(slow, slow) as workers:
+                    await asyncio.gather(*(worker.ready() for worker in workers))
+                    for count in (20, 60):
+                        await executed(tmp_path, count)
+                        await asyncio.to_thread(server.stop)
+                        await asyncio.to_thread(server.start)
+                    await all_ended(store)
+                    for worker in workers:
+                        assert await worker.end() == 0, "it lives on"
+                await check_whole(store, tmp_path, runs, most_repeats=2 * 2 * LANES)
+            finally:
+                await store.close()
+        finally:
+            server.close()
 
 
 async def test_eight_workers_never_run_more_of_a_caller_than_it_may(tmp_path: Path):

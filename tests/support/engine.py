@@ -299,7 +299,7 @@ class Laboratory:
         """What `kill -9` leaves: nothing more is written, leases stay as they are."""
         dispatcher = self.engine._dispatcher
         await dispatcher.stop()
-        tasks = [*dispatcher._tasks]  # type: ignore[attr-defined]
+        tasks = [*dispatcher.lanes.tasks]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -46,7 +46,8 @@ class Orders:
         folder: Data folder, with the executions file in it.
         submit: Runs to start; with an idempotency key each, so that starting them again starts none twice.
         tick_seconds: How long a step takes.
-        deaf: No wake-up reaches it.
+        deaf: No wake-up reaches it, and none comes of what it commits: neither in other processes nor as a row of the
+            queue.
         freeze_in_transaction: It stops itself (SIGSTOP) in the middle of a settle once `<folder>/freeze` exists.
     """
 
@@ -122,13 +123,19 @@ async def opened(orders: Orders) -> AsyncIterator[Laboratory]:
     folder = Path(orders.folder)
     database: Store = await open_store(orders.url, folder, migrate=orders.url == "sqlite")
     if orders.deaf:
-        database.wakes.listen = lambda *_: None  # type: ignore[method-assign]
+        database.wakes.listen = lambda *_, **__: None  # type: ignore[method-assign]
+        drop_wake_ups()
     try:
         limits = RunLimits(**orders.limits)
         async with laboratory(folder, fault_packs(folder, orders.tick_seconds), limits=limits, store=database) as lab:
             yield lab
     finally:
         await database.close()
+
+
+def drop_wake_ups() -> None:
+    """Has the units of this process wake nobody; what a sweep finds still goes into the queue."""
+    store.database.postgres_writer.PostgresConnection.wake = lambda *_: None  # type: ignore[method-assign]
 
 
 def freeze_in_transaction(folder: Path) -> None:

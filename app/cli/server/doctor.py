@@ -198,8 +198,9 @@ def _postgres(settings: Settings) -> Finding:
     from store.database.engine import open_store
     from store.database.errors import StoreError
 
-    if find_spec("psycopg") is None:
-        return _broken("database", "psycopg is not installed: `pip install 'packline[postgres]'`.")
+    for library in ("psycopg", "procrastinate"):
+        if find_spec(library) is None:
+            return _broken("database", f"{library} is not installed: `pip install 'packline[postgres]'`.")
 
     async def look() -> None:
         await (await open_store(settings.database_url, settings.data_dir, migrate=False)).close()
@@ -208,7 +209,7 @@ def _postgres(settings: Settings) -> Finding:
         asyncio.run(look())
     except StoreError as error:
         return _broken("database", str(error))
-    return Finding("database", "works", "PostgreSQL, with the schema of this release")
+    return Finding("database", "works", "PostgreSQL, with the schema of this release and the tables of its queue")
 
 
 def _vault(settings: Settings) -> Iterator[Finding]:

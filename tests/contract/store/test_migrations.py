@@ -12,11 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 from alembic.script import ScriptDirectory
+from procrastinate.schema import SchemaManager
 from sqlalchemy import (
     Boolean,
     DateTime,
@@ -40,6 +42,7 @@ import store.models  # noqa: F401 - fills SQLModel.metadata
 from store.database import revisions, upgrade
 from store.database.dialects import libpq_url
 from store.database.errors import StoreError, StoreSchemaError
+from store.database.queue_schema import queue_statements
 from store.database.revisions import REVISIONS, head_revision
 from store.database.schema import ensure_postgres_schema, ensure_sqlite_schema
 from store.database.upgrade import configuration
@@ -178,6 +181,10 @@ def counted(connection: Connection, without: frozenset[str] = frozenset()) -> di
     }
 
 
+def is_ours(name: str | None, kind: str, _parents: object) -> bool:
+    return not (kind == "table" and name is not None and name.startswith("procrastinate_"))
+
+
 def test_the_list_of_revisions_is_that_of_the_folder():
     scripts = ScriptDirectory.from_config(configuration())
     assert [script.revision for script in scripts.walk_revisions()][::-1] == list(REVISIONS)
@@ -188,7 +195,8 @@ def test_a_new_database_and_a_migrated_one_have_the_same_schema(database: Databa
     database.upgrade()
     with database.engine() as engine, engine.connect() as connection:
         migrated = described(connection)
-        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        opts = {"compare_type": True, "compare_server_default": True, "include_name": is_ours}
+        context = MigrationContext.configure(connection, opts=opts)
         assert compare_metadata(context, SQLModel.metadata) == []
     database.downgrade("base")
     database.ensure()
@@ -395,6 +403,32 @@ def test_alembic_is_not_imported_to_make_or_accept_a_database(tmp_path: Path):
     )
     for _ in range(2):
         assert database.run(code).wait(60) == 0
+
+
+def test_the_statements_of_the_queue_are_those_of_the_installed_release():
+    assert queue_statements() == SchemaManager.get_schema(), "write a revision with procrastinate's migrations"
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(
+    "lost", ["FUNCTION procrastinate_finish_job_v1", "TABLE procrastinate_events"], ids=["function", "table"]
+)
+def test_a_database_whose_queue_is_not_whole_is_refused(lost: str):
+    with empty_database() as url:
+        ensure_postgres_schema(url, migrate=True)
+        with psycopg.connect(url) as connection:
+            connection.execute(f"DROP {lost}".encode())
+        with pytest.raises(StoreSchemaError, match=rf"lacks {lost.split()[1]} .* restore a backup"):
+            ensure_postgres_schema(url, migrate=True)
+
+
+@pytest.mark.postgres
+def test_a_database_with_the_queue_of_another_application_is_refused():
+    with empty_database() as url:
+        with psycopg.connect(url) as connection:
+            connection.execute(SchemaManager.get_schema().encode())
+        with pytest.raises(StoreSchemaError, match=r"procrastinate_jobs.* no Packline schema"):
+            ensure_postgres_schema(url, migrate=True)
 
 
 def test_a_postgres_that_is_away_is_told_plainly():

@@ -58,8 +58,8 @@ async def shared(tmp_path: Path) -> AsyncIterator[Store]:
         yield opened
 
 
-async def offered(store: Store, *offers: str) -> list[str]:
-    return [found.run_id for found in await store.write(due, LEASE, offers=needs_text(offers))]
+async def offered(store: Store) -> list[str]:
+    return [found.run_id for found in await store.write(due, LEASE)]
 
 
 async def seen(store: Store, name: str, *offers: str, seconds_ago: float = 0.0) -> None:
@@ -94,19 +94,6 @@ async def test_a_worker_that_lacks_something_does_not_claim_and_the_epoch_stays(
     assert (taken.epoch, taken.needs) == (1, "chromium,gpu")
 
 
-async def test_on_a_shared_database_workers_are_offered_only_what_they_serve(store: Store):
-    ada = await caller(store)
-    any_ = (await submitted(store, ada.id)).run_id
-    pages = (await submitted(store, ada.id, needs="chromium")).run_id
-    both = (await submitted(store, ada.id, needs="chromium,gpu")).run_id
-    everything = [any_, pages, both]
-    shared = await store.write(lambda conn: conn.shared)
-
-    assert await offered(store) == ([any_] if shared else everything)
-    assert await offered(store, "chromium") == ([any_, pages] if shared else everything)
-    assert await offered(store, "gpu", "chromium", "git") == everything
-
-
 async def test_a_run_is_handed_over_in_the_commit_that_settles(store: Store):
     ada = await caller(store)
     worker = await working(store, (await submitted(store, ada.id, 3)).run_id)
@@ -119,7 +106,7 @@ async def test_a_run_is_handed_over_in_the_commit_that_settles(store: Store):
     assert (run.state, run.owner, run.lease_until, run.needs) == (RunState.QUEUED, None, None, "chromium")
     assert run.progress == 0.5
     await heard.until((Topic.RUN_DUE_FIRST, run.id))
-    assert await offered(store, "chromium") == [run.id], "it keeps its slot"
+    assert await offered(store) == [run.id], "it keeps its slot"
     taken = await claimed(store, run.id, owner="w2", offers=frozenset({"chromium"}))
     assert isinstance(taken, Claim)
     assert (taken.taken_over, taken.previous_worker, taken.lost_attempt) == (False, "w1", None)
@@ -193,8 +180,7 @@ async def test_a_retry_needs_what_its_step_needs(store: Store):
     worker = await working(store, (await submitted(store, ada.id, 2, needs="git")).run_id)
     await worker.start()
     await worker.settle(Wait(0.0, "again"), AttemptState.FAILED)
-    assert await offered(store) == ([] if await store.write(lambda conn: conn.shared) else [worker.claim.run_id])
-    assert await offered(store, "git") == [worker.claim.run_id]
+    assert (await record(store, worker.claim.run_id)).needs == "git"
     assert await claimed(store, worker.claim.run_id, offers=frozenset()) == NotClaimed(Refusal.LACKS, ada.id)
 
 
@@ -272,14 +258,14 @@ async def test_a_run_that_no_living_worker_serves_waits_without_a_slot(shared: S
 
     states = {run_id: (await record(store, run_id)).state for run_id in (first, second, plain)}
     assert states == {first: RunState.WAITING, second: RunState.WAITING, plain: RunState.QUEUED}
-    assert await offered(store, "git") == [plain], "it has the slot now"
+    assert await offered(store) == [plain], "it has the slot now"
     await seen(store, "two", "git", "chromium")
     await store.write(match_workers, LEASE, 60.0)
     assert (await record(store, first)).state is RunState.QUEUED
     done = await working(store, plain, offers=frozenset({"git"}))
     await done.start()
     await done.settle(Succeed())
-    assert await offered(store, "chromium") == [first]
+    assert await offered(store) == [first]
     told = await list_events(store, first, PageWindow(limit=100))
     assert [(event.before, event.after) for event in told] == [
         (None, "queued"),

@@ -325,7 +325,7 @@ def source() -> Source:
 
 @pytest.fixture
 async def dispatcher(source: Source) -> AsyncIterator[EmbeddedDispatcher]:
-    made = EmbeddedDispatcher(source, lanes=4)  # type: ignore[arg-type]
+    made = EmbeddedDispatcher(source, lanes=4, lease_seconds=30.0)  # type: ignore[arg-type]
     yield made
     await made.stop()
 
@@ -363,7 +363,7 @@ async def test_it_has_a_lane_for_a_start_only_when_none_goes_before_it(source: S
     assert not dispatcher.has_lane(), "it does not serve yet"
     await dispatcher.serve(refuse)
     source.dispatch("run_1")
-    await until(lambda: not dispatcher._tasks)
+    await until(lambda: not dispatcher.lanes.tasks)
     for number in (2, 3, 4, 5):
         assert dispatcher.has_lane()
         dispatcher.occupy(f"run_{number}", hold(f"run_{number}"))
@@ -402,7 +402,8 @@ async def test_the_rescue_says_anew_how_long_a_run_waits(source: Source, dispatc
     await dispatcher.serve(handler)
     source.dispatch("run_1", "run_2")
     await until(lambda: sorted(calls) == ["run_1", "run_2"])
-    dispatcher.offer([Due("run_1", 0), Due("run_2", 0, 0.05)])
+    dispatcher.wait_for(Due("run_1", 0))
+    dispatcher.wait_for(Due("run_2", 0, 0.05))
     await until(lambda: sorted(calls) == ["run_1", "run_1", "run_2", "run_2"])
 
 
@@ -420,7 +421,7 @@ async def test_the_rescue_makes_no_wait_longer_and_what_was_waited_for_is_rememb
     await dispatcher.serve(handler)
     source.dispatch("run_1")
     await until(lambda: dispatcher._timers)
-    dispatcher.offer([Due("run_1", 0, 3600.0, NOON)])
+    dispatcher.wait_for(Due("run_1", 0, 3600.0, NOON))
     await until(lambda: len(told) == 2)
     source.dispatch("run_1")
     await until(lambda: len(told) == 3)
@@ -439,7 +440,7 @@ async def test_a_run_that_waits_once_more_is_waited_for_once_more(source: Source
     source.dispatch("run_1")
     await until(lambda: dispatcher._timers)
     later = NOON + timedelta(hours=1)
-    dispatcher.offer([Due("run_1", 0, 0.1, later)])
+    dispatcher.wait_for(Due("run_1", 0, 0.1, later))
     await until(lambda: len(calls) == 2)
     assert calls == [None, later]
 

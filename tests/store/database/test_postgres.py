@@ -16,6 +16,7 @@ from store.database import postgres_wakes, postgres_writer
 from store.database.dialects import Sql
 from store.database.engine import open_store
 from store.database.errors import StoreError
+from store.database.postgres_queue import RunQueue
 from store.database.wakes import EVERYTHING, Topic
 from store.models.callers import CALLER
 from tests.support.databases import ready_database, server_url
@@ -266,7 +267,7 @@ async def test_a_transaction_that_is_rolled_back_wakes_no_other_process(pair: tu
     assert [wake for wake in heard.wakes if wake[1] in {"never", "twice"}] == []
 
 
-@pytest.mark.parametrize("topic", [Topic.RUN, Topic.RUN_DUE], ids=lambda topic: topic.value)
+@pytest.mark.parametrize("topic", [Topic.RUN, Topic.RUN_CANCELLING], ids=lambda topic: topic.value)
 async def test_many_wake_ups_at_once_reach_the_other_process_whatever_fits_into_a_payload(
     pair: tuple[PostgresStore, PostgresStore], topic: Topic
 ):
@@ -334,7 +335,8 @@ async def test_closing_sends_what_was_committed_last(pair: tuple[PostgresStore, 
 
 async def test_closing_does_not_wait_for_a_database_that_is_away(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(postgres_wakes, "FLUSH_SECONDS", 0.1)
-    backend = postgres_wakes.PostgresBackend("postgresql://nobody@127.0.0.1:1/none")
+    url = "postgresql://nobody@127.0.0.1:1/none"
+    backend = postgres_wakes.PostgresBackend(url, RunQueue(url))
     await backend.connect()
     backend.announce([(Topic.RUN, "run_1")])
     async with asyncio.timeout(60):

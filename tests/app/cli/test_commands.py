@@ -8,6 +8,7 @@ import sys
 from contextlib import closing
 from typing import Annotated, get_args, get_origin, get_type_hints
 
+import psycopg
 import pytest
 
 from app.cli.base.client import Client
@@ -17,6 +18,7 @@ from app.cli.base.target import Target
 from app.cli.commands import tree
 from app.cli.runs import documents
 from runner.issues import Hint
+from tests.support.databases import ready_database
 from tests.support.pack_folders import pack_source, write_pack_folder
 
 AT = "2026-11-21T12:00:00.000Z"
@@ -1279,6 +1281,21 @@ def test_doctor_finds_the_page_where_it_is_served_from(packline, monkeypatch, tm
     assert page() == "not_set_up"
     (tmp_path / "index.html").write_text("<!doctype html>")
     assert page() == "works"
+
+
+@pytest.mark.postgres
+def test_doctor_reports_a_queue_that_is_not_whole(packline, monkeypatch):
+    with ready_database() as url:
+        monkeypatch.setenv("PACKLINE_DATABASE_URL", url)
+        found = {line["what"]: line for line in packline("doctor", "--server", "http://127.0.0.1:1").lines}
+        assert found["database"]["state"] == "works"
+        with psycopg.connect(url) as connection:
+            connection.execute("DROP TABLE procrastinate_events")
+        result = packline("doctor", "--server", "http://127.0.0.1:1")
+        found = {line["what"]: line for line in result.lines}
+        assert found["database"]["state"] == "missing"
+        assert "lacks procrastinate_events of its queue" in found["database"]["message"]
+        assert result.status == 1
 
 
 def test_doctor_goes_on_without_a_server(packline):

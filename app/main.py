@@ -59,21 +59,27 @@ log = structlog.get_logger(__name__)
 class Application:
     """Packline as an ASGI application.
 
+    Args:
+        settings: All settings.
+        answers: Whether it serves the surfaces; a worker has only the health check.
+
     Attributes:
         services: What use cases work with; None before start and after stop.
         authenticator: Who may call; None before start and after stop.
         surfaces: What answers requests; None before start and after stop.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, answers: bool = True) -> None:
         self.settings = settings
         self.services: Services | None = None
         self.authenticator: Authenticator | None = None
         self.surfaces: Surfaces | None = None
+        self._answers = answers
+        self._started = False
         self._base = settings.base
         self._stack = AsyncExitStack()
         self._outer = guard_for(
-            Starlette(routes=[health_route(lambda: self.surfaces is not None)], exception_handlers={405: wrong_method}),
+            Starlette(routes=[health_route(lambda: self._started)], exception_handlers={405: wrong_method}),
             settings,
         )
 
@@ -123,6 +129,7 @@ class Application:
             vault=vault_sync.vault,
             memory=memory,
             router=router,
+            answers=self._answers,
         )
         authenticator = await self._open_sign_in(store)
         previews = Previews(store, resources.blobs)
@@ -136,14 +143,18 @@ class Application:
             settings.data_dir / "mcp",
             vault_sync.vault.find,
         )
-        self.services = _services(settings, Engine(resources), vault_sync, memory, mounts, previews, downloads)
+        engine = Engine(resources, executes=settings.worker)
+        self.services = _services(settings, engine, vault_sync, memory, mounts, previews, downloads)
         router.open(self.services)
         await self._start_background_work(self.services, reload)
         self.authenticator = authenticator
-        self.surfaces = await self._open_surfaces(self.services, authenticator, downloads)
+        if self._answers:
+            self.surfaces = await self._open_surfaces(self.services, authenticator, downloads)
+        self._started = True
 
     async def stop(self) -> None:
         """Stops what `start` started; harmless twice and before it."""
+        self._started = False
         self.surfaces = None
         await self._stack.aclose()
         self.services = self.authenticator = None
@@ -163,7 +174,8 @@ class Application:
             metadata = pack.metadata
             if unknown := [*unknown_kinds("accepts", metadata.accepts), *unknown_kinds("produces", metadata.produces)]:
                 log.warning("a pack names unknown kinds", pack=pack.name, problem=" ".join(unknown))
-        await seed_starters(store, registry, builtins_folder() / "pipelines")
+        if self._answers:
+            await seed_starters(store, registry, builtins_folder() / "pipelines")
         return registry
 
     async def _open_vault(self, store: Store, redactor: Redactor) -> VaultSync:
@@ -216,9 +228,9 @@ class Application:
         await send({"type": "lifespan.shutdown.complete"})
 
 
-def create_app(settings: Settings) -> Application:
+def create_app(settings: Settings, *, answers: bool = True) -> Application:
     """The application for these settings; nothing is opened until it is started."""
-    return Application(settings)
+    return Application(settings, answers=answers)
 
 
 def _services(

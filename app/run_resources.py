@@ -36,14 +36,18 @@ def resources_of(
     vault: Vault,
     memory: Memory,
     router: PackRouter,
+    answers: bool,
 ) -> Resources:
-    """The resources of the engine; the redactor learns the secrets in the settings."""
+    """The resources of the engine; the redactor learns the secrets in the settings.
+
+    `answers` says whether this process serves the surfaces, MCP among them.
+    """
     agents = agents_of(
         settings.agents,
         folder=settings.data_dir / "agents",
         output_bytes=settings.agent_output_bytes,
         workspace_bytes=settings.agent_workspace_bytes,
-        mcp_url=_mcp_url(settings),
+        mcp_url=_mcp_url(settings, answers=answers),
     )
     redactor.learn(given_secrets(agents))
     return Resources(
@@ -84,10 +88,12 @@ def _gateway(settings: Settings, egress: Egress, vault: Vault, redactor: Redacto
     )
 
 
-def _mcp_url(settings: Settings) -> str:
-    """The address of Packline's tools for agents on this machine: the public one, else loopback."""
+def _mcp_url(settings: Settings, *, answers: bool) -> str | None:
+    """The address of Packline's tools for agents on this machine: the public one, else loopback if served there."""
     if settings.public_url:
         return f"{settings.outward}{MCP_PATH}"
+    if not answers:
+        return None
     return f"http://127.0.0.1:{settings.port}{settings.base}{MCP_PATH}"
 
 

@@ -14,7 +14,8 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, NoReturn
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import structlog
 import uvicorn
@@ -27,7 +28,7 @@ from runner.processes import pack_modules
 from runner.tracebacks import in_one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Coroutine, Generator, Iterator
     from pathlib import Path
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -44,6 +45,10 @@ GARBAGE = (10_000, 20, 50)
 EXIT_CANNOT_START = 1
 #: Exit status of a server whose event loop was stopped by an exception (EX_SOFTWARE of sysexits.h).
 EXIT_STOPPED = 70
+_ONE_PROCESS = (
+    "that needs PostgreSQL, because one process owns the embedded database and executes its runs. Set "
+    "PACKLINE_DATABASE_URL, or run `packline up` alone."
+)
 _CUT_OFF = (
     "The server is stopping and did not wait for this any longer. A mutation may have been executed; check before you "
     "repeat it."
@@ -237,24 +242,11 @@ async def run_app(
 
 def serve(settings: Settings, *, announce: Announce | None = None) -> int:
     """Runs the server until a signal stops it; returns the exit status for the process."""
-    from app.logging import configure_logging
-
-    configure_logging(settings.log_level, settings.log_format)
-    for warning in settings.warnings:
-        log.warning(warning)
-    import uvloop
-
     from app.http.login import link_url
     from app.main import create_app
-    from runner.egress.policy import EgressPolicyError
-    from store.database.errors import DataFolderInUseError, StoreError
 
-    try:
-        # What people put into runs lies there: nobody else on this machine needs to look.
-        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        print(f"packline: The data folder {settings.data_dir} cannot be made: {error.strerror}.", file=sys.stderr)
-        return EXIT_CANNOT_START
+    if not settings.worker and settings.database_url == "sqlite":
+        return _cannot_start(f"`packline up --no-worker` (PACKLINE_WORKER=off) leaves runs to workers: {_ONE_PROCESS}")
     app = create_app(settings)
 
     async def prepare(local_url: str) -> None:
@@ -269,27 +261,62 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
         link = await app.authenticator.first_link() if sys.stdout.isatty() else None
         print_start(url, link=link_url(url, link) if link else None, host=settings.host)
 
+    serving = partial(
+        run_app, app, settings, announce=announce or say, before_listening=prepare, on_stopping=app.begin_stopping
+    )
+    return _run(settings, serving)
+
+
+def work(settings: Settings) -> int:
+    """Runs a worker, which answers nothing but `/healthz`, until a signal stops it; returns the exit status."""
+    from app.main import create_app
+
+    if settings.database_url == "sqlite":
+        return _cannot_start(f"`packline worker` shares the runs of servers: {_ONE_PROCESS}")
+    app = create_app(settings, answers=False)
+
+    async def say(url: str) -> None:
+        assert app.services is not None
+        print(f"Packline worker {app.services.engine.worker.name} is running; health at {url}/healthz", flush=True)
+
+    # The public address is the server's; the worker needs it for agents only.
+    listening = settings.model_copy(update={"port": settings.worker_port, "public_url": None, "base_path": None})
+    return _run(settings, partial(run_app, app, listening, announce=say))
+
+
+def _run(settings: Settings, main: Callable[[], Coroutine[Any, Any, None]]) -> int:
+    """Runs the process's main coroutine; what keeps it from starting is one sentence on standard error."""
+    from app.logging import configure_logging
+
+    configure_logging(settings.log_level, settings.log_format)
+    for warning in settings.warnings:
+        log.warning(warning)
+    import uvloop
+
+    from runner.egress.policy import EgressPolicyError
+    from store.database.errors import DataFolderInUseError, StoreError
+
+    try:
+        # What people put into runs lies there: nobody else on this machine needs to look.
+        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        return _cannot_start(f"The data folder {settings.data_dir} cannot be made: {error.strerror}.")
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             try:
-                runner.run(
-                    run_app(
-                        app,
-                        settings,
-                        announce=announce or say,
-                        before_listening=prepare,
-                        on_stopping=app.begin_stopping,
-                    )
-                )
+                runner.run(main())
             except (SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
                 end_process(error)
     except DataFolderInUseError as error:
-        print(f"packline: {error} Stop it, or give this one another `--data-dir` (PACKLINE_DATA_DIR).", file=sys.stderr)
-        return EXIT_CANNOT_START
+        return _cannot_start(f"{error} Stop it, or give this one another `--data-dir` (PACKLINE_DATA_DIR).")
     except (StartError, StoreError, SettingsError, EgressPolicyError) as error:
-        print(f"packline: {error}", file=sys.stderr)
-        return EXIT_CANNOT_START
+        return _cannot_start(str(error))
     return 0
+
+
+def _cannot_start(why: str) -> int:
+    print(f"packline: {why}", file=sys.stderr)
+    return EXIT_CANNOT_START
 
 
 def end_process(error: BaseException) -> NoReturn:

@@ -20,6 +20,7 @@ from app.cli.runs.promote import promote
 from app.cli.runs.route import route
 from app.cli.runs.transcript import transcript
 from app.cli.server import admission, connect, machine, mcp
+from app.cli.server.worker import worker
 from app.cli.server.workers import workers
 
 cli = typer.Typer(
@@ -53,6 +54,7 @@ def root(
 
 
 cli.command()(machine.up)
+cli.add_typer(worker, name="worker")
 cli.command()(commands.run)
 cli.command()(commands.watch)
 cli.command()(commands.resume)

@@ -30,6 +30,9 @@ _NEEDED = {
     "missing": "it is required",
 }
 
+#: Options of the command line that are not called as their setting.
+_OPTIONS = {"lanes": "--concurrency", "worker_port": "--port"}
+
 
 def explain(
     error: ValidationError,
@@ -49,7 +52,7 @@ def _explain_one(
     own = entry_variable(name, inside[0]) if len(inside) == 1 else None
     match source_of(name, given, file.values, file.path):
         case "command line":
-            where, drop = f"--{name.replace('_', '-')}", "leave it out"
+            where, drop = _OPTIONS.get(name, f"--{name.replace('_', '-')}"), "leave it out"
         case "environment" if own is not None:
             where, drop = own, "unset it"
         case "environment":

@@ -39,6 +39,7 @@ from app.settings.values import (
     Folder,
     Folders,
     Hosts,
+    Labels,
     Origins,
     Seconds,
     ServiceAddresses,
@@ -89,6 +90,18 @@ class Settings(BaseSettings):
         "commas.",
     )
     database_url: DatabaseAddress = Field("sqlite", description="Database: `sqlite`, or `postgresql://user@host/name`.")
+    worker: bool = Field(
+        True,
+        description="Whether `packline up` executes runs. Without, it leaves them to `packline worker`, on PostgreSQL.",
+    )
+    worker_port: int = Field(
+        0, ge=0, le=65535, description="Port of the health check of `packline worker`; 0 picks a free one."
+    )
+    offers: Labels = Field(
+        (),
+        description="Labels that the worker of this process offers besides what it finds, separated by commas, such as "
+        "gpu; packs can need them.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level to log.")
     log_format: Literal["auto", "console", "json"] = Field(
         "auto", description="Format of log lines; `auto` is `console` on a terminal and `json` elsewhere."

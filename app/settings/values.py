@@ -58,6 +58,13 @@ def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _labels(value: tuple[str, ...]) -> tuple[str, ...]:
+    for label in value:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", label):
+            raise ValueError(f"`{label}` is not a label: write up to 64 lower-case letters, digits and . _ -")
+    return tuple(dict.fromkeys(value))
+
+
 def _origins(value: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(_web_address(origin).origin for origin in value)
 
@@ -121,6 +128,8 @@ Table = Annotated[T, NoDecode, BeforeValidator(_table)]
 #: Words separated by commas.
 Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
 Hosts = Annotated[Words, AfterValidator(_hosts)]
+#: What a worker offers, in the order given, each once.
+Labels = Annotated[Words, AfterValidator(_labels)]
 #: Origins of web pages, such as https://ops.example; in lower case, without a slash at the end.
 Origins = Annotated[Words, AfterValidator(_origins)]
 Folder = Annotated[Path, AfterValidator(_absolute)]

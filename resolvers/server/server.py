@@ -147,7 +147,7 @@ async def _workers(context: Context) -> HealthCheck:
     except StoreError as error:
         return HealthCheck("workers", False, f"The workers cannot be listed: {str(error).rstrip('.')}.")
     alive = [worker for worker in workers if worker.alive]
-    words = [f"{len(alive)} alive."]
+    words = [f"{len(alive)} alive." if alive else "None is alive, so no run starts. Start `packline worker`."]
     by_release: dict[str, list[str]] = {}
     for worker in alive:
         by_release.setdefault(worker.release, []).append(worker.id)

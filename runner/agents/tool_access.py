@@ -41,11 +41,15 @@ async def tool_access(
         return
     url = ctx.resources.agents.mcp_url
     if level is Isolation.SANDBOX_OFFLINE or url is None:
-        why = "it has no network" if url is not None else "this process serves none"
+        if url is None:
+            why = "the worker serves none itself and does not know the server's address"
+            hint = "Set PACKLINE_PUBLIC_URL for the worker to an address at which it reaches the server."
+        else:
+            why, hint = "it has no network", "Leave `tools` out, or use a profile with a network."
         raise PackError(
             FailureCode.POLICY_DENIED,
             f"The step declares `tools` of Packline, but its agent cannot reach them: {why}.",
-            hint="Leave `tools` out, use a profile with a network, or set PACKLINE_PUBLIC_URL.",
+            hint=hint,
         )
     made = await ctx.resources.store.write(
         create_token,

@@ -136,6 +136,8 @@ class EmbeddedDispatcher:
     async def stop(self) -> None:
         """Stop delivering; safe to call before `serve` and twice."""
         self._handler = None
+        self._heap.clear()
+        self._queued.clear()
         for _, timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
@@ -155,6 +157,8 @@ class EmbeddedDispatcher:
             self._deliver()
 
     def _push(self, run_id: str, priority: int) -> None:
+        if self._handler is None:
+            return
         if run_id in self.lanes:
             self._again[run_id] = priority  # it may be released by now: deliver it again when its handler returns
             return

@@ -42,13 +42,18 @@ POLL_SECONDS = 1.0
 class Engine:
     """Everything that executes runs in this process.
 
+    Args:
+        resources: Dependencies and limits.
+        executes: Whether this process executes runs; without, it only stores them, for the workers of other processes.
+
     Attributes:
         resources: Dependencies and limits.
         bus: Wake-ups for watchers of runs.
     """
 
-    def __init__(self, resources: Resources, dispatcher: Dispatcher | None = None) -> None:
+    def __init__(self, resources: Resources, dispatcher: Dispatcher | None = None, *, executes: bool = True) -> None:
         self.resources = resources
+        self._executes = executes
         self.bus = Bus(resources.store)
         self._store = resources.store
         name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -61,8 +66,9 @@ class Engine:
 
     async def start(self) -> None:
         """Start executing runs, searching for lost ones, and cleaning up."""
-        await self.worker.start()
-        await self._dispatcher.serve(self.worker.advance)
+        if self._executes:
+            await self.worker.start()
+            await self._dispatcher.serve(self.worker.advance)
         await self.rescue.start()
         await self.housekeeping.start()
 

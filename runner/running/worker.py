@@ -60,11 +60,13 @@ class Worker:
     """Executes runs in this process.
 
     Attributes:
+        name: Its name in leases and in the list of workers.
         claimer: Claims runs for this worker, in units of work.
         offers: What its runs may need.
     """
 
     def __init__(self, resources: Resources, identity: WorkerIdentity, needs: PackNeeds) -> None:
+        self.name = identity.id
         self._resources = resources
         self._store = resources.store
         self.offers = WorkerOffers(resources)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 from contextlib import asynccontextmanager, suppress
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 ADMIN_TOKEN = "pkl_test_administrator_token"
 #: The packs of `calls`: `held.step`, `held.quick`, `held.session` …
 PACKS = Path(__file__).parents[1] / "faults" / "folder"
-_RUNNING = "Packline is running"
+_RUNNING = re.compile(r"Packline (is|worker \S+ is) running")
 _COMMAND = (sys.executable, "-c", "from app.cli import main; main()")
 
 
@@ -150,7 +151,7 @@ def _is_like(call: Call, wanted: Mapping[str, object]) -> bool:
 
 @dataclass
 class RealServer:
-    """One `packline up`.
+    """One `packline up` or `packline worker`.
 
     Attributes:
         name: What its calls say.
@@ -252,12 +253,22 @@ class Fleet:
             AssertionError: it ended instead; the message says with which status and words.
         TimeoutError: it neither runs nor ended.
         """
+        return await self._begin("up", name, port, settings)
+
+    async def worker(self, name: str, **settings: object) -> RealServer:
+        """Starts a `packline worker` and waits until it takes work; its port answers `/healthz` alone.
+
+        Raises as `up`.
+        """
+        return await self._begin("worker", name, 0, settings)
+
+    async def _begin(self, command: str, name: str, port: int, settings: Mapping[str, object]) -> RealServer:
         port = port or free_port()
         folder = Path(str(settings.get("data_dir", self._folder / name)))
         process = await asyncio.create_subprocess_exec(
             *self._within,
             *_COMMAND,
-            "up",
+            command,
             "--port",
             str(port),
             env=self.environment(name, **settings),
@@ -272,7 +283,7 @@ class Fleet:
         server.reading = asyncio.create_task(_read(process, server.output, running))
         async with asyncio.timeout(2 * PATIENCE_SECONDS):
             await running.wait()
-        if process.returncode is not None or not any(line.startswith(_RUNNING) for line in server.output):
+        if process.returncode is not None or not any(map(_RUNNING.match, server.output)):
             raise AssertionError(f"{name} ended with {await process.wait()}: {''.join(server.output)}")
         return server
 
@@ -313,6 +324,6 @@ async def _read(process: asyncio.subprocess.Process, output: list[str], running:
     assert process.stdout is not None
     async for line in process.stdout:
         output.append(line.decode(errors="replace"))
-        if output[-1].startswith(_RUNNING):
+        if _RUNNING.match(output[-1]):
             running.set()
     running.set()  # it has ended

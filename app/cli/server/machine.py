@@ -17,6 +17,23 @@ DataDir = Annotated[
     Path | None,
     typer.Option("--data-dir", metavar="FOLDER", help="Data folder (PACKLINE_DATA_DIR).", show_default=False),
 ]
+LogLevel = Annotated[
+    str | None,
+    typer.Option(help="Lowest level to log: debug, info, warning or error (PACKLINE_LOG_LEVEL).", show_default=False),
+]
+Offers = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LABELS",
+        help="Labels to offer besides what is found, such as gpu, separated by commas (PACKLINE_OFFERS).",
+        show_default=False,
+    ),
+]
+# Numbers are read by the settings, which say what is wrong with one.
+Concurrency = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="Concurrent runs (PACKLINE_LANES); default: 64.", show_default=False),
+]
 
 
 def up(
@@ -30,18 +47,26 @@ def up(
         ),
     ] = None,
     data_dir: DataDir = None,
-    log_level: Annotated[
-        str | None,
-        typer.Option(
-            help="Lowest level to log: debug, info, warning or error (PACKLINE_LOG_LEVEL).", show_default=False
-        ),
-    ] = None,
+    no_worker: Annotated[
+        bool, typer.Option("--no-worker", help="Leave all runs to `packline worker` (PACKLINE_WORKER=off).")
+    ] = False,
+    offers: Offers = None,
+    concurrency: Concurrency = None,
+    log_level: LogLevel = None,
 ) -> None:
     """Start the server. Ctrl-C stops it; runs continue at the next start."""
     gc.disable()  # importing makes more collections than garbage, 0.1 s of CPU; `run_app` enables it once it serves
     from app.server import serve
 
-    settings = settings_of(host=host, port=port, data_dir=data_dir, log_level=log_level)
+    settings = settings_of(
+        host=host,
+        port=port,
+        data_dir=data_dir,
+        log_level=log_level,
+        worker=False if no_worker else None,
+        offers=offers,
+        lanes=concurrency,
+    )
     raise typer.Exit(serve(settings))
 
 

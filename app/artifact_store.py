@@ -37,3 +37,8 @@ def artifact_store(settings: Settings) -> Blobs:
         quota_bytes=settings.artifact_quota_bytes,
         cache_bytes=settings.artifact_cache_bytes,
     )
+
+
+def storage_place(settings: Settings) -> str:
+    """Return where contents are kept, for messages."""
+    return str(settings.data_dir / "blobs") if settings.artifact_store == "disk" else settings.artifact_store

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import structlog
 from starlette.applications import Starlette
 
+from app.artifact_store import storage_place
 from app.auth.hosts import guard_for
 from app.auth.identity import Authenticator
 from app.http.base_path import without_base
@@ -42,7 +43,8 @@ from runner.running.engine import Engine
 from runner.secrets.redaction import Redactor
 from runner.secrets.vault_sync import VaultSync
 from runner.watching.tail import Tails
-from store.database.engine import open_store
+from store.database.engine import Connections, open_store
+from store.files.shared_storage import require_shared_storage
 from store.secrets.vault_key import key_source
 
 if TYPE_CHECKING:
@@ -131,6 +133,8 @@ class Application:
             router=router,
             answers=self._answers,
         )
+        if store.shared and settings.shared_storage:
+            await require_shared_storage(store, resources.blobs, storage_place(settings))
         authenticator = await self._open_sign_in(store)
         previews = Previews(store, resources.blobs)
         self._stack.push_async_callback(previews.stop)
@@ -161,10 +165,17 @@ class Application:
 
     async def _open_store(self) -> Store:
         url = self.settings.database_url
-        store = await open_store(url, self.settings.data_dir, migrate=url == "sqlite")
+        store = await open_store(url, self.settings.data_dir, migrate=url == "sqlite", connections=self._connections())
         self._stack.push_async_callback(store.close)
         self._stack.push_async_callback(stop_processes)
         return store
+
+    def _connections(self) -> Connections:
+        default = Connections() if self._answers else Connections(write=4, read=3)
+        settings = self.settings
+        return Connections(
+            settings.database_write_connections or default.write, settings.database_read_connections or default.read
+        )
 
     async def _load_packs(self, store: Store) -> Registry:
         registry = load_registry(builtins_folder(), self.settings.pack_path)

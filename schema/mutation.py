@@ -11,12 +11,14 @@ from schema.packs.mcp_servers import McpServerMutations
 from schema.pipelines.commands import PipelineMutations
 from schema.runs.commands import RunMutations
 from schema.server.server import ServerMutations
+from schema.server.workers import WorkerMutations
 
 
 # The SDL lists the fields in reverse order of the bases.
 @strawberry.type(description="The root of all commands. Fields run in order, one at a time.")
 class Mutation(
     ServerMutations,
+    WorkerMutations,
     McpServerMutations,
     CredentialMutations,
     CallerMutations,

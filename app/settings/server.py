@@ -90,6 +90,18 @@ class Settings(BaseSettings):
         "commas.",
     )
     database_url: DatabaseAddress = Field("sqlite", description="Database: `sqlite`, or `postgresql://user@host/name`.")
+    database_write_connections: int | None = Field(
+        None,
+        ge=1,
+        le=1000,
+        description="Connections to PostgreSQL for writing; default: 10, of `packline worker` 4.",
+    )
+    database_read_connections: int | None = Field(
+        None,
+        ge=1,
+        le=1000,
+        description="Most connections to PostgreSQL for reading; default: 17, of `packline worker` 3.",
+    )
     worker: bool = Field(
         True,
         description="Whether `packline up` executes runs. Without, it leaves them to `packline worker`, on PostgreSQL.",
@@ -222,6 +234,10 @@ class Settings(BaseSettings):
     artifact_store_secret: SecretStr | None = Field(None, min_length=1, description="Secret of that access key.")
     artifact_cache_bytes: Bytes = Field(
         2 << 30, description="Size of the local cache of a bucket's contents, in bytes."
+    )
+    shared_storage: bool = Field(
+        True,
+        description="Whether a server or worker on PostgreSQL refuses to start if it lacks the artifacts of others.",
     )
     upload_bytes: Bytes = Field(100 << 20, description="Largest uploaded file, in bytes.")
     uploads_per_minute: int = Field(60, ge=1, le=100_000, description="Files one caller may upload per minute.")

@@ -148,6 +148,12 @@ async def _workers(context: Context) -> HealthCheck:
         return HealthCheck("workers", False, f"The workers cannot be listed: {str(error).rstrip('.')}.")
     alive = [worker for worker in workers if worker.alive]
     words = [f"{len(alive)} alive." if alive else "None is alive, so no run starts. Start `packline worker`."]
+    drained = [worker.id for worker in alive if worker.draining]
+    if drained:
+        words.append(f"Drained: {', '.join(drained)}.")
+    takes_runs = len(drained) < len(alive)
+    if alive and not takes_runs:
+        words.append("No run starts until another one is started, or `packline worker drain --undo` ends that.")
     by_release: dict[str, list[str]] = {}
     for worker in alive:
         by_release.setdefault(worker.release, []).append(worker.id)
@@ -157,7 +163,7 @@ async def _workers(context: Context) -> HealthCheck:
     unseen = [f"{worker.id} for {worker.unseen_seconds:.0f} s" for worker in workers if not worker.alive]
     if unseen:
         words.append(f"Not seen: {', '.join(unseen)}. Other workers take over its runs; start it again if it crashed.")
-    return HealthCheck("workers", bool(alive) and not unseen, " ".join(words))
+    return HealthCheck("workers", takes_runs and not unseen, " ".join(words))
 
 
 def _disk(context: Context) -> HealthCheck:

@@ -9,6 +9,8 @@ import socket
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import structlog
+
 from runner.running.claiming import RunClaim
 from runner.running.dispatcher import Dispatcher, EmbeddedDispatcher
 from runner.running.housekeeping import Housekeeping
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from store.database.dialects import Connection
     from store.runs.unit_types import NewRun, NewStep, NotClaimed, Resume, Submitted
 
+log = structlog.get_logger(__name__)
+
 #: A waiter looks at the store this often even when no wake-up comes.
 POLL_SECONDS = 1.0
 
@@ -59,25 +63,47 @@ class Engine:
         name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         identity = WorkerIdentity(name, resources.store.machine, resources.release, resources.limits.lanes)
         self._needs = PackNeeds(resources.registry)
-        self.worker = Worker(resources, identity, self._needs)
+        self.worker = Worker(resources, identity, self._needs, self._draining)
         self._dispatcher = dispatcher or _dispatcher(resources, self.worker.offers)
         self.rescue = Rescue(resources, self._dispatcher)
         self.housekeeping = Housekeeping(resources)
+        self._stopping = self._delivering = False
+        self._switching = asyncio.Lock()
+        self._switches: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Start executing runs, searching for lost ones, and cleaning up."""
         if self._executes:
             await self.worker.start()
-            await self._dispatcher.serve(self.worker.advance)
+        await self._switch()
         await self.rescue.start()
         await self.housekeeping.start()
 
     async def stop(self, grace_seconds: float) -> None:
         """Stop taking runs, let short steps finish and release the rest."""
-        await self._dispatcher.stop()
+        self._stopping = True
+        await self._switch()
         await self.worker.stop(grace_seconds)
         await self.rescue.stop()
         await self.housekeeping.stop()
+
+    def _draining(self) -> None:
+        log.info("the worker is drained" if self.worker.draining else "the worker takes runs", worker=self.worker.name)
+        switch = asyncio.create_task(self._switch(), name="packline-drain")
+        self._switches.add(switch)
+        switch.add_done_callback(self._switches.discard)
+
+    async def _switch(self) -> None:
+        """Deliver runs to the worker as long as it takes some."""
+        async with self._switching:
+            wanted = self._executes and not (self._stopping or self.worker.draining)
+            if wanted == self._delivering:
+                return
+            self._delivering = wanted
+            if not wanted:
+                await self._dispatcher.stop()
+                return
+            await self._dispatcher.serve(self.worker.advance)
 
     async def submit(self, new: NewRun, along: Callable[[Connection, Submitted], None] | None = None) -> Submitted:
         """Start a run, or find an equivalent one; see `store.runs.submit`.

@@ -15,13 +15,13 @@ from store.runs.claim import abandon
 from store.runs.workers import remove_worker, sign_of_life
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
     from runner.running.claimed_run import ClaimedRun
     from runner.running.offers import WorkerOffers
     from store.database.engine import Store
-    from store.runs.workers import WorkerIdentity
+    from store.runs.workers import Renewal, WorkerIdentity
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +41,10 @@ class Heartbeat:
         offers: What the worker offers; refreshed with each renewal.
         active: The worker's runs, as they change.
         advancing: Ids of the runs it is claiming or executing.
+        on_draining: Called when `draining` has changed.
+
+    Attributes:
+        draining: Whether an operator wants the worker to take no further runs.
     """
 
     def __init__(
@@ -52,6 +56,7 @@ class Heartbeat:
         *,
         active: Mapping[str, ClaimedRun],
         advancing: AbstractSet[str],
+        on_draining: Callable[[], None],
     ) -> None:
         self._store = store
         self._worker = worker
@@ -59,6 +64,8 @@ class Heartbeat:
         self._lease_seconds = lease_seconds
         self._active = active
         self._advancing = advancing
+        self._on_draining = on_draining
+        self.draining = False
         self._renewing = asyncio.Lock()
         self._hurried = asyncio.Event()
         self._task: EssentialTask | None = None
@@ -85,7 +92,7 @@ class Heartbeat:
             await task.stop()
 
     def hurry(self) -> None:
-        """Renew now instead of at the next beat, because news of a cancel may have been lost."""
+        """Renew now instead of at the next beat, because there is news for the worker, or some may have been lost."""
         self._hurried.set()
 
     async def abandon(self, run_id: str, epoch: int) -> None:
@@ -95,9 +102,16 @@ class Heartbeat:
         except StoreError as error:
             log.debug("a lease could not be released; the next heartbeat retries it", run=run_id, error=str(error))
 
-    async def _sign_of_life(self, up_seconds: float) -> dict[str, tuple[int, bool]]:
+    async def _sign_of_life(self, up_seconds: float) -> Renewal:
         self._offers.refresh()
-        return await self._store.write(sign_of_life, self._worker, self._offers.text, up_seconds, self._lease_seconds)
+        return await self._store.write(
+            sign_of_life,
+            self._worker,
+            self._offers.text,
+            up_seconds,
+            self._lease_seconds,
+            draining=self.draining,
+        )
 
     async def _keep(self) -> None:
         loop = asyncio.get_running_loop()
@@ -113,7 +127,7 @@ class Heartbeat:
                 # The store may retry for longer than the lease lasts; this worker must not.
                 patience = max(renewed_at + trusted - loop.time(), self._lease_seconds / 10)
                 async with self._renewing, asyncio.timeout(patience):
-                    held = await self._sign_of_life(begun - started_at)
+                    held, draining = await self._sign_of_life(begun - started_at)
             except StoreClosedError:
                 return
             except Exception as error:  # the heartbeat must survive any error
@@ -134,6 +148,9 @@ class Heartbeat:
             for run_id, (epoch, _) in held.items():
                 if run_id not in self._advancing:  # its release failed earlier
                     await self.abandon(run_id, epoch)
+            if draining != self.draining:
+                self.draining = draining
+                self._on_draining()
 
 
 def _lose(runs: Iterable[ClaimedRun]) -> None:

@@ -59,13 +59,22 @@ LAST_WAIT_SECONDS = 30.0
 class Worker:
     """Executes runs in this process.
 
+    Args:
+        on_draining: Called when `draining` has changed.
+
     Attributes:
         name: Its name in leases and in the list of workers.
         claimer: Claims runs for this worker, in units of work.
         offers: What its runs may need.
     """
 
-    def __init__(self, resources: Resources, identity: WorkerIdentity, needs: PackNeeds) -> None:
+    def __init__(
+        self,
+        resources: Resources,
+        identity: WorkerIdentity,
+        needs: PackNeeds,
+        on_draining: Callable[[], None] = lambda: None,
+    ) -> None:
         self.name = identity.id
         self._resources = resources
         self._store = resources.store
@@ -90,14 +99,21 @@ class Worker:
             resources.limits.lease_seconds,
             active=self._active,
             advancing=self._advancing,
+            on_draining=on_draining,
         )
         self._loop_watch = LoopWatch(self.attempts)
         self._store.wakes.listen(Topic.RUN_CANCELLING, self._cancelling)
+        self._store.wakes.listen(Topic.WORKER, self._changed)
 
     @property
     def accepting(self) -> bool:
         """Whether it takes runs; no longer once it stops."""
         return not self._stopping
+
+    @property
+    def draining(self) -> bool:
+        """Whether an operator wants it to take no further runs; those it has go on."""
+        return self._heartbeat.draining
 
     @property
     def can_claim(self) -> bool:
@@ -316,6 +332,10 @@ class Worker:
     async def _release(self, fence: Fence, attempt: tuple[str, str] | None, spent: Spent | None = None) -> Settled:
         """Release a run to another worker."""
         return await self._store.write_few(release, fence, attempt, STOPPED.message, spent)
+
+    def _changed(self, worker_id: str) -> None:
+        if worker_id == self.name:
+            self._heartbeat.hurry()
 
     def _cancelling(self, run_id: str) -> None:
         if run_id == EVERYTHING:

@@ -2,13 +2,15 @@
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime
+from typing import Annotated
 
 import strawberry
 
 from resolvers.records import WorkerRecord
-from resolvers.server.workers import list_workers
+from resolvers.server.workers import drain_worker, list_workers
 from schema.base.context import Info
 from schema.base.directives import Requires
+from schema.base.problems import ForbiddenProblem, NotFoundProblem, refusable
 from store.states import Scope
 
 
@@ -30,6 +32,9 @@ class Worker:
     )
     lanes: int = strawberry.field(description="Maximum number of runs it executes at once.")
     running: int = strawberry.field(description="Number of runs it holds.")
+    draining: bool = strawberry.field(
+        description="Whether it takes no further runs. Once it holds none, it can be stopped without delaying any."
+    )
 
     @classmethod
     def of(cls, record: WorkerRecord) -> "Worker":
@@ -43,6 +48,7 @@ class Worker:
             offers=sorted(record.offers),
             lanes=record.lanes,
             running=record.running,
+            draining=record.draining,
         )
 
 
@@ -55,3 +61,33 @@ class WorkerQueries:
     )
     async def workers(self, info: Info) -> list[Worker]:
         return [Worker.of(record) for record in await list_workers(info.context.context)]
+
+
+@strawberry.type(description="The worker is drained, or takes runs again.")
+class DrainWorkerSuccess:
+    worker: Worker = strawberry.field(description="The worker in its current state.")
+
+
+DrainWorkerResult = Annotated[
+    DrainWorkerSuccess | ForbiddenProblem | NotFoundProblem,
+    strawberry.union("DrainWorkerResult", description="The result of drainWorker."),
+]
+
+
+@strawberry.type
+class WorkerMutations:
+    @strawberry.mutation(
+        description="Drains a worker before it is stopped: it takes no further runs and finishes those it holds. "
+        "With `draining: false` it takes runs again. Runs that no other worker takes stay queued.",
+        directives=[Requires(scope=Scope.MANAGE)],
+    )
+    @refusable
+    async def drain_worker(
+        self,
+        info: Info,
+        name: Annotated[str, strawberry.argument(description="Name of the worker.")],
+        draining: Annotated[bool, strawberry.argument(description="Whether it takes no further runs.")] = True,
+    ) -> DrainWorkerResult | None:
+        return DrainWorkerSuccess(
+            worker=Worker.of(await drain_worker(info.context.context, name=name, draining=draining))
+        )

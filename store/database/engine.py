@@ -7,6 +7,7 @@ call `Store.read` and `Store.rows`. `store.database.sqlite` and `store.database.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from store.database.errors import NEEDS_POSTGRES_EXTRA, StoreError
@@ -91,7 +92,20 @@ class Store(Protocol):
         """Finish accepted work and close every connection; a second call does nothing."""
 
 
-async def open_store(url: str, data_dir: Path, *, migrate: bool) -> Store:
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """How many connections a process opens to PostgreSQL, besides those for wake-ups and the queue.
+
+    Attributes:
+        write: Units of work that run at the same time; more wait their turn.
+        read: Reads that run at the same time.
+    """
+
+    write: int = 10
+    read: int = 17
+
+
+async def open_store(url: str, data_dir: Path, *, migrate: bool, connections: Connections = Connections()) -> Store:
     """Open the database of `url`; `sqlite` alone is the embedded file in `data_dir`.
 
     Args:
@@ -99,6 +113,7 @@ async def open_store(url: str, data_dir: Path, *, migrate: bool) -> Store:
         data_dir: Folder of the embedded file and its lock, made when absent. With PostgreSQL, servers of one machine
             that share it can use each other's sessions.
         migrate: Whether to bring an older schema up to date; otherwise it is refused.
+        connections: For PostgreSQL.
 
     Raises:
         StoreBusyError: another process owns the file.
@@ -111,7 +126,7 @@ async def open_store(url: str, data_dir: Path, *, migrate: bool) -> Store:
         except ImportError as error:
             raise StoreError(NEEDS_POSTGRES_EXTRA) from error
 
-        return await open_postgres(url, data_dir, migrate=migrate)
+        return await open_postgres(url, data_dir, migrate=migrate, connections=connections)
     if url != "sqlite":
         raise StoreError(
             f"PACKLINE_DATABASE_URL is `{url}`: use `sqlite` for the embedded database or `postgresql://user@host/name`."

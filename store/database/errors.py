@@ -37,5 +37,9 @@ class DataFolderInUseError(StoreBusyError):
     """A server uses the data folder; the caller knows what to advise."""
 
 
+class StorageNotSharedError(StoreError):
+    """The processes of the database keep contents in different places; the message says what to do."""
+
+
 class StoreSchemaError(StoreError):
     """The database was written by another release; the message says what to run."""

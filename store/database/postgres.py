@@ -41,14 +41,13 @@ if TYPE_CHECKING:
     from sqlalchemy.pool import ConnectionPoolEntry
 
     from store.database.dialects import Connection, Dialect, Parameters, Row
+    from store.database.engine import Connections
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
-#: Connections kept for reading; under load as many more are opened.
-POOL = 10
 #: Attempts at a unit that certainly did not commit; the waits add up to about three seconds.
 TRIES = 7
 _SNAPSHOT = Sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -71,14 +70,15 @@ class PostgresStore:
     dialect: Dialect = "postgresql"
     shared = True
 
-    def __init__(self, url: str, data_dir: Path) -> None:
+    def __init__(self, url: str, data_dir: Path, connections: Connections) -> None:
         self.machine = f"{machine_identity()}:{data_dir.resolve()}"
         queue = RunQueue(libpq_url(url))
         self.queue: RunQueue | None = queue
         self.listening = PostgresBackend(libpq_url(url), queue)
         self.wakes = Wakes(self.listening)
-        self._writer = PostgresWriter(libpq_url(url))
-        self._reads = _reading_engine(url)
+        self._writer = PostgresWriter(libpq_url(url), connections.write)
+        self._read_connections = connections.read
+        self._reads = _reading_engine(url, connections.read)
         self._running: set[asyncio.Task[Any]] = set()
         self._closed = False
 
@@ -135,7 +135,8 @@ class PostgresStore:
                     return (await run(connection)).freeze()()
             except exc.TimeoutError as error:
                 raise StoreError(
-                    f"All {2 * POOL} connections to PostgreSQL have been busy for 30 s. Try again later."
+                    f"All {self._read_connections} connections for reading have been busy for 30 s. Try again later, "
+                    "or raise PACKLINE_DATABASE_READ_CONNECTIONS."
                 ) from error
             except _UNREACHABLE as error:
                 is_lost = isinstance(error, exc.DBAPIError) and error.connection_invalidated
@@ -172,7 +173,7 @@ class PostgresStore:
         raise AssertionError("unreachable")
 
 
-async def open_postgres(url: str, data_dir: Path, *, migrate: bool) -> PostgresStore:
+async def open_postgres(url: str, data_dir: Path, *, migrate: bool, connections: Connections) -> PostgresStore:
     """Open a PostgreSQL database and start to listen for wake-ups; nothing is written to the data folder.
 
     Raises:
@@ -180,7 +181,7 @@ async def open_postgres(url: str, data_dir: Path, *, migrate: bool) -> PostgresS
         StoreError: it cannot be reached.
     """
     await asyncio.to_thread(ensure_postgres_schema, url, migrate=migrate)
-    store = PostgresStore(url, data_dir)
+    store = PostgresStore(url, data_dir, connections)
     await store.wakes.start()
     return store
 
@@ -196,11 +197,13 @@ def machine_identity() -> str:
     return f"{socket.gethostname()}:{hashlib.sha256(seed.encode()).hexdigest()[:12]}"
 
 
-def _reading_engine(url: str) -> AsyncEngine:
+def _reading_engine(url: str, connections: int) -> AsyncEngine:
+    """Make an engine that keeps half of its connections open; under load it opens the others."""
+    kept = (connections + 1) // 2
     engine = create_async_engine(
         libpq_url(url).replace("postgresql:", "postgresql+psycopg:", 1),
-        pool_size=POOL,
-        max_overflow=POOL,
+        pool_size=kept,
+        max_overflow=connections - kept,
         pool_timeout=30,
         hide_parameters=True,  # keeps payloads out of error messages and logs
         connect_args=connect_options("packline-read", default_transaction_read_only="on"),

@@ -36,8 +36,6 @@ T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
-#: Units that run at the same time, each in a thread with its own connection; more wait their turn.
-POOL = 10
 #: Below the lease of 30 s: the locks of a frozen process are released before others may take over its runs.
 IDLE_IN_TRANSACTION_SECONDS = 5.0
 
@@ -126,11 +124,12 @@ class PostgresWriter:
 
     Args:
         url: `postgresql://…`, as libpq spells it.
+        connections: Units that run at the same time, each in a thread with its own connection; more wait their turn.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, connections: int) -> None:
         self._url = url
-        self._threads = ThreadPoolExecutor(POOL, thread_name_prefix="packline-write")
+        self._threads = ThreadPoolExecutor(connections, thread_name_prefix="packline-write")
         self._idle: deque[psycopg.Connection] = deque()
 
     async def transact(self, unit: Callable[[Connection], T]) -> tuple[T, frozenset[Wake]]:

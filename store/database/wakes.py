@@ -39,6 +39,7 @@ class Topic(StrEnum):
     TOKEN_REVOKED = "token_revoked"
     VAULT = "vault"
     MCP_TOOLS = "mcp_tools"
+    WORKER = "worker"  # a worker: it is drained, or no longer
 
 
 Wake: TypeAlias = "tuple[Topic, str]"

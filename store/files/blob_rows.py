@@ -19,7 +19,8 @@ _INSERT = Sql(
 _BLOB_IN_USE = Sql(
     """SELECT 1 FROM artifact WHERE digest = :digest AND erased_at IS NULL
     UNION ALL SELECT 1 FROM preview WHERE image_digest = :digest
-    UNION ALL SELECT 1 FROM cached_file WHERE digest = :digest LIMIT 1"""
+    UNION ALL SELECT 1 FROM cached_file WHERE digest = :digest
+    UNION ALL SELECT 1 FROM blob_marker WHERE digest = :digest LIMIT 1"""
 )
 _DELETE_BLOB = Sql("DELETE FROM blob WHERE digest = :digest")
 
@@ -30,7 +31,11 @@ def record_blob(conn: Connection, digest: str, size_bytes: int, now: datetime | 
 
 
 def delete_unused_blobs(conn: Connection, digests: Sequence[str]) -> list[str]:
-    """Delete the rows of blobs that no artifact, preview or cached result refers to; return their digests."""
+    """Delete the rows of blobs that nothing refers to, neither an artifact, preview, cached result nor the marker.
+
+    Returns:
+        Their digests.
+    """
     unused = [digest for digest in digests if conn.one(_BLOB_IN_USE, {"digest": digest}) is None]
     for digest in unused:
         conn.run(_DELETE_BLOB, {"digest": digest})

@@ -20,6 +20,15 @@ class BlobRow(SQLModel, table=True):
     created_at: datetime
 
 
+class BlobMarkerRow(SQLModel, table=True):
+    """The content by which processes that share the database recognise their blob store; one row."""
+
+    __tablename__ = "blob_marker"
+
+    id: int = Field(primary_key=True)  # 1
+    digest: str
+
+
 class PreviewRow(SQLModel, table=True):
     """The preview of a content, shared by all artifacts with that content."""
 

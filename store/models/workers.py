@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Text, text
+from sqlalchemy import Text, false, text
 from sqlmodel import Field, SQLModel
 
 from store.models.declaring import table_of
@@ -23,6 +23,8 @@ class WorkerRow(SQLModel, table=True):
     seen_at: datetime  # by the database's clock, renewed with the leases
     # What the steps it executes may need: see `store.runs.needs`.
     offers: str = Field(default="", sa_type=Text, sa_column_kwargs={"server_default": text("''")})
+
+    draining: bool = Field(default=False, sa_column_kwargs={"server_default": false()})  # takes no further runs
 
 
 WORKER = table_of(WorkerRow)

@@ -11,6 +11,7 @@ import orjson
 
 from store.database.dialects import Sql, by_name, some_instant
 from store.database.lookups import Lookup, of_run
+from store.database.wakes import Topic
 from store.models.runs import RUN_EVENT
 from store.runs.claim import renew
 from store.runs.needs import needs_of
@@ -30,19 +31,22 @@ TAKEOVERS_MAX = 100
 
 _SIGN_OF_LIFE = Sql(
     """
-    INSERT INTO worker (id, machine, release, lanes, offers, started_at, seen_at)
-    VALUES (:id, :machine, :release, :lanes, :offers, :started_at, :now)
+    INSERT INTO worker (id, machine, release, lanes, offers, draining, started_at, seen_at)
+    VALUES (:id, :machine, :release, :lanes, :offers, :draining, :started_at, :now)
     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, offers = excluded.offers
+    RETURNING draining
     """
 )
 # Skips what another worker is writing or deleting: two of them could otherwise wait for each other.
 _FORGET = Sql("DELETE FROM worker WHERE id IN (SELECT id FROM worker WHERE seen_at < :before FOR UPDATE SKIP LOCKED)")
 _FORGET_OTHERS = Sql("DELETE FROM worker WHERE id <> :id")
+_DRAIN = Sql("UPDATE worker SET draining = :draining WHERE id = :id")
 _REMOVE = Sql("DELETE FROM worker WHERE id = :id")
 # The index of states finds the held runs, which are few.
 _WORKERS = Sql(
     """
-    SELECT worker.id, worker.machine, worker.release, worker.lanes, worker.offers, worker.started_at, worker.seen_at,
+    SELECT worker.id, worker.machine, worker.release, worker.lanes, worker.offers, worker.draining,
+        worker.started_at, worker.seen_at,
         clock_timestamp() AS now, coalesce(held.runs, 0) AS running
     FROM worker LEFT JOIN (
         SELECT owner, count(*) AS runs FROM run WHERE state IN ('running', 'cancelling') GROUP BY owner
@@ -75,6 +79,7 @@ class WorkerRecord:
 
     Attributes:
         offers: What the steps it executes may need; empty with SQLite.
+        draining: Whether it takes no further runs.
         running: How many runs it holds.
         alive: Whether it was seen within a lease.
         unseen_seconds: Time since it was seen, by the database's clock.
@@ -85,11 +90,24 @@ class WorkerRecord:
     release: str
     lanes: int
     offers: frozenset[str]
+    draining: bool
     started_at: datetime
     seen_at: datetime
     running: int
     alive: bool
     unseen_seconds: float
+
+
+class Renewal(NamedTuple):
+    """What a worker learns when it renews its row.
+
+    Attributes:
+        held: What `store.runs.claim.renew` returns.
+        draining: Whether an operator wants it to take no further runs.
+    """
+
+    held: dict[str, tuple[int, bool]]
+    draining: bool
 
 
 class TakeoverRecord(NamedTuple):
@@ -106,9 +124,15 @@ class TakeoverRecord(NamedTuple):
 
 
 def sign_of_life(
-    conn: Connection, worker: WorkerIdentity, offers: str, up_seconds: float, lease_seconds: float
-) -> dict[str, tuple[int, bool]]:
-    """Renew a worker's row and all its leases; return what `store.runs.claim.renew` does.
+    conn: Connection,
+    worker: WorkerIdentity,
+    offers: str,
+    up_seconds: float,
+    lease_seconds: float,
+    *,
+    draining: bool = False,
+) -> Renewal:
+    """Renew a worker's row and all its leases.
 
     Also removes workers that were not seen for `FORGET_LEASES`. One that was only frozen writes its row again.
 
@@ -118,18 +142,26 @@ def sign_of_life(
         offers: What the steps it executes may need, as `store.runs.needs` writes it.
         up_seconds: How long ago it started.
         lease_seconds: Length of a lease.
+        draining: Whether it takes no further runs; written only if its row is gone.
     """
     held = renew(conn, worker.id, lease_seconds)
     now = conn.now()
     started_at = now - timedelta(seconds=up_seconds)
     instants = {"started_at": conn.bindable(started_at), "now": conn.bindable(now)}
-    conn.run(_SIGN_OF_LIFE, asdict(worker) | instants | {"offers": offers})
+    row = conn.one(_SIGN_OF_LIFE, asdict(worker) | instants | {"offers": offers, "draining": draining})
+    assert row is not None, "inserted or updated"
     if conn.shared:
         before = now - timedelta(seconds=FORGET_LEASES * lease_seconds)
         conn.run(_FORGET, {"before": conn.bindable(before)})
     else:  # this process alone owns the file
         conn.run(_FORGET_OTHERS, {"id": worker.id})
-    return held
+    return Renewal(held, bool(row.draining))
+
+
+def drain_worker(conn: Connection, worker_id: str, *, draining: bool) -> bool:
+    """Have a worker take no further runs, or take runs again; return whether there is one of that name."""
+    conn.wake(Topic.WORKER, worker_id)
+    return conn.run(_DRAIN, {"id": worker_id, "draining": draining}) == 1
 
 
 def remove_worker(conn: Connection, worker_id: str) -> None:
@@ -145,6 +177,7 @@ async def list_workers(store: Store, lease_seconds: float) -> list[WorkerRecord]
         now, seen_at = some_instant(values.pop("now")), some_instant(row.seen_at)
         unseen = max(0.0, (now - seen_at).total_seconds())
         decoded = {"started_at": some_instant(row.started_at), "seen_at": seen_at, "offers": needs_of(row.offers)}
+        decoded["draining"] = bool(row.draining)  # SQLite has no booleans
         found.append(WorkerRecord(**values | decoded, alive=unseen <= lease_seconds, unseen_seconds=unseen))
     return found
 

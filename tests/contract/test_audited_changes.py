@@ -114,6 +114,9 @@ class Place:
         """Id of a credential; there is one of the kind of a model provider."""
         return str((await put(self.it, "openai" if kind == "openai" else self.name(), kind, {field: SECRET}))["id"])
 
+    async def is_connected(self) -> bool:
+        return any(server["packs"] for server in await self.call("mcp_servers"))
+
     async def changed_tool(self) -> str:
         """Digest of a tool that waits to be accepted."""
         said = f"Says it for {self.name()}."
@@ -123,10 +126,6 @@ class Place:
             change = packs.get("mcp.tools.echo", {}).get("toolChange")
             return change["digest"] if change and change["after"]["description"] == said else None
 
-        async def connected() -> bool:
-            return any(server["packs"] for server in await self.call("mcp_servers"))
-
-        await eventually(connected)
         (self.tools / "description").write_text(said)
         await self.run("mcp.tools.grow")
         return str(await eventually(digest))
@@ -198,6 +197,7 @@ COMMANDS: dict[str, Callable[[Place], Awaitable[dict[str, Any]]]] = {
     "set_default": lambda place: _of(target="test.style", field="PERSONA", value=place.name()),
     "set_learning": lambda _: _of(paused=True),
     "set_admission": lambda _: _of(paused=False),
+    "drain_worker": lambda place: _of(name=place.it.services.engine.worker.name),
     "save_gap_proposal": lambda _: _of(userIntent="Sing.", gap=GAP),
     "delete_gap_proposal": lambda place: _of(id=_gap(place)),
     "create_token": lambda place: _of(name="new", subject=place.name(), scopes=["READ"]),
@@ -230,6 +230,7 @@ async def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
         async with product(folder, bench.packs, database_url=request.param, **settings) as it:
             made = Place(it, bench, folder / "tools", itertools.count(1))
             await made.credential()  # the vault is made once, for whatever needs it first
+            await eventually(made.is_connected)  # which stores the tools
             yield made
             bench.release.set()
 

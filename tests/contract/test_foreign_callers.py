@@ -306,7 +306,15 @@ COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 #: Commands that name nothing of a caller's: pipelines and gaps are everybody's to see, the rest is the server's.
 NAMELESS = {
-    *("acceptMcpToolChange", "setAdmission", "setCredential", "createToken", "saveGapProposal", "deleteGapProposal"),
+    *(
+        "acceptMcpToolChange",
+        "setAdmission",
+        "drainWorker",
+        "setCredential",
+        "createToken",
+        "saveGapProposal",
+        "deleteGapProposal",
+    ),
     *("createPipeline", "updatePipeline", "clonePipeline", "deletePipeline", "applyPipelines"),
 }
 

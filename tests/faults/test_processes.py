@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -131,3 +132,74 @@ async def test_the_embedded_database_has_no_workers(fleet: Fleet, command: str, 
     assert status == 1
     assert words in output
     assert "PostgreSQL" in output
+
+
+# -- draining ----------------------------------------------------------------------------------------------
+
+_DRAIN = """mutation ($name: String!, $draining: Boolean!) { drainWorker(name: $name, draining: $draining) {
+    __typename ... on DrainWorkerSuccess { worker { name draining running } } ... on Problem { message hint } } }"""
+
+
+async def worker_name(server: RealServer, running: int) -> str:
+    """The name of the only worker that holds so many runs."""
+    [name] = [each["name"] for each in (await server.ask(_WORKERS))["workers"] if each["running"] == running]
+    return str(name)
+
+
+async def test_a_drained_worker_finishes_its_run_and_takes_no_other_one(fleet: Fleet, calls: Calls) -> None:
+    server = await fleet.up("server", worker="off")
+    await fleet.worker("first")
+    held = await started(server, "one", "two")
+    call = await calls.next(held)
+    first = await worker_name(server, running=1)
+
+    status, output = await fleet.run("server", "worker", "drain", first, "--server", server.url())
+    assert (status, json.loads(output)["draining"]) == (0, True), output
+    await fleet.worker("second")
+    others = [await started(server, "other") for _ in range(4)]
+    for run in others:
+        other = await calls.next(run)
+        assert other.server == "second"
+        other.go()
+        assert (await ended(server, run))["state"] == "SUCCEEDED"
+    call.go()
+    call = await calls.next(held, step="two")
+    assert call.server == "first", "it finishes what it has"
+    call.go()
+    assert (await ended(server, held))["state"] == "SUCCEEDED"
+
+    status, output = await fleet.run("server", "workers", "--server", server.url())
+    rows = {row["name"]: row for row in map(json.loads, output.splitlines()) if row["type"] == "worker"}
+    assert (rows[first]["draining"], rows[first]["running"], len(rows)) == (True, 0, 2)
+
+
+async def test_a_worker_that_is_no_longer_drained_takes_runs_again(fleet: Fleet, calls: Calls) -> None:
+    server = await fleet.up("server", worker="off")
+    await fleet.worker("worker")
+    held = await started(server, "one")
+    (await calls.next(held)).go()
+    assert (await ended(server, held))["state"] == "SUCCEEDED"
+    name = await worker_name(server, running=0)
+    assert (await server.command(_DRAIN, name=name, draining=True))["worker"]["draining"]
+    run = await started(server, "one")
+    assert (await server.command(_DRAIN, name=name, draining=False))["worker"]["draining"] is False
+    (await calls.next(run)).go()
+    assert (await ended(server, run))["state"] == "SUCCEEDED"
+    unknown = await server.command(_DRAIN, name=f"{name}x", draining=True)
+    assert unknown["__typename"] == "NotFoundProblem", unknown
+    assert name in unknown["hint"]
+
+
+# -- artifacts in one place --------------------------------------------------------------------------------
+
+
+async def test_a_process_that_lacks_the_artifacts_of_others_is_refused(fleet: Fleet, tmp_path: Path) -> None:
+    await fleet.up("server", shared_storage="on")
+    await fleet.worker("same", shared_storage="on")
+    for command in ("up", "worker"):
+        elsewhere = tmp_path / "elsewhere"
+        status, output = await fleet.run("other", command, shared_storage="on", data_dir=elsewhere, port=0)
+        assert status == 1, output
+        assert str(elsewhere / "blobs") in output
+        assert "PACKLINE_SHARED_STORAGE=off" in output
+    await fleet.worker("insists", shared_storage="off", data_dir=tmp_path / "elsewhere")

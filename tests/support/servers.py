@@ -235,6 +235,7 @@ class Fleet:
             "PACK_PATH": PACKS,
             "LOG_LEVEL": "warning",
             "LOG_FORMAT": "json",
+            "SHARED_STORAGE": "off",  # most have a data folder each
             **self._settings,
             **settings,
         }

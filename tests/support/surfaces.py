@@ -142,7 +142,8 @@ ANSWERS = {
     "server": "version accepting queuedRuns runningRuns health { name ok } runLimits { concurrentRuns steps }",
     "settings": "name value source",
     "set_admission": "server { admissionPause { at by reason } }",
-    "workers": "name machine release startedAt lastSeenAt alive offers lanes running",
+    "workers": "name machine release startedAt lastSeenAt alive offers lanes running draining",
+    "drain_worker": "worker { name draining running }",
 }
 #: Root fields that are not named after their operation.
 _FIELDS = {

@@ -41,6 +41,7 @@ COMMANDS: Final = {
     "run_pack": "packline run",
     "run_pipeline": "packline run",
     "server": "packline doctor",
+    "workers": "packline workers",
 }
 #: The option or argument for each argument of the API whose option has another name.
 _GIVEN_AS: Final = {

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from app.cli.base.options import Json, Long, Server  # noqa: TC001 - typer reads the annotations
+
+if TYPE_CHECKING:
+    from app.cli.base.output import JSON
 
 WORKERS = """
 query CliWorkers {
-  workers { name machine release startedAt lastSeenAt alive lanes running }
+  workers { name machine release startedAt lastSeenAt alive lanes running draining }
   server { queuedRuns oldestQueuedAt }
 }
 """
@@ -42,7 +47,7 @@ def workers(long: Long = False, server: Server = None, as_json: Json = None) -> 
         (
             [
                 worker["name"],
-                "alive" if worker["alive"] else "not seen",
+                _state(worker),
                 f"{worker['running']} of {worker['lanes']}",
                 worker["release"],
                 ago(worker["lastSeenAt"]),
@@ -59,3 +64,11 @@ def workers(long: Long = False, server: Server = None, as_json: Json = None) -> 
         output.say(f"{runs} queued, the oldest for {took(oldest, None)}.")
     else:
         output.say("No run is queued.", "dim")
+
+
+def _state(worker: JSON) -> str:
+    if not worker["alive"]:
+        return "not seen"
+    if not worker["draining"]:
+        return "alive"
+    return "draining" if worker["running"] else "drained"

@@ -1157,7 +1157,7 @@ def test_workers_are_listed_with_the_queue(packline, server):
         "startedAt": AT,
         "lastSeenAt": AT,
     }
-    worker |= {"alive": True, "lanes": 64, "running": 3}
+    worker |= {"alive": True, "lanes": 64, "running": 3, "draining": False}
     lost = {**worker, "name": "web-2:12:cd34", "alive": False}
     queue = {"queuedRuns": 2, "oldestQueuedAt": AT}
     server.answers["CliWorkers"] = {"workers": [worker, lost], "server": queue}

@@ -31,7 +31,7 @@ TWO = WorkerIdentity("two:2:bb", machine="two:folder", release="1.1.0", lanes=64
 
 
 async def seen(store: Store, worker: WorkerIdentity, up_seconds: float = 0.0) -> dict[str, tuple[int, bool]]:
-    return await store.write(sign_of_life, worker, "", up_seconds, LEASE)
+    return (await store.write(sign_of_life, worker, "", up_seconds, LEASE)).held
 
 
 async def unseen_for(store: Store, worker: WorkerIdentity, seconds: float) -> None:

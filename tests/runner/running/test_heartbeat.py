@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from runner.running.heartbeat import Heartbeat
-from store.runs.workers import WorkerIdentity
+from store.runs.workers import Renewal, WorkerIdentity
 from tests.support.waiting import eventually
 
 LEASE_SECONDS = 2.0
@@ -22,12 +22,12 @@ class SlowStore:
         self.attempts = 0
         self.renewed = 0
 
-    async def write(self, *_: Any) -> dict[str, Any]:
+    async def write(self, *_: Any, **__: Any) -> Renewal:
         self.attempts += 1
         if self.attempts > 1:  # the first one lists the worker
             await asyncio.sleep(60 if self.attempts == 2 else WRITE_SECONDS)
         self.renewed += 1
-        return {}
+        return Renewal({}, draining=False)
 
     async def write_few(self, *_: Any) -> None:
         """The removal of the worker that stops."""
@@ -44,8 +44,15 @@ class Offers:
 
 async def test_leases_are_renewed_again_by_a_store_that_is_slow_after_it_was_away():
     store = SlowStore()
-    offers = Offers()
-    heartbeat = Heartbeat(store, WORKER, offers, LEASE_SECONDS, active={}, advancing=set())  # type: ignore[arg-type]
+    heartbeat = Heartbeat(
+        store,  # type: ignore[arg-type]
+        WORKER,
+        Offers(),  # type: ignore[arg-type]
+        LEASE_SECONDS,
+        active={},
+        advancing=set(),
+        on_draining=lambda: None,
+    )
     await heartbeat.start()
     try:
         await eventually(lambda: store.renewed > 1, seconds=20)

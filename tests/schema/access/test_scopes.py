@@ -154,6 +154,7 @@ ASKED: dict[str, Callable[[World], Awaitable[dict[str, Any]]]] = {
     "setDefault": lambda _: _of(target="test.style", field="PERSONA", rule="EXCLUDED"),
     "setLearning": lambda _: _of(paused=False),
     "setAdmission": lambda _: _of(paused=False),
+    "drainWorker": lambda world: _of(name=world.it.services.engine.worker.name, draining=False),
     "promoteRun": lambda world: _of(id=world.run["id"]),
     "pinArtifact": lambda world: _of(id=world.artifact),
     "releaseArtifact": lambda world: _of(id=world.quarantined()),

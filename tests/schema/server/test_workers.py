@@ -9,6 +9,7 @@ from store.database.dialects import Sql
 from tests.support.front_door import ended
 from tests.support.packs import Workbench
 from tests.support.product import product
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +70,10 @@ async def test_health_names_workers_that_are_not_seen_and_releases_that_differ(t
         def arrive(conn: Connection) -> None:
             for name in ("old:1:aa", "gone:2:bb"):
                 conn.run(
-                    Sql("INSERT INTO worker VALUES (:id, 'machine', '0.0.1', 2, :at, :at, '')"),
+                    Sql(
+                        "INSERT INTO worker (id, machine, release, lanes, started_at, seen_at)"
+                        " VALUES (:id, 'machine', '0.0.1', 2, :at, :at)"
+                    ),
                     {"id": name, "at": conn.bindable(conn.now() - timedelta(seconds=700 * (name == "gone:2:bb")))},
                 )
 
@@ -84,3 +88,28 @@ async def test_health_names_workers_that_are_not_seen_and_releases_that_differ(t
         assert "2 alive." in check["message"]
         assert f"different releases (0.0.1: old:1:aa; {release}: {own})" in check["message"]
         assert "Not seen: gone:2:bb for 70" in check["message"]
+
+
+DRAIN = """mutation ($name: String!, $draining: Boolean!) {drainWorker(name: $name, draining: $draining) {
+    __typename ... on DrainWorkerSuccess {worker {name draining}} ... on NotFoundProblem {suggestion}}}"""
+
+
+async def test_the_only_worker_is_drained_and_takes_runs_again(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it:
+        (worker,) = (await it.query(WORKERS))["workers"]
+        answer = await it.mutate(DRAIN, {"name": worker["name"], "draining": True})
+        assert answer["worker"] == {"name": worker["name"], "draining": True}
+        await eventually(lambda: it.services.engine.worker.draining)
+        waiting = (await it.mutate(CALL, {"in": {"text": "one"}}))["run"]
+        (check,) = [check for check in (await it.query(WORKERS))["server"]["health"] if check["name"] == "workers"]
+        assert not check["ok"]
+        assert f"Drained: {worker['name']}." in check["message"]
+        assert (await it.query(RUN, {"id": waiting["id"]}))["run"]["state"] == "QUEUED"
+
+        await it.mutate(DRAIN, {"name": worker["name"], "draining": False})
+        await bench.started.wait()
+        bench.release.set()
+        await ended(it, waiting["id"])
+        unknown = await it.mutate(DRAIN, {"name": worker["name"] + "x", "draining": True})
+        assert (unknown["__typename"], unknown["suggestion"]) == ("NotFoundProblem", worker["name"])

@@ -165,7 +165,13 @@ class Application:
 
     async def _open_store(self) -> Store:
         url = self.settings.database_url
-        store = await open_store(url, self.settings.data_dir, migrate=url == "sqlite", connections=self._connections())
+        store = await open_store(
+            url,
+            self.settings.data_dir,
+            migrate=url == "sqlite",
+            connections=self._connections(),
+            watches=self._answers,
+        )
         self._stack.push_async_callback(store.close)
         self._stack.push_async_callback(stop_processes)
         return store

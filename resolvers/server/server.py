@@ -12,7 +12,7 @@ from catalog.metadata import incomplete_packs
 from resolvers.operations import operation
 from resolvers.permissions import visible_to
 from resolvers.server.admission import admission_pause
-from resolvers.server.workers import known_workers
+from resolvers.server.workers import known_queue, known_workers
 from runner.excerpts import excerpt
 from runner.packs.availability import pack_requirements
 from store.database.errors import StoreError
@@ -154,6 +154,11 @@ async def _workers(context: Context) -> HealthCheck:
     takes_runs = len(drained) < len(alive)
     if alive and not takes_runs:
         words.append("No run starts until another one is started, or `packline worker drain --undo` ends that.")
+    unserved = [queued for queued in await known_queue(context) if queued.missing]
+    words += [
+        f"Nobody alive serves {', '.join(queued.missing)}; queued runs that need it: {queued.runs}."
+        for queued in unserved
+    ]
     by_release: dict[str, list[str]] = {}
     for worker in alive:
         by_release.setdefault(worker.release, []).append(worker.id)
@@ -163,7 +168,7 @@ async def _workers(context: Context) -> HealthCheck:
     unseen = [f"{worker.id} for {worker.unseen_seconds:.0f} s" for worker in workers if not worker.alive]
     if unseen:
         words.append(f"Not seen: {', '.join(unseen)}. Other workers take over its runs; start it again if it crashed.")
-    return HealthCheck("workers", takes_runs and not unseen, " ".join(words))
+    return HealthCheck("workers", takes_runs and not unseen and not unserved, " ".join(words))
 
 
 def _disk(context: Context) -> HealthCheck:

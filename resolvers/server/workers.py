@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resolvers.operations import operation
@@ -11,6 +12,8 @@ from store.runs import workers
 from store.states import Scope
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from resolvers.context import Context
     from store.database.dialects import Connection
     from store.runs.workers import WorkerRecord
@@ -47,6 +50,44 @@ async def drain_worker(context: Context, *, name: str, draining: bool = True) ->
     found = {worker.id: worker for worker in await known_workers(context)}.get(name)
     if found is None:  # it has stopped meanwhile
         raise await _unknown(context, name)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedNeed:
+    """Queued runs whose next step needs the same.
+
+    Attributes:
+        missing: What no worker that takes runs offers; if each is offered, but by no one worker, all of them.
+    """
+
+    needs: tuple[str, ...]
+    runs: int
+    since: datetime
+    workers: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+@operation("queue", scope=Scope.MANAGE, kind="query")
+async def list_queue(context: Context) -> list[QueuedNeed]:
+    """List the queued runs by what their next steps need, the longest waiting first, and who serves them."""
+    return await known_queue(context)
+
+
+async def known_queue(context: Context) -> list[QueuedNeed]:
+    """List the queue for health checks, which need no scope."""
+    queued = await workers.list_queue(context.services.store)
+    offers = {
+        worker.id: worker.offers
+        for worker in (await known_workers(context) if queued else ())
+        if worker.alive and not worker.draining
+    }
+    found = []
+    for record in queued:
+        serving = tuple(name for name, offered in offers.items() if offered.issuperset(record.needs))
+        lacking = tuple(need for need in record.needs if not any(need in offered for offered in offers.values()))
+        missing = () if serving else lacking or record.needs
+        found.append(QueuedNeed(record.needs, record.runs, record.since, serving, missing))
     return found
 
 

@@ -7,7 +7,8 @@ from typing import Annotated
 import strawberry
 
 from resolvers.records import WorkerRecord
-from resolvers.server.workers import drain_worker, list_workers
+from resolvers.server.workers import QueuedNeed as Queued
+from resolvers.server.workers import drain_worker, list_queue, list_workers
 from schema.base.context import Info
 from schema.base.directives import Requires
 from schema.base.problems import ForbiddenProblem, NotFoundProblem, refusable
@@ -52,6 +53,31 @@ class Worker:
         )
 
 
+@strawberry.type(description="Queued runs whose next step needs the same of a worker.")
+class QueuedNeed:
+    needs: list[str] = strawberry.field(
+        description="What the step needs: services, programs, labels, models, packs that do not ship with Packline as "
+        "`pack:<name>@<major>`, or `@<machine>` for a session. Always empty with the embedded database."
+    )
+    runs: int = strawberry.field(description="Number of runs, among the first 10,000 in the queue.")
+    oldest_queued_at: datetime = strawberry.field(description="When the oldest of them began to wait.")
+    workers: list[str] = strawberry.field(description="Names of the workers that take such runs.")
+    missing: list[str] = strawberry.field(
+        description="What no worker offers, or all needs if no worker offers all of them. Empty if `workers` is not, "
+        "and for runs that need nothing."
+    )
+
+    @classmethod
+    def of(cls, queued: Queued) -> "QueuedNeed":
+        return cls(
+            needs=[*queued.needs],
+            runs=queued.runs,
+            oldest_queued_at=queued.since,
+            workers=[*queued.workers],
+            missing=[*queued.missing],
+        )
+
+
 @strawberry.type
 class WorkerQueries:
     @strawberry.field(
@@ -61,6 +87,13 @@ class WorkerQueries:
     )
     async def workers(self, info: Info) -> list[Worker]:
         return [Worker.of(record) for record in await list_workers(info.context.context)]
+
+    @strawberry.field(
+        description="The queued runs of all callers by what their next steps need, the longest waiting first.",
+        directives=[Requires(scope=Scope.MANAGE)],
+    )
+    async def queue(self, info: Info) -> list[QueuedNeed]:
+        return [QueuedNeed.of(queued) for queued in await list_queue(info.context.context)]
 
 
 @strawberry.type(description="The worker is drained, or takes runs again.")

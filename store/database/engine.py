@@ -105,7 +105,9 @@ class Connections:
     read: int = 17
 
 
-async def open_store(url: str, data_dir: Path, *, migrate: bool, connections: Connections = Connections()) -> Store:
+async def open_store(
+    url: str, data_dir: Path, *, migrate: bool, connections: Connections = Connections(), watches: bool = True
+) -> Store:
     """Open the database of `url`; `sqlite` alone is the embedded file in `data_dir`.
 
     Args:
@@ -114,6 +116,7 @@ async def open_store(url: str, data_dir: Path, *, migrate: bool, connections: Co
             that share it can use each other's sessions.
         migrate: Whether to bring an older schema up to date; otherwise it is refused.
         connections: For PostgreSQL.
+        watches: Whether anyone watches runs in this process; a worker of PostgreSQL only executes them.
 
     Raises:
         StoreBusyError: another process owns the file.
@@ -126,7 +129,7 @@ async def open_store(url: str, data_dir: Path, *, migrate: bool, connections: Co
         except ImportError as error:
             raise StoreError(NEEDS_POSTGRES_EXTRA) from error
 
-        return await open_postgres(url, data_dir, migrate=migrate, connections=connections)
+        return await open_postgres(url, data_dir, migrate=migrate, connections=connections, watches=watches)
     if url != "sqlite":
         raise StoreError(
             f"PACKLINE_DATABASE_URL is `{url}`: use `sqlite` for the embedded database or `postgresql://user@host/name`."

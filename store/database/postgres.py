@@ -70,11 +70,11 @@ class PostgresStore:
     dialect: Dialect = "postgresql"
     shared = True
 
-    def __init__(self, url: str, data_dir: Path, connections: Connections) -> None:
+    def __init__(self, url: str, data_dir: Path, connections: Connections, *, watches: bool) -> None:
         self.machine = f"{machine_identity()}:{data_dir.resolve()}"
         queue = RunQueue(libpq_url(url))
         self.queue: RunQueue | None = queue
-        self.listening = PostgresBackend(libpq_url(url), queue)
+        self.listening = PostgresBackend(libpq_url(url), queue, watches=watches)
         self.wakes = Wakes(self.listening)
         self._writer = PostgresWriter(libpq_url(url), connections.write)
         self._read_connections = connections.read
@@ -173,7 +173,9 @@ class PostgresStore:
         raise AssertionError("unreachable")
 
 
-async def open_postgres(url: str, data_dir: Path, *, migrate: bool, connections: Connections) -> PostgresStore:
+async def open_postgres(
+    url: str, data_dir: Path, *, migrate: bool, connections: Connections, watches: bool
+) -> PostgresStore:
     """Open a PostgreSQL database and start to listen for wake-ups; nothing is written to the data folder.
 
     Raises:
@@ -181,7 +183,7 @@ async def open_postgres(url: str, data_dir: Path, *, migrate: bool, connections:
         StoreError: it cannot be reached.
     """
     await asyncio.to_thread(ensure_postgres_schema, url, migrate=migrate)
-    store = PostgresStore(url, data_dir, connections)
+    store = PostgresStore(url, data_dir, connections, watches=watches)
     await store.wakes.start()
     return store
 

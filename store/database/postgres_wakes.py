@@ -59,10 +59,12 @@ class PostgresBackend(LocalBackend):
     Args:
         url: `postgresql://…`.
         queue: Gets the runs that are due.
+        watches: Whether anyone watches runs here; without, changes of runs by other processes are not heard.
     """
 
-    def __init__(self, url: str, queue: RunQueue) -> None:
+    def __init__(self, url: str, queue: RunQueue, *, watches: bool = True) -> None:
         super().__init__()
+        self._channels = [name for name, topics in CHANNELS.items() if watches or topics != _WATCHED]
         self.connected = asyncio.Event()
         self.backend_pid: int | None = None
         self.sender = WakeSender(url, queue, self.publish_soon)
@@ -102,7 +104,7 @@ class PostgresBackend(LocalBackend):
             self._url, autocommit=True, **connect_options("packline-listen")
         )
         async with connection:
-            for channel in CHANNELS:
+            for channel in self._channels:
                 await connection.execute(f"LISTEN {channel}".encode())
             self.backend_pid = connection.info.backend_pid
             for topic in Topic:

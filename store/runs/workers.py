@@ -11,6 +11,7 @@ import orjson
 
 from store.database.dialects import Sql, by_name, some_instant
 from store.database.lookups import Lookup, of_run
+from store.database.paging import COUNT_CAP
 from store.database.wakes import Topic
 from store.models.runs import RUN_EVENT
 from store.runs.claim import renew
@@ -55,6 +56,16 @@ _WORKERS = Sql(
     """
 )
 
+# The indexes of queued runs find them: the limit of the queue bounds each caller's.
+_QUEUE = Sql(
+    f"""
+    SELECT needs, count(*) AS runs, min(since) AS since FROM (
+        SELECT needs, coalesce(idle_since, created_at) AS since FROM run WHERE state = 'queued'
+        ORDER BY id LIMIT {COUNT_CAP}
+    ) AS waiting GROUP BY needs ORDER BY since
+    """
+)
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerIdentity:
@@ -96,6 +107,20 @@ class WorkerRecord:
     running: int
     alive: bool
     unseen_seconds: float
+
+
+class QueueRecord(NamedTuple):
+    """Queued runs whose next step needs the same.
+
+    Attributes:
+        needs: What it needs, sorted.
+        runs: How many they are.
+        since: Since when the oldest waits.
+    """
+
+    needs: tuple[str, ...]
+    runs: int
+    since: datetime
 
 
 class Renewal(NamedTuple):
@@ -180,6 +205,14 @@ async def list_workers(store: Store, lease_seconds: float) -> list[WorkerRecord]
         decoded["draining"] = bool(row.draining)  # SQLite has no booleans
         found.append(WorkerRecord(**values | decoded, alive=unseen <= lease_seconds, unseen_seconds=unseen))
     return found
+
+
+async def list_queue(store: Store) -> list[QueueRecord]:
+    """List the queued runs of all callers by what they need, the longest waiting first; the first `COUNT_CAP` runs."""
+    return [
+        QueueRecord(tuple(sorted(needs_of(row.needs))), int(row.runs), some_instant(row.since))
+        for row in await store.rows(_QUEUE)
+    ]
 
 
 class _Move(NamedTuple):

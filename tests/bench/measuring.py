@@ -19,7 +19,7 @@ from tests.bench.figures import Counts, Figure, MissingError
 from tests.bench.mcp import mcp
 from tests.bench.memory import memory
 from tests.bench.page import page
-from tests.bench.postgres import postgres
+from tests.bench.postgres import growth, postgres
 from tests.bench.routing.figures import routing
 
 Row = Callable[[Path, Counts], Awaitable[list[Figure]]]
@@ -29,6 +29,7 @@ ROWS: dict[str, Row] = {
     "throughput": rows.throughput,
     "latency": rows.latency,
     "postgres": postgres,
+    "growth": growth,
     "start": rows.start,
     "recovery": rows.recovery,
     "fairness": fairness,

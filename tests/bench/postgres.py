@@ -40,9 +40,39 @@ async def postgres(folder: Path, counts: Counts) -> list[Figure]:
     return figures
 
 
+async def growth(folder: Path, counts: Counts) -> list[Figure]:
+    """What a run of ten small steps leaves in PostgreSQL, and what it writes there (docs/scaling.md)."""
+    runs = counts.of(1000, 10)
+    with _database(folder / "pg") as url:
+        async with serving(folder / "one", {"PACKLINE_DATABASE_URL": url}) as (server, client):
+            ten = await pipeline_of(client, "ten", 10)
+            await finish_at_once(server, client, ten, counts.of(100, 2))
+            before = await asyncio.to_thread(_written, url)
+            await finish_at_once(server, client, ten, runs)
+        after = await asyncio.to_thread(_written, url)
+    each = {name: (after[name] - before[name]) / runs for name in after}
+    return [Figure("growth", name, value, "for each run") for name, value in each.items()]
+
+
+def _written(url: str) -> dict[str, float]:
+    """What was written to the database so far, and how large its tables and indexes are."""
+    found: dict[str, float] = {}
+    with psycopg.connect(url, autocommit=True) as connection:
+        for name, statement in (
+            ("commits", "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"),
+            ("bytes of log", "SELECT pg_current_wal_lsn() - '0/0'::pg_lsn"),
+            ("bytes of all tables", "SELECT sum(pg_total_relation_size(relid)) FROM pg_stat_user_tables"),
+        ):
+            [(found[name],)] = connection.execute(statement.encode()).fetchall()
+        for table in ("run", "run_step", "attempt", "run_event", "memory_entry"):
+            sizes = connection.execute(b"SELECT pg_total_relation_size(%s::regclass)", (table,))
+            [(found[f"bytes of {table}"],)] = sizes.fetchall()
+    return {name: float(value) for name, value in found.items()}
+
+
 async def _measured(url: str, folder: Path, delay: int, counts: Counts) -> list[Figure]:
     runs = counts.of(500, 10)
-    settings = {"PACKLINE_DATABASE_URL": url}
+    settings = {"PACKLINE_DATABASE_URL": url, "PACKLINE_SHARED_STORAGE": "off"}  # a data folder each
     async with serving(folder / "one", settings) as (server, client):
         ten = await pipeline_of(client, f"ten{delay}", 10)
         slow = await pipeline_of(client, f"slow{delay}", counts.of(20, 8), "bench.steady")

@@ -241,7 +241,7 @@ def roots_of(anna: str, run: str, artifact: str, *, manage: bool = False) -> dic
         **{name: [{}] for name in ("agentProfiles", "mcpServers", "models", "modelRoles", "credentialKinds")},
     }
     if manage:
-        asked |= {"audit": [{}], "settings": [{}], "workers": [{}], "credentials": [{}], "callers": [{}]}
+        asked |= {"audit": [{}], "settings": [{}], "workers": [{}], "queue": [{}], "credentials": [{}], "callers": [{}]}
         asked["memoryEntries"] += [{"caller": anna}]
         asked["myDefaults"] += [{"caller": anna}]
     return asked

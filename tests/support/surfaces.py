@@ -143,6 +143,7 @@ ANSWERS = {
     "settings": "name value source",
     "set_admission": "server { admissionPause { at by reason } }",
     "workers": "name machine release startedAt lastSeenAt alive offers lanes running draining",
+    "queue": "needs runs oldestQueuedAt workers missing",
     "drain_worker": "worker { name draining running }",
 }
 #: Root fields that are not named after their operation.

@@ -13,6 +13,7 @@ WORKERS = """
 query CliWorkers {
   workers { name machine release startedAt lastSeenAt alive lanes running draining }
   server { queuedRuns oldestQueuedAt }
+  queue { needs runs oldestQueuedAt workers missing }
 }
 """
 
@@ -31,7 +32,7 @@ def workers(long: Long = False, server: Server = None, as_json: Json = None) -> 
     if output.is_json:
         for worker in answer["workers"]:
             output.emit({"type": "worker", **worker})
-        output.emit({"type": "queue", "queuedRuns": queued, "oldestQueuedAt": oldest})
+        output.emit({"type": "queue", "queuedRuns": queued, "oldestQueuedAt": oldest, "byNeed": answer["queue"]})
         return
     print_list(
         output,
@@ -62,6 +63,9 @@ def workers(long: Long = False, server: Server = None, as_json: Json = None) -> 
     if queued:
         runs = "1 run is" if queued == 1 else f"{queued:,} runs are"
         output.say(f"{runs} queued, the oldest for {took(oldest, None)}.")
+        for waiting in answer["queue"]:
+            if waiting["needs"]:
+                output.say(_waiting(waiting))
     else:
         output.say("No run is queued.", "dim")
 
@@ -72,3 +76,12 @@ def _state(worker: JSON) -> str:
     if not worker["draining"]:
         return "alive"
     return "draining" if worker["running"] else "drained"
+
+
+def _waiting(waiting: JSON) -> str:
+    runs = "1 run needs" if waiting["runs"] == 1 else f"{waiting['runs']:,} runs need"
+    if waiting["missing"]:
+        served = f"nobody alive serves {', '.join(waiting['missing'])}"
+    else:
+        served = "served by " + ", ".join(waiting["workers"])
+    return f"  {runs} {', '.join(waiting['needs'])}: {served}."

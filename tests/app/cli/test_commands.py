@@ -1159,17 +1159,23 @@ def test_workers_are_listed_with_the_queue(packline, server):
     }
     worker |= {"alive": True, "lanes": 64, "running": 3, "draining": False}
     lost = {**worker, "name": "web-2:12:cd34", "alive": False}
+    need = {"needs": ["chromium"], "runs": 2, "oldestQueuedAt": AT, "workers": [], "missing": ["chromium"]}
+    waiting = [need, {**need, "needs": ["gpu"], "runs": 1, "workers": ["web-1:4711:ab12"], "missing": []}]
     queue = {"queuedRuns": 2, "oldestQueuedAt": AT}
-    server.answers["CliWorkers"] = {"workers": [worker, lost], "server": queue}
+    server.answers["CliWorkers"] = {"workers": [worker, lost], "server": queue, "queue": waiting}
 
     lines = packline("workers", "--text").out.splitlines()
     assert lines[1].split()[:6] == ["web-1:4711:ab12", "alive", "3", "of", "64", "0.1.0"]
     assert lines[2].split()[:3] == ["web-2:12:cd34", "not", "seen"]
     assert lines[3].startswith("2 runs are queued, the oldest for ")
+    assert lines[4:] == [
+        "  2 runs need chromium: nobody alive serves chromium.",
+        "  1 run needs gpu: served by web-1:4711:ab12.",
+    ]
     assert packline("workers").lines == [
         {"type": "worker", **worker},
         {"type": "worker", **lost},
-        {"type": "queue", **queue},
+        {"type": "queue", **queue, "byNeed": waiting},
     ]
 
 

@@ -50,11 +50,22 @@ async def test_every_command_leaves_a_row_refused_ones_too(api: Api) -> None:
     assert (await api.refusal("audit", first=1)).code == "FORBIDDEN"
 
 
-@states("workers")
+@states("drain_worker", "workers")
+async def test_operators_drain_a_worker_and_have_it_take_runs_again(api: Api) -> None:
+    (worker,) = await api.admin.call("workers")
+    drained = await api.admin.call("drain_worker", name=worker["name"])
+    assert drained["worker"] == {"name": worker["name"], "draining": True, "running": drained["worker"]["running"]}
+    assert (await api.refusal("drain_worker", name=worker["name"])).code == "FORBIDDEN"
+    assert not (await api.admin.call("drain_worker", name=worker["name"], draining=False))["worker"]["draining"]
+
+
+@states("queue", "workers")
 async def test_operators_see_who_executes_runs(api: Api) -> None:
     (worker,) = await api.admin.call("workers")
     assert (worker["alive"], worker["running"] <= worker["lanes"]) == (True, True)
     assert (await api.refusal("workers")).code == "FORBIDDEN"
+    assert (await api.admin.call("queue")) == []
+    assert (await api.refusal("queue")).code == "FORBIDDEN"
 
 
 @states("server", "settings")

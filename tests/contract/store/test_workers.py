@@ -13,6 +13,7 @@ from store.runs.unit_types import Claim, Wait
 from store.runs.workers import (
     FORGET_LEASES,
     WorkerIdentity,
+    list_queue,
     list_workers,
     remove_worker,
     sign_of_life,
@@ -135,3 +136,19 @@ async def test_a_restart_of_the_embedded_server_names_the_lost_process(store: St
     await claimed(store, run_id, owner="w2")
     (takeover,) = (await takeovers_of_runs(store, [run_id]))[run_id]
     assert (takeover.worker, takeover.previous_worker, takeover.lost) == ("w2", "w1", True)
+
+
+async def test_queued_runs_are_counted_by_what_they_need(store: Store):
+    ada = await caller(store)
+    runs = [(await submitted(store, ada.id)).run_id for _ in range(4)]
+
+    def need(conn: Connection) -> None:
+        for run_id, needs in zip(runs, ("chromium,gpu", "", "chromium,gpu", ""), strict=True):
+            conn.run(Sql("UPDATE run SET needs = :needs WHERE id = :id"), {"needs": needs, "id": run_id})
+
+    assert await list_queue(store) == [((), 4, (await list_queue(store))[0].since)]
+    await store.write(need)
+    await claimed(store, runs[3], owner=ONE.id)
+    queue = await list_queue(store)
+    assert [(record.needs, record.runs) for record in queue] == [(("chromium", "gpu"), 2), ((), 1)]
+    assert queue[0].since <= queue[1].since

@@ -113,3 +113,36 @@ async def test_the_only_worker_is_drained_and_takes_runs_again(tmp_path: Path) -
         await ended(it, waiting["id"])
         unknown = await it.mutate(DRAIN, {"name": worker["name"] + "x", "draining": True})
         assert (unknown["__typename"], unknown["suggestion"]) == ("NotFoundProblem", worker["name"])
+
+
+QUEUE = "{queue {needs runs workers missing} server {health {name ok message}}}"
+
+
+async def test_an_operator_sees_what_nobody_alive_serves(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs, lease_seconds=600, caller_concurrent_runs=1) as it:
+        await it.mutate(CALL, {"in": {"text": "one"}})
+        await bench.started.wait()
+        waiting = [(await it.mutate(CALL, {"in": {"text": text}}))["run"]["id"] for text in ("two", "three")]
+
+        def need(conn: Connection, offers: str) -> None:
+            for run_id, needs in zip(waiting, ("chromium,gpu", "gpu"), strict=True):
+                conn.run(Sql("UPDATE run SET needs = :needs WHERE id = :id"), {"needs": needs, "id": run_id})
+            conn.run(Sql("UPDATE worker SET offers = :offers"), {"offers": offers})
+
+        await it.services.store.write(need, "gpu")
+        answer = await it.query(QUEUE)
+        name = it.services.engine.worker.name
+        assert answer["queue"] == [
+            {"needs": ["chromium", "gpu"], "runs": 1, "workers": [], "missing": ["chromium"]},
+            {"needs": ["gpu"], "runs": 1, "workers": [name], "missing": []},
+        ]
+        (check,) = [check for check in answer["server"]["health"] if check["name"] == "workers"]
+        assert not check["ok"]
+        assert "Nobody alive serves chromium; queued runs that need it: 1." in check["message"]
+        await it.services.store.write(need, "chromium,gpu")
+        answer = await it.query(QUEUE)
+        assert [queued["missing"] for queued in answer["queue"]] == [[], []]
+        (check,) = [check for check in answer["server"]["health"] if check["name"] == "workers"]
+        assert check["ok"]
+        bench.release.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from contextlib import AsyncExitStack
 from threading import Barrier
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from sqlalchemy import select, text
 
 from store.database import postgres_wakes, postgres_writer
 from store.database.dialects import Sql
-from store.database.engine import open_store
+from store.database.engine import Connections, open_store
 from store.database.errors import StoreError
 from store.database.postgres_queue import RunQueue
 from store.database.wakes import EVERYTHING, Topic
@@ -363,3 +364,40 @@ async def test_machines_are_told_apart_and_processes_of_one_are_not(
     assert elsewhere.machine != pair[0].machine, "another data folder holds other sessions"
     await elsewhere.close()
     assert ":" in pair[0].machine
+
+
+async def test_a_worker_hears_cancels_and_not_what_others_watch(
+    pair: tuple[PostgresStore, PostgresStore], url: str, tmp_path: Path
+):
+    worker = await open_store(url, tmp_path, migrate=False, watches=False)
+    heard: list[tuple[Topic, str]] = []
+    cancelled = asyncio.Event()
+    worker.wakes.listen(Topic.RUN, lambda id: heard.append((Topic.RUN, id)))
+
+    def cancel(id: str) -> None:
+        heard.append((Topic.RUN_CANCELLING, id))
+        if id == "run_1":
+            cancelled.set()
+
+    worker.wakes.listen(Topic.RUN_CANCELLING, cancel)
+    async with asyncio.timeout(60):
+        await worker.listening.connected.wait()  # type: ignore[attr-defined]
+        await pair[0].write(lambda conn: conn.wake(Topic.RUN, "run_1"))
+        await pair[0].write(lambda conn: conn.wake(Topic.RUN_CANCELLING, "run_1"))
+        await cancelled.wait()
+    assert [wake for wake in heard if wake[1] != EVERYTHING] == [(Topic.RUN_CANCELLING, "run_1")]
+    await worker.close()
+
+
+async def test_no_more_connections_are_opened_than_the_settings_say(url: str, tmp_path: Path):
+    opened = await open_store(url, tmp_path, migrate=False, connections=Connections(write=2, read=3))
+    slow = Sql("SELECT pg_sleep(0.05)")
+    await asyncio.gather(
+        *(opened.write(lambda conn: conn.one(slow)) for _ in range(8)), *(opened.rows(slow) for _ in range(8))
+    )
+    names = await opened.rows(
+        Sql("SELECT application_name AS name FROM pg_stat_activity WHERE datname = current_database()")
+    )
+    counted = Counter(row.name for row in names)
+    assert (counted["packline"], counted["packline-read"] <= 3) == (2, True)
+    await opened.close()

@@ -4,6 +4,7 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
+import { ProblemPartsFragmentDoc } from '../../domain/fragments.generated.ts';
 /** How strictly an agent's process is isolated, weakest first. The agent's built-in tools are not restricted beyond that. */
 export type IsolationLevel =
   /** A separate process group and an empty environment. */
@@ -33,6 +34,23 @@ export type PackSourceKind =
   /** A folder named in the settings. */
   | 'USER_FOLDER';
 
+/** Reasons for refusing a command. Errors during a run have a FailureCode instead. */
+export type ProblemCode =
+  /** The object was changed since the caller read it, is read-only, or the key is taken. */
+  | 'CONFLICT'
+  /** The caller is not allowed to do this. */
+  | 'FORBIDDEN'
+  /** The input is invalid; see `issues`. */
+  | 'INVALID'
+  /** A limit has been reached. */
+  | 'LIMITED'
+  /** The object does not exist, or the caller may not see it. */
+  | 'NOT_FOUND'
+  /** A required pack, credential, service, model or session is not available on this server. */
+  | 'UNAVAILABLE'
+  /** The run's state does not allow it. */
+  | 'WRONG_STATE';
+
 /** Kinds of things that an entry or step can require. */
 export type RequirementKind =
   /** An agent profile. */
@@ -51,6 +69,13 @@ export type RequirementKind =
   | 'SERVICE'
   /** A pack that leaves or keeps a session. */
   | 'SESSION';
+
+/** Severity of an issue. */
+export type Severity =
+  /** Blocks the command. */
+  | 'ERROR'
+  /** Does not block the command. */
+  | 'WARNING';
 
 export type HealthQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -72,7 +97,19 @@ export type ModelPartsFragment = { key: string, kind: ModelKind, name: string, p
 export type WorkersQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type WorkersQuery = { workers: Array<{ name: string, machine: string, release: string, startedAt: string, lastSeenAt: string, alive: boolean, lanes: number, running: number }>, server: { queuedRuns: number, oldestQueuedAt: string | null } };
+export type WorkersQuery = { workers: Array<{ name: string, machine: string, release: string, startedAt: string, lastSeenAt: string, alive: boolean, lanes: number, running: number, draining: boolean }>, server: { queuedRuns: number, oldestQueuedAt: string | null }, queue: Array<{ needs: Array<string>, runs: number, workers: Array<string>, missing: Array<string> }> };
+
+export type DrainWorkerMutationVariables = Exact<{
+  name: string;
+  draining: boolean;
+}>;
+
+
+export type DrainWorkerMutation = { drainWorker:
+    | { __typename: 'DrainWorkerSuccess', worker: { name: string, draining: boolean } }
+    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+   | null };
 
 export type SettingsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -179,13 +216,34 @@ export const WorkersDocument = /*#__PURE__*/ gql`
     alive
     lanes
     running
+    draining
   }
   server {
     queuedRuns
     oldestQueuedAt
   }
+  queue {
+    needs
+    runs
+    workers
+    missing
+  }
 }
     ` as unknown as DocumentNode<WorkersQuery, WorkersQueryVariables>;
+export const DrainWorkerDocument = /*#__PURE__*/ gql`
+    mutation DrainWorker($name: String!, $draining: Boolean!) {
+  drainWorker(name: $name, draining: $draining) {
+    __typename
+    ... on DrainWorkerSuccess {
+      worker {
+        name
+        draining
+      }
+    }
+    ...ProblemParts
+  }
+}
+    ${ProblemPartsFragmentDoc}` as unknown as DocumentNode<DrainWorkerMutation, DrainWorkerMutationVariables>;
 export const SettingsDocument = /*#__PURE__*/ gql`
     query Settings {
   settings {

@@ -1,6 +1,6 @@
 """`make soak`: keeps real servers under load and kills, freezes and stops them; then checks what remains.
 
-    python -m tests.soak [--minutes 10] [--database sqlite|postgresql|both] [--seed N] [--keep FOLDER]
+    python -m tests.soak [--minutes 10] [--database sqlite|postgresql|both] [--workers N] [--seed N] [--keep FOLDER]
 
 Prints the seed, a line every few seconds, and at last what happened and every fault that was found. The exit status is
 1 on any. A seed gives the same faults and the same choices of the callers; what meets what is left to the machine.
@@ -36,16 +36,22 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10, help="how long, on each database")
     parser.add_argument("--database", choices=[*SERVERS, "both"], default="both", help="which database")
+    parser.add_argument(
+        "--workers", type=int, default=0, help="processes that execute runs, on PostgreSQL; by default the servers do"
+    )
     parser.add_argument("--seed", type=int, default=None, help="that of an earlier soak, for the same choices")
     parser.add_argument(
         "--keep", type=Path, help="leave data and logs below this folder, in a new one named like the database"
     )
     arguments = parser.parse_args(words)
+    if arguments.workers and arguments.database == "sqlite":
+        parser.error("--workers: SQLite belongs to one process; use --database postgresql")
     seed = random.randrange(1 << 32) if arguments.seed is None else arguments.seed
     print(f"seed {seed}", flush=True)
     found = 0
     for database in SERVERS if arguments.database == "both" else (arguments.database,):
-        soak = Soak(database, arguments.minutes * 60, seed, tell=lambda line: print(line, flush=True))
+        workers = arguments.workers if database == "postgresql" else 0
+        soak = Soak(database, arguments.minutes * 60, seed, workers=workers, tell=lambda line: print(line, flush=True))
         with tempfile.TemporaryDirectory(prefix="packline-soak-", ignore_cleanup_errors=True) as temporary:
             folder = Path(temporary) if arguments.keep is None else arguments.keep / database
             folder.mkdir(parents=True, exist_ok=arguments.keep is None)

@@ -44,13 +44,17 @@ class SoakServers:
         folder: Its `data` becomes the data folder.
         database_url: `sqlite`, for one server, or the address of a PostgreSQL database that has the schema.
         names: Names of the servers.
+        workers: How many processes execute runs, on PostgreSQL; with 0 the servers do.
     """
 
-    def __init__(self, folder: Path, database_url: str, names: tuple[str, ...], journal: Journal) -> None:
+    def __init__(
+        self, folder: Path, database_url: str, names: tuple[str, ...], journal: Journal, *, workers: int = 0
+    ) -> None:
         self.data = folder / "data"
         self.mark = secrets.token_hex(8)
         self._journal = journal
         self._ports = {name: free_port() for name in names}
+        self._workers = [f"worker-{number}" for number in range(1, workers + 1)]
         self._all: list[RealServer] = []
         self._now: dict[str, RealServer] = {}
         self._fleet = _MarkedFleet(
@@ -65,6 +69,7 @@ class SoakServers:
             shutdown_grace_seconds=1,
             session_idle_seconds=2,
             session_sweep_seconds=1,
+            worker="off" if workers else "on",
         )
 
     @property
@@ -78,10 +83,11 @@ class SoakServers:
 
     async def up(self) -> None:
         """Starts those that do not run."""
-        for name, port in self._ports.items():
+        for name in (*self._ports, *self._workers):
             server = self._now.get(name)
             if server is None or server.process.returncode is not None:
-                self._now[name] = await self._fleet.up(name, port)
+                port = self._ports.get(name)
+                self._now[name] = await (self._fleet.worker(name) if port is None else self._fleet.up(name, port))
                 self._all.append(self._now[name])
 
     async def prepare(self, subjects: list[str], secret: str) -> dict[str, str]:

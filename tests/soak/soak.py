@@ -40,6 +40,7 @@ class Soak:
     Attributes:
         database: `sqlite` or `postgresql`.
         seconds: How long callers are at work.
+        workers: Processes that execute runs, on PostgreSQL; with 0 the servers do.
         between_faults: Seconds between two faults, at least and at most.
         kinds: What befalls servers, each as often as it is named.
         tell: Is called every few seconds with a line of what happened so far.
@@ -49,6 +50,7 @@ class Soak:
     seconds: float
     seed: int
     callers: int = 4
+    workers: int = 0
     between_faults: tuple[float, float] = (2.0, 7.0)
     kinds: tuple[Kind, ...] = ("kill", "kill", "freeze", "freeze", "stop")
     tell: Callable[[str], None] = print
@@ -62,7 +64,7 @@ class Soak:
                 prepare_sqlite(folder / "data")
             else:
                 url = stack.enter_context(ready_database())
-            servers = SoakServers(folder, url, SERVERS[self.database], journal)
+            servers = SoakServers(folder, url, SERVERS[self.database], journal, workers=self.workers)
             try:
                 await self._load(servers, journal, folder)
                 await self._quiet(servers, journal, url)

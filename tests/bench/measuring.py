@@ -21,6 +21,7 @@ from tests.bench.memory import memory
 from tests.bench.page import page
 from tests.bench.postgres import growth, postgres
 from tests.bench.routing.figures import routing
+from tests.bench.workers import workers
 
 Row = Callable[[Path, Counts], Awaitable[list[Figure]]]
 
@@ -30,6 +31,7 @@ ROWS: dict[str, Row] = {
     "latency": rows.latency,
     "postgres": postgres,
     "growth": growth,
+    "workers": workers,
     "start": rows.start,
     "recovery": rows.recovery,
     "fairness": fairness,

@@ -33,7 +33,7 @@ _DELAYS = (0, 2, 5)
 async def postgres(folder: Path, counts: Counts) -> list[Figure]:
     """Runs of ten steps at once and alone, and how soon their events are seen, also on another server."""
     figures: list[Figure] = []
-    with _database(folder / "pg") as url:
+    with own_database(folder / "pg") as url:
         for delay in _DELAYS:
             await asyncio.to_thread(_delay_commits, url, delay)
             figures += await _measured(url, folder, delay, counts)
@@ -43,7 +43,7 @@ async def postgres(folder: Path, counts: Counts) -> list[Figure]:
 async def growth(folder: Path, counts: Counts) -> list[Figure]:
     """What a run of ten small steps leaves in PostgreSQL, and what it writes there (docs/scaling.md)."""
     runs = counts.of(1000, 10)
-    with _database(folder / "pg") as url:
+    with own_database(folder / "pg") as url:
         async with serving(folder / "one", {"PACKLINE_DATABASE_URL": url}) as (server, client):
             ten = await pipeline_of(client, "ten", 10)
             await finish_at_once(server, client, ten, counts.of(100, 2))
@@ -97,7 +97,7 @@ async def _measured(url: str, folder: Path, delay: int, counts: Counts) -> list[
 
 
 @contextmanager
-def _database(folder: Path) -> Iterator[str]:
+def own_database(folder: Path) -> Iterator[str]:
     """The URL of a database with our tables, on a server of its own."""
     server = OwnServer(folder)
     try:

@@ -13,7 +13,7 @@ import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import httpx2
 import psutil
@@ -41,11 +41,12 @@ def free_port() -> int:
 
 @dataclass
 class Server:
-    """`packline up` in a process of its own.
+    """`packline up` or `packline worker` in a process of its own.
 
     Attributes:
         settings: Further PACKLINE_ variables.
-        program: What is started with `up` and its options.
+        program: What is started with `command` and its options.
+        command: `up`, or `worker`, which answers `/healthz` alone.
         begun: When the command was given, of `time.perf_counter`.
         begun_at: The same, in seconds since 1970.
     """
@@ -53,6 +54,7 @@ class Server:
     data_dir: Path
     settings: dict[str, str] = field(default_factory=dict)
     program: tuple[str, ...] = PROGRAM
+    command: Literal["up", "worker"] = "up"
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
     begun: float = 0.0
@@ -71,14 +73,13 @@ class Server:
             "PACKLINE_PACK_PATH": str(Path(__file__).parent / "folder"),
             "PACKLINE_CALLER_CONCURRENT_RUNS": "100000",
             "PACKLINE_QUEUE_LIMIT": "1000000",
+            "PACKLINE_HOST": "127.0.0.1",
             "PACKLINE_LOG_LEVEL": "error",
             **self.settings,
         }
         command = [
             *self.program,
-            "up",
-            "--host",
-            "127.0.0.1",
+            self.command,
             "--port",
             str(self.port),
             "--data-dir",
@@ -199,11 +200,19 @@ async def serving(
         server.stop()
 
 
-async def pipeline_of(client: Client, key: str, steps: int, pack: str = "bench.noop", *, seconds: float = 0.2) -> str:
-    """Saves a pipeline of equal steps, of which `bench.steady` takes so many seconds; its id."""
+async def pipeline_of(
+    client: Client, key: str, steps: int, pack: str = "bench.noop", *, seconds: float = 0.2, takes_text: bool = False
+) -> str:
+    """Saves a pipeline of equal steps, of which `bench.steady` takes so many seconds; its id.
+
+    One of `bench.noop` takes a text; `takes_text` makes the first step of another such a one.
+    """
     listed = []
     for number in range(steps):
         given: dict[str, object]
+        if takes_text and number == 0:
+            listed.append({"id": "s0", "pack": "bench.noop", "input": {"text": "${{ inputs.text }}"}})
+            continue
         if pack == "bench.noop":
             source = "${{ inputs.text }}" if number == 0 else f"${{{{ steps.s{number - 1}.output.text }}}}"
             given = {"text": source}

@@ -71,6 +71,7 @@ def resources_of(
         agents=agents,
         router=router,
         release=version("packline"),
+        labels=frozenset(settings.offers),
     )
 
 

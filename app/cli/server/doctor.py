@@ -249,7 +249,7 @@ def _packs(settings: Settings) -> Iterator[Finding]:
         return
     names = registry.names()
     newest = [pack for name in names if (pack := registry.find(name)) is not None]
-    lacks = Lacks(lambda pack: missing_settings(pack, settings.service_urls, ()))
+    lacks = Lacks(lambda pack: missing_settings(pack, settings.service_urls, settings.offers))
     lacking = {pack.name: pack_requirements(pack, lacks=lacks) for pack in newest}
     complete = sum(not missing for missing in lacking.values())
     yield Finding(

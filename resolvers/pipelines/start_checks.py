@@ -210,7 +210,7 @@ def missing_issues(missing: Sequence[Requirement]) -> list[Issue]:
 def unavailable(missing: Sequence[Requirement]) -> Unavailable:
     """Make the refusal of a start that lacks something on this server."""
     names = ", ".join(f"{lack.kind} {lack.name}" for lack in missing)
-    return Unavailable(f"This server lacks what the run needs: {names}.", missing)
+    return Unavailable(f"What the run needs is missing: {names}.", missing)
 
 
 def no_longer_fits(name: str, issues: Sequence[Issue]) -> Invalid:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from runner.dispatch.dispatcher import Dispatcher, EmbeddedDispatcher
 from runner.running.claiming import RunClaim
-from runner.running.dispatcher import Dispatcher, EmbeddedDispatcher
 from runner.running.housekeeping import Housekeeping
 from runner.running.offers import PackNeeds
 from runner.running.rescue import Rescue
@@ -225,7 +225,7 @@ def _dispatcher(resources: Resources, offers: WorkerOffers) -> Dispatcher:
     store, limits = resources.store, resources.limits
     if store.queue is None:
         return EmbeddedDispatcher(store, lanes=limits.lanes, lease_seconds=limits.lease_seconds)
-    from runner.running.queue_dispatcher import QueueDispatcher
+    from runner.dispatch.queue_dispatcher import QueueDispatcher
 
     return QueueDispatcher(
         store, store.queue, lanes=limits.lanes, lease_seconds=limits.lease_seconds, offers=lambda: offers.now

@@ -17,7 +17,7 @@ from store.runs.claim import release_leases
 from store.runs.serving import living_offers, match_workers
 
 if TYPE_CHECKING:
-    from runner.running.dispatcher import Dispatcher
+    from runner.dispatch.dispatcher import Dispatcher
     from runner.running.resources import Resources
 
 log = structlog.get_logger(__name__)

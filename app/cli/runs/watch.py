@@ -96,6 +96,8 @@ def _follow_json(output: Output, view: RunView, messages: Iterator[JSON]) -> JSO
 
 
 def _follow_lines(output: Output, view: RunView, messages: Iterator[JSON]) -> JSON:
+    if view.wait is not None:
+        output.say(f"{view.state.lower()}: {view.wait['message']}")
     for message in messages:
         match message["__typename"]:
             case "RunEventBatch":

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from runner.running.dispatcher import LEAST_WAIT_SECONDS
-from runner.running.lanes import Lanes
+from runner.dispatch.dispatcher import LEAST_WAIT_SECONDS
+from runner.dispatch.lanes import Lanes
 from store.database.postgres_queue import POLL_SECONDS
 from store.database.wakes import EVERYTHING, Topic
 from store.runs.needs import needs_of
@@ -16,8 +16,8 @@ from store.runs.unit_types import Refusal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.running.dispatcher import Handler
-    from runner.running.lanes import Work
+    from runner.dispatch.dispatcher import Handler
+    from runner.dispatch.lanes import Work
     from store.database.engine import Store
     from store.database.postgres_queue import RunQueue
     from store.runs.claim import Due

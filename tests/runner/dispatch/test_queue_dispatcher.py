@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.running.queue_dispatcher import QueueDispatcher
+from runner.dispatch.queue_dispatcher import QueueDispatcher
 from store.database.dialects import Sql
 from store.database.postgres_queue import queue_name
 from store.database.queue_schema import HORIZON_SECONDS

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.running.dispatcher import EmbeddedDispatcher
+from runner.dispatch.dispatcher import EmbeddedDispatcher
 from store.access.callers import ensure_caller
 from store.database.wakes import Topic
 from store.runs.claim import Due

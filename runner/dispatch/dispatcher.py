@@ -1,7 +1,7 @@
 """Decides which run goes next: the dispatcher port, and the adapter of the embedded database.
 
 A dispatcher only delivers run ids. It may lose, repeat or delay them: the claim in the store decides, and the rescue
-finds what was lost. `runner.running.queue_dispatcher` is the adapter of a shared database.
+finds what was lost. `runner.dispatch.queue_dispatcher` is the adapter of a shared database.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from runner.running.lanes import Lanes
+from runner.dispatch.lanes import Lanes
 from store.database.wakes import EVERYTHING, Topic
 from store.runs.admission import UNDER_WAY
 from store.runs.claim import due
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import TypeAlias
 
-    from runner.running.lanes import Work
+    from runner.dispatch.lanes import Work
     from store.database.engine import Store
     from store.runs.claim import Due
     from store.runs.unit_types import NotClaimed

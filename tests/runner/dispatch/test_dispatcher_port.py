@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.running.dispatcher import EmbeddedDispatcher
-from runner.running.queue_dispatcher import QueueDispatcher
+from runner.dispatch.dispatcher import EmbeddedDispatcher
+from runner.dispatch.queue_dispatcher import QueueDispatcher
 from store.database.dialects import Sql
 from store.runs.admission import UNDER_WAY, offer
 from store.runs.claim import Due
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from runner.running.dispatcher import Dispatcher
+    from runner.dispatch.dispatcher import Dispatcher
     from store.database.engine import Store
 
 LEASE = 30.0

@@ -184,6 +184,13 @@ def test_the_exit_status_tells_how_the_run_ended(packline, deck, state, status):
     assert packline("run", "deck").status == status
 
 
+def test_run_as_text_says_what_a_queued_run_waits_for(packline, deck):
+    waiting = {"reason": "QUEUE", "message": "starts are paused by an operator", "until": None}
+    deck.answers["CliRunPipeline"] = started(run("QUEUED", wait=waiting))
+    result = packline("run", "deck", "-i", "url=http://x", "--text")
+    assert "queued: starts are paused by an operator" in result.out.splitlines()
+
+
 def test_run_as_text_tells_changes_the_failure_and_what_to_type_next(packline, deck):
     failed = run(
         "FAILED",

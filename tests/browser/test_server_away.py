@@ -2,32 +2,103 @@
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.browser import BROWSER, browsing
+from app.http.pages import BUILT_PAGE, PAGE_PATHS
+from tests.support.browser import BROWSER, PATIENCE_MS, Tab, browsing
 from tests.support.servers import Fleet, held_calls
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from playwright.async_api import Route
+
+    from tests.support.servers import RealServer
 
 pytestmark = [*BROWSER, pytest.mark.slow]
 
 _SAVE = "mutation ($definition: JSON!) { createPipeline(definition: {document: $definition}) { __typename } }"
 _START = 'mutation { runPipeline(pipeline: "held", inputs: {}) { ... on StartRunSuccess { run { id } } } }'
+_START_OTHER = (
+    'mutation { runPipeline(pipeline: "held", inputs: {}, force: true) { ... on StartRunSuccess { run { id } } } }'
+)
 _STEPS = [{"id": key, "pack": "held.step", "input": {"text": key}} for key in ("first", "second")]
+
+#: What the console says of a server that is away, or was killed while it sent a file.
+AWAY = (
+    "ERR_CONNECTION_REFUSED",
+    "WebSocket",
+    "ERR_CONNECTION_RESET",
+    "ERR_EMPTY_RESPONSE",
+    "ERR_INCOMPLETE",
+    "ERR_CONTENT_LENGTH_MISMATCH",
+)
+_RECONNECTING = re.compile(r"^Reconnecting\. What you see is from \d")
+_BROKEN = re.compile("An error occurred|cannot be shown")
+#: Keeps a page from loading its parts ahead of their use.
+_NOTHING_AHEAD = "window.requestIdleCallback = () => 0"
+_ALL_LOADED = """wanted => {
+    const loaded = performance.getEntriesByType("resource").map(({name}) => new URL(name).pathname);
+    return wanted.every(path => loaded.includes(path));
+}"""
+
+
+def _scripts() -> list[str]:
+    """The addresses of all scripts of the page that is built."""
+    manifest = json.loads((BUILT_PAGE / ".vite" / "manifest.json").read_text("utf-8"))
+    return sorted({f"/{part['file']}" for part in manifest.values() if part["file"].endswith(".js")})
+
+
+async def _another(tab: Tab, path: str) -> Tab:
+    """Another tab of the same browser, at an address of the product; what it complains of counts too."""
+    page = await tab.page.context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    opened = Tab(page, tab.it, tab.complaints)
+    await opened.visit(path)
+    return opened
+
+
+async def _other_build(route: Route) -> None:
+    """Answers as a server with another build: other scripts in its page, none of the scripts of this one."""
+    path = route.request.url.partition("?")[0]
+    if "/assets/" in path:
+        await route.fulfill(status=404, body="There is nothing here.")
+    elif path.endswith("/"):
+        page = (BUILT_PAGE / "index.html").read_text("utf-8")
+        await route.fulfill(body=re.sub(r"/index-[^.]+\.js", "/index-other.js", page), content_type="text/html")
+    else:
+        await route.continue_()
+
+
+@asynccontextmanager
+async def _held_run(folder: Path) -> AsyncIterator[tuple[Fleet, RealServer, str]]:
+    """A server of its own process with a run whose first step is held."""
+    async with held_calls() as calls:
+        fleet = Fleet(folder, "sqlite", calls, lease_seconds=3, shutdown_grace_seconds=0.2)
+        try:
+            server = await fleet.up("one")
+            definition = {"key": "held", "name": "Held", "steps": _STEPS}
+            assert (await server.command(_SAVE, definition=definition))["__typename"] == "PipelineSuccess"
+            run = (await server.command(_START))["run"]["id"]
+            await calls.next(run, step="first")
+            yield fleet, server, run
+        finally:
+            await fleet.down()
 
 
 @pytest.mark.parametrize("end", ["kill", pytest.param("stop", marks=pytest.mark.sweep)])
 async def test_a_page_sees_a_run_through_a_restart(tmp_path: Path, end: str) -> None:
-    refused = ("ERR_CONNECTION_REFUSED", "WebSocket", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "ERR_INCOMPLETE")
     async with held_calls() as calls:
         fleet = Fleet(tmp_path, "sqlite", calls, lease_seconds=3, shutdown_grace_seconds=0.2)
         try:
             server = await fleet.up("one")
-            async with browsing(server, expect=refused) as tab:
+            async with browsing(server, expect=AWAY) as tab:
                 definition = {"key": "held", "name": "Held", "steps": _STEPS}
                 assert (await server.command(_SAVE, definition=definition))["__typename"] == "PipelineSuccess"
                 run = (await server.command(_START))["run"]["id"]
@@ -55,41 +126,108 @@ async def test_a_page_sees_a_run_through_a_restart(tmp_path: Path, end: str) -> 
 
 
 async def test_a_part_that_was_never_loaded_opens_once_the_server_is_back(tmp_path: Path) -> None:
-    refused = ("ERR_CONNECTION_REFUSED", "WebSocket", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "ERR_INCOMPLETE")
-    async with held_calls() as calls:
-        fleet = Fleet(tmp_path, "sqlite", calls, lease_seconds=3, shutdown_grace_seconds=0.2)
-        try:
-            server = await fleet.up("one")
-            async with browsing(server, expect=refused) as tab:
-                definition = {"key": "held", "name": "Held", "steps": _STEPS}
-                assert (await server.command(_SAVE, definition=definition))["__typename"] == "PipelineSuccess"
-                run = (await server.command(_START))["run"]["id"]
-                await calls.next(run, step="first")
-                await tab.visit(f"/runs/{run}")
-                await tab.page.get_by_role("button", name="First Running").wait_for()
-                loads: list[str] = []
-                tab.page.on("framenavigated", lambda frame: loads.append(frame.url))
+    async with _held_run(tmp_path) as (fleet, server, run), browsing(server, expect=AWAY) as tab:
+        await tab.page.add_init_script(_NOTHING_AHEAD)
+        await tab.visit(f"/runs/{run}")
+        await tab.page.get_by_role("button", name="First Running").wait_for()
+        loads: list[str] = []
+        tab.page.on("framenavigated", lambda frame: loads.append(frame.url))
 
-                await server.kill()
-                await tab.page.get_by_role("button", name="Cancel", exact=True).click()
-                away = tab.page.get_by_role("dialog", name="The server cannot be reached")
-                await away.wait_for()
-                assert await tab.page.get_by_text("An error occurred").count() == 0
-                server = await fleet.up("one", port=server.port)
-                await away.wait_for(state="detached")
-                await (
-                    tab.page.get_by_role("dialog")
-                    .get_by_role("button", name=re.compile("Cancel|Keep"))
-                    .first.wait_for()
-                )
-                assert loads == []
+        await server.kill()
+        await tab.page.get_by_role("button", name="Cancel", exact=True).click()
+        away = tab.page.get_by_role("dialog", name="The server cannot be reached")
+        await away.wait_for()
+        assert await tab.page.get_by_text(_BROKEN).count() == 0
+        server = await fleet.up("one", port=server.port)
+        await away.wait_for(state="detached")
+        await tab.page.get_by_role("dialog").get_by_role("button", name=re.compile("Cancel|Keep")).first.wait_for()
+        assert loads == []
 
-                # The same for a whole page.
-                await tab.page.keyboard.press("Escape")
-                await server.kill()
-                await tab.page.get_by_role("link", name="Connect", exact=True).click()
-                await tab.page.get_by_text("The server cannot be reached.").wait_for()
-                server = await fleet.up("one", port=server.port)
-                await tab.page.get_by_role("heading", level=1, name="Connect").wait_for()
-        finally:
-            await fleet.down()
+        # The same for a whole page.
+        await tab.page.keyboard.press("Escape")
+        await server.kill()
+        await tab.page.get_by_role("link", name="Connect", exact=True).click()
+        await tab.page.get_by_text("The server cannot be reached.").wait_for()
+        server = await fleet.up("one", port=server.port)
+        await tab.page.get_by_role("heading", level=1, name="Connect").wait_for()
+
+
+@pytest.mark.parametrize("chosen", [("/", "/runs"), pytest.param(None, marks=pytest.mark.sweep)], ids=["two", "every"])
+async def test_every_open_page_outlives_a_server_that_was_killed(
+    tmp_path: Path, chosen: tuple[str, ...] | None
+) -> None:
+    async with _held_run(tmp_path) as (fleet, server, run), browsing(server, expect=AWAY) as tab:
+        paths = chosen or [path for path in PAGE_PATHS if "{" not in path]
+        tabs = [await _another(tab, path) for path in (*paths, f"/runs/{run}")]
+        titles = [await one.page.get_by_role("heading", level=1).inner_text() for one in tabs]
+
+        await server.kill()
+        for one in tabs:
+            await one.page.get_by_text(_RECONNECTING).wait_for()
+        await fleet.up("one", port=server.port)
+        for one, title in zip(tabs, titles, strict=True):
+            await one.page.get_by_text(_RECONNECTING).wait_for(state="detached")
+            assert await one.page.get_by_role("heading", level=1).inner_text() == title
+            assert await one.page.get_by_text(_BROKEN).count() == 0
+
+
+async def test_a_page_opens_what_it_loaded_ahead_while_the_server_is_away(tmp_path: Path) -> None:
+    async with _held_run(tmp_path) as (fleet, server, run), browsing(server, expect=AWAY) as tab:
+        await tab.visit(f"/runs/{run}")
+        await tab.page.get_by_role("button", name="First Running").wait_for()
+        await tab.page.wait_for_function(_ALL_LOADED, arg=_scripts())
+
+        await server.kill()
+        await tab.page.get_by_role("button", name="Cancel", exact=True).click()
+        await tab.page.get_by_role("dialog", name="Cancel").wait_for()
+        await tab.page.keyboard.press("Escape")
+        for name in ("Pipelines", "Catalog", "Artifacts"):
+            await tab.page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
+            await tab.page.get_by_role("heading", level=1, name=name).wait_for()
+            assert await tab.page.get_by_text(_BROKEN).count() == 0
+        await fleet.up("one", port=server.port)
+        await tab.page.get_by_role("navigation").get_by_role("link", name="Pipelines", exact=True).click()
+        await tab.page.get_by_role("link", name="Held", exact=True).wait_for()
+
+
+async def test_a_new_build_is_offered_and_its_missing_parts_lead_to_it(tmp_path: Path) -> None:
+    async with _held_run(tmp_path) as (fleet, server, run), browsing(server, expect=(*AWAY, "404")) as tab:
+        await tab.page.add_init_script(_NOTHING_AHEAD)
+        await tab.visit(f"/runs/{run}")
+        await tab.page.get_by_role("button", name="First Running").wait_for()
+
+        await server.kill()
+        await tab.page.route("**/*", _other_build)
+        await fleet.up("one", port=server.port)
+        strip = tab.page.get_by_text("Packline was updated. Reload the page to use the new version.")
+        await strip.wait_for()
+        assert await tab.violations() == []
+        await tab.page.get_by_role("button", name="Cancel", exact=True).click()
+        dialog = tab.page.get_by_role("dialog", name="Packline was updated")
+        await dialog.wait_for()
+        await dialog.get_by_role("button", name="Close").click()
+        await tab.page.get_by_role("link", name="Connect", exact=True).click()
+        await tab.sees("Packline was updated. Reload the page to open this part.")
+        assert await tab.violations() == []
+        assert await tab.page.get_by_text(_BROKEN).count() == 0
+        await tab.page.unroute("**/*", _other_build)
+        await tab.page.get_by_role("main").get_by_role("button", name="Reload the page").click()
+        await tab.page.get_by_role("heading", level=1, name="Connect").wait_for()
+        await strip.wait_for(state="detached")
+
+
+async def test_a_browser_without_a_network_says_so_and_catches_up(tmp_path: Path) -> None:
+    async with _held_run(tmp_path) as (_fleet, server, _run), browsing(server, expect=(*AWAY, "DISCONNECTED")) as tab:
+        await tab.visit("/pipelines")
+        await tab.page.get_by_role("link", name="Held", exact=True).wait_for()
+        second = await _another(tab, "/runs")
+        await second.page.get_by_role("table", name="Runs").wait_for()
+
+        await tab.page.context.set_offline(True)
+        for one in (tab, second):
+            await one.page.get_by_text(re.compile(r"^Your browser is offline\. What you see is from \d")).wait_for()
+        assert (await server.command(_START_OTHER))["run"]["id"]
+        await tab.page.context.set_offline(False)
+        for one in (tab, second):
+            await one.page.get_by_text("Your browser is offline.").wait_for(state="detached")
+        await second.page.get_by_role("table", name="Runs").get_by_role("row").nth(2).wait_for()

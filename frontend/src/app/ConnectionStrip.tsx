@@ -10,7 +10,17 @@ export function ConnectionStrip(): ReactNode {
   const live = useConnection((connection) =>
     connection.live === "reconnecting" || connection.live === "polling" ? connection.live : null,
   );
+  const offline = useConnection((connection) => connection.offline);
   const freshAt = useConnection((connection) => connection.freshAt);
+  if (offline) {
+    return (
+      <div role="status">
+        <p className="bg-warn-tint px-6 py-1.5 text-dense text-warn">
+          Your browser is offline. What you see is from {new Date(freshAt).toLocaleTimeString()}.
+        </p>
+      </div>
+    );
+  }
   return (
     <div role="status">
       {live === "reconnecting" ? <Away since={freshAt} /> : null}

@@ -5,7 +5,7 @@ import { useQuery } from "urql";
 
 import { ADMIN_PAGES } from "../domain/administration/adminPages.ts";
 import { serverNow, setServerTime } from "../lib/time/clock.ts";
-import { isReachable, useConnection } from "../lib/server/connection.ts";
+import { checkBuild, isReachable, useConnection } from "../lib/server/connection.ts";
 import { notifyFailures } from "../lib/browser/notify.ts";
 import { announceRuns } from "../domain/runs/runChanges.ts";
 import { useLiveStream } from "../lib/server/useLiveStream.ts";
@@ -28,7 +28,7 @@ const PLACES = [
 
 export function Shell(): ReactNode {
   const signedOut = useConnection((connection) => connection.signedOut);
-  const away = useConnection(({ live }) => live === "reconnecting" || live === "polling");
+  const away = useConnection(({ live, offline }) => offline || live === "reconnecting" || live === "polling");
   const [{ data }, again] = useQuery({ query: ViewerDocument });
   const navigate = useNavigate();
   const known = data !== undefined;
@@ -42,6 +42,7 @@ export function Shell(): ReactNode {
     if (!away && wasAway.current) {
       again({ requestPolicy: "network-only" });
       announceRuns({ runs: [], deletedIds: [], more: true });
+      void checkBuild();
     }
     wasAway.current = away;
   }, [away, again]);
@@ -69,7 +70,7 @@ export function Shell(): ReactNode {
   const bare = useMatch({ from: "/artifacts/$artifact", shouldThrow: false }) !== undefined;
   if (signedOut) return <SignIn />;
   // The page's query does not wait for the viewer's: one after the other would take twice as long.
-  const version = data === undefined ? null : <VersionStrip server={data.server.version} />;
+  const version = <VersionStrip server={data?.server.version ?? null} />;
   if (bare) {
     return (
       <>

@@ -6,11 +6,14 @@ import { createRoot } from "react-dom/client";
 import { Provider } from "urql";
 
 import { createGraphQL } from "../lib/server/client.ts";
+import { followNetwork } from "../lib/server/connection.ts";
+import { loadAhead } from "../lib/server/lazyLoad.ts";
 import { followTheme } from "../lib/browser/theme.ts";
 import { plainFavicon } from "../domain/runs/useFavicon.ts";
 import { router } from "./router.tsx";
 
 followTheme();
+followNetwork();
 plainFavicon();
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no #root");
@@ -21,3 +24,6 @@ createRoot(root).render(
     </Provider>
   </StrictMode>,
 );
+
+// What the visitor sees first comes first.
+addEventListener("load", () => void loadAhead());

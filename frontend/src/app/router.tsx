@@ -13,7 +13,7 @@ import { Button, ButtonLink } from "../components/Button.tsx";
 import { Code } from "../components/Code.tsx";
 import { errorText } from "../components/ContentBoundary.tsx";
 import { Empty, Page } from "../components/Page.tsx";
-import { LazyFallback } from "../components/LazyFallback.tsx";
+import { LazyPageFallback } from "../components/LazyFallback.tsx";
 import { artifactSearch, artifactsSearch } from "../features/artifacts/search.ts";
 import { AskBox } from "../features/ask/AskBox.tsx";
 import { askSearch } from "../features/ask/search.ts";
@@ -176,7 +176,7 @@ export const router = createRouter({
   parseSearch,
   defaultPreload: "intent",
   defaultErrorComponent: Broken,
-  defaultPendingComponent: LazyFallback,
+  defaultPendingComponent: LazyPageFallback,
   scrollRestoration: true,
 });
 

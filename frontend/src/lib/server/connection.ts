@@ -3,6 +3,7 @@
 import { useSyncExternalStore } from "react";
 
 import { withBase } from "./base.ts";
+import { isOutdated } from "./build.ts";
 import type { LiveState } from "./live.ts";
 
 export interface Connection {
@@ -13,13 +14,24 @@ export interface Connection {
   freshAt: number;
   /** Whether a part of the page waits for a server that cannot be reached. */
   partsMissing: boolean;
+  /** Whether the browser has no network at all. */
+  offline: boolean;
+  /** Whether the server serves another build of the page than this tab runs. */
+  outdated: boolean;
 }
 
 const ORDER: readonly LiveState[] = ["live", "connecting", "polling", "reconnecting"];
 const states = new Map<symbol, LiveState>();
 const missing = new Set<symbol>();
 const listeners = new Set<() => void>();
-let current: Connection = { signedOut: false, live: null, freshAt: Date.now(), partsMissing: false };
+let current: Connection = {
+  signedOut: false,
+  live: null,
+  freshAt: Date.now(),
+  partsMissing: false,
+  offline: false,
+  outdated: false,
+};
 
 function set(change: Partial<Connection>): void {
   current = { ...current, ...change };
@@ -37,6 +49,20 @@ export async function isReachable(): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Asks the server for its build; true when it is another one. It stays so until the page is reloaded. */
+export async function checkBuild(): Promise<boolean> {
+  if (!current.outdated && (await isOutdated())) set({ outdated: true });
+  return current.outdated;
+}
+
+/** Follows whether the browser has a network. */
+export function followNetwork(): void {
+  addEventListener("offline", () => {
+    set(current.live === "reconnecting" ? { offline: true } : { offline: true, freshAt: Date.now() });
+  });
+  addEventListener("online", () => set({ offline: false }));
 }
 
 /** Records whether a part of the page waits for the server. */

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-import { lazyLoad } from "./lazyLoad.ts";
+import { FAULTS, lazyLoad } from "./lazyLoad.ts";
 import { RETRY_MS } from "./retryExchange.ts";
 
 const LOST = new TypeError("Failed to fetch dynamically imported module");
@@ -40,8 +40,33 @@ test("a part that a reachable server does not have is a fault, and is asked for 
   let has = false;
   const load = vi.fn(() => (has ? Promise.resolve("part") : Promise.reject(LOST)));
   const wanted = lazyLoad(load);
-  await expect(wanted()).rejects.toBe(LOST);
-  expect(load).toHaveBeenCalledTimes(2);
+  const failed = expect(wanted()).rejects.toBe(LOST);
+  await vi.advanceTimersByTimeAsync(RETRY_MS);
+  await failed;
+  expect(load).toHaveBeenCalledTimes(FAULTS);
   has = true;
   expect(await wanted()).toBe("part");
+});
+
+test("loading ahead loads every part, also those that a loaded part declares, and survives one that fails", async () => {
+  // The parts of the page are declared too when files share their modules.
+  vi.resetModules();
+  const fresh = await import("./lazyLoad.ts");
+  server(() => true);
+  vi.stubGlobal("requestIdleCallback", (act: () => void) => setTimeout(act, 0));
+  const inner = vi.fn(() => Promise.resolve("inner"));
+  const broken = vi.fn(() => Promise.reject(LOST));
+  const outer = vi.fn(() => {
+    fresh.lazyLoad(inner);
+    return Promise.resolve("outer");
+  });
+  fresh.lazyLoad(broken);
+  const wanted = fresh.lazyLoad(outer);
+  const ahead = fresh.loadAhead();
+  await vi.advanceTimersByTimeAsync(RETRY_MS * FAULTS);
+  await ahead;
+  expect(broken).toHaveBeenCalledTimes(FAULTS);
+  expect(inner).toHaveBeenCalledTimes(1);
+  await wanted();
+  expect(outer).toHaveBeenCalledTimes(1);
 });

@@ -35,6 +35,16 @@ _FORGET_ROWS = Sql(
             AND {QUEUED_NEEDS} = job.args ->> 'needs')
     """
 )
+# Since these waits began, the database's clock was set back: they begin again, and may end that much earlier.
+_CUT_WAITS = Sql(
+    """
+    UPDATE run SET not_before = :now + (run.not_before - attempt.ended_at)
+    FROM run_step AS step JOIN attempt ON attempt.id = step.attempt_id
+    WHERE step.run_id = run.id AND step.state = 'waiting' AND run.not_before > :now
+        AND attempt.ended_at > :now AND run.not_before > attempt.ended_at
+    """
+)
+_FORGET_WAITS = Sql("DELETE FROM procrastinate_jobs WHERE status = 'todo' AND scheduled_at > :soon")
 # A row that is being delivered does not count: a worker that dies there would lose its run. Nor does one that was put
 # in before the run became urgent.
 _NOT_QUEUED = f"""NOT EXISTS (
@@ -83,4 +93,6 @@ def sweep_queue(conn: Connection, lease_seconds: float) -> Sweep:
     conn.run(_FORGET_LOOPS, {"since": conn.later(-lease_seconds)})
     conn.run(_FORGET_DELIVERIES, {"before": conn.later(-_ENDED_SECONDS)})
     conn.run(_FORGET_ROWS)
+    conn.run(_CUT_WAITS, {"now": now})
+    conn.run(_FORGET_WAITS, {"soon": conn.later(HORIZON_SECONDS)})
     return Sweep(tuple(row.id for row in conn.all(_LOST, soon)), needs)

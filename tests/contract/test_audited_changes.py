@@ -197,7 +197,7 @@ COMMANDS: dict[str, Callable[[Place], Awaitable[dict[str, Any]]]] = {
     "set_default": lambda place: _of(target="test.style", field="PERSONA", value=place.name()),
     "set_learning": lambda _: _of(paused=True),
     "set_admission": lambda _: _of(paused=False),
-    "drain_worker": lambda place: _of(name=place.it.services.engine.worker.name),
+    "drain_worker": lambda place: _of(name=place.it.services.engine.worker.name, draining=False),
     "save_gap_proposal": lambda _: _of(userIntent="Sing.", gap=GAP),
     "delete_gap_proposal": lambda place: _of(id=_gap(place)),
     "create_token": lambda place: _of(name="new", subject=place.name(), scopes=["READ"]),

@@ -266,6 +266,9 @@ def files_are_those_of_the_table(remains: Remains, journal: Journal) -> Iterator
         if preview["image_digest"] is not None:
             runs_of[preview["image_digest"]].add("a preview")
     rows = {row["digest"]: row for row in remains.tables["blob"]}
+    markers = {row["digest"] for row in remains.tables["blob_marker"]}
+    for digest in markers:
+        runs_of[digest].add("the marker of the storage")
     there = {
         path.parent.name + path.name: path
         for path in folder.glob("*/*")
@@ -275,7 +278,7 @@ def files_are_those_of_the_table(remains: Remains, journal: Journal) -> Iterator
         whose = ", ".join(sorted(map(str, runs_of[digest]))) or "no run"
         if digest not in there:
             yield f"{whose}: the content {digest} has no file"
-        elif digest not in rows:
+        elif digest not in rows and digest not in markers:
             yield f"{whose}: the file of {digest} has no row"
         elif hashlib.sha256(there[digest].read_bytes()).hexdigest() != digest:
             yield f"{whose}: the file of {digest} holds something else"

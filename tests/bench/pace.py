@@ -19,7 +19,8 @@ import strawberry
 import uvicorn
 from strawberry.asgi import GraphQL
 
-from tests.bench.server import ROOT, free_port
+from tests.bench.server import ROOT
+from tests.support.ports import free_port
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -19,6 +19,8 @@ import httpx2
 import psutil
 import websockets
 
+from tests.support.ports import free_port
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
@@ -30,13 +32,6 @@ _TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
 TOKEN = "pkl_bench_token_0123456789abcdef"
 PROGRAM = (str(Path(sys.executable).parent / "packline"),)
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def free_port() -> int:
-    """A port nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass

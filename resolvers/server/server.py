@@ -167,7 +167,8 @@ async def _workers(context: Context) -> HealthCheck:
         words.append(f"They run different releases ({listed}).")
     unseen = [f"{worker.id} for {worker.unseen_seconds:.0f} s" for worker in workers if not worker.alive]
     if unseen:
-        words.append(f"Not seen: {', '.join(unseen)}. Other workers take over its runs; start it again if it crashed.")
+        words.append(f"Not seen: {', '.join(unseen)}.")
+        words.append("Others that serve its runs take them over; start it again if it crashed.")
     return HealthCheck("workers", takes_runs and not unseen and not unserved, " ".join(words))
 
 

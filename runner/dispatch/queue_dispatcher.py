@@ -60,7 +60,7 @@ class QueueDispatcher:
         """Start delivering."""
         self._handler = handler
         self._served = self._servable()
-        await self._queue.start(self._deliver, lambda: self._served, self._lease_seconds)
+        await self._queue.start(self._deliver, self._free.wait, lambda: self._served, self._lease_seconds)
 
     def refresh(self) -> None:
         """Serve the needs that this process meets by now; a loop has the same queues for its life."""
@@ -110,7 +110,8 @@ class QueueDispatcher:
             self._free.clear()
 
     def _freed(self) -> None:
-        self._free.set()
+        if self.lanes.free > 0:
+            self._free.set()
 
     def _left(self, run_id: str, refusal: NotClaimed | None) -> None:
         again = run_id in self._again

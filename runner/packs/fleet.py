@@ -58,18 +58,21 @@ def worker_with(needs: AbstractSet[str]) -> str:
 
 
 class Fleet:
-    """What the living workers offer, as last read from the store; nothing with the embedded database.
+    """What the living workers that take runs offer, as last read from the store; nothing with the embedded database.
 
     Attributes:
         offers: What each of them offers.
+        is_empty: Whether there is none.
     """
 
     def __init__(self) -> None:
         self.offers: tuple[AbstractSet[str], ...] = ()
+        self.is_empty = False
 
     def update(self, offers: Iterable[AbstractSet[str]]) -> None:
         """Replace what is known."""
         self.offers = tuple(offers)
+        self.is_empty = not self.offers
 
     def serves(self, needs: AbstractSet[str]) -> bool:
         """Return whether one living worker offers all of these needs."""

@@ -117,9 +117,14 @@ class Run(Node):
 
     @strawberry.field(description="What the run is waiting for. Null unless it is QUEUED or WAITING.")
     async def wait(self, info: Info) -> Wait | None:
-        if self.state in {RunState.QUEUED, RunState.WAITING} and self.record.not_before is None:
-            lacked = info.context.context.services.engine.resources.fleet.lacked(self.record.needs)
-            if lacked:
+        may_start = self.record.not_before is None or self.record.not_before <= datetime.now(UTC)
+        if self.state in {RunState.QUEUED, RunState.WAITING} and may_start:
+            fleet = info.context.context.services.engine.resources.fleet
+            if fleet.is_empty:
+                return Wait(
+                    reason=WaitReason.WORKER, message="waits for a worker that takes runs; there is none", until=None
+                )
+            if lacked := fleet.lacked(self.record.needs):
                 return Wait(reason=WaitReason.WORKER, message=f"waits for {worker_with(lacked)}", until=None)
         if self.state is RunState.WAITING:
             steps = await info.context.loaders.steps.load(self.record.id)

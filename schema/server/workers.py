@@ -53,7 +53,7 @@ class Worker:
         )
 
 
-@strawberry.type(description="Queued runs whose next step needs the same of a worker.")
+@strawberry.type(description="Runs that are queued or wait for a worker, and whose next step needs the same of it.")
 class QueuedNeed:
     needs: list[str] = strawberry.field(
         description="What the step needs: services, programs, labels, models, packs that do not ship with Packline as "

@@ -91,18 +91,24 @@ class RunQueue:
         return {row[1] for row in rows}
 
     async def start(
-        self, deliver: Callable[[str], Awaitable[None]], needs: Callable[[], Iterable[str]], lease_seconds: float
+        self,
+        deliver: Callable[[str], Awaitable[None]],
+        ready: Callable[[], Awaitable[object]],
+        needs: Callable[[], Iterable[str]],
+        lease_seconds: float,
     ) -> None:
         """Start to deliver.
 
         Args:
             deliver: Takes the id of a run; the next one is fetched when it returns.
+            ready: Returns when a run may be fetched; awaited before each (re)start of the loop, which fetches at once.
             needs: Which needs this process serves, as `run.needs` has them; read at each (re)start of the loop.
             lease_seconds: A loop without a sign of life for so long is lost.
         """
 
         async def serve() -> None:
             while True:
+                await ready()
                 self._again.clear()
                 loop = asyncio.create_task(self._deliver(deliver, needs(), lease_seconds), name="packline-queue-loop")
                 again = asyncio.create_task(self._again.wait())

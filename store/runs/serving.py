@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 #: Runs of one look that start or stop to wait for a worker.
 _MATCHED_AT_ONCE = 200
 
-_LIVING = Sql("SELECT DISTINCT offers FROM worker WHERE seen_at > :after")
+# Drained workers take no runs.
+_LIVING = Sql("SELECT DISTINCT offers FROM worker WHERE seen_at > :after AND NOT draining")
 # A wait without an end is one for a worker. Such runs hold no slot.
 _WAITS = "state = 'waiting' AND not_before IS NULL"
 # Runs that are executed are left out: their next step is decided by their worker.
@@ -31,7 +32,9 @@ _BOUND = Sql(
     """
 )
 _SET_NEEDS = Sql("UPDATE run SET needs = :needs WHERE id = :id")
-_SERVED = f"EXISTS (SELECT 1 FROM worker WHERE seen_at > :after AND {serves('worker.offers', '{needs}')})"
+_SERVED = (
+    f"EXISTS (SELECT 1 FROM worker WHERE seen_at > :after AND NOT draining AND {serves('worker.offers', '{needs}')})"
+)
 # Asks once for each set of needs among the admitted runs, not for each run of a long queue.
 _UNSERVED = Sql(
     f"""
@@ -54,7 +57,7 @@ _QUEUE = Sql("UPDATE run SET state = 'queued' WHERE id = :id")
 
 
 def living_offers(conn: Connection, lease_seconds: float) -> list[frozenset[str]]:
-    """Return what each living worker offers, equal ones once."""
+    """Return what each living worker that takes runs offers, equal ones once."""
     return [needs_of(row.offers) for row in conn.all(_LIVING, {"after": _after(conn, lease_seconds)})]
 
 

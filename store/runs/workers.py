@@ -60,7 +60,8 @@ _WORKERS = Sql(
 _QUEUE = Sql(
     f"""
     SELECT needs, count(*) AS runs, min(since) AS since FROM (
-        SELECT needs, coalesce(idle_since, created_at) AS since FROM run WHERE state = 'queued'
+        SELECT needs, coalesce(idle_since, created_at) AS since FROM run
+        WHERE state = 'queued' OR (state = 'waiting' AND not_before IS NULL)
         ORDER BY id LIMIT {COUNT_CAP}
     ) AS waiting GROUP BY needs ORDER BY since
     """
@@ -208,7 +209,10 @@ async def list_workers(store: Store, lease_seconds: float) -> list[WorkerRecord]
 
 
 async def list_queue(store: Store) -> list[QueueRecord]:
-    """List the queued runs of all callers by what they need, the longest waiting first; the first `COUNT_CAP` runs."""
+    """List the runs of all callers that are queued or wait for a worker, by what they need, the longest waiting first.
+
+    Counts the first `COUNT_CAP` runs.
+    """
     return [
         QueueRecord(tuple(sorted(needs_of(row.needs))), int(row.runs), some_instant(row.since))
         for row in await store.rows(_QUEUE)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 WORKERS = """
 query CliWorkers {
-  workers { name machine release startedAt lastSeenAt alive lanes running draining }
+  workers { name machine release startedAt lastSeenAt alive offers lanes running draining }
   server { queuedRuns oldestQueuedAt }
   queue { needs runs oldestQueuedAt workers missing }
 }
@@ -44,6 +44,7 @@ def workers(long: Long = False, server: Server = None, as_json: Json = None) -> 
             Column("seen"),
             Column("started", "wide"),
             Column("machine", "long"),
+            Column("offers", "long"),
         ],
         (
             [
@@ -54,6 +55,7 @@ def workers(long: Long = False, server: Server = None, as_json: Json = None) -> 
                 ago(worker["lastSeenAt"]),
                 ago(worker["startedAt"]),
                 worker["machine"],
+                ", ".join(offer for offer in worker["offers"] if not offer.startswith(("@", "pack:"))),
             ]
             for worker in answer["workers"]
         ),
@@ -63,11 +65,11 @@ def workers(long: Long = False, server: Server = None, as_json: Json = None) -> 
     if queued:
         runs = "1 run is" if queued == 1 else f"{queued:,} runs are"
         output.say(f"{runs} queued, the oldest for {took(oldest, None)}.")
-        for waiting in answer["queue"]:
-            if waiting["needs"]:
-                output.say(_waiting(waiting))
     else:
         output.say("No run is queued.", "dim")
+    for waiting in answer["queue"]:
+        if waiting["needs"]:
+            output.say(_waiting(waiting))
 
 
 def _state(worker: JSON) -> str:

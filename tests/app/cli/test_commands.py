@@ -1164,7 +1164,8 @@ def test_workers_are_listed_with_the_queue(packline, server):
         "startedAt": AT,
         "lastSeenAt": AT,
     }
-    worker |= {"alive": True, "lanes": 64, "running": 3, "draining": False}
+    offers = ["@web-1:/data", "gpu", "pack:garden.water@1"]
+    worker |= {"alive": True, "offers": offers, "lanes": 64, "running": 3, "draining": False}
     lost = {**worker, "name": "web-2:12:cd34", "alive": False}
     need = {"needs": ["chromium"], "runs": 2, "oldestQueuedAt": AT, "workers": [], "missing": ["chromium"]}
     waiting = [need, {**need, "needs": ["gpu"], "runs": 1, "workers": ["web-1:4711:ab12"], "missing": []}]
@@ -1179,6 +1180,9 @@ def test_workers_are_listed_with_the_queue(packline, server):
         "  2 runs need chromium: nobody alive serves chromium.",
         "  1 run needs gpu: served by web-1:4711:ab12.",
     ]
+    long = packline("workers", "--long", "--text").out
+    assert "gpu" in long.partition("runs are queued")[0]
+    assert "garden.water" not in long
     assert packline("workers").lines == [
         {"type": "worker", **worker},
         {"type": "worker", **lost},

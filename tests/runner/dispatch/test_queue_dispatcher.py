@@ -338,3 +338,29 @@ async def test_four_workers_try_each_run_about_once(stores: Callable[[], Any], t
         for run_id in run_ids:
             assert (await labs[0].ended(run_id)).state is RunState.SUCCEEDED
     assert tries <= 1.5 * runs
+
+
+async def test_a_loop_that_is_started_again_waits_until_a_run_may_be_fetched(store: Store) -> None:
+    """It fetches at once, and the worker may be full."""
+    asked, gate, taken = asyncio.Semaphore(0), asyncio.Semaphore(1), []
+
+    async def ready() -> None:
+        asked.release()
+        await gate.acquire()
+
+    async def take(run_id: str) -> None:
+        taken.append(run_id)
+
+    assert store.queue is not None
+    first = await run_with(store)
+    await store.queue.start(take, ready, lambda: [""], LEASE)
+    await asked.acquire()
+    await until(lambda: taken == [first])
+    store.queue.restart()
+    await asked.acquire()
+    second = await run_with(store)
+    await queued(store, 1)
+    assert taken == [first]
+    gate.release()
+    await until(lambda: taken == [first, second])
+    await store.queue.stop()

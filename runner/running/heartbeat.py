@@ -103,7 +103,10 @@ class Heartbeat:
             log.debug("a lease could not be released; the next heartbeat retries it", run=run_id, error=str(error))
 
     async def _sign_of_life(self, up_seconds: float) -> Renewal:
-        self._offers.refresh()
+        try:
+            self._offers.refresh()
+        except Exception as error:  # the leases come first; what was found before stays offered
+            log.warning("what the worker offers could not be found again", error=str(error) or type(error).__name__)
         return await self._store.write(
             sign_of_life,
             self._worker,

@@ -120,7 +120,7 @@ class RunQueue:
                     await _end(loop)
                 if is_over:
                     # So it is when its row was removed while this process was frozen, or when a connection is lost.
-                    log.warning("the queue's loop ended and is started again", error=_reason(loop.exception()))
+                    log.warning("the queue's loop ended and is started again", error=_reason(None if loop.cancelled() else loop.exception()))
                     await asyncio.sleep(RESTART_SECONDS)
 
         self._serving = EssentialTask(serve(), "packline-queue")

@@ -120,7 +120,8 @@ class RunQueue:
                     await _end(loop)
                 if is_over:
                     # So it is when its row was removed while this process was frozen, or when a connection is lost.
-                    log.warning("the queue's loop ended and is started again", error=_reason(None if loop.cancelled() else loop.exception()))
+                    error = None if loop.cancelled() else loop.exception()
+                    log.warning("the queue's loop ended and is started again", error=_reason(error))
                     await asyncio.sleep(RESTART_SECONDS)
 
         self._serving = EssentialTask(serve(), "packline-queue")

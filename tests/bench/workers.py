@@ -39,7 +39,7 @@ async def workers(folder: Path, counts: Counts) -> list[Figure]:
         data = folder / "data"
         async with serving(data, {**settings, "PACKLINE_WORKER": "off"}) as (server, client):
             waits = await pipeline_of(client, "waits", 4, "bench.steady", seconds=0.5, takes_text=True)
-            runs = counts.of(8 * _LANES, _LANES)
+            runs = counts.of(20 * _LANES, _LANES)  # many rounds, since the last one may be uneven
             seconds = []
             for number in (1, 2):
                 async with _working(data, settings, number):

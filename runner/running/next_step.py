@@ -48,8 +48,8 @@ class StepPreparer:
         states, succeeded = run.states, StepState.SUCCEEDED
         for step in run.claim.steps:
             if states[step.key] is not succeeded:
-                if self._offers.matter and (lacked := self.needs(run, step) - self._offers.now):
-                    return LackedStep(step, self.needs(run, step), lacked)
+                if self._offers.matter and (lacked := (needs := self.needs(run, step)) - self._offers.now):
+                    return LackedStep(step, needs, lacked)
                 return self._prepare(run, step)
         return None
 

@@ -115,7 +115,7 @@ class Resources:
         def needs(pack: Pack) -> frozenset[str] | None:
             if not isinstance(pack, AgentPack):
                 return pack_needs(pack)
-            selected = self.agents.select(pack.agent, agent)  # the profile is chosen here, whoever uses it
+            selected = self.agents.select(pack.agent, agent)  # the profile is chosen here, not by the worker
             return frozenset({agent_need(selected.profile)}) if isinstance(selected, Selection) else None
 
         return Lacks(of, self.fleet, needs)

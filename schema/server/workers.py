@@ -89,7 +89,8 @@ class WorkerQueries:
         return [Worker.of(record) for record in await list_workers(info.context.context)]
 
     @strawberry.field(
-        description="The queued runs of all callers by what their next steps need, the longest waiting first.",
+        description="The runs of all callers that are queued or wait for a worker, by what their next steps need, the "
+        "longest waiting first.",
         directives=[Requires(scope=Scope.MANAGE)],
     )
     async def queue(self, info: Info) -> list[QueuedNeed]:
@@ -111,7 +112,7 @@ DrainWorkerResult = Annotated[
 class WorkerMutations:
     @strawberry.mutation(
         description="Drains a worker before it is stopped: it takes no further runs and finishes those it holds. "
-        "With `draining: false` it takes runs again. Runs that no other worker takes stay queued.",
+        "With `draining: false` it takes runs again. Runs that no other worker serves wait until one does.",
         directives=[Requires(scope=Scope.MANAGE)],
     )
     @refusable

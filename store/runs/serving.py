@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from store.database.dialects import Sql, instant
+from store.runs.claimed_run import set_needs
 from store.runs.ledger import Ledger
 from store.runs.needs import MACHINE, needs_of, needs_text, serves
 from store.states import RunState, require_run_transition
@@ -31,7 +32,6 @@ _BOUND = Sql(
     FOR UPDATE SKIP LOCKED
     """
 )
-_SET_NEEDS = Sql("UPDATE run SET needs = :needs WHERE id = :id")
 _SERVED = (
     f"EXISTS (SELECT 1 FROM worker WHERE seen_at > :after AND NOT draining AND {serves('worker.offers', '{needs}')})"
 )
@@ -87,7 +87,7 @@ def _unbind(conn: Connection, now: datetime, living: list[frozenset[str]], wait_
         gone = {need for need in needs if need.startswith(MACHINE) and not any(need in offers for offers in living)}
         since = instant(row.since)
         if gone and since is not None and (now - since).total_seconds() >= wait_seconds:
-            conn.run(_SET_NEEDS, {"id": row.id, "needs": needs_text(needs - gone)})
+            set_needs(conn, row.id, needs_text(needs - gone))
 
 
 def _move(conn: Connection, run: Row, before: RunState, after: RunState, reason: str, update: Sql) -> None:

@@ -178,8 +178,8 @@ async def test_a_run_is_handed_over_with_the_result_before(two: Two):
 
     assert found["state"] == "SUCCEEDED", found
     assert attempts(found) == {key: ["SUCCEEDED"] for key in ("first", "render", "last")}
-    told = await two.b.ask("query ($id: ID!) { run(id: $id) { takeovers { lost } } }", id=run)
-    assert told["run"]["takeovers"] == [{"lost": False}]
+    found = await two.b.ask("query ($id: ID!) { run(id: $id) { takeovers { lost } } }", id=run)
+    assert found["run"]["takeovers"] == [{"lost": False}]
 
 
 async def test_a_run_waits_for_a_worker_that_has_what_it_needs(two: Two):
@@ -222,8 +222,8 @@ async def test_a_server_killed_while_it_hands_over_loses_nothing(two: Two, momen
         return (await look(other, run))["state"] == "SUCCEEDED"
 
     await eventually(again)
-    told = attempts(await look(other, run))
-    assert told["render"][-1:] == ["SUCCEEDED"]
+    tried = attempts(await look(other, run))
+    assert tried["render"][-1:] == ["SUCCEEDED"]
     assert len(two.calls.of(run, "first")) <= 2
 
 

@@ -110,8 +110,10 @@ async def test_a_run_is_handed_over_in_the_commit_that_settles(store: Store):
     taken = await claimed(store, run.id, owner="w2", offers=frozenset({"chromium"}))
     assert isinstance(taken, Claim)
     assert (taken.taken_over, taken.previous_worker, taken.lost_attempt) == (False, "w1", None)
-    told = [event for event in await list_events(store, run.id, PageWindow(limit=100)) if event.reason == HANDED.reason]
-    assert [(event.before, event.after) for event in told] == [("running", "queued")]
+    handed = [
+        event for event in await list_events(store, run.id, PageWindow(limit=100)) if event.reason == HANDED.reason
+    ]
+    assert [(event.before, event.after) for event in handed] == [("running", "queued")]
 
 
 async def test_the_deadline_does_not_run_while_nobody_serves_a_run(store: Store):
@@ -266,8 +268,8 @@ async def test_a_run_that_no_living_worker_serves_waits_without_a_slot(shared: S
     await done.start()
     await done.settle(Succeed())
     assert await offered(store) == [first]
-    told = await list_events(store, first, PageWindow(limit=100))
-    assert [(event.before, event.after) for event in told] == [
+    moves = await list_events(store, first, PageWindow(limit=100))
+    assert [(event.before, event.after) for event in moves] == [
         (None, "queued"),
         ("queued", "waiting"),
         ("waiting", "queued"),

@@ -58,7 +58,7 @@ async def make(store: Store) -> AsyncIterator[Callable[..., Dispatcher]]:
 
 
 class Handler:
-    """Handles runs until it is let go on, run by run; says what it is told to say."""
+    """Handles runs until it is let go on, run by run; answers as it is given."""
 
     def __init__(self) -> None:
         self.inside: list[str] = []

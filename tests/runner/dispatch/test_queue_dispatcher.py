@@ -364,3 +364,21 @@ async def test_a_loop_that_is_started_again_waits_until_a_run_may_be_fetched(sto
     gate.release()
     await until(lambda: taken == [first, second])
     await store.queue.stop()
+
+
+async def test_a_run_that_ends_in_a_full_worker_makes_no_room_while_too_many_are_handled(store: Store) -> None:
+    assert store.queue is not None
+    dispatcher = QueueDispatcher(store, store.queue, lanes=1, lease_seconds=LEASE)
+    ends = [asyncio.Event(), asyncio.Event()]
+
+    async def work(end: asyncio.Event) -> None:
+        await end.wait()
+
+    for number, end in enumerate(ends):
+        dispatcher.occupy(f"run_{number}", work(end))
+    ends[0].set()
+    await until(lambda: dispatcher.lanes.free == 0)
+    assert not dispatcher._free.is_set()
+    ends[1].set()
+    await until(lambda: dispatcher.lanes.free == 1)
+    assert dispatcher._free.is_set()

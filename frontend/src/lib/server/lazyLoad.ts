@@ -32,7 +32,7 @@ export function lazyLoad<Part>(load: () => Promise<Part>): () => Promise<Part> {
 export async function loadAhead(): Promise<void> {
   for (const load of parts) {
     await idle();
-    // Whoever needs the part tries again and shows the failure.
+    // The page that needs the part tries again and shows the failure.
     await load().catch(() => undefined);
   }
 }

@@ -30,6 +30,7 @@ _NAMES = (
     "chromium-browser",
     "google-chrome-stable",
     "google-chrome",
+    "chromium-headless-shell",
     "chrome-headless-shell",
     "headless_shell",
 )
@@ -115,8 +116,10 @@ def find_chromium() -> str | None:
             continue
         if _is_script(found):
             # Debian's script adds its own flags, extensions and environment.
-            direct = Path("/usr/lib") / name / name
-            return str(direct) if os.access(direct, os.X_OK) else found
+            for folder in (name, "chromium"):
+                direct = Path("/usr/lib") / folder / name
+                if os.access(direct, os.X_OK):
+                    return str(direct)
         return found
     return None
 

@@ -156,7 +156,7 @@ async def _workers(context: Context) -> HealthCheck:
         words.append("No run starts until another one is started, or `packline worker drain --undo` ends that.")
     unserved = [queued for queued in await known_queue(context) if queued.missing]
     words += [
-        f"Nobody alive serves {', '.join(queued.missing)}; queued runs that need it: {queued.runs}."
+        f"No living worker offers {', '.join(queued.missing)}; runs that wait for it: {queued.runs}."
         for queued in unserved
     ]
     by_release: dict[str, list[str]] = {}
@@ -165,10 +165,12 @@ async def _workers(context: Context) -> HealthCheck:
     if len(by_release) > 1:
         listed = "; ".join(f"{release}: {', '.join(names)}" for release, names in sorted(by_release.items()))
         words.append(f"They run different releases ({listed}).")
-    unseen = [f"{worker.id} for {worker.unseen_seconds:.0f} s" for worker in workers if not worker.alive]
+    unseen = [f"{worker.id} (seen {worker.unseen_seconds:.0f} s ago)" for worker in workers if not worker.alive]
     if unseen:
-        words.append(f"Not seen: {', '.join(unseen)}.")
-        words.append("Others that serve its runs take them over; start it again if it crashed.")
+        words.append(f"Lost: {', '.join(unseen)}.")
+        words.append(
+            "Its runs continue on workers that have what they need, and else wait. Start it again if it crashed."
+        )
     return HealthCheck("workers", takes_runs and not unseen and not unserved, " ".join(words))
 
 

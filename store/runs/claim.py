@@ -18,7 +18,7 @@ from store.runs.unit_types import Claim, ClaimedStep, NotClaimed, Refusal
 from store.states import FINAL_RUN_STATES, AttemptState, EventType, RunState, StepState, require_run_transition
 
 if TYPE_CHECKING:
-    from store.database.dialects import Connection
+    from store.database.dialects import Connection, Row
 
 _CLAIM = Sql(
     """
@@ -48,6 +48,16 @@ _CLAIMED_STEPS = Sql(
         CASE WHEN step.state = 'succeeded' THEN attempt.output END AS output
     FROM run_step AS step LEFT JOIN attempt ON attempt.id = step.attempt_id
     WHERE step.run_id = :id AND step.retired_at IS NULL ORDER BY step.position
+    """
+)
+# The attempt that one of the last losses in a row ended, which no worker has decided about: the run began to wait for a
+# worker (see `store.runs.serving`), or the next worker was lost, too, before it decided.
+_LOST_ATTEMPT = Sql(
+    """
+    SELECT attempt.id AS attempt_id, step.id AS step_id
+    FROM run_step AS step JOIN attempt ON attempt.id = step.attempt_id
+    WHERE step.run_id = :id AND step.state IN ('pending', 'running') AND attempt.state = 'lost'
+        AND attempt.epoch > :before
     """
 )
 _STEP_STATES = {state.value: state for state in StepState}
@@ -136,7 +146,7 @@ def claim(
         return NotClaimed(Refusal.GONE, caller_id)
     if lease_until is not None and lease_until >= now:
         return NotClaimed(Refusal.HELD, caller_id)
-    since = instant(row.idle_since) or _last_sign(lease_until, lease_seconds)
+    since = instant(row.idle_since) or last_sign(lease_until, lease_seconds)
     if row.cancel_requested:
         end_cancelled(conn, run_id, caller_id, state, now, row.next_seq, left_at=since)
         return NotClaimed(Refusal.ENDED, caller_id)
@@ -161,15 +171,14 @@ def claim(
     ledger = Ledger(conn, run_id, now, next_seq=row.next_seq + count, reserved=count)
     lost_in_row = row.lost_in_row
     if lost is not None:
-        left_at = now if since is None else min(since, now)
-        left = {"id": lost.attempt_id, "state": AttemptState.LOST.value, "left_at": conn.bindable(left_at)}
-        conn.run(LEAVE_ATTEMPT, left)
-        conn.run(UNCOUNT_ATTEMPT, {"id": lost.step_id})
-        ledger.attempt(lost.step_id, lost.attempt_id, AttemptState.LOST)
+        lose_attempt(conn, ledger, lost, since)
     if state is RunState.RUNNING:
         lost_in_row += 1
+    if lost is None and lost_in_row:
+        lost = conn.one(_LOST_ATTEMPT, {"id": run_id, "before": row.epoch - lost_in_row})
+    was_lost = lost_in_row > 0
     previous = row.last_owner if row.last_owner != owner else None
-    _tell_claim(ledger, state, owner, previous)
+    _record_claim(ledger, state, owner, previous, was_lost=was_lost)
     conn.run(
         _CLAIM,
         {
@@ -191,7 +200,7 @@ def claim(
         deadline_at,
         now,
         deadline_seconds=row.deadline_seconds,
-        taken_over=state is RunState.RUNNING,
+        taken_over=was_lost,
         worker=owner,
         previous_worker=previous,
         lost_attempt=lost.attempt_id if lost else None,
@@ -209,21 +218,31 @@ def _queue(conn: Connection, run_id: str, now: datetime, next_seq: int) -> None:
     ledger.write()
 
 
-def _tell_claim(ledger: Ledger, before: RunState, worker: str, previous: str | None) -> None:
+def lose_attempt(conn: Connection, ledger: Ledger, attempt: Row, left_at: datetime | None) -> None:
+    """End the attempt in progress, as `RUNNING_ATTEMPT` finds it, as `lost`; its step keeps its state.
+
+    `left_at` is its worker's last sign of life, if that is known.
+    """
+    at = ledger.now if left_at is None else min(left_at, ledger.now)
+    conn.run(LEAVE_ATTEMPT, {"id": attempt.attempt_id, "state": AttemptState.LOST.value, "left_at": conn.bindable(at)})
+    conn.run(UNCOUNT_ATTEMPT, {"id": attempt.step_id})
+    ledger.attempt(attempt.step_id, attempt.attempt_id, AttemptState.LOST)
+
+
+def _record_claim(ledger: Ledger, before: RunState, worker: str, previous: str | None, *, was_lost: bool) -> None:
     """Append the event of a claim, with both workers if another one had the run before.
 
     It has to be the last event of its unit: see `store.runs.workers.takeovers_of_runs`.
     """
-    lost = before is RunState.RUNNING
     if previous is None:
-        ledger.run(before, RunState.RUNNING, "taken over: its worker was lost" if lost else None)
+        ledger.run(before, RunState.RUNNING, "taken over: its worker was lost" if was_lost else None)
         return
-    reason = f"{worker} took over from {previous}, which was lost" if lost else f"moved from {previous} to {worker}"
-    data = orjson.dumps({"worker": worker, "previous_worker": previous}).decode()
+    reason = f"{worker} took over from {previous}, which was lost" if was_lost else f"moved from {previous} to {worker}"
+    data = orjson.dumps({"worker": worker, "previous_worker": previous, "lost": was_lost}).decode()
     ledger.add(EventType.RUN_STATE, before=before.value, after=RunState.RUNNING.value, reason=reason, data=data)
 
 
-def _last_sign(lease_until: datetime | None, lease_seconds: float) -> datetime | None:
+def last_sign(lease_until: datetime | None, lease_seconds: float) -> datetime | None:
     """Return when the last owner renewed its lease; all workers of a database have leases of one length."""
     return None if lease_until is None else lease_until - timedelta(seconds=lease_seconds)
 
@@ -303,7 +322,7 @@ def release_leases(conn: Connection, lease_seconds: float = 0.0) -> int:
     now = conn.now()
     held = conn.all(_HELD)
     for row in held:
-        idle_since = _last_sign(instant(row.lease_until), lease_seconds) or now
+        idle_since = last_sign(instant(row.lease_until), lease_seconds) or now
         conn.run(_DROP_LEASE, {"id": row.id, "idle_since": min(idle_since, now)})
     return len(held)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _STEP_STATE = Sql("SELECT state FROM run_step WHERE id = :id")
 _PENDING = "state = 'pending', ended_at = NULL, wait_until = NULL, progress = NULL, milestones = '[]'"
-_RELEASE_STEP = Sql(f"UPDATE run_step SET {_PENDING} WHERE id = :id")
+RELEASE_STEP = Sql(f"UPDATE run_step SET {_PENDING} WHERE id = :id")
 # Its session is gone: a step that leaves none next time must not keep the old id.
 _REWIND_STEP = Sql(f"UPDATE run_step SET {_PENDING}, session_id = NULL WHERE id = :id")
 # It keeps its slot: it goes on before any other run of its caller.
@@ -111,7 +111,7 @@ def release(
             {"id": attempt_id, "state": AttemptState.LOST.value, "output": None, "failure": None, "now": now},
         )
         ledger.attempt(step_id, attempt_id, AttemptState.LOST)
-        conn.run(_RELEASE_STEP, {"id": step_id})
+        conn.run(RELEASE_STEP, {"id": step_id})
         conn.run(UNCOUNT_ATTEMPT, {"id": step_id})
         ledger.step(step_id, StepState.RUNNING, StepState.PENDING, reason)
     set_needs(conn, fence.run_id, needs)

@@ -1,4 +1,4 @@
-"""Compares the queue of a shared database with the store: finds what was lost in it and removes what was left in it."""
+"""Compares the queue of a shared database with its runs: finds runs that are missing, and removes stale rows."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 #: `pg_try_advisory_xact_lock` key: "pack-due" as eight ASCII bytes.
 _LOCK = int.from_bytes(b"pack-due", "big")
-#: A delivery ends when its run has left its lane; one that is older was not recorded.
+#: The row of a delivery is deleted when its run leaves its lane; one that stays longer after the run's end is stale.
 _ENDED_SECONDS = 60.0
 _TRY_LOCK = Sql("SELECT pg_try_advisory_xact_lock(:key) AS taken")
-# Their loops are gone. One that was only frozen fails at its next fetch and is started again.
+# Loops without a sign of life. One that was only frozen fails at its next fetch and is started again.
 _FORGET_LOOPS = Sql("DELETE FROM procrastinate_workers WHERE last_heartbeat < :since")
 _FORGET_DELIVERIES = Sql(
     """
@@ -26,7 +26,7 @@ _FORGET_DELIVERIES = Sql(
         OR EXISTS (SELECT 1 FROM run WHERE run.id = job.args ->> 'run_id' AND run.ended_at < :before))
     """
 )
-# Rows of runs that have ended, or need something else by now: nobody may serve that queue.
+# Rows of runs that have ended or now need something else: the queue of the old needs may have no worker.
 _FORGET_ROWS = Sql(
     f"""
     DELETE FROM procrastinate_jobs AS job
@@ -35,7 +35,7 @@ _FORGET_ROWS = Sql(
             AND {QUEUED_NEEDS} = job.args ->> 'needs')
     """
 )
-# Since these waits began, the database's clock was set back: they begin again, and may end that much earlier.
+# Waits that began in the future: the database's clock was set back. They begin again now, with their full length.
 _CUT_WAITS = Sql(
     """
     UPDATE run SET not_before = :now + (run.not_before - attempt.ended_at)
@@ -45,12 +45,12 @@ _CUT_WAITS = Sql(
     """
 )
 _FORGET_WAITS = Sql("DELETE FROM procrastinate_jobs WHERE status = 'todo' AND scheduled_at > :soon")
-# A row that is being delivered does not count: a worker that dies there would lose its run. Nor does one that was put
-# in before the run became urgent.
+# A row that is being delivered does not count, since the worker may die before it claims the run; nor does a row that
+# was put in before the run became urgent.
 _NOT_QUEUED = f"""NOT EXISTS (
         SELECT 1 FROM procrastinate_jobs AS job
         WHERE job.status = 'todo' AND job.args ->> 'run_id' = run.id AND job.priority >= {QUEUED_PRIORITY})"""
-# Two selections, each by an index of its own; neither walks the history.
+# Each half uses another partial index, so that ended runs are not read.
 _LOST = Sql(
     f"""
     SELECT id FROM run WHERE admitted AND (state = 'queued' OR lease_until IS NULL OR lease_until < :now)
@@ -67,11 +67,11 @@ _NEEDS = Sql(
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What is in the store, and how the queue differs.
+    """The result of a sweep.
 
     Attributes:
-        lost: Runs that should be in the queue and are not.
-        needs: What the runs in the queue need, as `run.needs` has it, each once.
+        lost: Ids of runs that should be in the queue and are not.
+        needs: The distinct needs of the runs that should be in the queue, as `run.needs` has them.
     """
 
     lost: tuple[str, ...]
@@ -79,9 +79,9 @@ class Sweep:
 
 
 def sweep_queue(conn: Connection, lease_seconds: float) -> Sweep:
-    """Remove what lost workers and runs that have gone on left in the queue, and list what is lost.
+    """Remove stale rows from the queue, and list the runs that it lacks.
 
-    While another process sweeps, only the needs are listed.
+    While another process sweeps, `lost` is empty.
     """
     now = conn.now()
     soon = {"now": now, "soon": conn.later(HORIZON_SECONDS)}

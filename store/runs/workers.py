@@ -244,6 +244,6 @@ async def takeovers_of_runs(
     found: dict[str, deque[TakeoverRecord]] = {run_id: deque(maxlen=TAKEOVERS_MAX) for run_id in run_ids}
     for move in await _MOVES.read(store, run_ids, visible_to=visible_to):
         data = orjson.loads(move.data)
-        lost = move.before == RunState.RUNNING.value
+        lost = data.get("lost", move.before == RunState.RUNNING.value)  # older events do not say it
         found[move.run_id].append(TakeoverRecord(move.at, data["worker"], data["previous_worker"], lost))
     return {run_id: list(takeovers) for run_id, takeovers in found.items()}

@@ -83,7 +83,7 @@ def _state(worker: JSON) -> str:
 def _waiting(waiting: JSON) -> str:
     runs = "1 run needs" if waiting["runs"] == 1 else f"{waiting['runs']:,} runs need"
     if waiting["missing"]:
-        served = f"nobody alive serves {', '.join(waiting['missing'])}"
+        served = f"no living worker offers {', '.join(waiting['missing'])}"
     else:
         served = "served by " + ", ".join(waiting["workers"])
     return f"  {runs} {', '.join(waiting['needs'])}: {served}."

@@ -1177,7 +1177,7 @@ def test_workers_are_listed_with_the_queue(packline, server):
     assert lines[2].split()[:3] == ["web-2:12:cd34", "not", "seen"]
     assert lines[3].startswith("2 runs are queued, the oldest for ")
     assert lines[4:] == [
-        "  2 runs need chromium: nobody alive serves chromium.",
+        "  2 runs need chromium: no living worker offers chromium.",
         "  1 run needs gpu: served by web-1:4711:ab12.",
     ]
     long = packline("workers", "--long", "--text").out

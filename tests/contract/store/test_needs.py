@@ -19,11 +19,13 @@ from store.runs.events import list_events
 from store.runs.needs import needs_of, needs_text
 from store.runs.reads import find_run_by_id
 from store.runs.serving import living_offers, match_workers
+from store.runs.step_reads import steps_of_runs
 from store.runs.unit_types import (
     Claim,
     Fail,
     GoOn,
     HandOver,
+    LostLeaseError,
     NotClaimed,
     Pause,
     Refusal,
@@ -33,8 +35,8 @@ from store.runs.unit_types import (
     Succeed,
     Wait,
 )
-from store.runs.workers import WorkerIdentity, list_workers, sign_of_life
-from store.states import AttemptState, RunState, StepState
+from store.runs.workers import WorkerIdentity, list_queue, list_workers, sign_of_life, takeovers_of_runs
+from store.states import AttemptState, EventType, RunState, StepState
 from tests.support.databases import postgres_store
 from tests.support.heard import Heard
 from tests.support.rows import caller
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
     from store.database.dialects import Connection
     from store.database.engine import Store
+    from tests.support.runs import Worker
 
 HANDED = HandOver(0.5, needs_text({"chromium"}), "step step2 needs a worker with chromium")
 
@@ -277,3 +280,115 @@ async def test_a_run_that_no_living_worker_serves_waits_without_a_slot(shared: S
     await seen(store, "two", "git", "chromium", seconds_ago=2 * LEASE)
     await store.write(match_workers, LEASE, 60.0)
     assert await store.write(request_cancel, first, None) is RunState.CANCELLED
+
+
+async def lost(store: Store, caller_id: str, *, starts: bool = True) -> Worker:
+    """A worker that was lost with its run, in the middle of its first step or before it."""
+    run_id = (await submitted(store, caller_id, needs="chromium")).run_id
+    worker = await working(store, run_id, owner="lost", offers=frozenset({"chromium"}))
+    if starts:
+        await worker.start()
+    await expire_lease(store, run_id)
+    return worker
+
+
+@pytest.mark.postgres
+async def test_the_run_of_a_lost_worker_that_nobody_else_serves_waits_without_a_slot(shared: Store):
+    store = shared
+    ada = await caller(store)
+    await store.write(set_caller_limit, 1)
+    await seen(store, "other", "git")
+    worker = await lost(store, ada.id)
+    run_id = worker.claim.run_id
+    plain = (await submitted(store, ada.id, needs="git")).run_id
+
+    await store.write(match_workers, LEASE, 60.0)
+    await store.write(readmit, ada.id)
+
+    run = await record(store, run_id)
+    assert (run.state, run.owner, run.lease_until, run.needs) == (RunState.WAITING, None, None, "chromium")
+    assert await offered(store) == [plain], "it has the slot now"
+    (waiting, _) = await list_queue(store)
+    assert (waiting.needs, waiting.runs) == (("chromium",), 1)
+    steps = await steps_of_runs(store, [run_id])
+    assert [step.state for step in steps[run_id]] == [StepState.PENDING, StepState.PENDING]
+    with pytest.raises(LostLeaseError):  # it was only frozen
+        await worker.settle(Succeed())
+
+    await seen(store, "able", "chromium")
+    await store.write(match_workers, LEASE, 60.0)
+    assert (await record(store, run_id)).state is RunState.QUEUED
+    done = await working(store, plain, offers=frozenset({"git"}))
+    await done.to_the_end()
+    again = await claimed(store, run_id, owner="able", offers=frozenset({"chromium"}))
+    assert isinstance(again, Claim)
+    assert (again.lost_attempt, again.lost_in_row, again.taken_over) == (worker.attempt_id, 1, True)
+    assert (again.deadline_at - again.now).total_seconds() == pytest.approx(60, abs=LEASE + 5)
+    moves = await list_events(store, run_id, PageWindow(limit=100))
+    assert [(event.after, event.reason) for event in moves if event.type == EventType.RUN_STATE.value][2:] == [
+        ("waiting", "its worker was lost, and no living worker has what it needs"),
+        ("queued", "a worker has what it needs"),
+        ("running", "able took over from lost, which was lost"),
+    ]
+    (takeover,) = (await takeovers_of_runs(store, [run_id]))[run_id]
+    assert (takeover.worker, takeover.previous_worker, takeover.lost) == ("able", "lost", True)
+
+
+@pytest.mark.postgres
+async def test_losses_count_across_waits_for_a_worker(shared: Store):
+    """Guarantee E5: else a step that kills its worker would do so for ever."""
+    store = shared
+    ada = await caller(store)
+    await seen(store, "other", "git")
+    run_id = (await lost(store, ada.id, starts=False)).claim.run_id
+    for count in range(1, 4):
+        await store.write(match_workers, LEASE, 60.0)
+        await seen(store, "able", "chromium")
+        await store.write(match_workers, LEASE, 60.0)
+        await store.write(readmit, ada.id)
+        again = await claimed(store, run_id, owner="able", offers=frozenset({"chromium"}))
+        assert isinstance(again, Claim)
+        assert (again.lost_attempt, again.lost_in_row) == (None, count)
+        await seen(store, "able", "chromium", seconds_ago=2 * LEASE)  # a sign of life renews its lease
+        await expire_lease(store, run_id)
+
+
+@pytest.mark.postgres
+async def test_without_any_worker_the_runs_of_lost_ones_wait_whatever_they_need(shared: Store):
+    store = shared
+    ada = await caller(store)
+    run_id = (await submitted(store, ada.id)).run_id
+    await (await working(store, run_id)).start()
+    await store.write(match_workers, LEASE, 60.0)
+    assert (await record(store, run_id)).state is RunState.RUNNING, "its lease is good"
+    await expire_lease(store, run_id)
+    await store.write(match_workers, LEASE, 60.0)
+    assert (await record(store, run_id)).state is RunState.WAITING
+    await seen(store, "one")
+    await store.write(match_workers, LEASE, 60.0)
+    assert (await record(store, run_id)).state is RunState.QUEUED
+
+
+@pytest.mark.postgres
+async def test_a_run_whose_time_has_come_waits_for_a_worker_only(shared: Store):
+    store = shared
+    ada = await caller(store)
+    await seen(store, "one", "git")
+    retried = await working(store, (await submitted(store, ada.id, needs="chromium")).run_id)
+    await retried.start()
+    await retried.settle(Wait(30.0, "a retry"), AttemptState.FAILED)
+    run_id = retried.claim.run_id
+    await store.write(match_workers, LEASE, 60.0)
+    assert await list_queue(store) == []
+    past = Sql("UPDATE run SET not_before = :past WHERE id = :id")
+    await store.write(lambda conn: conn.run(past, {"id": run_id, "past": conn.later(-5)}))
+
+    await store.write(match_workers, LEASE, 60.0)
+
+    (waiting,) = await list_queue(store)
+    assert (waiting.needs, waiting.runs) == (("chromium",), 1)
+    await seen(store, "able", "chromium")
+    await store.write(match_workers, LEASE, 60.0)
+    await store.write(readmit, ada.id)
+    again = await claimed(store, run_id, owner="able", offers=frozenset({"chromium"}))
+    assert isinstance(again, Claim)

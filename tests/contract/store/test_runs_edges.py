@@ -540,3 +540,25 @@ async def test_many_rows_at_once_all_arrive_in_order(store: Store):
     assert await store.write(append_log_lines, worker.attempt_id, lines) == 1201
     kept = await list_log(store, worker.attempt_id, PageWindow(limit=2000))
     assert [line.text for line in kept] == [text for _, _, text in lines]
+
+
+async def working_again(store: Store, run_id: str) -> Worker:
+    """The next worker after a lost one."""
+    await expire_lease(store, run_id)
+    return await working(store, run_id, owner="next")
+
+
+async def test_a_lost_attempt_that_no_worker_has_decided_about_is_found_by_the_next_one(store: Store):
+    """Guarantee E4: else an at-most-once step would be repeated."""
+    ada = await caller(store)
+    made = await submitted(store, ada.id, 1)
+    worker = await working(store, made.run_id, owner="w1")
+    await worker.start()
+    for owner in ("w2", "w3"):
+        await expire_lease(store, made.run_id)
+        assert (await working(store, made.run_id, owner=owner)).claim.lost_attempt == worker.attempt_id
+    last = await working_again(store, made.run_id)
+    await last.start()
+    await store.write(release, last.fence, (last.step_id, last.attempt_id), "r")
+    await working(store, made.run_id, owner="w5")
+    assert (await working_again(store, made.run_id)).claim.lost_attempt is None, "that one was given back"

@@ -87,7 +87,7 @@ async def test_health_names_workers_that_are_not_seen_and_releases_that_differ(t
         assert not check["ok"]
         assert "2 alive." in check["message"]
         assert f"different releases (0.0.1: old:1:aa; {release}: {own})" in check["message"]
-        assert "Not seen: gone:2:bb for 70" in check["message"]
+        assert "Lost: gone:2:bb (seen 70" in check["message"]
 
 
 DRAIN = """mutation ($name: String!, $draining: Boolean!) {drainWorker(name: $name, draining: $draining) {
@@ -139,7 +139,7 @@ async def test_an_operator_sees_what_nobody_alive_serves(tmp_path: Path) -> None
         ]
         (check,) = [check for check in answer["server"]["health"] if check["name"] == "workers"]
         assert not check["ok"]
-        assert "Nobody alive serves chromium; queued runs that need it: 1." in check["message"]
+        assert "No living worker offers chromium; runs that wait for it: 1." in check["message"]
         await it.services.store.write(need, "chromium,gpu")
         answer = await it.query(QUEUE)
         assert [queued["missing"] for queued in answer["queue"]] == [[], []]

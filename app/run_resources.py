@@ -72,6 +72,7 @@ def resources_of(
         router=router,
         release=version("packline"),
         labels=frozenset(settings.offers),
+        executes=settings.worker,
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.files.previews import Previews
     from runner.mounts.mounts import Mounts
-    from runner.packs.availability import Lacks
+    from runner.packs.availability import RequirementCheck
     from runner.packs.registry import Registry
     from runner.running.engine import Engine
     from runner.running.resources import RunLimits
@@ -206,15 +206,17 @@ class Context:
         if len(self.misses) < MISSES_MAX and all(miss.ref != known.ref for known in self.misses):
             self.misses.append(miss)
 
-    def lacks(self, pipeline_id: str | None = None, *, caller_id: str | None = None, agent: str | None = None) -> Lacks:
-        """Return a function that lists the credentials, models and agents a pack needs and lacks in a run.
+    def requirement_check(
+        self, pipeline_id: str | None = None, *, caller_id: str | None = None, agent: str | None = None
+    ) -> RequirementCheck:
+        """Return what finds the requirements that packs need and lack in a run.
 
         Args:
             pipeline_id: The run's pipeline; None for a pack called by itself.
             caller_id: The run's caller; None for the current caller.
             agent: The profile chosen for its agent steps; None leaves the choice to the steps.
         """
-        return self.services.engine.resources.lacks(
+        return self.services.engine.resources.requirement_check(
             CredentialRequester(caller_id or self.caller.id, pipeline_id), agent
         )
 

@@ -174,7 +174,9 @@ async def _usable(context: Context, found: list[Placed[Found]], usable: bool) ->
     lacks = await lacks_of(context, pipelines) if pipelines else {}
 
     def can_run(entry: Found) -> bool:
-        return not (pack_requirements(entry, lacks=context.lacks()) if isinstance(entry, Pack) else lacks[entry.id])
+        return not (
+            pack_requirements(entry, check=context.requirement_check()) if isinstance(entry, Pack) else lacks[entry.id]
+        )
 
     return [item for item in found if can_run(item.entry.ref) is usable]
 
@@ -191,6 +193,6 @@ async def _usable_first(context: Context, found: list[Placed[Found]]) -> list[Pl
 
 async def _can_run(context: Context, entry: Found) -> bool:
     if isinstance(entry, Pack):
-        return not pack_requirements(entry, lacks=context.lacks())
+        return not pack_requirements(entry, check=context.requirement_check())
     version = await context.services.versions.get(context, entry)
     return not await lacks_of_version(context, version.record.id, version.body, entry.id)

@@ -243,7 +243,7 @@ async def _lacks(context: Context, found: Sequence[Found]) -> dict[str, tuple[Re
     missing = await lacks_of(context, pipelines) if pipelines else {}
     for ref in found:
         if isinstance(ref, Pack):
-            missing[ref.name] = pack_requirements(ref, lacks=context.lacks())
+            missing[ref.name] = pack_requirements(ref, check=context.requirement_check())
     return {name: tuple(lacks) for name, lacks in missing.items() if lacks}
 
 

@@ -106,7 +106,7 @@ async def check_pipeline(context: Context, *, definition: DefinitionText, inputs
     if check.understood is not None:
         known = (step for step in check.understood.steps if step.pack)
         steps = [StandaloneStep(step.id, step.pack, step.version, step.agent) for step in known]
-        missing = preflight(steps, context.services.registry, lacks=context.lacks())
+        missing = preflight(steps, context.services.registry, check=context.requirement_check())
     return DefinitionCheck(
         valid=check.valid and taken is None,
         issues=tuple(issues),

@@ -209,7 +209,7 @@ async def lacks_of_version(context: Context, version_id: str, body: VersionBody,
     An installed pack whose schemas do not fit the version counts as missing.
     """
     steps = (await compiled(context, body.document, body.input_schema)).steps
-    missing = preflight(steps, context.services.registry, lacks=context.lacks(pipeline_id))
+    missing = preflight(steps, context.services.registry, check=context.requirement_check(pipeline_id))
     if unfit := await context.services.versions.misfits(context, version_id, body.document, body.input_schema):
         missing += _unfit_packs(unfit, {step.key: step.pack for step in steps})
     return missing

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from runner.definitions.compiled import CompiledPipeline, CompiledStep
     from runner.failures import JSONValue
-    from runner.packs.availability import Lacks, Requirement
+    from runner.packs.availability import Requirement, RequirementCheck
     from runner.packs.pack import Pack
     from runner.templates.templating import Template
 
@@ -141,14 +141,14 @@ async def found_issues(
 
 
 def resolved_steps(
-    context: Context, compiled: CompiledPipeline, lacks: Lacks, agent: str | None = None
+    context: Context, compiled: CompiledPipeline, check: RequirementCheck, agent: str | None = None
 ) -> tuple[NewStep, ...]:
     """Return the steps of a new run, each with its pack version.
 
     Raises:
         Unavailable: Steps need packs, services, credentials or models that no worker has; all are listed.
     """
-    missing = preflight(compiled.steps, context.services.registry, lacks=lacks)
+    missing = preflight(compiled.steps, context.services.registry, check=check)
     if missing:
         raise unavailable(missing)
     return new_steps(context, compiled, agent)

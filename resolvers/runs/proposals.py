@@ -330,10 +330,10 @@ def _missing(context: Context, found: Snapshot, target: Target, plan: ResumePlan
             version = pack.version if pack is not None else row.pack_version
         steps.append(StandaloneStep(step.key, step.pack, version, step.agent))
     run = {planned.key for planned in plan.steps if planned.action != "reuse"}
-    lacks = context.lacks(found.pipeline_id, caller_id=found.caller_id)
+    check = context.requirement_check(found.pipeline_id, caller_id=found.caller_id)
     return tuple(
         replace(lack, steps=concerned, hint=lack.hint if target.changed else _without_version(context, target, lack))
-        for lack in preflight(steps, context.services.registry, lacks=lacks)
+        for lack in preflight(steps, context.services.registry, check=check)
         if (concerned := tuple(key for key in lack.steps if key in run))
     )
 

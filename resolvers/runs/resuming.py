@@ -110,8 +110,8 @@ async def preview_rerun(
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
     values = merged(before, json_object(inputs, "inputs") if inputs is not None else {}, target)
     plan = await rerun_plan(context, found, target, before, values, from_step)
-    lacks = context.lacks(found.pipeline_id)
-    missing = preflight(target.compiled.steps, context.services.registry, lacks=lacks)
+    check = context.requirement_check(found.pipeline_id)
+    missing = preflight(target.compiled.steps, context.services.registry, check=check)
     issues = (
         *target.issues,
         *plan.issues,
@@ -228,8 +228,8 @@ async def rerun_run(
     if issues:
         raise Invalid([issue.under_argument("inputs") for issue in issues], summary="The inputs do not fit")
     refuse_wrong_agent(context, target.compiled, agent)
-    lacks = context.lacks(found.pipeline_id, agent=agent)
-    steps: Sequence[NewStep] = resolved_steps(context, target.compiled, lacks, agent)
+    check = context.requirement_check(found.pipeline_id, agent=agent)
+    steps: Sequence[NewStep] = resolved_steps(context, target.compiled, check, agent)
     if agent is None and not target.changed:
         steps = _with_same_agents(found, steps)
     warnings = target.issues
@@ -304,8 +304,8 @@ def _change(context: Context, proposal: Proposal) -> Resume:
     if not target.changed:
         kept = (NewStep(key, rows[key].position, rows[key].pack, rows[key].pack_version) for key in again)
         return replace(change, needs=engine.needs_of(kept))
-    lacks = context.lacks(found.pipeline_id, caller_id=found.caller_id)
-    fresh = {step.key: step for step in resolved_steps(context, target.compiled, lacks)}
+    check = context.requirement_check(found.pipeline_id, caller_id=found.caller_id)
+    fresh = {step.key: step for step in resolved_steps(context, target.compiled, check)}
     return replace(
         change,
         needs=engine.needs_of(fresh[key] for key in again),

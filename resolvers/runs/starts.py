@@ -24,7 +24,7 @@ from resolvers.pipelines.start_checks import (
     unavailable,
 )
 from resolvers.pipelines.versions import compiled, get_pipeline
-from resolvers.problems import Invalid, Limited, NotFound
+from resolvers.problems import Invalid, Limited, NotFound, Unavailable
 from resolvers.runs.idempotency import earlier_run, request_digest, run_is_gone, used_for_another
 from resolvers.tools import FROM_MEMORY, IDEMPOTENCY, START_AT, WAIT, Parameter, Tool
 from runner.agents.definition import AGENT
@@ -133,7 +133,9 @@ async def run_pipeline(
     issues += [
         issue for issue in await found_issues(context, partial(check_inputs, schema), inputs) if issue.path not in known
     ]
-    missing = preflight(definition.steps, context.services.registry, lacks=context.lacks(found.id, agent=agent))
+    missing = preflight(
+        definition.steps, context.services.registry, check=context.requirement_check(found.id, agent=agent)
+    )
     unfit = await context.services.versions.misfits(
         context, chosen.record.id, chosen.body.document, chosen.body.input_schema
     )
@@ -241,6 +243,12 @@ async def run_pack(
     found = registry.find(pack, version)
     if found is None:
         versions = registry.versions(pack)
+        if context.services.engine.resources.fleet.major(pack, version) is not None:
+            raise Unavailable(
+                f"Only other workers have {pack}{f' {version}' if version else ''}. This server does not know its "
+                "input, so it cannot check a single call.",
+                hint="Start a pipeline that calls the pack, or install the pack on this server, too.",
+            )
         if registry.unloaded(pack) is not None:
             raise unavailable(preflight([StandaloneStep(CALL_STEP, pack, version)], registry))
         if versions:
@@ -251,7 +259,7 @@ async def run_pack(
         *not_from_memory(input, from_memory),
     ]
     called = [StandaloneStep(CALL_STEP, found.name, found.version)]
-    missing = preflight(called, context.services.registry, lacks=context.lacks())
+    missing = preflight(called, context.services.registry, check=context.requirement_check())
     if issues or not isinstance(input, dict):
         where = ".".join(issues[0].path)
         raise Invalid(

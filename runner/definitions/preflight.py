@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from runner.definitions.step_packs import PackReference, pack_of_step
 from runner.issues import Hint, nearest
 from runner.packs.availability import (
-    HERE,
+    LOCAL_CHECK,
     PROBES,
-    Lacks,
     Probes,
     Requirement,
+    RequirementCheck,
     RequirementKind,
     pack_requirements,
 )
@@ -55,7 +55,7 @@ def preflight(
     registry: Registry,
     probes: Probes = PROBES,
     *,
-    lacks: Lacks = HERE,
+    check: RequirementCheck = LOCAL_CHECK,
 ) -> list[Requirement]:
     """Return what a definition needs and lacks, each requirement once with all its steps.
 
@@ -65,7 +65,7 @@ def preflight(
         steps: The steps in order.
         registry: The installed packs.
         probes: Checks services.
-        lacks: Lists what else a pack lacks for the caller.
+        check: Judges what a pack lacks for the caller.
     """
     found: dict[tuple[RequirementKind, str], Requirement] = {}
 
@@ -81,7 +81,7 @@ def preflight(
     complete: dict[int, Pack] = {}  # packs that lack nothing, by identity: many steps may call the same
     for step in steps:
         pack = pack_of_step(registry, step)
-        if pack is None and step.agent is None and lacks.fleet.major(step.pack, step.version) is not None:
+        if pack is None and step.agent is None and check.fleet.major(step.pack, step.version) is not None:
             session_left = True  # its worker knows whether it leaves one
             continue
         if pack is None:
@@ -92,7 +92,7 @@ def preflight(
         session_left = session_left or pack.preserves_session
         if id(pack) in complete:
             continue
-        lacking = [replace(lack, steps=(step.key,)) for lack in pack_requirements(pack, probes, lacks=lacks)]
+        lacking = [replace(lack, steps=(step.key,)) for lack in pack_requirements(pack, probes, check=check)]
         if not lacking:
             complete[id(pack)] = pack
         for requirement in lacking:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from runner.excerpts import excerpt, plain_text
-from runner.issues import hint_of
+from runner.issues import Hint, hint_of
 from runner.json_values import text_problem
-from runner.packs.fleet import Fleet, pack_needs
+from runner.packs.fleet import Fleet, named_needs, pack_needs
 from runner.packs.needs import Missing, ServiceAddress, WorkerLabel
 from runner.processes.pack_modules import package_of
 from runner.tracebacks import in_one_line
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
     from collections.abc import Set as AbstractSet
 
-    from runner.issues import Hint
     from runner.packs.needs import Service
     from runner.packs.pack import Pack
 
@@ -96,6 +95,8 @@ def _broken(service: Service, what: str) -> Missing:
 PROBES = Probes()
 #: What a run's caller has to supply, on whatever machine the run is executed.
 _OF_CALLER = frozenset({"credential"})
+#: What needs with these prefixes ask for; the others are services and labels (see `store.runs.needs`).
+_KINDS: dict[str, RequirementKind] = {"model": "model", "agent": "agent_profile", "pack": "pack"}
 
 
 def lacks_nothing(_: Pack) -> Iterable[Requirement]:
@@ -104,39 +105,60 @@ def lacks_nothing(_: Pack) -> Iterable[Requirement]:
 
 
 @dataclass(frozen=True, slots=True)
-class Lacks:
-    """What packs need and lack, besides services; without arguments, of checks outside a server.
+class RequirementCheck:
+    """Finds the requirements that packs lack; without arguments, on this machine only, and without a caller.
 
     Attributes:
         of: Lists what a pack lacks on this server besides services, such as credentials; does not name a step.
-        fleet: What the living workers offer, this one among them.
+        fleet: What the living workers offer, this one among them if it executes runs.
         needs: Returns what a pack needs of a worker; None if no other worker can help.
+        executes: Whether this process executes runs, so that a pack that lacks nothing here can run.
     """
 
     of: Callable[[Pack], Iterable[Requirement]] = lacks_nothing
     fleet: Fleet = field(default_factory=Fleet)
     needs: Callable[[Pack], AbstractSet[str] | None] = pack_needs
+    executes: bool = True
 
     def on_all_workers(self, pack: Pack, here: list[Requirement]) -> list[Requirement]:
         """Return what a pack lacks on all living workers, given what it lacks here."""
-        if not here or (needs := self.needs(pack)) is None or not self.fleet.serves(needs):
+        if (self.executes and not here) or (needs := self.needs(pack)) is None:
             return here
-        return [lack for lack in here if lack.kind in _OF_CALLER]
+        if self.executes and not self.fleet.serves(needs):
+            return here
+        of_caller = [lack for lack in here if lack.kind in _OF_CALLER]
+        # While no worker is alive there is nothing to judge by: the run waits for one.
+        lacked = self.fleet.missing(needs) if self.fleet.offers else ()
+        return [*of_caller, *map(_offered_by_none, named_needs(lacked))]
 
 
-HERE = Lacks()
+def _offered_by_none(need: str) -> Requirement:
+    prefix, _, name = need.partition(":")
+    kind = _KINDS.get(prefix)
+    return Requirement(
+        kind or "service",
+        name if kind is not None and name else need,
+        (),
+        f"No living worker offers `{need}`.",
+        Hint("Start a worker on a machine that has it. `packline workers` lists what is alive."),
+    )
 
 
-def pack_requirements(pack: Pack, probes: Probes = PROBES, *, lacks: Lacks = HERE) -> list[Requirement]:
+LOCAL_CHECK = RequirementCheck()
+
+
+def pack_requirements(
+    pack: Pack, probes: Probes = PROBES, *, check: RequirementCheck = LOCAL_CHECK
+) -> list[Requirement]:
     """Return what a pack needs and lacks on this server and on all living workers; empty if it can run.
 
     Args:
         pack: The pack.
         probes: Checks its services.
-        lacks: Lists what else it lacks for the caller.
+        check: Judges what else it lacks for the caller.
     """
     services = [of_service(service, (), missing) for service, missing in missing_services(pack, probes)]
-    return lacks.on_all_workers(pack, [*services, *lacks.of(pack)])
+    return check.on_all_workers(pack, [*services, *check.of(pack)])
 
 
 def missing_services(pack: Pack, probes: Probes) -> list[tuple[Service, Missing]]:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from store.runs.needs import MACHINE, as_need, needs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from collections.abc import Set as AbstractSet
 
     from runner.packs.pack import Pack
+    from runner.packs.registry import Registry
 
 _PACK = "pack:"
 #: Need of packs that use any agent profile.
@@ -39,22 +40,41 @@ def machine_need(machine: str) -> str:
     return as_need(f"{MACHINE}{machine}")
 
 
+def step_needs(pack: Pack, registry: Registry) -> frozenset[str]:
+    """Return what a step that calls a registered pack needs, as its run records it.
+
+    Packs that ship with Packline are not needs themselves: every worker has them.
+    """
+    needs = pack_needs(pack)
+    if not registry.ships(pack):
+        needs |= {need_of_pack(pack.name, pack.version)}
+    return needs
+
+
 def need_of_pack(name: str, version: str) -> str:
     """Return the need of a pack itself, by its major version."""
     return f"{_PACK}{name}@{version.split('.', 1)[0]}"
 
 
 def worker_with(needs: AbstractSet[str]) -> str:
-    """Return which worker these needs ask for, such as `a worker with chromium`.
-
-    Packs are named only if nothing else is: a worker does not offer one that lacks something there.
-    """
+    """Return which worker these needs ask for, such as `a worker with chromium`."""
     machines = [need.removeprefix(MACHINE) for need in needs if need.startswith(MACHINE)]
-    packs = [need.removeprefix(_PACK) for need in needs if need.startswith(_PACK)]
-    others = sorted(need for need in needs if not need.startswith((MACHINE, _PACK)))
-    named = others or sorted(f"pack {name}" for name in packs)
+    named = [
+        f"pack {need.removeprefix(_PACK)}" if need.startswith(_PACK) else need
+        for need in named_needs(needs)
+        if not need.startswith(MACHINE)
+    ]
     having = f" with {', '.join(named)}" if named else ""
     return f"a worker{having}{f' on {machines[0]}' if machines else ''}"
+
+
+def named_needs(needs: Collection[str]) -> list[str]:
+    """Return the needs to name to people, sorted; packs only if no other need but a machine is there.
+
+    A worker does not offer a pack that lacks something on its machine.
+    """
+    others = any(not need.startswith((MACHINE, _PACK)) for need in needs)
+    return sorted(need for need in needs if not (others and need.startswith(_PACK)))
 
 
 class Fleet:
@@ -79,14 +99,17 @@ class Fleet:
         return any(needs <= offers for offers in self.offers)
 
     def lacked(self, recorded: str) -> AbstractSet[str]:
-        """Return which needs of a run, as recorded, no living worker offers; all if none offers them together.
+        """Return what `missing` does of the needs of a run, as recorded; empty before anything is known."""
+        return self.missing(needs_of(recorded)) if self.offers else frozenset()
 
-        Empty if a worker serves the run, and before anything is known.
+    def missing(self, needs: AbstractSet[str]) -> AbstractSet[str]:
+        """Return which of these needs no living worker offers; all if each is offered, but not by one worker.
+
+        Empty if a worker serves them all.
         """
-        needs = needs_of(recorded)
-        if not self.offers or self.serves(needs):
+        if self.serves(needs):
             return frozenset()
-        return needs.difference(*self.offers) or needs
+        return frozenset(needs).difference(*self.offers) or needs
 
     def major(self, pack: str, version: str | None) -> str | None:
         """Return the newest major version of a pack that a living worker has, or that of `version` if one has it."""

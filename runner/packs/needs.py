@@ -102,8 +102,8 @@ class WorkerLabel(Service):
     def not_given(self) -> Missing:
         """Say where to name it."""
         return Missing(
-            f"No worker offers `{self.name}`.",
-            f"An operator starts a worker with PACKLINE_OFFERS={self.name}, on a machine that has it.",
+            f"This server does not offer the label `{self.name}`.",
+            f"An operator sets PACKLINE_OFFERS={self.name} for a server or worker on a machine that has it.",
         )
 
 

@@ -170,6 +170,13 @@ class Registry:
                 return self._sources[entry.source_key]
         raise KeyError(f"Pack {pack.name} {pack.version} is not registered.")
 
+    def ships(self, pack: Pack) -> bool:
+        """Whether a pack comes with Packline; not if it is no longer registered."""
+        return any(
+            entry.pack.version == pack.version and self._sources[entry.source_key].kind == "builtin_folder"
+            for entry in self._versions.get(pack.name, ())
+        )
+
     def sources(self) -> list[PackSource]:
         """List all sources in load order, also those without packs."""
         return list(self._sources.values())

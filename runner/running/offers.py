@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from runner.agents.definition import AGENT
 from runner.agents.profiles import Selection
-from runner.packs.fleet import ANY_AGENT_NEED, agent_need, machine_need, need_of_pack, pack_needs
+from runner.packs.fleet import ANY_AGENT_NEED, agent_need, machine_need, need_of_pack, pack_needs, step_needs
 from store.runs.needs import needs_of, needs_text
 
 if TYPE_CHECKING:
@@ -48,10 +48,7 @@ class PackNeeds:
         pack = self._registry.find(name, version) or self._registry.find(name, version.split(".", 1)[0])
         if pack is None:
             return StepNeeds(frozenset({need_of_pack(name, version)}), uses_session=False)
-        needs = pack_needs(pack)
-        if self._registry.source_of(pack).kind != "builtin_folder":
-            needs |= {need_of_pack(name, version)}
-        return StepNeeds(needs, pack.uses_session)
+        return StepNeeds(step_needs(pack, self._registry), pack.uses_session)
 
 
 class WorkerOffers:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from runner.agents.pack import AgentPack
 from runner.agents.profiles import Agents, Selection, no_agents
-from runner.packs.availability import PROBES, Lacks, Requirement, missing_services, missing_settings
-from runner.packs.fleet import ANY_AGENT_NEED, Fleet, agent_need, model_need, pack_needs
+from runner.packs.availability import PROBES, Requirement, RequirementCheck, missing_services, missing_settings
+from runner.packs.fleet import ANY_AGENT_NEED, Fleet, agent_need, model_need, pack_needs, step_needs
 from runner.secrets.vault import Vault
 from store.maintenance.retention import RetentionPolicy
 from store.runs.needs import as_need
@@ -78,6 +78,7 @@ class Resources:
         router: Matches requests to packs and pipelines.
         labels: Labels that the operator gave this worker.
         fleet: What the living workers offer.
+        executes: Whether this process executes runs; without, it only stores them, for the workers of other processes.
     """
 
     store: Store
@@ -97,9 +98,10 @@ class Resources:
     agents: Agents = field(default_factory=lambda: no_agents(Path("agents")))
     labels: frozenset[str] = frozenset()
     fleet: Fleet = field(default_factory=Fleet)
+    executes: bool = True
 
-    def lacks(self, requester: CredentialRequester, agent: str | None = None) -> Lacks:
-        """Return what packs need and lack: credentials, models, agents, addresses and labels.
+    def requirement_check(self, requester: CredentialRequester, agent: str | None = None) -> RequirementCheck:
+        """Return what finds the credentials, models, agents, addresses and labels that packs need and lack.
 
         Args:
             requester: For whom the pack would run.
@@ -114,11 +116,11 @@ class Resources:
 
         def needs(pack: Pack) -> frozenset[str] | None:
             if not isinstance(pack, AgentPack):
-                return pack_needs(pack)
+                return step_needs(pack, self.registry)
             selected = self.agents.select(pack.agent, agent)  # the profile is chosen here, not by the worker
             return frozenset({agent_need(selected.profile)}) if isinstance(selected, Selection) else None
 
-        return Lacks(of, self.fleet, needs)
+        return RequirementCheck(of, self.fleet, needs, self.executes)
 
     def offered_by(self, pack: Pack) -> frozenset[str]:
         """Return what a pack needs of a worker and this one has, agents excepted."""

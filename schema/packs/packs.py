@@ -178,7 +178,7 @@ class Pack(CatalogEntry):
     @strawberry.field(description="Whether it can run on this server, and what is missing if it cannot.")
     def availability(self, info: Info) -> Availability:
         context = info.context.context
-        return Availability.of(pack_requirements(self.pack, lacks=context.lacks()), context.services.now())
+        return Availability.of(pack_requirements(self.pack, check=context.requirement_check()), context.services.now())
 
     @strawberry.field(description="Where the pack was loaded from.")
     def source(self, info: Info) -> PackSource:

@@ -239,7 +239,7 @@ def _vault(settings: Settings) -> Iterator[Finding]:
 
 
 def _packs(settings: Settings) -> Iterator[Finding]:
-    from runner.packs.availability import Lacks, missing_settings, pack_requirements
+    from runner.packs.availability import RequirementCheck, missing_settings, pack_requirements
     from runner.packs.registry import builtins_folder, load_registry
 
     try:
@@ -249,8 +249,8 @@ def _packs(settings: Settings) -> Iterator[Finding]:
         return
     names = registry.names()
     newest = [pack for name in names if (pack := registry.find(name)) is not None]
-    lacks = Lacks(lambda pack: missing_settings(pack, settings.service_urls, settings.offers))
-    lacking = {pack.name: pack_requirements(pack, lacks=lacks) for pack in newest}
+    check = RequirementCheck(lambda pack: missing_settings(pack, settings.service_urls, settings.offers))
+    lacking = {pack.name: pack_requirements(pack, check=check) for pack in newest}
     complete = sum(not missing for missing in lacking.values())
     yield Finding(
         "packs",

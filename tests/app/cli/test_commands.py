@@ -1252,7 +1252,7 @@ def test_doctor_reports_what_packs_lack_here_without_a_server(packline, monkeypa
 
     ffmpeg = Requirement("service", "ffmpeg", (), "ffmpeg is not on PATH.", Hint("Install ffmpeg."))
     monkeypatch.setattr(
-        "runner.packs.availability.pack_requirements", lambda pack, lacks: [ffmpeg] if pack.name == "web.scrape" else []
+        "runner.packs.availability.pack_requirements", lambda pack, check: [ffmpeg] if pack.name == "web.scrape" else []
     )
     found = {line["what"]: line for line in packline("doctor", "--server", "http://127.0.0.1:1").lines}
     assert found["server"]["state"] == "not_set_up"

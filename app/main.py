@@ -147,7 +147,7 @@ class Application:
             settings.data_dir / "mcp",
             vault_sync.vault.find,
         )
-        engine = Engine(resources, executes=settings.worker)
+        engine = Engine(resources)
         self.services = _services(settings, engine, vault_sync, memory, mounts, previews, downloads)
         router.open(self.services)
         await self._start_background_work(self.services, reload)

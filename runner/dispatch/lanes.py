@@ -1,4 +1,4 @@
-"""Handles runs side by side in this process, so many at once."""
+"""Limits how many runs this process executes at once."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ log = structlog.get_logger(__name__)
 
 
 class Lanes:
-    """The runs that are handled now, each in a task.
+    """The runs that this process is executing, each in a task.
 
     Args:
-        count: How many there are; who begins a run looks at `free` first.
-        left: Called with each run that left its lane, and with what its work returned.
-        freed: Called when the lane may be used again, after `left`.
+        count: Number of lanes. `begin` does not check that one is free.
+        left: Called when a run leaves its lane, with its id and the result of its work.
+        freed: Called after `left`, when the lane is free again.
 
     Attributes:
-        tasks: The tasks that handle runs.
+        tasks: The tasks that execute runs.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Lanes:
         return run_id in self._handled
 
     def begin(self, run_id: str, work: Work) -> None:
-        """Execute the work of a run that is in no lane."""
+        """Execute a run's work in a lane; the run must not be in one already."""
         self._handled.add(run_id)
         # A fresh context: the work is not part of the request that submits the run.
         task = asyncio.create_task(self._handle(run_id, work), name=f"packline-{run_id}", context=contextvars.Context())

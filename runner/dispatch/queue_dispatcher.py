@@ -122,6 +122,10 @@ class QueueDispatcher:
                 asyncio.get_running_loop().call_later(wait, self._put, run_id)
             else:
                 self._put(run_id)
+        elif refusal is not None and refusal.reason is Refusal.LACKS:
+            # What the run needs has changed since it was put in, or what this process offers.
+            self.refresh()
+            self._put(run_id)
         elif again:
             self._put(run_id)
 

@@ -48,22 +48,20 @@ class Engine:
 
     Args:
         resources: Dependencies and limits.
-        executes: Whether this process executes runs; without, it only stores them, for the workers of other processes.
 
     Attributes:
         resources: Dependencies and limits.
         bus: Wake-ups for watchers of runs.
     """
 
-    def __init__(self, resources: Resources, dispatcher: Dispatcher | None = None, *, executes: bool = True) -> None:
+    def __init__(self, resources: Resources, dispatcher: Dispatcher | None = None) -> None:
         self.resources = resources
-        self._executes = executes
         self.bus = Bus(resources.store)
         self._store = resources.store
         name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         identity = WorkerIdentity(name, resources.store.machine, resources.release, resources.limits.lanes)
         self._needs = PackNeeds(resources.registry)
-        self.worker = Worker(resources, identity, self._needs, self._draining)
+        self.worker = Worker(resources, identity, self._needs, self._draining, self._returned)
         self._dispatcher = dispatcher or _dispatcher(resources, self.worker.offers)
         self.rescue = Rescue(resources, self._dispatcher)
         self.housekeeping = Housekeeping(resources)
@@ -73,7 +71,7 @@ class Engine:
 
     async def start(self) -> None:
         """Start executing runs, searching for lost ones, and cleaning up."""
-        if self._executes:
+        if self.resources.executes:
             await self.worker.start()
         await self._switch()
         await self.rescue.start()
@@ -89,21 +87,28 @@ class Engine:
 
     def _draining(self) -> None:
         log.info("the worker is drained" if self.worker.draining else "the worker takes runs", worker=self.worker.name)
-        switch = asyncio.create_task(self._switch(), name="packline-drain")
+        switch = asyncio.create_task(self._drain(), name="packline-drain")
         self._switches.add(switch)
         switch.add_done_callback(self._switches.discard)
+
+    def _returned(self) -> None:
+        self.rescue.hurry()  # while no worker was alive, a search may have let its runs wait for one
+
+    async def _drain(self) -> None:
+        await self._switch()
+        self.rescue.hurry()  # a dispatcher that stopped has forgotten its runs
 
     async def _switch(self) -> None:
         """Deliver runs to the worker as long as it takes some."""
         async with self._switching:
-            wanted = self._executes and not (self._stopping or self.worker.draining)
+            wanted = self.resources.executes and not (self._stopping or self.worker.draining)
             if wanted == self._delivering:
                 return
-            self._delivering = wanted
-            if not wanted:
+            if wanted:
+                await self._dispatcher.serve(self.worker.advance)
+            else:
                 await self._dispatcher.stop()
-                return
-            await self._dispatcher.serve(self.worker.advance)
+            self._delivering = wanted
 
     async def submit(self, new: NewRun, along: Callable[[Connection, Submitted], None] | None = None) -> Submitted:
         """Start a run, or find an equivalent one; see `store.runs.submit`.

@@ -27,6 +27,8 @@ log = structlog.get_logger(__name__)
 
 #: Share of the lease kept as a safety margin: a worker that has not renewed by then stops, as others may own its runs.
 FENCE_MARGIN = 0.15
+#: Share of the lease for which a renewal waits for the probes of what the worker offers.
+PROBES_SHARE = 0.05
 #: How long a stopping worker tries to remove itself from the list.
 LEAVE_SECONDS = 5.0
 
@@ -42,6 +44,7 @@ class Heartbeat:
         active: The worker's runs, as they change.
         advancing: Ids of the runs it is claiming or executing.
         on_draining: Called when `draining` has changed.
+        on_return: Called when the worker is alive again after others have seen it as lost.
 
     Attributes:
         draining: Whether an operator wants the worker to take no further runs.
@@ -57,6 +60,7 @@ class Heartbeat:
         active: Mapping[str, ClaimedRun],
         advancing: AbstractSet[str],
         on_draining: Callable[[], None],
+        on_return: Callable[[], None],
     ) -> None:
         self._store = store
         self._worker = worker
@@ -65,14 +69,17 @@ class Heartbeat:
         self._active = active
         self._advancing = advancing
         self._on_draining = on_draining
+        self._on_return = on_return
         self.draining = False
         self._renewing = asyncio.Lock()
         self._hurried = asyncio.Event()
         self._task: EssentialTask | None = None
+        self._refreshing: asyncio.Future[None] | None = None
 
     async def start(self) -> None:
         """List the worker and start renewing; a second call does nothing."""
         if self._task is None:
+            await self._refresh_offers(None)
             await self._sign_of_life(0.0)
             self._task = EssentialTask(self._keep(), "packline-heartbeat")
 
@@ -102,11 +109,23 @@ class Heartbeat:
         except StoreError as error:
             log.debug("a lease could not be released; the next heartbeat retries it", run=run_id, error=str(error))
 
-    async def _sign_of_life(self, up_seconds: float) -> Renewal:
-        try:
-            self._offers.refresh()
-        except Exception as error:  # the leases come first; what was found before stays offered
+    async def _refresh_offers(self, seconds: float | None) -> None:
+        """Ask the probes again, for at most `seconds`: they are the packs' code, and the leases come first.
+
+        What was found before stays offered until all have answered.
+        """
+        if not self._offers.matter:
+            return
+        if self._refreshing is None:
+            self._refreshing = asyncio.ensure_future(asyncio.to_thread(self._offers.refresh))
+        done, _ = await asyncio.wait((self._refreshing,), timeout=seconds)
+        if not done:
+            return
+        refreshed, self._refreshing = self._refreshing, None
+        if (error := refreshed.exception()) is not None:
             log.warning("what the worker offers could not be found again", error=str(error) or type(error).__name__)
+
+    async def _sign_of_life(self, up_seconds: float) -> Renewal:
         return await self._store.write(
             sign_of_life,
             self._worker,
@@ -119,11 +138,12 @@ class Heartbeat:
     async def _keep(self) -> None:
         loop = asyncio.get_running_loop()
         trusted = self._lease_seconds * (1 - FENCE_MARGIN)
-        renewed_at = started_at = loop.time()
+        renewed_at = seen_at = started_at = loop.time()
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._hurried.wait(), self._lease_seconds / 3)
             self._hurried.clear()
+            await self._refresh_offers(self._lease_seconds * PROBES_SHARE)
             begun = loop.time()
             before = dict(self._active)  # runs claimed during the renewal may be missing from its answer
             try:
@@ -142,6 +162,8 @@ class Heartbeat:
                     renewed_at = begun
                 continue
             renewed_at = loop.time()
+            was_lost = renewed_at - seen_at > self._lease_seconds
+            seen_at = renewed_at
             for run_id, run in before.items():
                 epoch, is_cancelled = held.get(run_id, (None, False))
                 if epoch != run.fence.epoch:
@@ -154,6 +176,8 @@ class Heartbeat:
             if draining != self.draining:
                 self.draining = draining
                 self._on_draining()
+            if was_lost:
+                self._on_return()
 
 
 def _lose(runs: Iterable[ClaimedRun]) -> None:

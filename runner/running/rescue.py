@@ -6,15 +6,17 @@ A queue may therefore lose, repeat or delay deliveries. Runs that had already st
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import structlog
 
 from store.database.errors import StoreClosedError, StoreError
 from store.database.essential_tasks import EssentialTask
+from store.database.wakes import EVERYTHING, Topic
 from store.runs.admission import readmit, set_caller_limit, uneven_callers
 from store.runs.claim import release_leases
-from store.runs.serving import living_offers, match_workers
+from store.runs.serving import match_workers
 
 if TYPE_CHECKING:
     from runner.dispatch.dispatcher import Dispatcher
@@ -31,7 +33,9 @@ class Rescue:
         self._dispatcher = dispatcher
         self._limits = resources.limits
         self._fleet = resources.fleet
+        self._hurried = asyncio.Event()
         self._task: EssentialTask | None = None
+        self._store.wakes.listen(Topic.NEEDS, self._missed, wants=lambda needs: needs == EVERYTHING)
 
     async def start(self) -> None:
         """Release the leases of a former process where that is safe, and start searching."""
@@ -58,15 +62,25 @@ class Rescue:
         """
         if self._store.shared:
             limits = self._limits
-            self._fleet.update(await self._store.write(living_offers, limits.lease_seconds))
-            await self._store.write(match_workers, limits.lease_seconds, limits.session_wait_seconds)
+            living = await self._store.write(match_workers, limits.lease_seconds, limits.session_wait_seconds)
+            self._fleet.update(living)
         for caller_id in await self._store.write(uneven_callers):
             await self._store.write(readmit, caller_id)
         await self._dispatcher.sweep()
 
+    def hurry(self) -> None:
+        """Search now instead of at the next interval, because something was missed."""
+        self._hurried.set()
+
+    def _missed(self, needs: str) -> None:
+        if needs == EVERYTHING:
+            self.hurry()
+
     async def _look(self) -> None:
         while True:
-            await asyncio.sleep(self._limits.rescue_seconds)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hurried.wait(), self._limits.rescue_seconds)
+            self._hurried.clear()
             try:
                 await self.sweep()
             except StoreClosedError:

@@ -61,6 +61,7 @@ class Worker:
 
     Args:
         on_draining: Called when `draining` has changed.
+        on_return: Called when it is alive again after others have seen it as lost.
 
     Attributes:
         name: Its name in leases and in the list of workers.
@@ -74,6 +75,7 @@ class Worker:
         identity: WorkerIdentity,
         needs: PackNeeds,
         on_draining: Callable[[], None] = lambda: None,
+        on_return: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = identity.id
         self._resources = resources
@@ -100,6 +102,7 @@ class Worker:
             active=self._active,
             advancing=self._advancing,
             on_draining=on_draining,
+            on_return=on_return,
         )
         self._loop_watch = LoopWatch(self.attempts)
         self._store.wakes.listen(Topic.RUN_CANCELLING, self._cancelling)

@@ -177,7 +177,9 @@ def _reason(error: BaseException | None) -> str:
         return "a connection was lost"
     if isinstance(error, TimeoutError):
         return f"no connection within {CONNECT_SECONDS:g} s"
-    return str(error.__cause__ or error).strip()
+    cause = error.__cause__ or error
+    said = cause.diag.message_primary if isinstance(cause, psycopg.Error) else None
+    return said or next(iter(str(cause).strip().splitlines()), type(cause).__name__)  # without the statement
 
 
 async def _autocommit(connection: psycopg.AsyncConnection) -> None:

@@ -39,6 +39,8 @@ _QUEUED = frozenset({Topic.RUN_DUE, Topic.RUN_DUE_FIRST})
 #: The channels in PostgreSQL; processes that only execute runs can do without the first. A new format of payloads takes
 #: new names, so that releases which run at the same time do not read each other's.
 CHANNELS = {"packline_events": _WATCHED, "packline_control": frozenset(Topic) - _WATCHED - _QUEUED}
+#: Sent by a process that has begun to listen: what the others have announced before, it does not know.
+_NEWCOMER = (Topic.WORKER, EVERYTHING)
 _NOTIFY = b"SELECT pg_notify(channel, payload) FROM unnest(%s::text[], %s::text[]) AS wake (channel, payload)"
 #: PostgreSQL refuses longer payloads.
 MOST_BYTES = 7999
@@ -109,11 +111,14 @@ class PostgresBackend(LocalBackend):
             self.backend_pid = connection.info.backend_pid
             for topic in Topic:
                 self.publish_soon(topic, EVERYTHING)
+            self.sender.add([_NEWCOMER])
             self.connected.set()
             while True:
                 async for heard in connection.notifies(timeout=HEARTBEAT_SECONDS):
                     if heard.pid != self.sender.backend_pid:
                         for topic, id in orjson.loads(heard.payload):
+                            if (topic, id) == _NEWCOMER:
+                                self.sender.announce_again()
                             self.publish_soon(topic, id)
                 async with asyncio.timeout(HEARTBEAT_SECONDS):
                     await connection.execute("SELECT 1")
@@ -158,6 +163,10 @@ class WakeSender:
             self._sent.clear()
             self._more.set()
 
+    def announce_again(self) -> None:
+        """Announce what runs need once more when it comes up, since another process has not heard it."""
+        self._needs = {""}
+
     def start(self) -> None:
         """Start to send; the first batch opens the connection."""
         self._task = EssentialTask(self._serve(), "packline-notify")
@@ -187,6 +196,7 @@ class WakeSender:
                 delay = await _waited(delay)
             else:
                 delay = SHORTEST_DELAY_SECONDS
+                self._needs |= new_needs
                 for needs in new_needs:
                     self._publish(Topic.NEEDS, needs)
                 if not self._waiting:
@@ -210,7 +220,6 @@ class WakeSender:
         except psycopg.Error:
             self._close()
             raise
-        self._needs |= new_needs
         return new_needs
 
     def _connected(self) -> psycopg.Connection:

@@ -18,6 +18,7 @@ from store.runs.admission import offer
 from store.runs.queue_sweep import sweep_queue
 from store.runs.settle import Wait
 from store.runs.submit import submit
+from store.runs.unit_types import NotClaimed, Refusal
 from store.states import AttemptState, RunState
 from tests.support.databases import ready_database
 from tests.support.engine import QUICK, laboratory, step, until
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from store.database.engine import Store
-    from store.runs.unit_types import NotClaimed
 
 pytestmark = pytest.mark.postgres
 
@@ -209,6 +209,53 @@ async def test_what_a_process_offers_may_change(store: Store):
         taker.offers = frozenset({"chromium"})
         await taker.dispatcher.sweep()
         await until(lambda: taker.taken == [run_id])
+
+
+async def test_a_run_that_the_process_lacks_something_for_goes_to_another_one_at_once(stores: Callable[[], Any]):
+    """No sweep is needed: what a process offers may have changed while the run was on its way."""
+    first, second = await stores(), await stores()
+
+    class Lacking(Taker):
+        async def _take(self, run_id: str, waited_for: datetime | None) -> NotClaimed | None:
+            self.offers = frozenset()
+            await super()._take(run_id, waited_for)
+            return NotClaimed(Refusal.LACKS)
+
+    async with Lacking(first, frozenset({"chromium"})) as lacking:
+        run_id = await run_with(first, "chromium")
+        await until(lambda: lacking.taken == [run_id])
+        async with Taker(second, frozenset({"chromium"})) as able:
+            await able.dispatcher.sweep()
+            await until(lambda: able.taken == [run_id])
+        assert lacking.taken == [run_id]
+
+
+async def test_a_process_that_begins_to_listen_hears_of_needs_that_were_announced_before(stores: Callable[[], Any]):
+    first = await stores()
+    async with Taker(first, frozenset({"chromium"})) as taker:
+        run_id = await run_with(first, "chromium")
+        await until(lambda: taker.taken == [run_id])
+    second = await stores()
+    async with Taker(second, frozenset({"chromium"})) as newcomer:
+
+        async def taken() -> bool:
+            await run_with(first, "chromium")
+            return bool(newcomer.taken)
+
+        await until(taken)
+
+
+async def test_what_was_missed_is_searched_for_at_once(stores: Callable[[], Any], tmp_path: Path):
+    store = await stores()
+    limits = replace(QUICK, rescue_seconds=3600.0)
+    async with laboratory(tmp_path, Workbench().packs, limits=limits, store=store) as lab:
+        run_id = await run_with(store, offers=False)
+        store.wakes.committed([(Topic.NEEDS, EVERYTHING)])
+
+        async def claimed() -> bool:
+            return await lab.state(run_id) is not RunState.QUEUED
+
+        await until(claimed)
 
 
 async def test_a_row_whose_run_needs_something_else_by_now_is_removed_and_put_in_again(store: Store):

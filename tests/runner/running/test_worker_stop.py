@@ -17,8 +17,10 @@ from store.database.wakes import Topic
 from store.runs.commands import request_cancel
 from store.runs.ending import DEADLINE_HINT
 from store.runs.unit_types import WrongStateError
+from store.runs.workers import drain_worker
 from store.states import AttemptState, RunState, StepState
 from tests.support.engine import AT_ONCE, QUICK, Laboratory, laboratory, named, step, until
+from tests.support.packs import Workbench
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from store.database.dialects import Connection
     from store.runs.unit_types import Settled
     from tests.support.engine_packs import Anything, Signals
-    from tests.support.packs import Workbench
 
 
 def queue_every_start(lab: Laboratory) -> None:
@@ -375,3 +376,13 @@ async def test_stopping_twice_or_before_the_start_is_harmless(tmp_path: Path):
     async with laboratory(tmp_path, start=False) as lab:
         await lab.engine.stop(1)
         await lab.engine.stop(1)
+
+
+async def test_a_worker_that_is_no_longer_drained_takes_what_waits_at_once(tmp_path: Path):
+    async with laboratory(tmp_path, Workbench().packs, limits=replace(QUICK, rescue_seconds=3600.0)) as lab:
+        worker, dispatcher = lab.engine.worker, lab.engine._dispatcher
+        await lab.store.write(drain_worker, worker.name, draining=True)
+        await until(lambda: worker.draining and not dispatcher.has_lane())
+        run_id = await lab.start([step("a", "test.echo", text="x")])
+        await lab.store.write(drain_worker, worker.name, draining=False)
+        assert (await lab.ended(run_id)).state is RunState.SUCCEEDED

@@ -16,7 +16,7 @@ from app.graphiql import graphiql_routes
 from app.graphql.endpoint import GraphQLApp, TransportLimits
 from app.http.definition_schema import definition_schema_route
 from app.http.login import login_routes
-from app.http.pages import nothing_here, page_routes, wrong_method
+from app.http.pages import nothing_here, page_routes, store_refused, wrong_method
 from app.http.uploads import Uploads
 from app.mcp.resources.agent_files import agent_file_routes
 from app.mcp.transport.mount import METADATA_PATHS, McpMount
@@ -25,6 +25,7 @@ from resolvers.context import Caller, Context, Services
 from runner.excerpts import excerpt
 from schema.base.context import RequestContext
 from schema.build import build_schema
+from store.database.errors import StoreError
 from store.states import RunCause
 
 if TYPE_CHECKING:
@@ -79,7 +80,11 @@ class Surfaces:
                 definition_schema_route(settings.steps_max),
                 *page_routes(base=settings.base),
             ],
-            exception_handlers={404: nothing_here(base=settings.base), 405: wrong_method},
+            exception_handlers={
+                404: nothing_here(base=settings.base),
+                405: wrong_method,
+                StoreError: store_refused,
+            },
         )
         self._answer = guard_for(AttemptGate(router, authenticator), settings)
 

@@ -29,15 +29,14 @@ from app.graphql.wire import (
     Refusal,
     decode_json,
     encode_json,
-    error_response,
     negotiate,
     read_body,
     read_query_string,
     result_response,
     timed_out,
+    unexpected_response,
 )
 from app.http.while_allowed import NoLongerAllowedError, while_allowed
-from schema.base.masking import internal_error, report
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -142,8 +141,7 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         except ClientDisconnect:
             return
         except Exception as error:
-            error_id = report(error, "request failed", method=request.method)
-            answer = error_response(500, internal_error(error_id), {"code": "INTERNAL", "id": error_id})
+            answer = unexpected_response(error, method=request.method)
         await answer(scope, receive, send)
 
     # -- HTTP ----------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from app.graphql.wire import encode_json, result_body
-from schema.base.masking import internal_error, report
+from schema.base.masking import public_answer, report
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -91,8 +91,7 @@ class EventStream:
                 async for result in results:
                     await self._send_next(send, result_body(cast("ExecutionResult", result)))  # @defer is off
         except Exception as error:
-            error_id = report(error, "stream failed")
-            await self._send_next(send, _errors(internal_error(error_id), {"code": "INTERNAL", "id": error_id}))
+            await self._send_next(send, _errors(*public_answer(error, "stream failed")))
 
     async def _send_expiry(self, send: Send, expired: asyncio.Future[None]) -> None:
         failure = None if expired.cancelled() else expired.exception()

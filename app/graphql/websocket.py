@@ -22,7 +22,7 @@ from strawberry.types.execution import PreExecutionError
 
 from app.graphql.wire import is_request_error, timed_out
 from runner.excerpts import excerpt
-from schema.base.masking import internal_error, report
+from schema.base.masking import public_answer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -132,8 +132,8 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
         except WebSocketDisconnected:
             raise
         except Exception as error:
-            error_id = report(error, "signing in over a socket failed")
-            await self.websocket.close(INTERNAL_ERROR, internal_error(error_id))
+            reason, _ = public_answer(error, "signing in over a socket failed")
+            await self.websocket.close(INTERNAL_ERROR, reason)
             return
         if self.connection_acknowledged and self._watch is None and self.view.watch_caller is not None:
             self._watch = asyncio.create_task(self._watch_caller())
@@ -145,7 +145,7 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
         try:
             await watch_caller(self.context.caller)
         except Exception as error:
-            code, reason = INTERNAL_ERROR, internal_error(report(error, "watching a token failed"))
+            code, (reason, _) = INTERNAL_ERROR, public_answer(error, "watching a token failed")
         # Nothing more is sent, not even results that operations already have.
         await self._end_operations()
         await self.websocket.close(code, reason)
@@ -183,9 +183,8 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
             message = timed_out(self.view.transport.request_seconds)
             await self._send_error(operation, GraphQLError(message, extensions={"code": "TIMEOUT"}))
         except Exception as error:
-            error_id = report(error, "operation failed", operation=operation.operation_name)
-            extensions = {"code": "INTERNAL", "id": error_id}
-            await self._send_error(operation, GraphQLError(internal_error(error_id), extensions=extensions))
+            message, extensions = public_answer(error, "operation failed", operation=operation.operation_name)
+            await self._send_error(operation, GraphQLError(message, extensions=extensions))
         finally:
             if self.operations.get(operation.id) is operation:
                 del self.operations[operation.id]

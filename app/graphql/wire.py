@@ -12,6 +12,8 @@ import orjson
 from starlette.responses import Response
 
 from app.http.bodies import BodyTooLarge, read_bounded
+from resolvers.problems import ProblemCode
+from schema.base.masking import public_answer
 from schema.guard.documents import QUERY_MISSING
 
 if TYPE_CHECKING:
@@ -95,6 +97,12 @@ def error_response(
     """Return an answer with one error, in the shape of GraphQL's."""
     body = orjson.dumps({"errors": [{"message": message, "extensions": dict(extensions)}]})
     return Response(body, status, {**_HEADERS, **(headers or {})}, media_type=Media.JSON)
+
+
+def unexpected_response(error: Exception, **details: object) -> Response:
+    """Return the answer to a request that an exception ended: 503 if the database is away, else 500."""
+    message, extensions = public_answer(error, "request failed", **details)
+    return error_response(503 if extensions["code"] == ProblemCode.UNAVAILABLE else 500, message, extensions)
 
 
 def timed_out(seconds: float) -> str:

@@ -20,6 +20,8 @@ from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, R
 from starlette.routing import Match, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from resolvers.problems import refusal_of
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -183,6 +185,17 @@ def nothing_here(files: Path = BUILT_PAGE, *, base: str = "") -> Callable[[Reque
         return shown
 
     return answer
+
+
+async def store_refused(request: Request, error: Exception) -> Response:
+    """A handler of errors of the store: 503 while the database is away, full or closing."""
+    refusal = refusal_of(error)
+    if refusal is None:
+        raise error
+    if "text/html" in request.headers.get("accept", ""):
+        text = f'<p class="bad" role="alert">{html.escape(refusal.message)}</p>'
+        return page("Packline is not available", text, status=503)
+    return PlainTextResponse(f"{refusal.message}\n", 503, {"cache-control": "no-store"})
 
 
 async def wrong_method(request: Request, _error: Exception) -> Response:

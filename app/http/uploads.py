@@ -24,8 +24,9 @@ from app.http.bodies import announced_over
 from app.http.multipart import OVERHEAD_BYTES, FormError, FormFile
 from resolvers.artifacts.artifacts import download_address
 from resolvers.artifacts.uploads import NoRoom, UploadTooLarge, invalid_upload, upload_artifact
-from resolvers.problems import Limited, Problem, ProblemCode
+from resolvers.problems import Limited, Problem, ProblemCode, refusal_of
 from schema.base.issues import hint_text
+from store.database.errors import StoreError
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -82,6 +83,14 @@ class Uploads:
         return [Route("/artifacts", self._upload, methods=["POST"])]
 
     async def _upload(self, request: Request) -> Response:
+        try:
+            return await self._answer(request)
+        except StoreError as error:
+            if (refusal := refusal_of(error)) is None:
+                raise
+            return _refused(refusal)
+
+    async def _answer(self, request: Request) -> Response:
         token = bearer_token(request.headers.get("authorization"))
         caller = await self._authenticator.authenticate(request, token)
         if caller is None:

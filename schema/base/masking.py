@@ -59,6 +59,21 @@ def internal_error(error_id: str) -> str:
     return f"Internal server error. An administrator can find the details in the server log under {error_id}."
 
 
+def public_answer(error: Exception, what: str, **details: object) -> tuple[str, dict[str, object]]:
+    """Return message and extensions of the error that the caller reads instead of an exception; logs what it hides.
+
+    Args:
+        error: What was raised outside a resolver.
+        what: Names an unexpected error in the log.
+        details: Go with it there.
+    """
+    if (refusal := refusal_of(error)) is not None:
+        _log.error("the store refused", error=str(error), **details)
+        return refusal.message, error_extensions(refusal)
+    error_id = report(error, what, **details)
+    return internal_error(error_id), {"code": "INTERNAL", "id": error_id}
+
+
 def mask_errors(errors: list[GraphQLError], operation: str | None = None) -> None:
     """Replace, in place, every error that was not written for callers, and log each cause once.
 

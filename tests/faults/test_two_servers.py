@@ -534,7 +534,10 @@ async def _survives_a_restart(database: OwnServer, two: Two) -> None:
     before = len(watching.sequences)
 
     await asyncio.to_thread(database.stop)
-    await asyncio.to_thread(database.start)
+    try:
+        await _says_that_the_database_is_away(two.a)
+    finally:
+        await asyncio.to_thread(database.start)
     call.go()
     second = await two.calls.next(run, step="two")
     await watching.seen(before + 2)
@@ -543,6 +546,37 @@ async def _survives_a_restart(database: OwnServer, two: Two) -> None:
     await asyncio.wait_for(second.ended.wait(), PATIENCE_SECONDS)
     await watching.over()
     assert (await look(two.a, run))["state"] == "CANCELLED"
+
+
+async def _says_that_the_database_is_away(server: RealServer) -> None:
+    """Every surface does, with 503 and without a word of the driver's."""
+    away = "PostgreSQL cannot be reached right now. Try again in a moment."
+    headers = {"authorization": "Bearer pk_unknown", "accept": "application/json"}
+    mcp = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    async with httpx2.AsyncClient(base_url=server.url(), headers=headers, timeout=PATIENCE_SECONDS) as client:
+        graphql = await client.post("/graphql", json={"query": "{ viewer { id } }"})
+        assert (graphql.status_code, graphql.json()["errors"][0]["message"]) == (503, away)
+        assert graphql.json()["errors"][0]["extensions"] == {"code": "UNAVAILABLE", "retryable": True}
+        upload = await client.post("/artifacts?name=a.txt", content=b"a")
+        assert (upload.status_code, upload.json()["problem"]["message"]) == (503, away)
+        called = await client.post("/mcp", json=mcp)
+        assert (called.status_code, called.json()["error"]["message"]) == (503, away)
+        for answer in (
+            await client.get("/artifacts/art_1"),
+            await client.get("/skill.md"),
+            await client.post("/login/links"),
+            await client.post("/login", json={"token": "x"}),
+        ):
+            assert (answer.status_code, answer.text.strip()) == (503, away), answer.url
+        page = await client.post("/login", data={"token": "x"}, headers={"accept": "text/html"})
+        assert page.status_code == 503
+        assert away in page.text
+    with pytest.raises(websockets.ConnectionClosed) as closed:
+        async with GraphQLSocket.open(f"ws://127.0.0.1:{server.port}/graphql", token="pk_unknown"):
+            pass
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.reason == away
+    assert not [line for line in server.output if "Traceback" in line]
 
 
 async def test_a_session_of_a_lost_server_is_made_again(two: Two) -> None:

@@ -27,7 +27,8 @@ from app.mcp.session import Selection, SelectionError, Session
 from app.mcp.transport.endings import CLIENT_HEADER, ENDING_HEADER, Endings
 from app.mcp.transport.messages import INVALID_REQUEST, UPLOAD_INSTEAD
 from app.mcp.uris import MCP_PATH
-from schema.base.masking import internal_error, report
+from resolvers.problems import ProblemCode
+from schema.base.masking import public_answer
 from store.states import RunCause
 
 if TYPE_CHECKING:
@@ -122,7 +123,9 @@ class McpMount:
                 answer = await self._admit(scope, request)
                 program = scope.get(_PROGRAM)
         except Exception as error:
-            answer = _problem(HTTPStatus.INTERNAL_SERVER_ERROR, internal_error(report(error, "request failed")))
+            message, extensions = public_answer(error, "request failed")
+            is_away = extensions["code"] == ProblemCode.UNAVAILABLE
+            answer = _problem(HTTPStatus.SERVICE_UNAVAILABLE if is_away else HTTPStatus.INTERNAL_SERVER_ERROR, message)
         try:
             await answer(scope, receive, send)
         finally:

@@ -23,7 +23,7 @@ from app.mcp.tools.toolbox import UnknownToolError
 from app.mcp.transport import tasks
 from app.mcp.transport.handshake import OpenCalls, key_of
 from runner.excerpts import excerpt
-from schema.base.masking import internal_error, report
+from schema.base.masking import public_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,8 +108,8 @@ async def _masked(ctx: RequestContext, call_next: CallNext) -> HandlerResult:
         message = f"The parameters of {excerpt(ctx.method, 100)} are invalid: {listed}."
         raise MCPError(types.INVALID_PARAMS, message) from None
     except Exception as error:
-        error_id = report(error, "request failed", method=ctx.method)
-        raise MCPError(types.INTERNAL_ERROR, internal_error(error_id)) from None
+        message, _ = public_answer(error, "request failed", method=ctx.method)
+        raise MCPError(types.INTERNAL_ERROR, message) from None
 
 
 async def _checked(ctx: RequestContext, call_next: CallNext) -> HandlerResult:

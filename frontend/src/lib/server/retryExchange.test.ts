@@ -7,7 +7,19 @@ import { RETRY_MS, retryExchange } from "./retryExchange.ts";
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-test("a query keeps what it showed while the server is away, and is asked again until it is back", async () => {
+const refuses = (): never => {
+  throw new TypeError("refused");
+};
+const lacksItsDatabase = (): Response =>
+  new Response(
+    JSON.stringify({ errors: [{ message: "away", extensions: { code: "UNAVAILABLE", retryable: true } }] }),
+    { status: 503, headers: { "content-type": "application/json" } },
+  );
+
+test.each([
+  ["is away", refuses],
+  ["lacks its database", lacksItsDatabase],
+])("a query keeps what it showed while the server %s, and is asked again until it is back", async (_, refuse) => {
   let away = false;
   let asked = 0;
   const client = new Client({
@@ -16,7 +28,7 @@ test("a query keeps what it showed while the server is away, and is asked again 
     exchanges: [retryExchange, cacheExchange, fetchExchange],
     fetch: async () => {
       asked += 1;
-      if (away) throw new TypeError("refused");
+      if (away) return refuse();
       return new Response(JSON.stringify({ data: { asked } }), { headers: { "content-type": "application/json" } });
     },
   });

@@ -1,12 +1,17 @@
-// Keeps queries alive while the server cannot be reached: their last data stays, and failed ones are retried while they
-// are in use.
+// Keeps queries alive while the server, or its database, cannot be reached: their last data stays, and failed ones are
+// retried while they are in use.
 
-import type { Exchange } from "@urql/core";
+import type { CombinedError, Exchange } from "@urql/core";
 import { map, pipe, tap } from "wonka";
 
 export const RETRY_MS = 3000;
 /** Number of latest results kept. They cannot be tied to active queries, since a retried query is torn down first. */
 const KEPT = 100;
+
+function isAway(error: CombinedError | undefined): boolean {
+  const answer = error?.response as Response | undefined;
+  return error?.networkError !== undefined || answer?.status === 503;
+}
 
 export const retryExchange: Exchange =
   ({ client, forward }) =>
@@ -23,7 +28,7 @@ export const retryExchange: Exchange =
       map((result) => {
         const { operation, data, error } = result;
         if (operation.kind !== "query") return result;
-        if (error?.networkError === undefined) {
+        if (!isAway(error)) {
           known.delete(operation.key);
           known.set(operation.key, data);
           for (const oldest of known.keys()) {

@@ -21,6 +21,8 @@ from store.runs.spending import NOTHING, Spending
 from store.runs.step_reads import AttemptRecord, StepRecord
 from store.runs.workers import TakeoverRecord, WorkerRecord
 from store.secrets.credentials import KEEP, CredentialRecord
+from store.triggers.firings import FiringOutcome
+from store.triggers.reads import FiringRecord, TriggerFilter, TriggerRecord
 
 __all__ = [
     "KEEP",
@@ -33,6 +35,8 @@ __all__ = [
     "CallerRecord",
     "CredentialRecord",
     "EventRecord",
+    "FiringOutcome",
+    "FiringRecord",
     "GapProposalRecord",
     "ListedPipeline",
     "LogLineRecord",
@@ -49,6 +53,8 @@ __all__ = [
     "TakeoverRecord",
     "TargetKind",
     "TokenRecord",
+    "TriggerFilter",
+    "TriggerRecord",
     "Usage",
     "VersionBody",
     "VersionRecord",

@@ -41,6 +41,7 @@ _PAGES_OF = {
     "Caller": "callers",
     "CatalogEntry": "catalog entries",
     "Credential": "credentials",
+    "Firing": "firings",
     "GapProposal": "gap proposals",
     "LogLine": "log lines",
     "MemoryEntry": "memory entries",
@@ -49,6 +50,7 @@ _PAGES_OF = {
     "Run": "runs",
     "RunEvent": "events",
     "TranscriptEntry": "transcript entries",
+    "Trigger": "triggers",
 }
 
 

@@ -12,6 +12,7 @@ from schema.pipelines.commands import PipelineMutations
 from schema.runs.commands import RunMutations
 from schema.server.server import ServerMutations
 from schema.server.workers import WorkerMutations
+from schema.triggers.commands import TriggerMutations
 
 
 # The SDL lists the fields in reverse order of the bases.
@@ -25,6 +26,7 @@ class Mutation(
     GapProposalMutations,
     MemoryMutations,
     ArtifactMutations,
+    TriggerMutations,
     RunMutations,
     PipelineMutations,
 ):

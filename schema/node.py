@@ -23,6 +23,7 @@ from schema.pipelines.pipelines import Pipeline, load_pipeline, load_version
 from schema.runs.attempts import load_attempt
 from schema.runs.runs import load_run
 from schema.runs.steps import load_step
+from schema.triggers.triggers import load_trigger
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _LOADERS: "dict[str, Callable[[Info, str], Awaitable[Node | None]]]" = {
     "aud": load_entry,
     "gap": load_gap,
     "mem": load_memory,
+    "trig": load_trigger,
 }
 #: Prefix of the ids of starters.
 _STARTER = "builtin."

@@ -21,6 +21,7 @@ from schema.runs.lists import RunQueries
 from schema.server.agent_clients import AgentClientQueries
 from schema.server.server import ServerQueries
 from schema.server.workers import WorkerQueries
+from schema.triggers.triggers import TriggerQueries
 
 
 # The SDL lists the fields in reverse order of the bases.
@@ -38,6 +39,7 @@ class Query(
     MemoryQueries,
     ArtifactQueries,
     PromotionQueries,
+    TriggerQueries,
     RunQueries,
     PackQueries,
     GapProposalQueries,

@@ -117,8 +117,16 @@ def files_with(pattern: str, *packages: str) -> set[str]:
 
 
 def test_use_cases_change_the_store_through_their_context_alone():
-    """`Context.commit` writes the audit row too, `operations` that of a refusal; the health check changes nothing."""
-    doors = {"resolvers/context.py", "resolvers/operations.py", "resolvers/server/server.py"}
+    """`Context.commit` writes the audit row too, `operations` that of a refusal, a firing its own.
+
+    The health check changes nothing.
+    """
+    doors = {
+        "resolvers/context.py",
+        "resolvers/operations.py",
+        "resolvers/server/server.py",
+        "resolvers/triggers/firing.py",
+    }
     assert files_with(r"\bstore\.write", "resolvers", "schema") == doors
 
 

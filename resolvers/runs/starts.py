@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from runner.definitions.compiled import CompiledPipeline
     from runner.failures import JSONValue
     from store.database.dialects import Connection
+    from store.pipelines.reads import PipelineRecord
     from store.runs.reads import RunRecord
     from store.runs.unit_types import Submitted
 
@@ -118,13 +119,60 @@ async def run_pipeline(
         return earlier
     found = await get_pipeline(context, pipeline)
     context.audit_target(found.id)
+    prepared = await prepare_run(
+        context,
+        found,
+        ref=pipeline,
+        inputs=inputs,
+        from_memory=from_memory,
+        version=version,
+        title=title,
+        deadline_seconds=deadline_seconds,
+        force=force,
+        agent=agent,
+        start_at=start_at,
+    )
+    if dry_run:
+        await context.commit_unchanged()
+        return Started(None, warnings=prepared.warnings)
+    new = replace(prepared.new, idempotency_key=idempotency_key, request_digest=request)
+    return await start(context, new, wait_seconds, prepared.warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """A run that passed all checks of a start, with their warnings."""
+
+    new: NewRun
+    warnings: tuple[Issue, ...]
+
+
+async def prepare_run(
+    context: Context,
+    found: PipelineRecord,
+    *,
+    ref: str,
+    inputs: JSONValue,
+    from_memory: Sequence[LearnedField] = (),
+    version: int | None = None,
+    title: str | None = None,
+    deadline_seconds: float | None = None,
+    force: bool = False,
+    agent: str | None = None,
+    start_at: datetime | None = None,
+) -> PreparedRun:
+    """Check a start of a pipeline, and make the run; `ref` is the caller's name for the pipeline.
+
+    Raises:
+        Problem: The run would be refused.
+    """
     chosen = await context.services.versions.get(context, found, version)
     definition = await chosen.compiled(context)
     refuse_wrong_agent(context, definition, agent)
     schema = chosen.input_schema
     warnings: list[Issue] = []
     issues: list[Issue] = []
-    if (alias := found.alias(pipeline)) is not None:
+    if (alias := found.alias(ref)) is not None:
         inputs, renamed = translated(alias, found.key, inputs)
         warnings = [issue for issue in renamed if issue.severity == "warning"]
         issues = [issue for issue in renamed if issue.severity == "error"]
@@ -155,9 +203,6 @@ async def run_pipeline(
         raise Invalid(wrong, summary=f"The inputs do not fit pipeline {found.key}")
     steps = new_steps(context, definition, agent)
     group, group_limit = concurrency_of(definition, found.id, values)
-    if dry_run:
-        await context.commit_unchanged()
-        return Started(None, warnings=tuple(warnings))
     caller = context.caller
     labels = Labels.of(context, values, title=title, name=found.name)
     new = NewRun(
@@ -173,15 +218,13 @@ async def run_pipeline(
         client_name=context.client_name,
         force=force,
         flight=_flight(caller.id, chosen.record.id, force, _agents_of(steps) + comparable_json(values), *_at(start_at)),
-        idempotency_key=idempotency_key,
-        request_digest=request,
         search_text=labels.search_text,
         from_memory=named(from_memory),
         start_at=start_at,
         concurrency_key=group,
         concurrency_limit=group_limit,
     )
-    return await start(context, new, wait_seconds, warnings)
+    return PreparedRun(new, tuple(warnings))
 
 
 def _at(start_at: datetime | None) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import orjson
 
 from runner.failures import Failure, FailureCode
 from runner.issues import Hint, hint_of, nearest
+from runner.templates.references import INPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -166,7 +167,7 @@ class Scope:
         hint = None
         if reason is None:
             name = str(reference.source_path[depth])
-            if reference.source_step is None and depth == 0:
+            if reference.source_step is None and depth == 0 and reference.root == INPUTS:
                 reason = f"the run has no input `{name}`"
             else:
                 reason = f"{_where(reference, depth)} has no field `{name}`"
@@ -182,7 +183,7 @@ class Scope:
 
 def _where(reference: Reference, depth: int) -> str:
     """Return the path up to a depth, as authors write it."""
-    text = "inputs" if reference.source_step is None else f"steps.{reference.source_step}.output"
+    text = reference.root if reference.source_step is None else f"steps.{reference.source_step}.output"
     for part in reference.source_path[:depth]:
         text += f".{part}" if isinstance(part, str) else f"[{part}]"
     return f"`{text}`"

@@ -2,7 +2,7 @@
 
     text      = { literal | "$${{" | "${{" space reference space "}}" }
     reference = root path [ space "?" | space "|" space "default" space "(" json ")" ]
-    root      = "inputs" | "steps" "." step-id "." "output"
+    root      = "inputs" | "steps" "." step-id "." "output"; in the inputs of a trigger, only "trigger"
     path      = { "." name | '["' json-string '"]' | "[" digits "]" }
 
 Written by hand because `}}` may occur inside a default's JSON or a quoted name, where a regular expression over the
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 _OPEN, _CLOSE, _ESCAPED = "${{", "}}", "$${{"
 _SPACE = " \t\r\n"
+#: The root of references to run inputs.
+INPUTS = "inputs"
+#: The root of references in a trigger's inputs: what fired it. There, it is the only one.
+TRIGGER = "trigger"
 
 
 class ReferenceSyntaxError(Exception):
@@ -51,12 +55,13 @@ class Reference:
     Attributes:
         path: Where in the step's input, outermost first.
         expression: As written, braces included.
-        source_step: The step whose output it reads; None when it reads a run input.
+        source_step: The step whose output it reads; None when it reads a run input, or what fired a trigger.
         source_path: Names and list positions inside the run inputs or that output.
         optional: Whether it ends in `?`.
         has_default: Whether it has a default.
         default: The default; applies when the value is absent, not when it is null.
         whole: Whether the text is this reference and nothing else, so that it keeps the value's type.
+        root: `inputs` or `trigger`, when it reads no step's output.
     """
 
     path: tuple[str, ...]
@@ -67,6 +72,7 @@ class Reference:
     has_default: bool = False
     default: JSONValue = None
     whole: bool = False
+    root: str = INPUTS
 
     @property
     def source_text(self) -> str:
@@ -87,12 +93,13 @@ def escape_text(text: str) -> str:
     return text.replace(_OPEN, _ESCAPED)
 
 
-def read_text(text: str, path: tuple[str, ...]) -> list[str | Reference]:
+def read_text(text: str, path: tuple[str, ...], root: str = INPUTS) -> list[str | Reference]:
     """Split a text into literal parts, with escapes removed, and references; empty literals are left out.
 
     Args:
         text: Any text.
         path: Where it is in the step's input; passed on to the references.
+        root: `trigger` in the inputs of a trigger.
 
     Raises:
         ReferenceSyntaxError: for the first malformed reference.
@@ -109,7 +116,7 @@ def read_text(text: str, path: tuple[str, ...]) -> list[str | Reference]:
         if joined := "".join(literal):
             parts.append(joined)
         literal.clear()
-        reference, position = _Parser(text, start, path).reference()
+        reference, position = _Parser(text, start, path, root).reference()
         parts.append(reference)
     literal.append(text[position:])
     if joined := "".join(literal):
@@ -117,7 +124,7 @@ def read_text(text: str, path: tuple[str, ...]) -> list[str | Reference]:
     return parts
 
 
-def syntax_errors(text: str) -> Iterator[ReferenceSyntaxError]:
+def syntax_errors(text: str, root: str = INPUTS) -> Iterator[ReferenceSyntaxError]:
     """Yield the error of each malformed reference of a text; the next one begins after the closing braces."""
     position = 0
     while (start := text.find(_OPEN, position)) >= 0:
@@ -125,7 +132,7 @@ def syntax_errors(text: str) -> Iterator[ReferenceSyntaxError]:
         if text[start - 1 : start] == "$":
             continue
         try:
-            _, position = _Parser(text, start, ()).reference()
+            _, position = _Parser(text, start, (), root).reference()
         except ReferenceSyntaxError as refused:
             yield refused
             end = text.find(_CLOSE, max(position, refused.position))
@@ -141,7 +148,8 @@ def _is_name(character: str) -> bool:
 class _Parser:
     """Parses one reference, from its opening to its closing braces."""
 
-    def __init__(self, text: str, start: int, path: tuple[str, ...]) -> None:
+    def __init__(self, text: str, start: int, path: tuple[str, ...], root: str) -> None:
+        self._root = root
         self._text = text
         self._start = start
         self._at = start + len(_OPEN)
@@ -174,11 +182,17 @@ class _Parser:
                 has_default=has_default,
                 default=default,
                 whole=self._start == 0 and self._at == len(self._text),
+                root=self._root,
             ),
             self._at,
         )
 
     def _source(self, root: str, segments: list[str | int], at: int) -> tuple[str | None, tuple[str | int, ...]]:
+        if self._root == TRIGGER:
+            if root != TRIGGER or not (segments and isinstance(segments[0], str)):
+                hint = "Write `${{ trigger.scheduled_at }}`, or `$${{` for a literal `${{`."
+                self._fail("A reference in the inputs of a trigger begins with `trigger` and a field", at, hint)
+            return None, tuple(segments)
         match root, segments:
             case "inputs", [str(), *_]:
                 return None, tuple(segments)

@@ -26,7 +26,7 @@ from runner.templates.plan import (
     WholeReference,
     oversized,
 )
-from runner.templates.references import Reference, ReferenceSyntaxError, escape_text, read_text, syntax_errors
+from runner.templates.references import INPUTS, Reference, ReferenceSyntaxError, escape_text, read_text, syntax_errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -146,9 +146,9 @@ def _refuse_oversized(value: Any, limit_bytes: int) -> bytes | None:  # noqa: AN
     return text
 
 
-def compile_template(value: JSONValue) -> Template:
-    """Compile a step's input; problems are in `Template.issues`."""
-    compiler = _Compiler()
+def compile_template(value: JSONValue, *, root: str = INPUTS) -> Template:
+    """Compile a step's input, or with `root=TRIGGER` a trigger's inputs; problems are in `Template.issues`."""
+    compiler = _Compiler(root)
     plan = compiler.compile(value, ())
     literal = compiler.literal if plan is None else None
     issues = compiler.issues
@@ -163,7 +163,8 @@ def compile_template(value: JSONValue) -> Template:
 class _Compiler:
     """Makes a plan; when `compile` returns None, `literal` is the constant value."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: str) -> None:
+        self._root = root
         self.references: list[Reference] = []
         self.issues: list[Issue] = []
         self.literal: Any = None
@@ -199,9 +200,9 @@ class _Compiler:
         if "${{" not in text:
             return None
         try:
-            parts = read_text(text, path)
+            parts = read_text(text, path, self._root)
         except ReferenceSyntaxError:
-            for refused in itertools.islice(syntax_errors(text), MAX_ISSUES):
+            for refused in itertools.islice(syntax_errors(text, self._root), MAX_ISSUES):
                 at = f"at character {refused.position + 1}"
                 self.issues.append(error(path, "template_syntax", f"{refused.reason} ({at}).", refused.hint))
             return None

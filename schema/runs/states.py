@@ -24,7 +24,7 @@ described_enum(
     {
         "PERSON": "A person, in the web page, on the command line or with a script.",
         "AGENT": "An agent, over MCP.",
-        "SCHEDULE": "A schedule. Reserved: schedules do not exist yet.",
+        "SCHEDULE": "A trigger with a schedule.",
         "WEBHOOK": "A webhook. Reserved: webhooks do not exist yet.",
         "RERUN": "A re-run of another run.",
         "A2A": "Another agent platform, over A2A. Reserved: A2A is not supported yet.",

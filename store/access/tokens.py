@@ -291,6 +291,25 @@ async def scopes_of(store: Store, caller_id: str, now: datetime) -> frozenset[Sc
     return frozenset().union(*(_scopes(text) for text in found.scalars()))
 
 
+async def lost_scope(store: Store, caller_id: str, scope: Scope, now: datetime) -> bool:
+    """Return whether a caller that has tokens has none that carries a scope any more, nor a browser login that does.
+
+    A caller without tokens, such as one that presents the bootstrap token, has lost nothing.
+    """
+    found = await store.read(
+        sa.select(TOKEN.c.kind, TOKEN.c.scopes, TOKEN.c.revoked_at, TOKEN.c.expires_at).where(
+            TOKEN.c.caller_id == caller_id, TOKEN.c.kind.in_((TokenKind.TOKEN.value, TokenKind.BROWSER.value))
+        )
+    )
+    rows = found.all()
+    carrying = {scope, Scope.MANAGE}
+    for row in rows:
+        valid = row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
+        if valid and carrying & _scopes(row.scopes):
+            return False
+    return any(row.kind == TokenKind.TOKEN.value for row in rows)
+
+
 def _token(row: RowMapping) -> TokenRecord:
     return TokenRecord(**{**row, "kind": TokenKind(row["kind"]), "scopes": _scopes(row["scopes"])})
 

@@ -6,7 +6,24 @@ from typing import Literal
 
 from ulid import ULID
 
-Prefix = Literal["pipe", "pver", "run", "step", "att", "art", "call", "tok", "aud", "sess", "cred", "mem", "gap", "res"]
+Prefix = Literal[
+    "pipe",
+    "pver",
+    "run",
+    "step",
+    "att",
+    "art",
+    "call",
+    "tok",
+    "aud",
+    "sess",
+    "cred",
+    "mem",
+    "gap",
+    "res",
+    "trig",
+    "fire",
+]
 
 
 def new_id(prefix: Prefix) -> str:

@@ -40,6 +40,7 @@ class Topic(StrEnum):
     VAULT = "vault"
     MCP_TOOLS = "mcp_tools"
     WORKER = "worker"  # a worker: it is drained, or no longer
+    TRIGGERS = "triggers"  # a trigger whose next firing changed
 
 
 Wake: TypeAlias = "tuple[Topic, str]"

@@ -7,6 +7,16 @@ Instants are aware UTC (`UTCDateTime` through SQLModel's plain `datetime`); enum
 are a type prefix and a ULID, so ordering by id is ordering by creation; a step's first attempt shares its ULID.
 """
 
-from store.models import artifacts, attempt_records, callers, credentials, memory, pipelines, runs, workers
+from store.models import artifacts, attempt_records, callers, credentials, memory, pipelines, runs, triggers, workers
 
-__all__ = ["artifacts", "attempt_records", "callers", "credentials", "memory", "pipelines", "runs", "workers"]
+__all__ = [
+    "artifacts",
+    "attempt_records",
+    "callers",
+    "credentials",
+    "memory",
+    "pipelines",
+    "runs",
+    "triggers",
+    "workers",
+]

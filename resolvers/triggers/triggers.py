@@ -1,0 +1,280 @@
+"""Saves, lists, pauses, fires and deletes triggers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import orjson
+
+from resolvers.operations import operation
+from resolvers.permissions import visible_to
+from resolvers.pipelines.versions import get_pipeline
+from resolvers.problems import Conflict, Forbidden, Invalid, NotFound
+from resolvers.triggers.firing import PausedError, fire_now, owner_context, prepare_firing
+from runner.issues import argument_error, lacking_scope
+from runner.json_values import canonical_json, forbidden_text
+from runner.triggers.schedules import Schedule, check_schedule, next_instants
+from store.states import Scope
+from store.triggers.commands import TriggerText, create_trigger, delete_trigger, pause_trigger, update_trigger
+from store.triggers.firings import TriggerChangedError
+from store.triggers.reads import (
+    FiringRecord,
+    TriggerFilter,
+    TriggerRecord,
+    count_firings,
+    count_triggers,
+    find_triggers,
+    list_firings,
+    list_triggers,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from resolvers.context import Context
+    from runner.failures import JSONValue
+    from store.database.dialects import Connection
+    from store.database.paging import PageWindow
+
+#: Scopes that a trigger's runs may have.
+_SCOPES = (Scope.READ, Scope.OBSERVE, Scope.RUN)
+_NAME_CHARACTERS = 200
+_SCHEDULE = "schedule"
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerChange:
+    """What to change of a trigger; None leaves a field as it is."""
+
+    name: str | None = None
+    schedule: Schedule | None = None
+    inputs: JSONValue = None
+
+
+@operation("triggers", scope=Scope.READ, kind="query")
+async def list_some_triggers(
+    context: Context, *, pipeline_id: str | None, needs_attention: bool | None, window: PageWindow
+) -> list[TriggerRecord]:
+    """List the triggers the caller may see, newest first, and one more than the window asks for if there are more."""
+    return await list_triggers(context.services.store, _filter(context, pipeline_id, needs_attention), window)
+
+
+async def count_some_triggers(context: Context, pipeline_id: str | None, needs_attention: bool | None) -> int:
+    """Count what `list_some_triggers` lists, up to `COUNT_CAP`."""
+    return await count_triggers(context.services.store, _filter(context, pipeline_id, needs_attention))
+
+
+async def find_trigger(context: Context, trigger_id: str) -> TriggerRecord | None:
+    """Find a trigger the caller may see."""
+    found = (await find_triggers(context.services.store, [trigger_id])).get(trigger_id)
+    seen = visible_to(context.caller)
+    return found if found is not None and seen in (None, found.owner_id) else None
+
+
+@operation("trigger", scope=Scope.READ, kind="query")
+async def find_one_trigger(context: Context, *, trigger: str) -> TriggerRecord | None:
+    """Find a trigger the caller may see; a miss is noted in the context."""
+    found = await find_trigger(context, trigger)
+    if found is None:
+        context.note_miss(NotFound("trigger", trigger))
+    return found
+
+
+async def list_trigger_firings(context: Context, trigger: TriggerRecord, window: PageWindow) -> list[FiringRecord]:
+    """List the firings of a trigger, newest first."""
+    return await list_firings(context.services.store, trigger.id, window)
+
+
+async def count_trigger_firings(context: Context, trigger: TriggerRecord) -> int:
+    return await count_firings(context.services.store, trigger.id)
+
+
+def schedule_of(trigger: TriggerRecord) -> Schedule:
+    """Read the schedule of a trigger of that kind."""
+    return Schedule.read(orjson.loads(trigger.settings))
+
+
+def next_firings(context: Context, trigger: TriggerRecord, count: int) -> list[datetime]:
+    """List the next instants of a schedule, whether or not it is paused."""
+    return next_instants(schedule_of(trigger), context.services.now(), count)
+
+
+@operation("create_trigger", scope=Scope.WRITE, kind="command", target="pipeline")
+async def create(
+    context: Context,
+    *,
+    pipeline: str,
+    name: str,
+    schedule: Schedule,
+    inputs: JSONValue,
+    version: int | None = None,
+    enabled: bool = True,
+) -> TriggerRecord:
+    """Save a new trigger, owned by the caller.
+
+    Raises:
+        Problem: The schedule never fires, or a run of the pipeline with these inputs would be refused.
+    """
+    if not context.caller.may(Scope.RUN):
+        raise Forbidden(lacking_scope("A trigger that starts runs", "`run`"), requires=Scope.RUN)
+    found = await get_pipeline(context, pipeline)
+    if version is None and found.owner_id not in (None, context.caller.id):
+        # Otherwise the pipeline's owner would decide what runs as the trigger's owner.
+        version = found.current_number
+    scopes: list[JSONValue] = [scope.value for scope in _SCOPES if context.caller.may(scope)]
+    now = context.services.now()
+    draft = TriggerRecord(
+        id="trig_new",
+        name=name,
+        kind=_SCHEDULE,
+        pipeline_id=found.id,
+        version=version,
+        owner_id=context.caller.id,
+        scopes=canonical_json(scopes),
+        inputs=canonical_json(inputs),
+        settings=canonical_json(schedule.to_json()),
+        enabled=enabled,
+        attention=None,
+        revision=1,
+        next_at=None,
+        last_at=None,
+        created_at=now,
+        updated_at=now,
+    )
+    text = await _checked(context, draft)
+
+    def unit(conn: Connection) -> str:
+        return create_trigger(conn, text, kind=_SCHEDULE, pipeline_id=found.id, owner_id=context.caller.id)
+
+    return await _now(context, await context.commit(unit, str))
+
+
+@operation("update_trigger", scope=Scope.WRITE, kind="command", target="id")
+async def update(context: Context, *, id: str, change: TriggerChange) -> TriggerRecord:
+    """Change a trigger; instants before the change no longer fire."""
+    trigger = await _changeable(context, id)
+    draft = trigger._replace(
+        name=trigger.name if change.name is None else change.name,
+        settings=trigger.settings if change.schedule is None else canonical_json(change.schedule.to_json()),
+        inputs=trigger.inputs if change.inputs is None else canonical_json(change.inputs),
+    )
+    return await _save(context, trigger, await _checked(context, draft))
+
+
+@operation("resume_trigger", scope=Scope.WRITE, kind="command", idempotent=True, target="id")
+async def resume(context: Context, *, id: str) -> TriggerRecord:
+    """Enable a paused trigger again; instants that passed meanwhile do not fire."""
+    trigger = await _changeable(context, id)
+    if trigger.enabled:
+        await context.commit_unchanged()
+        return trigger
+    return await _save(context, trigger, await _checked(context, trigger._replace(enabled=True)))
+
+
+@operation("pause_trigger", scope=Scope.WRITE, kind="command", idempotent=True, target="id")
+async def pause(context: Context, *, id: str) -> TriggerRecord:
+    """Stop a trigger from firing until it is resumed; its runs go on."""
+    trigger = await _changeable(context, id)
+
+    def unit(conn: Connection) -> None:
+        if not pause_trigger(conn, id, revision=trigger.revision):
+            raise _changed(trigger)
+
+    await context.commit(unit)
+    return await _now(context, id)
+
+
+@operation("fire_trigger", scope=Scope.RUN, kind="command", target="id")
+async def fire(context: Context, *, id: str) -> str:
+    """Start a run of a trigger now, as its owner, also when it is paused; returns the run's id."""
+    trigger = await _changeable(context, id)
+    try:
+        return await fire_now(context, trigger)
+    except PausedError as paused:
+        raise Conflict(f"The trigger {trigger.name} cannot fire: {paused.reason}", current_id=id) from paused
+    except TriggerChangedError as changed:
+        raise _changed(trigger) from changed
+
+
+@operation("delete_trigger", scope=Scope.WRITE, kind="command", destructive=True, idempotent=True, target="id")
+async def delete(context: Context, *, id: str) -> str:
+    """Delete a trigger with its firings; the runs it started stay."""
+    await _changeable(context, id)
+
+    def unit(conn: Connection) -> str:
+        if not delete_trigger(conn, id):
+            raise NotFound("trigger", id)
+        return id
+
+    return await context.commit(unit, str)
+
+
+async def _checked(context: Context, draft: TriggerRecord) -> TriggerText:
+    """Check a trigger as it is to be saved, down to the run it would start."""
+    now = context.services.now()
+    schedule = schedule_of(draft)
+    issues = [issue.under_argument("name") for issue in forbidden_text(draft.name)]
+    if not 1 <= len(draft.name.strip()) <= _NAME_CHARACTERS:
+        message = f"The name must have 1 to {_NAME_CHARACTERS} characters."
+        issues.append(argument_error("name", "out_of_range", message))
+    issues += check_schedule(schedule, now)
+    if issues:
+        raise Invalid(issues, summary="The trigger cannot be saved")
+    next_at = schedule.next_after(now)
+    try:
+        await prepare_firing(await owner_context(context.services, draft), draft, fired_at=next_at or now)
+    except PausedError as paused:
+        raise Conflict(f"The trigger cannot be saved: {paused.reason}", current_id=draft.pipeline_id) from paused
+    return TriggerText(
+        name=context.services.redactor.text(draft.name.strip()),
+        version=draft.version,
+        scopes=draft.scopes,
+        inputs=draft.inputs,
+        settings=draft.settings,
+        enabled=draft.enabled,
+        next_at=next_at,
+    )
+
+
+async def _save(context: Context, trigger: TriggerRecord, text: TriggerText) -> TriggerRecord:
+    def unit(conn: Connection) -> None:
+        if not update_trigger(conn, trigger.id, text, revision=trigger.revision):
+            raise _changed(trigger)
+
+    await context.commit(unit)
+    return await _now(context, trigger.id)
+
+
+async def _changeable(context: Context, trigger_id: str) -> TriggerRecord:
+    """Get a trigger the caller may change.
+
+    Raises:
+        NotFound: It does not exist, or the caller may not see it.
+        Forbidden: It belongs to another caller.
+    """
+    found = await find_trigger(context, trigger_id)
+    if found is None:
+        raise NotFound("trigger", trigger_id)
+    if found.owner_id != context.caller.id and not context.caller.may(Scope.MANAGE):
+        raise Forbidden(
+            f"The trigger {found.name} belongs to another caller.", hint="Its owner or an administrator can change it."
+        )
+    return found
+
+
+async def _now(context: Context, trigger_id: str) -> TriggerRecord:
+    found = (await find_triggers(context.services.store, [trigger_id])).get(trigger_id)
+    if found is None:  # deleted meanwhile
+        raise NotFound("trigger", trigger_id)
+    return found
+
+
+def _changed(trigger: TriggerRecord) -> Conflict:
+    return Conflict(
+        f"The trigger {trigger.name} was changed meanwhile.", current_id=trigger.id, hint="Get it again, then repeat."
+    )
+
+
+def _filter(context: Context, pipeline_id: str | None, needs_attention: bool | None) -> TriggerFilter:
+    return TriggerFilter(visible_to(context.caller), pipeline_id, needs_attention)

@@ -1,0 +1,192 @@
+"""Commands on triggers: create, update, pause, resume, fire, delete."""
+
+# mypy: disallow-untyped-decorators=False, warn-return-any=False
+from typing import Annotated
+
+import strawberry
+
+from resolvers.triggers.triggers import TriggerChange, create, delete, fire, pause, resume, update
+from runner.triggers.schedules import CATCH_UP_MAX, CatchUp, Overlap
+from runner.triggers.schedules import Schedule as ScheduleRecord
+from schema.base.context import Info
+from schema.base.directives import Requires
+from schema.base.payloads import as_json
+from schema.base.problems import (
+    ConflictProblem,
+    ForbiddenProblem,
+    InvalidProblem,
+    LimitedProblem,
+    NotFoundProblem,
+    UnavailableProblem,
+    refusable,
+)
+from schema.base.scalars import JSON
+from schema.runs.commands import DeleteSuccess
+from schema.runs.runs import Run, load_run
+from schema.triggers.triggers import Trigger
+from store.states import Scope
+
+TriggerId = Annotated[strawberry.ID, strawberry.argument(description="The trigger's id.")]
+
+
+@strawberry.input(description="When a trigger fires: by a cron expression, or at an interval.")
+class ScheduleInput:
+    cron: str | None = strawberry.field(
+        default=None,
+        description="Cron expression: five fields, six with seconds first, or `@yearly`, `@monthly`, `@weekly`, "
+        "`@daily` or `@hourly`.",
+    )
+    interval_seconds: int | None = strawberry.field(default=None, description="Seconds between firings, at least 1.")
+    time_zone: str = strawberry.field(default="UTC", description="IANA name of the time zone of the cron expression.")
+    overlap: Overlap = strawberry.field(
+        default=Overlap.SKIP, description="What happens when the last run has not ended."
+    )
+    catch_up: CatchUp = strawberry.field(
+        default=CatchUp.LATEST, description="What happens with instants at which no server was running."
+    )
+    catch_up_limit: int = strawberry.field(
+        default=CATCH_UP_MAX, description=f"Most missed instants that `ALL` starts runs for; 1 to {CATCH_UP_MAX}."
+    )
+
+    def record(self, info: Info) -> ScheduleRecord:
+        return ScheduleRecord(
+            cron=self.cron,
+            interval_seconds=self.interval_seconds,
+            time_zone=self.time_zone,
+            anchor=info.context.context.services.now().replace(microsecond=0),
+            overlap=self.overlap,
+            catch_up=self.catch_up,
+            catch_up_limit=self.catch_up_limit,
+        )
+
+
+@strawberry.type(description="The trigger was saved.")
+class TriggerSuccess:
+    trigger: Trigger = strawberry.field(description="The trigger in its current state.")
+
+
+@strawberry.type(description="The trigger fired.")
+class FireTriggerSuccess:
+    run: Run | None = strawberry.field(
+        description="The run it started. Null if it belongs to the trigger's owner and the caller may not see it."
+    )
+
+
+CreateTriggerResult = Annotated[
+    TriggerSuccess | NotFoundProblem | InvalidProblem | ConflictProblem | UnavailableProblem | ForbiddenProblem,
+    strawberry.union("CreateTriggerResult", description="The result of createTrigger."),
+]
+UpdateTriggerResult = Annotated[
+    TriggerSuccess | NotFoundProblem | InvalidProblem | ConflictProblem | UnavailableProblem | ForbiddenProblem,
+    strawberry.union("UpdateTriggerResult", description="The result of updateTrigger."),
+]
+PauseTriggerResult = Annotated[
+    TriggerSuccess | NotFoundProblem | ConflictProblem | ForbiddenProblem,
+    strawberry.union("PauseTriggerResult", description="The result of pauseTrigger."),
+]
+ResumeTriggerResult = Annotated[
+    TriggerSuccess | NotFoundProblem | InvalidProblem | ConflictProblem | UnavailableProblem | ForbiddenProblem,
+    strawberry.union("ResumeTriggerResult", description="The result of resumeTrigger."),
+]
+FireTriggerResult = Annotated[
+    FireTriggerSuccess
+    | NotFoundProblem
+    | InvalidProblem
+    | ConflictProblem
+    | LimitedProblem
+    | UnavailableProblem
+    | ForbiddenProblem,
+    strawberry.union("FireTriggerResult", description="The result of fireTrigger."),
+]
+DeleteTriggerResult = Annotated[
+    DeleteSuccess | NotFoundProblem | ForbiddenProblem,
+    strawberry.union("DeleteTriggerResult", description="The result of deleteTrigger."),
+]
+
+
+@strawberry.type
+class TriggerMutations:
+    @strawberry.mutation(
+        description="Creates a trigger that starts runs of a pipeline, owned by the caller. Its inputs are checked "
+        "now and at each firing. Needs `run` as well.",
+        directives=[Requires(scope=Scope.WRITE)],
+    )
+    @refusable
+    async def create_trigger(
+        self,
+        info: Info,
+        pipeline: Annotated[strawberry.ID, strawberry.argument(description="The pipeline's id, key or alias.")],
+        name: Annotated[str, strawberry.argument(description="Name for people.")],
+        schedule: Annotated[ScheduleInput, strawberry.argument(description="When it fires.")],
+        inputs: Annotated[
+            JSON | None,
+            strawberry.argument(description="Inputs of its runs. Texts may contain `${{ trigger.scheduled_at }}`."),
+        ] = None,
+        version: Annotated[
+            int | None,
+            strawberry.argument(
+                description="Pins a version. Defaults to the current one at each firing; on another caller's "
+                "pipeline, to the current one now."
+            ),
+        ] = None,
+        enabled: Annotated[bool, strawberry.argument(description="False: create it paused.")] = True,
+    ) -> CreateTriggerResult | None:
+        saved = await create(
+            info.context.context,
+            pipeline=pipeline,
+            name=name,
+            schedule=schedule.record(info),
+            inputs={} if inputs is None else as_json(inputs),
+            version=version,
+            enabled=enabled,
+        )
+        return TriggerSuccess(trigger=Trigger.of(saved))
+
+    @strawberry.mutation(
+        description="Changes a trigger. Instants before the change no longer fire.",
+        directives=[Requires(scope=Scope.WRITE)],
+    )
+    @refusable
+    async def update_trigger(
+        self,
+        info: Info,
+        id: TriggerId,
+        name: Annotated[str | None, strawberry.argument(description="The new name.")] = None,
+        schedule: Annotated[ScheduleInput | None, strawberry.argument(description="The new schedule.")] = None,
+        inputs: Annotated[JSON | None, strawberry.argument(description="The new inputs; they replace all.")] = None,
+    ) -> UpdateTriggerResult | None:
+        change = TriggerChange(name, None if schedule is None else schedule.record(info), as_json(inputs))
+        return TriggerSuccess(trigger=Trigger.of(await update(info.context.context, id=id, change=change)))
+
+    @strawberry.mutation(
+        description="Stops a trigger from firing until it is resumed. Its runs go on.",
+        directives=[Requires(scope=Scope.WRITE)],
+    )
+    @refusable
+    async def pause_trigger(self, info: Info, id: TriggerId) -> PauseTriggerResult | None:
+        return TriggerSuccess(trigger=Trigger.of(await pause(info.context.context, id=id)))
+
+    @strawberry.mutation(
+        description="Lets a paused trigger fire again. Instants that passed meanwhile do not fire.",
+        directives=[Requires(scope=Scope.WRITE)],
+    )
+    @refusable
+    async def resume_trigger(self, info: Info, id: TriggerId) -> ResumeTriggerResult | None:
+        return TriggerSuccess(trigger=Trigger.of(await resume(info.context.context, id=id)))
+
+    @strawberry.mutation(
+        description="Starts a run of a trigger now, as its owner, also when it is paused.",
+        directives=[Requires(scope=Scope.RUN)],
+    )
+    @refusable
+    async def fire_trigger(self, info: Info, id: TriggerId) -> FireTriggerResult | None:
+        run_id = await fire(info.context.context, id=id)
+        return FireTriggerSuccess(run=await load_run(info, run_id))
+
+    @strawberry.mutation(
+        description="Deletes a trigger with its firings. The runs it started are kept.",
+        directives=[Requires(scope=Scope.WRITE)],
+    )
+    @refusable
+    async def delete_trigger(self, info: Info, id: TriggerId) -> DeleteTriggerResult | None:
+        return DeleteSuccess(deleted_id=strawberry.ID(await delete(info.context.context, id=id)))

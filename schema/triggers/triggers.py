@@ -1,0 +1,238 @@
+"""Triggers and their firings, and the lists of both."""
+
+# mypy: disallow-untyped-decorators=False
+from datetime import datetime
+from typing import Annotated
+
+import orjson
+import strawberry
+
+from resolvers.pipelines.lookups import find_one_pipeline
+from resolvers.records import FiringOutcome, FiringRecord, TriggerRecord
+from resolvers.triggers.triggers import (
+    count_some_triggers,
+    count_trigger_firings,
+    find_one_trigger,
+    find_trigger,
+    list_some_triggers,
+    list_trigger_firings,
+    next_firings,
+    schedule_of,
+)
+from runner.triggers.schedules import CatchUp, Overlap
+from runner.triggers.schedules import Schedule as ScheduleRecord
+from schema.access.callers import Caller, load_caller
+from schema.base.context import Info
+from schema.base.directives import Requires
+from schema.base.enums import described_enum
+from schema.base.node_interface import Node
+from schema.base.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
+from schema.base.scalars import JSON
+from schema.pipelines.pipelines import Pipeline, load_pipeline
+from schema.runs.runs import Run, load_run
+from store.states import Scope
+
+_TRIGGERS = CursorKind("triggers", (str,))
+_FIRINGS = CursorKind("firings", (str,))
+#: Most instants that `nextFirings` lists.
+_NEXT_MAX = 20
+
+described_enum(
+    Overlap,
+    "What happens when a schedule fires while its last run has not ended.",
+    {
+        "SKIP": "No run is started.",
+        "QUEUE": "One run waits for the end of the last one; further ones are skipped. A pipeline with its own "
+        "concurrency limit keeps that one.",
+        "CANCEL_PREVIOUS": "The last run is cancelled.",
+    },
+    name="OverlapPolicy",
+)
+described_enum(
+    CatchUp,
+    "What happens with instants at which no server was running.",
+    {
+        "NONE": "They are recorded as missed.",
+        "LATEST": "A run is started for the latest one; the others are recorded as missed.",
+        "ALL": "A run is started for each of the latest ones, up to `catchUpLimit`.",
+    },
+    name="CatchUpPolicy",
+)
+described_enum(
+    FiringOutcome,
+    "What a firing led to.",
+    {
+        "FIRED": "A run was started.",
+        "SKIPPED": "No run was started, because the last one had not ended.",
+        "MISSED": "No server was running, or it was too busy.",
+        "REFUSED": "A limit was reached, or Packline paused the trigger.",
+        "FAILED": "The start of the run failed its checks.",
+    },
+)
+
+
+@strawberry.type(description="When a trigger fires.")
+class Schedule:
+    cron: str | None = strawberry.field(description="The cron expression. Null for an interval.")
+    interval_seconds: int | None = strawberry.field(description="The interval. Null for a cron expression.")
+    time_zone: str = strawberry.field(description="IANA name of the time zone of the cron expression.")
+    overlap: Overlap = strawberry.field(description="What happens when the last run has not ended.")
+    catch_up: CatchUp = strawberry.field(description="What happens with instants at which no server was running.")
+    catch_up_limit: int = strawberry.field(description="Most missed instants that `ALL` starts runs for.")
+
+    @classmethod
+    def of(cls, schedule: ScheduleRecord) -> "Schedule":
+        return cls(
+            cron=schedule.cron,
+            interval_seconds=schedule.interval_seconds,
+            time_zone=schedule.time_zone,
+            overlap=schedule.overlap,
+            catch_up=schedule.catch_up,
+            catch_up_limit=schedule.catch_up_limit,
+        )
+
+
+@strawberry.type(description="One firing of a trigger: what it led to, and why.")
+class Firing:
+    id: strawberry.ID = strawberry.field(description="Its id.")
+    scheduled_at: datetime | None = strawberry.field(description="When it was due. Null if somebody asked for it.")
+    outcome: FiringOutcome = strawberry.field(description="What it led to.")
+    reason: str | None = strawberry.field(description="Why no run was started.")
+    created_at: datetime = strawberry.field(description="When it was recorded.")
+    record: strawberry.Private[FiringRecord]
+
+    @classmethod
+    def of(cls, record: FiringRecord) -> "Firing":
+        return cls(
+            id=strawberry.ID(record.id),
+            scheduled_at=record.scheduled_at,
+            outcome=FiringOutcome(record.outcome),
+            reason=record.reason,
+            created_at=record.created_at,
+            record=record,
+        )
+
+    @strawberry.field(description="The run it started. Null if it started none, or the run was deleted.")
+    async def run(self, info: Info) -> Run | None:
+        return None if self.record.run_id is None else await load_run(info, self.record.run_id)
+
+
+FiringConnection = Connection[Firing]
+
+
+@strawberry.type(description="Starts runs of a pipeline by itself, as its owner.")
+class Trigger(Node):
+    name: str = strawberry.field(description="Name for people.")
+    version: int | None = strawberry.field(description="Number of the pinned version. Null for the current one.")
+    enabled: bool = strawberry.field(description="Whether it fires. False while it is paused.")
+    attention: str | None = strawberry.field(description="Why Packline paused it. Null if it did not.")
+    next_at: datetime | None = strawberry.field(description="When it fires next. Null while it is paused.")
+    last_at: datetime | None = strawberry.field(description="When it last started a run.")
+    created_at: datetime = strawberry.field(description="When it was created.")
+    updated_at: datetime = strawberry.field(description="When it was last changed.")
+    record: strawberry.Private[TriggerRecord]
+
+    @classmethod
+    def of(cls, record: TriggerRecord) -> "Trigger":
+        return cls(
+            id=strawberry.ID(record.id),
+            name=record.name,
+            version=record.version,
+            enabled=record.enabled,
+            attention=record.attention,
+            next_at=record.next_at,
+            last_at=record.last_at,
+            created_at=record.created_at,
+            updated_at=record.updated_at,
+            record=record,
+        )
+
+    @strawberry.field(description="The schedule it fires by.")
+    def schedule(self) -> Schedule:
+        return Schedule.of(schedule_of(self.record))
+
+    @strawberry.field(description="Inputs of its runs, with templates over `trigger` unresolved and secrets masked.")
+    def inputs(self, info: Info) -> JSON:
+        return JSON(info.context.context.services.redactor.value(orjson.loads(self.record.inputs)))
+
+    @strawberry.field(description="The next instants of its schedule, also while it is paused.")
+    def next_firings(
+        self,
+        info: Info,
+        count: Annotated[int, strawberry.argument(description=f"How many; at most {_NEXT_MAX}.")] = 5,
+    ) -> list[datetime]:
+        return next_firings(info.context.context, self.record, max(0, min(count, _NEXT_MAX)))
+
+    @strawberry.field(description="The pipeline it starts. Null if it was deleted.")
+    async def pipeline(self, info: Info) -> Pipeline | None:
+        return await load_pipeline(info, self.record.pipeline_id)
+
+    @strawberry.field(description="The caller its runs belong to.")
+    async def owner(self, info: Info) -> Caller:
+        found = await load_caller(info, self.record.owner_id)
+        if found is None:
+            raise LookupError(f"The caller {self.record.owner_id} of a trigger is gone.")
+        return found
+
+    @strawberry.field(description="Its firings, newest first.")
+    async def firings(
+        self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None
+    ) -> FiringConnection:
+        arguments = PageArguments.parse(_FIRINGS, first=first, after=after, last=last, before=before)
+        context = info.context.context
+        rows = await list_trigger_firings(context, self.record, arguments.window)
+        page = page_of(rows, arguments, lambda row: _FIRINGS.encode((row.id,)))
+        return FiringConnection.of(page, Firing.of, lambda: count_trigger_firings(context, self.record))
+
+
+TriggerConnection = Connection[Trigger]
+
+
+async def load_trigger(info: Info, trigger_id: str) -> Trigger | None:
+    found = await find_trigger(info.context.context, trigger_id)
+    return None if found is None else Trigger.of(found)
+
+
+@strawberry.type
+class TriggerQueries:
+    @strawberry.field(
+        description="A trigger. Null if it does not exist or the caller may not see it.",
+        directives=[Requires(scope=Scope.READ)],
+    )
+    async def trigger(
+        self, info: Info, id: Annotated[strawberry.ID, strawberry.argument(description="The trigger's id.")]
+    ) -> Trigger | None:
+        found = await find_one_trigger(info.context.context, trigger=id)
+        return None if found is None else Trigger.of(found)
+
+    @strawberry.field(
+        description="The caller's triggers, newest first; with `observe`, those of all callers.",
+        directives=[Requires(scope=Scope.READ)],
+    )
+    async def triggers(
+        self,
+        info: Info,
+        pipeline: Annotated[
+            strawberry.ID | None, strawberry.argument(description="Only triggers of this pipeline: id, key or alias.")
+        ] = None,
+        needs_attention: Annotated[
+            bool | None, strawberry.argument(description="True: only triggers that Packline paused. False: no such.")
+        ] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> TriggerConnection:
+        arguments = PageArguments.parse(_TRIGGERS, first=first, after=after, last=last, before=before)
+        context = info.context.context
+        pipeline_id: str | None = None
+        if pipeline is not None:
+            found = await find_one_pipeline(context, pipeline=pipeline)
+            pipeline_id = str(pipeline) if found is None else found.id
+        rows = await list_some_triggers(
+            context, pipeline_id=pipeline_id, needs_attention=needs_attention, window=arguments.window
+        )
+        page = page_of(rows, arguments, lambda row: _TRIGGERS.encode((row.id,)))
+        return TriggerConnection.of(
+            page, Trigger.of, lambda: count_some_triggers(context, pipeline_id, needs_attention)
+        )

@@ -1,0 +1,98 @@
+"""Units that save, pause, resume and delete triggers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from store.database.dialects import Sql
+from store.database.ids import new_id
+from store.database.wakes import Topic
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from store.database.dialects import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerText:
+    """What a user writes of a trigger.
+
+    Attributes:
+        version: Number of the pinned version; None for the current one.
+        scopes: JSON list of the scopes of its runs.
+        inputs: JSON object with templates over `trigger`.
+        settings: JSON object, by kind.
+        next_at: When it fires next, if it is enabled.
+    """
+
+    name: str
+    version: int | None
+    scopes: str
+    inputs: str
+    settings: str
+    enabled: bool
+    next_at: datetime | None
+
+
+_INSERT = Sql(
+    """INSERT INTO trigger (id, name, kind, pipeline_id, version, owner_id, scopes, inputs, settings, enabled, revision,
+        next_at, created_at, updated_at)
+    VALUES (:id, :name, :kind, :pipeline_id, :version, :owner_id, :scopes, :inputs, :settings, :enabled, 1,
+        :next_at, :now, :now)"""
+)
+_UPDATE = Sql(
+    """UPDATE trigger SET name = :name, version = :version, scopes = :scopes, inputs = :inputs, settings = :settings,
+        enabled = :enabled, attention = NULL, next_at = :next_at, revision = revision + 1, updated_at = :now
+    WHERE id = :id AND revision = :revision"""
+)
+_PAUSE = Sql(
+    """UPDATE trigger SET enabled = :no, attention = :attention, next_at = NULL, revision = revision + 1,
+        updated_at = :now
+    WHERE id = :id AND revision = :revision"""
+)
+_DELETE = Sql("DELETE FROM trigger WHERE id = :id")
+
+
+def create_trigger(conn: Connection, text: TriggerText, *, kind: str, pipeline_id: str, owner_id: str) -> str:
+    """Save a new trigger; return its id."""
+    trigger_id, now = new_id("trig"), conn.now()
+    known = {"id": trigger_id, "kind": kind, "pipeline_id": pipeline_id, "owner_id": owner_id, "now": now}
+    conn.run(_INSERT, {**known, **_values(text)})
+    conn.wake(Topic.TRIGGERS, trigger_id)
+    return trigger_id
+
+
+def update_trigger(conn: Connection, trigger_id: str, text: TriggerText, *, revision: int) -> bool:
+    """Replace what a user wrote; return false if it changed since `revision` or is gone.
+
+    Clears the reason why Packline paused it.
+    """
+    changed = conn.run(_UPDATE, {"id": trigger_id, "revision": revision, "now": conn.now(), **_values(text)}) > 0
+    if changed:
+        conn.wake(Topic.TRIGGERS, trigger_id)
+    return changed
+
+
+def pause_trigger(conn: Connection, trigger_id: str, *, revision: int, attention: str | None = None) -> bool:
+    """Pause a trigger, with the reason if Packline does it; return false if it changed since `revision`."""
+    given = {"id": trigger_id, "revision": revision, "attention": attention, "no": False, "now": conn.now()}
+    return conn.run(_PAUSE, given) > 0
+
+
+def delete_trigger(conn: Connection, trigger_id: str) -> bool:
+    """Delete a trigger with its firings; the runs it started stay."""
+    return conn.run(_DELETE, {"id": trigger_id}) > 0
+
+
+def _values(text: TriggerText) -> dict[str, object]:
+    return {
+        "name": text.name,
+        "version": text.version,
+        "scopes": text.scopes,
+        "inputs": text.inputs,
+        "settings": text.settings,
+        "enabled": text.enabled,
+        "next_at": text.next_at if text.enabled else None,
+    }

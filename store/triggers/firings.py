@@ -1,0 +1,162 @@
+"""Units that record firings, and the read that finds triggers that are due.
+
+A firing is one row per trigger and key, written in the transaction that starts its run. The guarded UPDATE of the
+trigger comes with it, so that two servers, a crash or a clock that is set back never fire twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from store.database.dialects import Sql, instant
+from store.database.ids import new_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from store.database.dialects import Connection
+    from store.database.engine import Store
+
+
+class FiringOutcome(StrEnum):
+    """What a firing led to."""
+
+    FIRED = "fired"
+    SKIPPED = "skipped"
+    MISSED = "missed"
+    REFUSED = "refused"
+    FAILED = "failed"
+
+
+class TriggerChangedError(Exception):
+    """The trigger fired elsewhere, was changed or deleted since it was read; nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewFiring:
+    """A firing to record.
+
+    Attributes:
+        key: The trigger fires at most once for it.
+        scheduled_at: The instant it was due; None if it was asked for.
+        reason: Why no run was started, for people.
+    """
+
+    key: str
+    outcome: FiringOutcome
+    scheduled_at: datetime | None = None
+    reason: str | None = None
+    run_id: str | None = None
+
+
+class NextDue(NamedTuple):
+    """The triggers that are due, the earliest first.
+
+    Attributes:
+        now: The store's clock.
+        next_at: When the first trigger is due, perhaps in the past; None without any.
+    """
+
+    ids: list[str]
+    now: datetime
+    next_at: datetime | None
+
+
+# Reads one entry of `ix_trigger_due`.
+_NEXT = Sql("SELECT min(next_at) AS next_at FROM trigger WHERE enabled")
+_DUE = Sql("SELECT id FROM trigger WHERE enabled AND next_at <= :now ORDER BY next_at, id LIMIT :limit")
+_ADVANCE = Sql(
+    """UPDATE trigger SET next_at = :next_at, last_at = coalesce(:last_at, last_at)
+    WHERE id = :id AND revision = :revision AND next_at = :seen"""
+)
+_TOUCH = Sql("UPDATE trigger SET last_at = :now WHERE id = :id AND revision = :revision")
+_INSERT = Sql(
+    """INSERT INTO firing (id, trigger_id, key, scheduled_at, outcome, reason, run_id, created_at)
+    VALUES (:id, :trigger_id, :key, :scheduled_at, :outcome, :reason, :run_id, :now)
+    ON CONFLICT DO NOTHING"""
+)
+_ACTIVE = Sql(
+    """SELECT run.id FROM firing JOIN run ON run.id = firing.run_id
+    WHERE firing.trigger_id = :id AND run.ended_at IS NULL ORDER BY run.id"""
+)
+
+
+async def next_due(store: Store, *, limit: int) -> NextDue:
+    """Find what is due by the store's clock, and when the first trigger is."""
+
+    def unit(conn: Connection) -> NextDue:
+        now = conn.now()
+        (row,) = conn.all(_NEXT)
+        next_at = instant(row.next_at)
+        if next_at is None or next_at > now:
+            return NextDue([], now, next_at)
+        return NextDue([found.id for found in conn.all(_DUE, {"now": now, "limit": limit})], now, next_at)
+
+    return await store.snapshot(unit)
+
+
+async def active_runs(store: Store, trigger_id: str) -> list[str]:
+    """List the ids of the runs a trigger started that have not ended, the oldest first."""
+    return [row.id for row in await store.rows(_ACTIVE, {"id": trigger_id})]
+
+
+def record_due(
+    conn: Connection,
+    trigger_id: str,
+    firings: Sequence[NewFiring],
+    *,
+    revision: int,
+    seen: datetime,
+    next_at: datetime | None,
+) -> None:
+    """Record firings of a schedule and set when it fires next.
+
+    Args:
+        conn: The transaction, which also starts the run of a firing.
+        trigger_id: The trigger.
+        firings: What to record.
+        revision: The trigger's, when the firings were decided.
+        seen: Its `next_at` then.
+        next_at: The instant after these firings; None if there is none.
+
+    Raises:
+        TriggerChangedError: another server was first, or the trigger was changed; the transaction must end.
+    """
+    last_at = next((one.scheduled_at for one in firings if one.outcome is FiringOutcome.FIRED), None)
+    moved = {"id": trigger_id, "revision": revision, "seen": seen, "next_at": next_at, "last_at": last_at}
+    if conn.run(_ADVANCE, moved) == 0:
+        raise TriggerChangedError(trigger_id)
+    for firing in firings:
+        # After a clock was set back an edit may compute an instant that has fired already.
+        if _insert(conn, trigger_id, firing) == 0 and firing.run_id is not None:
+            raise TriggerChangedError(trigger_id)
+
+
+def record_asked(conn: Connection, trigger_id: str, firing: NewFiring, *, revision: int) -> None:
+    """Record a firing that somebody asked for; the schedule goes on as before.
+
+    Raises:
+        TriggerChangedError: the trigger was changed or deleted.
+    """
+    if conn.run(_TOUCH, {"id": trigger_id, "revision": revision, "now": conn.now()}) == 0:
+        raise TriggerChangedError(trigger_id)
+    _insert(conn, trigger_id, firing)
+
+
+def _insert(conn: Connection, trigger_id: str, firing: NewFiring) -> int:
+    return conn.run(
+        _INSERT,
+        {
+            "id": new_id("fire"),
+            "trigger_id": trigger_id,
+            "key": firing.key,
+            "scheduled_at": firing.scheduled_at,
+            "outcome": firing.outcome.value,
+            "reason": firing.reason,
+            "run_id": firing.run_id,
+            "now": conn.now(),
+        },
+    )

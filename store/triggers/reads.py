@@ -1,0 +1,109 @@
+"""Reads of triggers and their firings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import sqlalchemy as sa
+
+from store.database.lookups import Lookup
+from store.database.paging import capped_count, fetch_page
+from store.models.declaring import columns_of
+from store.models.triggers import FIRING, TRIGGER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from store.database.engine import Store
+    from store.database.paging import PageWindow
+
+
+class TriggerRecord(NamedTuple):
+    """A trigger; `store.models.triggers` describes the fields."""
+
+    id: str
+    name: str
+    kind: str
+    pipeline_id: str
+    version: int | None
+    owner_id: str
+    scopes: str
+    inputs: str
+    settings: str
+    enabled: bool
+    attention: str | None
+    revision: int
+    next_at: datetime | None
+    last_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class FiringRecord(NamedTuple):
+    """A firing; `store.models.triggers` describes the fields."""
+
+    id: str
+    trigger_id: str
+    scheduled_at: datetime | None
+    outcome: str
+    reason: str | None
+    run_id: str | None
+    created_at: datetime
+
+
+class TriggerFilter(NamedTuple):
+    """Filter of triggers; fields are joined by and.
+
+    Attributes:
+        visible_to: Only triggers of this caller; None for all.
+        needs_attention: Whether Packline paused it.
+    """
+
+    visible_to: str | None = None
+    pipeline_id: str | None = None
+    needs_attention: bool | None = None
+
+
+_BY_ID = Lookup(TRIGGER, TriggerRecord, "trigger.id")
+_TRIGGERS = columns_of(TRIGGER, TriggerRecord)
+_FIRINGS = columns_of(FIRING, FiringRecord)
+
+
+async def find_triggers(store: Store, ids: Sequence[str]) -> dict[str, TriggerRecord]:
+    """Find triggers by id; those that do not exist are left out."""
+    return {found.id: found for found in await _BY_ID.read(store, ids)}
+
+
+async def list_triggers(store: Store, wanted: TriggerFilter, window: PageWindow) -> list[TriggerRecord]:
+    """List triggers, newest first; the sort key is `(id,)`."""
+    statement = sa.select(*_TRIGGERS).where(*_conditions(wanted))
+    return [TriggerRecord(**row) for row in await fetch_page(store, statement, [(TRIGGER.c.id, True)], window)]
+
+
+async def count_triggers(store: Store, wanted: TriggerFilter) -> int:
+    """Count matching triggers, up to `COUNT_CAP`."""
+    return await capped_count(store, sa.select(TRIGGER.c.id).where(*_conditions(wanted)))
+
+
+async def list_firings(store: Store, trigger_id: str, window: PageWindow) -> list[FiringRecord]:
+    """List the firings of a trigger, newest first; the sort key is `(id,)`."""
+    statement = sa.select(*_FIRINGS).where(FIRING.c.trigger_id == trigger_id)
+    return [FiringRecord(**row) for row in await fetch_page(store, statement, [(FIRING.c.id, True)], window)]
+
+
+async def count_firings(store: Store, trigger_id: str) -> int:
+    """Count the firings of a trigger, up to `COUNT_CAP`."""
+    return await capped_count(store, sa.select(FIRING.c.id).where(FIRING.c.trigger_id == trigger_id))
+
+
+def _conditions(wanted: TriggerFilter) -> list[Any]:
+    conditions: list[Any] = []
+    if wanted.visible_to is not None:
+        conditions.append(TRIGGER.c.owner_id == wanted.visible_to)
+    if wanted.pipeline_id is not None:
+        conditions.append(TRIGGER.c.pipeline_id == wanted.pipeline_id)
+    if wanted.needs_attention is not None:
+        attention = TRIGGER.c.attention
+        conditions.append(attention.is_not(None) if wanted.needs_attention else attention.is_(None))
+    return conditions

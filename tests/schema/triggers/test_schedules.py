@@ -1,0 +1,207 @@
+"""Schedules over GraphQL: created, fired, paused, caught up with."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from tests.support.clocks import Clock, steered_clock
+from tests.support.front_door import refusals, save, step
+from tests.support.packs import Workbench
+from tests.support.product import Product, product
+from tests.support.waiting import eventually
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+_TRIGGER = "id name enabled attention nextAt lastAt version owner { id } pipeline { key }"
+_FIRINGS = """query ($id: ID!) { trigger(id: $id) { enabled attention nextAt firings(first: 100) { totalCount nodes {
+    outcome reason scheduledAt run { id cause state caller { id } inputs } } } } }"""
+
+
+class Scene(NamedTuple):
+    """A product whose store goes by a clock of the test's."""
+
+    it: Product
+    clock: Clock
+    bench: Workbench
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+async def scene(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Scene]:
+    bench = Workbench()
+    with steered_clock(request.param) as clock:
+        async with AsyncExitStack() as stack:
+            it = await stack.enter_async_context(product(tmp_path, bench.packs, database_url=clock.database_url))
+            await save(it, "echo", step("only", "test.echo", text="${{ inputs.at }}"))
+            await save(it, "slow", step("only", "test.slow"))
+            yield Scene(it, clock, bench)
+
+
+async def create(
+    it: Product, pipeline: str = "echo", *, token: str | None = None, inputs: Any = None, **schedule: Any
+) -> dict[str, Any]:
+    if inputs is None:
+        inputs = {"at": "${{ trigger.scheduled_at }}"} if pipeline == "echo" else {}
+    return await it.mutate(
+        f"""mutation ($pipeline: ID!, $schedule: ScheduleInput!, $inputs: JSON) {{
+            createTrigger(pipeline: $pipeline, name: "Nightly", schedule: $schedule, inputs: $inputs) {{
+            __typename ... on TriggerSuccess {{ trigger {{ {_TRIGGER} }} }} {refusals("createTrigger")} }} }}""",
+        {"pipeline": pipeline, "schedule": schedule, "inputs": inputs},
+        token=token,
+    )
+
+
+async def act(it: Product, field: str, trigger_id: str, *, token: str | None = None) -> dict[str, Any]:
+    success = {
+        "deleteTrigger": "... on DeleteSuccess { deletedId }",
+        "fireTrigger": "... on FireTriggerSuccess { run { id cause } }",
+    }.get(field, f"... on TriggerSuccess {{ trigger {{ {_TRIGGER} }} }}")
+    return await it.mutate(
+        f"mutation ($id: ID!) {{ {field}(id: $id) {{ __typename {success} {refusals(field)} }} }}",
+        {"id": trigger_id},
+        token=token,
+    )
+
+
+async def firings(it: Product, trigger_id: str, count: int) -> list[dict[str, Any]]:
+    """The firings once there are so many, the oldest first."""
+
+    async def found() -> list[dict[str, Any]]:
+        listed = (await it.query(_FIRINGS, {"id": trigger_id}))["trigger"]["firings"]["nodes"]
+        return sorted(listed, key=lambda one: one["scheduledAt"] or "") if len(listed) >= count else []
+
+    return await eventually(found)
+
+
+async def test_a_schedule_starts_runs_as_its_owner(scene: Scene) -> None:
+    token = await scene.it.token_for("ada", "READ", "RUN", "WRITE")
+    made = await create(scene.it, token=token, intervalSeconds=1)
+    trigger = made["trigger"]
+    assert trigger["enabled"]
+    one, two, *_ = await firings(scene.it, trigger["id"], 2)
+    apart = datetime.fromisoformat(two["scheduledAt"]) - datetime.fromisoformat(one["scheduledAt"])
+    assert apart == timedelta(seconds=1)
+    assert one["outcome"] == "FIRED"
+    assert one["run"]["cause"] == "SCHEDULE"
+    assert one["run"]["caller"] == trigger["owner"]
+    given = datetime.fromisoformat(one["run"]["inputs"]["at"])
+    assert given == datetime.fromisoformat(one["scheduledAt"])
+
+
+async def test_a_paused_schedule_does_not_fire_for_what_passed(scene: Scene) -> None:
+    trigger = (await create(scene.it, cron="@hourly"))["trigger"]
+    paused = (await act(scene.it, "pauseTrigger", trigger["id"]))["trigger"]
+    assert (paused["enabled"], paused["nextAt"], paused["attention"]) == (False, None, None)
+    resumed = (await act(scene.it, "resumeTrigger", trigger["id"]))["trigger"]
+    assert (resumed["enabled"], resumed["nextAt"]) == (True, trigger["nextAt"])
+
+
+async def test_what_a_downtime_left_is_caught_up_with_and_recorded(scene: Scene) -> None:
+    trigger = (await create(scene.it, cron="@hourly"))["trigger"]
+    scene.clock.set(hours=5)
+    # The scheduler waits for the next firing by the old clock; a change of any trigger wakes it.
+    await create(scene.it, cron="@yearly")
+    found = await firings(scene.it, trigger["id"], 5)
+    assert [one["outcome"] for one in found] == ["MISSED"] * 4 + ["FIRED"]
+
+
+async def test_a_run_that_has_not_ended_lets_the_next_instant_be_skipped(scene: Scene) -> None:
+    trigger = (await create(scene.it, "slow", intervalSeconds=1))["trigger"]
+    one, two, *_ = await firings(scene.it, trigger["id"], 2)
+    assert (one["outcome"], two["outcome"], two["run"]) == ("FIRED", "SKIPPED", None)
+    assert one["run"]["id"] in two["reason"]
+    scene.bench.release.set()
+
+
+async def test_cancel_previous_cancels_the_run_that_has_not_ended(scene: Scene) -> None:
+    trigger = (await create(scene.it, "slow", intervalSeconds=1, overlap="CANCEL_PREVIOUS"))["trigger"]
+    one, two, *_ = await firings(scene.it, trigger["id"], 2)
+    assert (one["outcome"], two["outcome"]) == ("FIRED", "FIRED")
+    assert one["run"]["state"] in ("CANCELLING", "CANCELLED")
+    scene.bench.release.set()
+
+
+async def test_queue_lets_one_run_wait_for_the_last_one(scene: Scene) -> None:
+    trigger = (await create(scene.it, "slow", intervalSeconds=1, overlap="QUEUE"))["trigger"]
+    found = await firings(scene.it, trigger["id"], 3)
+    assert [one["outcome"] for one in found[:3]] == ["FIRED", "FIRED", "SKIPPED"]
+    assert [one["run"]["state"] for one in found[:2]] == ["RUNNING", "QUEUED"]
+    scene.bench.release.set()
+
+
+async def test_a_trigger_of_a_deleted_pipeline_is_paused_and_listed(scene: Scene) -> None:
+    trigger = (await create(scene.it, intervalSeconds=1))["trigger"]
+    await scene.it.mutate(
+        'mutation { deletePipeline(pipeline: "echo", confirmKey: "echo") { __typename ... on Problem { message } } }'
+    )
+
+    async def needing_attention() -> Any:
+        found = await scene.it.query("{ triggers(needsAttention: true) { nodes { id attention enabled } } }")
+        return found["triggers"]["nodes"]
+
+    listed = await eventually(needing_attention)
+    assert listed == [{"id": trigger["id"], "attention": "The pipeline echo is deleted.", "enabled": False}]
+
+
+async def test_a_trigger_whose_owner_lost_run_is_paused(scene: Scene) -> None:
+    token = await scene.it.token_for("eve", "READ", "RUN", "WRITE")
+    trigger = (await create(scene.it, token=token, intervalSeconds=1))["trigger"]
+    await firings(scene.it, trigger["id"], 1)
+    tokens = await scene.it.query(
+        "query ($id: ID!) { node(id: $id) { ... on Caller { tokens { nodes { id } } } } }",
+        {"id": trigger["owner"]["id"]},
+    )
+    (held,) = tokens["node"]["tokens"]["nodes"]
+    await scene.it.mutate("mutation ($id: ID!) { revokeToken(id: $id) { __typename } }", {"id": held["id"]})
+
+    async def attention() -> Any:
+        return (await scene.it.query(_FIRINGS, {"id": trigger["id"]}))["trigger"]["attention"]
+
+    reason = await eventually(attention)
+    assert "no longer has a token with the `run` scope" in reason
+
+
+async def test_a_trigger_can_be_fired_at_once_and_deleted(scene: Scene) -> None:
+    trigger = (await create(scene.it, cron="@yearly"))["trigger"]
+    fired = await act(scene.it, "fireTrigger", trigger["id"])
+    (one,) = await firings(scene.it, trigger["id"], 1)
+    assert (one["outcome"], one["scheduledAt"], one["run"]["id"]) == ("FIRED", None, fired["run"]["id"])
+    assert (await act(scene.it, "deleteTrigger", trigger["id"]))["deletedId"] == trigger["id"]
+    gone = await act(scene.it, "deleteTrigger", trigger["id"])
+    assert gone["code"] == "NOT_FOUND"
+
+
+async def test_others_neither_see_nor_change_a_trigger(scene: Scene) -> None:
+    trigger = (await create(scene.it, cron="@yearly"))["trigger"]
+    other = await scene.it.token_for("mallory", "READ", "RUN", "WRITE")
+    assert (await scene.it.query(_FIRINGS, {"id": trigger["id"]}, token=other))["trigger"] is None
+    assert (await scene.it.query("{ triggers { totalCount } }", token=other))["triggers"]["totalCount"] == 0
+    for field in ("pauseTrigger", "resumeTrigger", "fireTrigger", "deleteTrigger"):
+        assert (await act(scene.it, field, trigger["id"], token=other))["code"] == "NOT_FOUND"
+
+
+async def test_on_anothers_pipeline_the_version_is_pinned(scene: Scene) -> None:
+    token = await scene.it.token_for("bob", "READ", "RUN", "WRITE")
+    assert (await create(scene.it, token=token, cron="@yearly"))["trigger"]["version"] == 1
+    assert (await create(scene.it, cron="@yearly"))["trigger"]["version"] is None
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"cron": "0 0 30 2 *"}, "0 0 30 2 *"),
+        ({"cron": "@daily", "timeZone": "Mars/Olympus"}, "Mars/Olympus"),
+        ({"cron": "@daily", "inputs": {"art": "x"}}, "art"),
+        ({"cron": "@daily", "inputs": {"at": "${{ inputs.at }}"}}, "begins with `trigger`"),
+        ({"cron": "@daily", "inputs": {"at": "${{ trigger.scheduled }}"}}, "scheduled"),
+    ],
+)
+async def test_a_trigger_that_cannot_work_is_refused(scene: Scene, given: dict[str, Any], says: str) -> None:
+    refused = await create(scene.it, **given)
+    assert refused["code"] == "INVALID"
+    assert says in refused["message"]

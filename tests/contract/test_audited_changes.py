@@ -144,6 +144,12 @@ async def _deletion(place: Place) -> dict[str, Any]:
     return {"pipeline": key, "confirmKey": key}
 
 
+async def _trigger(place: Place, **given: Any) -> str:
+    schedule = {"cron": "@yearly"}
+    made = await place.call("create_trigger", pipeline=await place.pipeline(), name="x", schedule=schedule, **given)
+    return str(made["trigger"]["id"])
+
+
 async def _gap(place: Place) -> str:
     return str((await place.call("save_gap_proposal", userIntent="Sing.", gap=GAP))["proposal"]["id"])
 
@@ -200,6 +206,12 @@ COMMANDS: dict[str, Callable[[Place], Awaitable[dict[str, Any]]]] = {
     "drain_worker": lambda place: _of(name=place.it.services.engine.worker.name, draining=False),
     "save_gap_proposal": lambda _: _of(userIntent="Sing.", gap=GAP),
     "delete_gap_proposal": lambda place: _of(id=_gap(place)),
+    "create_trigger": lambda place: _of(pipeline=place.pipeline(), name="x", schedule={"cron": "@yearly"}),
+    "update_trigger": lambda place: _of(id=_trigger(place), name="y"),
+    "pause_trigger": lambda place: _of(id=_trigger(place)),
+    "resume_trigger": lambda place: _of(id=_trigger(place, enabled=False)),
+    "fire_trigger": lambda place: _of(id=_trigger(place)),
+    "delete_trigger": lambda place: _of(id=_trigger(place)),
     "create_token": lambda place: _of(name="new", subject=place.name(), scopes=["READ"]),
     "revoke_token": lambda place: _of(id=_token(place)),
     "accept_mcp_tool_change": lambda place: _of(pack="mcp.tools.echo", digest=place.changed_tool()),

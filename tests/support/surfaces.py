@@ -50,6 +50,8 @@ _DEFAULTS = """learningPaused locked unreadable caller { subject }
 _SAVED = f"newVersion warnings {{ {_ISSUES} }} pipeline {{ {PIPELINE_FIELDS} }}"
 _STARTED = f"coalesced replayed warnings {{ {_ISSUES} }} run {{ {RUN_FIELDS} }}"
 _WARNING = """missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful }"""
+_TRIGGER = """id name version enabled attention nextAt inputs schedule { cron overlap }
+    firings { totalCount nodes { outcome run { id } } }"""
 _GAP = f"id userIntent issueText issueInput createdAt createdBy {{ subject }} gap {{ {_WARNING} }}"
 _ROUTE = f"""recommendation {{ kind id suggestedInputs missingInputs
     missingRequirements {{ kind name message }} why confidence inputSources {{ name source }} }}
@@ -86,6 +88,15 @@ ANSWERS = {
     "gap_proposals": f"nodes {{ {_GAP} }} {_PAGE}",
     "save_gap_proposal": f"proposal {{ {_GAP} }}",
     "delete_gap_proposal": "deletedId",
+    # triggers
+    "trigger": _TRIGGER,
+    "triggers": f"nodes {{ {_TRIGGER} }} {_PAGE}",
+    "create_trigger": f"trigger {{ {_TRIGGER} }}",
+    "update_trigger": f"trigger {{ {_TRIGGER} }}",
+    "pause_trigger": f"trigger {{ {_TRIGGER} }}",
+    "resume_trigger": f"trigger {{ {_TRIGGER} }}",
+    "fire_trigger": "run { id cause }",
+    "delete_trigger": "deletedId",
     # runs
     "run_pipeline": _STARTED,
     "run_pack": _STARTED,

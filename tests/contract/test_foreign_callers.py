@@ -157,6 +157,12 @@ async def furnished(it: Product, bench: Workbench) -> Place:
     await it.mutate(
         'mutation { setDefault(target: "test.style", field: AUTHOR, value: "hushpinned") { __typename } }', token=anna
     )
+    triggered = await it.mutate(
+        """mutation { createTrigger(pipeline: "good", name: "Yearly", schedule: {cron: "@yearly"},
+            inputs: {note: "hushinput"}) { __typename ... on Problem { message } } }""",
+        token=anna,
+    )
+    assert triggered["__typename"] == "TriggerSuccess", triggered
     uploaded = await it.client(anna).http.post(
         it.url("/artifacts"),
         params={"name": "hushupload.txt"},
@@ -226,6 +232,8 @@ def roots_of(anna: str, run: str, artifact: str, *, manage: bool = False) -> dic
         "artifacts": [{}, {"filter": {"text": "hushfile"}}],
         "artifactText": [{"id": artifact}],
         "node": [],
+        "trigger": [],
+        "triggers": [{}],
         "nodes": [{"ids": [run, artifact]}],
         "pipelines": [{}],
         "pipeline": [{"id": "hand"}],
@@ -303,6 +311,7 @@ COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
     "revokeToken": ("tok", {"id": None}),
     "deleteCredential": ("cred", {"id": None}),
     "testCredential": ("cred", {"id": None}),
+    **{f"{verb}Trigger": ("trig", {"id": None}) for verb in ("update", "pause", "resume", "fire", "delete")},
 }
 #: Commands that name nothing of a caller's: pipelines and gaps are everybody's to see, the rest is the server's.
 NAMELESS = {
@@ -316,6 +325,7 @@ NAMELESS = {
         "deleteGapProposal",
     ),
     *("createPipeline", "updatePipeline", "clonePipeline", "deletePipeline", "applyPipelines"),
+    "createTrigger",
 }
 
 

@@ -41,6 +41,7 @@ TYPES: Final = {
     "aud": "AuditEntry",
     "gap": "GapProposal",
     "mem": "MemoryEntry",
+    "trig": "Trigger",
 }
 #: Objects asked for in one request: three runs cost nearly as much as one may.
 _AT_ONCE: Final = 3

@@ -19,7 +19,7 @@ import structlog
 from app.auth.throttle import Throttle
 from resolvers.context import Caller
 from store.access.audit import append_audit
-from store.access.callers import ensure_caller, find_without_login
+from store.access.callers import ADMIN_SUBJECT, ensure_caller, find_without_login
 from store.access.tokens import (
     TOUCH_EVERY,
     TokenKind,
@@ -51,8 +51,6 @@ log = structlog.get_logger(__name__)
 #: How often the tokens of open streams are checked; below 5 (guarantee V4).
 WATCH_SECONDS = 2.0
 _BEARER = "bearer "
-#: The caller behind the first login, the bootstrap token and this machine's command line.
-ADMIN_SUBJECT = "admin"
 #: Name of the token of this machine's command line.
 CLI_TOKEN_NAME = "Command line on this machine"
 

@@ -99,6 +99,8 @@ def queue_message(place: Ahead | None) -> str:
         return "starts are paused by an operator"
     if place is not None and place.is_held_back and place.of_caller == 0:
         return "waits for another run of its pipeline"
+    if place is not None and place.is_after_run:
+        return "waits for the end of the last run of its trigger"
     if place is None or place.of_all == 0:
         return "starts next"
     if place.of_caller == 0:

@@ -5,24 +5,24 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, assert_never
 
 import orjson
 import structlog
 
 from resolvers.context import Caller, Context
 from resolvers.not_found import no_pipeline
-from resolvers.problems import Invalid, Limited, Problem
+from resolvers.problems import Invalid, Problem
 from resolvers.runs.starts import prepare_run, queue_full
 from runner.issues import error
-from runner.json_values import digest
 from runner.templates.plan import TemplateError
 from runner.templates.references import TRIGGER
 from runner.templates.templating import compile_template
 from runner.triggers.planning import plan_due
 from runner.triggers.schedules import Overlap, Schedule
 from store.access.audit import append_audit
-from store.access.callers import find_callers
+from store.access.callers import ADMIN_SUBJECT, find_callers
 from store.access.tokens import lost_scope
 from store.database.errors import StoreError
 from store.database.ids import new_id
@@ -32,6 +32,7 @@ from store.runs.unit_types import QueueFullError, WrongStateError
 from store.states import RunCause, Scope
 from store.triggers.commands import pause_trigger
 from store.triggers.firings import (
+    FiredBeforeError,
     FiringOutcome,
     NewFiring,
     TriggerChangedError,
@@ -42,14 +43,14 @@ from store.triggers.firings import (
 from store.triggers.reads import find_triggers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from resolvers.context import Services
     from resolvers.runs.starts import PreparedRun
     from runner.failures import JSONValue
     from store.database.dialects import Connection
-    from store.runs.unit_types import Submitted
+    from store.runs.unit_types import NewRun
     from store.triggers.reads import TriggerRecord
 
 log = structlog.get_logger(__name__)
@@ -58,15 +59,33 @@ log = structlog.get_logger(__name__)
 _AT_ONCE = 32
 _CAUSES = {"schedule": RunCause.SCHEDULE}
 _CANCELLED = "The next run of its trigger begins."
+_MISSED = "No server was running, or it was too busy."
+_BUG = "Packline could not start the run because of a bug; the server's log describes it."
+_NOT_COMPUTED = "Packline could not compute the instants of the schedule; the server's log says why."
 
 
 @dataclass(frozen=True, slots=True)
 class _Instant:
-    """An instant of a schedule that is due, and the one after it."""
+    """An instant of a schedule that is due.
+
+    Attributes:
+        seen: The trigger's `next_at` before it.
+        following: The instant after it.
+        caught_up: Whether a run starts for it even if the last one has not ended.
+    """
 
     at: datetime
     seen: datetime
     following: datetime | None
+    caught_up: bool
+
+
+class _OverlapError(Exception):
+    """The trigger's overlap rule starts no run, because this one has not ended."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(run_id)
+        self.run_id = run_id
 
 
 async def fire_due(services: Services, ids: Sequence[str], now: datetime) -> int:
@@ -86,61 +105,121 @@ async def fire_due(services: Services, ids: Sequence[str], now: datetime) -> int
             except StoreError as refused:
                 log.warning("a trigger could not be fired and will be retried", trigger=trigger.id, error=str(refused))
                 return False
-            except Exception:
-                log.exception("a trigger could not be fired because of a bug", trigger=trigger.id)
-                return False
             return True
 
     return sum(await asyncio.gather(*(fire(trigger) for trigger in found.values())))
 
 
 async def _fire_schedule(services: Services, trigger: TriggerRecord, now: datetime) -> None:
-    if not trigger.enabled or trigger.next_at is None or trigger.next_at > now:
-        return
-    schedule = Schedule.read(orjson.loads(trigger.settings))
-    due = plan_due(schedule, trigger.next_at, now)
+    """Deal with the instants of a schedule that are due.
+
+    Raises:
+        TriggerChangedError: Another server was first, or the trigger was changed or paused.
+        StoreError: What was not dealt with stays due.
+    """
     seen = trigger.next_at
+    if not trigger.enabled or seen is None or seen > now:
+        return
+    try:
+        schedule = Schedule.read(orjson.loads(trigger.settings))
+        due = plan_due(schedule, seen, now)
+        following = [schedule.next_after(at) for at in due.fire]
+        rest = due.fire[0] if due.fire else schedule.next_after(now)
+    except Exception as bug:  # such as a time zone that this server's data does not have
+        log.exception("the instants of a schedule could not be computed", trigger=trigger.id)
+        await _pause(services, trigger, seen, _firing(seen, FiringOutcome.FAILED, _NOT_COMPUTED))
+        raise TriggerChangedError(trigger.id) from bug
     if due.missed or not due.fire:
-        seen = await _record_missed(services, trigger, schedule, due.missed, due.fire, due.also_missed_from, now)
-    for at in due.fire:
-        following = schedule.next_after(at)
-        await _fire_instant(services, trigger, schedule, _Instant(at, seen, following))
-        if following is None:
-            return
-        seen = following
+        missed = _missed(due.missed, due.also_missed_from)
+        await services.store.write(record_due, trigger.id, missed, revision=trigger.revision, seen=seen, next_at=rest)
+        seen = rest
+    for number, at in enumerate(due.fire):
+        assert seen is not None, "only the last instant has none after it"
+        instant = _Instant(at, seen, following[number], number < due.caught_up)
+        await _fire_instant(services, trigger, schedule.overlap, instant)
+        seen = instant.following
 
 
-async def _record_missed(
-    services: Services,
-    trigger: TriggerRecord,
-    schedule: Schedule,
-    missed: Sequence[datetime],
-    fire: Sequence[datetime],
-    also_from: datetime | None,
-    now: datetime,
-) -> datetime:
-    """Record missed instants; return the trigger's new `next_at`."""
-    assert trigger.next_at is not None, "it is due"
-    reason = "No server was running, or it was too busy."
-    firings = [_firing(at, FiringOutcome.MISSED, reason) for at in missed]
+def _missed(instants: Sequence[datetime], also_from: datetime | None) -> list[NewFiring]:
+    """Make the firings of missed instants; those before, from `also_from` on, share one."""
+    firings = [_firing(at, FiringOutcome.MISSED, _MISSED) for at in instants]
     if also_from is not None:
-        until = f"{missed[0]:%Y-%m-%d %H:%M:%S} UTC"
-        firings.insert(0, _firing(also_from, FiringOutcome.MISSED, f"{reason} So were all others until {until}."))
-    next_at = fire[0] if fire else schedule.next_after(now)
-
-    def unit(conn: Connection) -> None:
-        record_due(conn, trigger.id, firings, revision=trigger.revision, seen=trigger.next_at, next_at=next_at)  # type: ignore[arg-type] # asserted above
-
-    await services.store.write(unit)
-    return next_at or now
+        until = f"{instants[0]:%Y-%m-%d %H:%M:%S} UTC"
+        firings.insert(0, _firing(also_from, FiringOutcome.MISSED, f"{_MISSED} So were all others until {until}."))
+    return firings
 
 
-async def _fire_instant(services: Services, trigger: TriggerRecord, schedule: Schedule, instant: _Instant) -> None:
+async def _fire_instant(services: Services, trigger: TriggerRecord, overlap: Overlap, instant: _Instant) -> None:
     """Start the run of an instant, or record why not."""
-    previous = await active_runs(services.store, trigger.id)
+    at = instant.at
+    firing: NewFiring | None
+    try:
+        context = await owner_context(services, trigger)
+        prepared = await prepare_firing(context, trigger, fired_at=at)
+        # An instant that overlap applies to leaves its trigger with at most one waiting run more, and 10,000 triggers
+        # of one owner may be due in the same minute: the limit of waiting runs would lose most of them. They wait for
+        # the owner's slots like all others. What is caught up with may be 100 runs a trigger, and is limited.
+        new = replace(prepared.new, limited=instant.caught_up)
+        await services.engine.submit(new, before=partial(_begin, trigger, overlap, instant))
+    except (StoreError, TriggerChangedError):
+        raise
+    except PausedError as paused:
+        await _pause(services, trigger, instant.seen, _firing(at, FiringOutcome.REFUSED, paused.reason))
+        raise TriggerChangedError(trigger.id) from paused
+    except FiredBeforeError:
+        firing = None
+    except _OverlapError as active:
+        firing = _firing(at, FiringOutcome.SKIPPED, f"Run {active.run_id} has not ended.")
+    except QueueFullError as full:
+        firing = _firing(
+            at, FiringOutcome.REFUSED, f"{full.waiting} of its owner's runs are queued, which is the limit."
+        )
+    except Problem as problem:
+        firing = _firing(at, FiringOutcome.FAILED, services.redactor.message(problem.message))
+    except Exception:
+        log.exception("a trigger could not be fired because of a bug", trigger=trigger.id)
+        firing = _firing(at, FiringOutcome.FAILED, _BUG)
+    else:
+        return
+    await services.store.write(_record, trigger, instant.seen, instant.following, firing)
 
-    def record(conn: Connection, firing: NewFiring) -> None:
-        record_due(conn, trigger.id, [firing], revision=trigger.revision, seen=instant.seen, next_at=instant.following)
+
+def _begin(
+    trigger: TriggerRecord, overlap: Overlap, instant: _Instant, conn: Connection, run_id: str, new: NewRun
+) -> NewRun:
+    """Record the firing and apply the overlap rule, in the transaction that then starts the run.
+
+    Locks the trigger first, so that two firings of it never miss each other's runs.
+    """
+    fired = replace(_firing(instant.at, FiringOutcome.FIRED), run_id=run_id)
+    _record(conn, trigger, instant.seen, instant.following, fired)
+    active = active_runs(conn, trigger.id)
+    if not active:
+        return new
+    if not instant.caught_up:
+        match overlap:
+            case Overlap.SKIP:
+                raise _OverlapError(active[0].id)
+            case Overlap.QUEUE:
+                if any(run.waits for run in active):
+                    raise _OverlapError(active[0].id)
+            case Overlap.CANCEL_PREVIOUS:
+                for run in active:
+                    with suppress(WrongStateError):
+                        request_cancel(conn, run.id, _CANCELLED)
+                return new
+            case _:
+                assert_never(overlap)
+    return replace(new, after_run_id=active[-1].id)
+
+
+def _record(
+    conn: Connection, trigger: TriggerRecord, seen: datetime, following: datetime | None, firing: NewFiring | None
+) -> None:
+    """Record a firing with its audit row, and set when the trigger fires next; without a firing only that."""
+    firings = [] if firing is None else [firing]
+    record_due(conn, trigger.id, firings, revision=trigger.revision, seen=seen, next_at=following)
+    if firing is not None:
         detail = {"outcome": firing.outcome.value, "run": firing.run_id, "reason": firing.reason}
         append_audit(
             conn,
@@ -151,39 +230,15 @@ async def _fire_instant(services: Services, trigger: TriggerRecord, schedule: Sc
             detail=orjson.dumps(detail).decode(),
         )
 
-    def refuse(outcome: FiringOutcome, reason: str) -> Callable[[Connection], None]:
-        return lambda conn: record(conn, _firing(instant.at, outcome, reason))
 
-    store = services.store
-    waiting = 2 if schedule.overlap is Overlap.QUEUE else 1
-    if schedule.overlap is not Overlap.CANCEL_PREVIOUS and len(previous) >= waiting:
-        await store.write(refuse(FiringOutcome.SKIPPED, f"Run {previous[0]} has not ended."))
-        return
-    try:
-        context = await owner_context(services, trigger)
-        prepared = await prepare_firing(context, trigger, fired_at=instant.at)
-        if schedule.overlap is Overlap.QUEUE and prepared.new.concurrency_key is None:
-            key = digest(f"trigger\n{trigger.id}")
-            prepared = replace(prepared, new=replace(prepared.new, concurrency_key=key, concurrency_limit=1))
-        cancelled = previous if schedule.overlap is Overlap.CANCEL_PREVIOUS else ()
-        await submit_firing(
-            context,
-            prepared,
-            cancelled,
-            lambda conn, run_id: record(conn, replace(_firing(instant.at, FiringOutcome.FIRED), run_id=run_id)),
-        )
-    except PausedError as paused:
-        attention = paused.reason
+async def _pause(services: Services, trigger: TriggerRecord, seen: datetime, firing: NewFiring) -> None:
+    """Record a firing and pause the trigger, for the same reason."""
 
-        def pause(conn: Connection) -> None:
-            record(conn, _firing(instant.at, FiringOutcome.REFUSED, attention))
-            pause_trigger(conn, trigger.id, revision=trigger.revision, attention=attention)
+    def unit(conn: Connection) -> None:
+        _record(conn, trigger, seen, None, firing)
+        pause_trigger(conn, trigger.id, revision=trigger.revision, attention=firing.reason)
 
-        await store.write(pause)
-        raise TriggerChangedError(trigger.id) from paused
-    except Problem as problem:
-        outcome = FiringOutcome.REFUSED if isinstance(problem, Limited) else FiringOutcome.FAILED
-        await store.write(refuse(outcome, services.redactor.message(problem.message)))
+    await services.store.write(unit)
 
 
 class PausedError(Exception):
@@ -201,7 +256,9 @@ async def owner_context(services: Services, trigger: TriggerRecord) -> Context:
         PausedError: The owner may no longer start runs.
     """
     owner = (await find_callers(services.store, [trigger.owner_id]))[trigger.owner_id]
-    if await lost_scope(services.store, owner.id, Scope.RUN, services.now()):
+    # The administrator keeps the machine, and perhaps the bootstrap token, when its tokens are revoked.
+    lost = owner.subject != ADMIN_SUBJECT and await lost_scope(services.store, owner.id, Scope.RUN, services.now())
+    if lost:
         raise PausedError(f"Its owner {owner.name} no longer has a token with the `run` scope.")
     scopes = frozenset(Scope(value) for value in orjson.loads(trigger.scopes))
     return Context(services, Caller(owner.id, owner.subject, owner.name, scopes), cause=_CAUSES[trigger.kind])
@@ -228,7 +285,7 @@ async def prepare_firing(context: Context, trigger: TriggerRecord, *, fired_at: 
     inputs = resolved_inputs(orjson.loads(trigger.inputs), values)
     prepared = await prepare_run(context, pipeline, ref=pipeline.id, inputs=inputs, version=trigger.version)
     # A firing never joins another run.
-    return replace(prepared, new=replace(prepared.new, flight=None))
+    return replace(prepared, new=replace(prepared.new, flight=None, trigger_id=trigger.id))
 
 
 def resolved_inputs(inputs: JSONValue, values: dict[str, JSONValue]) -> JSONValue:
@@ -247,32 +304,8 @@ def resolved_inputs(inputs: JSONValue, values: dict[str, JSONValue]) -> JSONValu
         raise Invalid([where.under_argument("inputs")]) from wrong
 
 
-async def submit_firing(
-    context: Context,
-    prepared: PreparedRun,
-    cancelled: Sequence[str],
-    record: Callable[[Connection, str], None],
-) -> str:
-    """Start a firing's run, after cancelling earlier ones, and record the firing, in one transaction.
-
-    Raises:
-        Limited: The owner has too many queued runs.
-    """
-
-    def along(conn: Connection, submitted: Submitted) -> None:
-        record(conn, submitted.run_id)
-        for run_id in cancelled:
-            with suppress(WrongStateError):
-                request_cancel(conn, run_id, _CANCELLED)
-
-    try:
-        return (await context.services.engine.submit(prepared.new, along)).run_id
-    except QueueFullError as full:
-        raise queue_full(full) from full
-
-
 async def fire_now(context: Context, trigger: TriggerRecord) -> str:
-    """Start a run of a trigger at once, as its owner; return the run's id.
+    """Start a run of a trigger at once, as its owner, whether or not the last one has ended; return the run's id.
 
     Raises:
         PausedError: The pipeline is deleted, or the owner may no longer start runs.
@@ -282,12 +315,16 @@ async def fire_now(context: Context, trigger: TriggerRecord) -> str:
     owner = await owner_context(context.services, trigger)
     prepared = await prepare_firing(owner, trigger, fired_at=context.services.now())
 
-    def record(conn: Connection, run_id: str) -> None:
+    def begin(conn: Connection, run_id: str, new: NewRun) -> NewRun:
         firing = NewFiring(f"asked:{new_id('fire')}", FiringOutcome.FIRED, run_id=run_id)
         record_asked(conn, trigger.id, firing, revision=trigger.revision)
         context.record(conn, run=run_id)
+        return new
 
-    return await submit_firing(owner, prepared, (), record)
+    try:
+        return (await context.services.engine.submit(prepared.new, before=begin)).run_id
+    except QueueFullError as full:
+        raise queue_full(full) from full
 
 
 def _firing(at: datetime, outcome: FiringOutcome, reason: str | None = None) -> NewFiring:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import orjson
@@ -15,6 +16,8 @@ from resolvers.triggers.firing import PausedError, fire_now, owner_context, prep
 from runner.issues import argument_error, lacking_scope
 from runner.json_values import canonical_json, forbidden_text
 from runner.triggers.schedules import Schedule, check_schedule, next_instants
+from store.pipelines.reads import find_pipelines
+from store.secrets.credentials import KEEP, Keep
 from store.states import Scope
 from store.triggers.commands import TriggerText, create_trigger, delete_trigger, pause_trigger, update_trigger
 from store.triggers.firings import TriggerChangedError
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from store.database.dialects import Connection
     from store.database.paging import PageWindow
+    from store.pipelines.reads import PipelineRecord
 
 #: Scopes that a trigger's runs may have.
 _SCOPES = (Scope.READ, Scope.OBSERVE, Scope.RUN)
@@ -45,9 +49,14 @@ _SCHEDULE = "schedule"
 
 @dataclass(frozen=True, slots=True)
 class TriggerChange:
-    """What to change of a trigger; None leaves a field as it is."""
+    """What to change of a trigger; None leaves a field as it is.
+
+    Attributes:
+        version: Number of the version to pin; None for the current one, or to pin that of another caller's pipeline.
+    """
 
     name: str | None = None
+    version: int | Keep | None = KEEP
     schedule: Schedule | None = None
     inputs: JSONValue = None
 
@@ -97,7 +106,8 @@ def schedule_of(trigger: TriggerRecord) -> Schedule:
 
 def next_firings(context: Context, trigger: TriggerRecord, count: int) -> list[datetime]:
     """List the next instants of a schedule, whether or not it is paused."""
-    return next_instants(schedule_of(trigger), context.services.now(), count)
+    moment = context.services.now() if trigger.next_at is None else trigger.next_at - timedelta.resolution
+    return next_instants(schedule_of(trigger), moment, count)
 
 
 @operation("create_trigger", scope=Scope.WRITE, kind="command", target="pipeline")
@@ -119,21 +129,18 @@ async def create(
     if not context.caller.may(Scope.RUN):
         raise Forbidden(lacking_scope("A trigger that starts runs", "`run`"), requires=Scope.RUN)
     found = await get_pipeline(context, pipeline)
-    if version is None and found.owner_id not in (None, context.caller.id):
-        # Otherwise the pipeline's owner would decide what runs as the trigger's owner.
-        version = found.current_number
     scopes: list[JSONValue] = [scope.value for scope in _SCOPES if context.caller.may(scope)]
-    now = context.services.now()
+    now = await _store_now(context)
     draft = TriggerRecord(
         id="trig_new",
         name=name,
         kind=_SCHEDULE,
         pipeline_id=found.id,
-        version=version,
+        version=version if version is not None else _version(found, context.caller.id),
         owner_id=context.caller.id,
         scopes=canonical_json(scopes),
         inputs=canonical_json(inputs),
-        settings=canonical_json(schedule.to_json()),
+        settings=_settings(schedule, now),
         enabled=enabled,
         attention=None,
         revision=1,
@@ -142,10 +149,12 @@ async def create(
         created_at=now,
         updated_at=now,
     )
-    text = await _checked(context, draft)
+    text = await _checked(context, draft, now)
 
     def unit(conn: Connection) -> str:
-        return create_trigger(conn, text, kind=_SCHEDULE, pipeline_id=found.id, owner_id=context.caller.id)
+        return create_trigger(
+            conn, _timed(text, draft, conn), kind=_SCHEDULE, pipeline_id=found.id, owner_id=context.caller.id
+        )
 
     return await _now(context, await context.commit(unit, str))
 
@@ -154,12 +163,18 @@ async def create(
 async def update(context: Context, *, id: str, change: TriggerChange) -> TriggerRecord:
     """Change a trigger; instants before the change no longer fire."""
     trigger = await _changeable(context, id)
+    now = await _store_now(context)
+    version = trigger.version if change.version is KEEP else change.version
+    if version is None and trigger.version is not None:
+        pipeline = (await find_pipelines(context.services.store, [trigger.pipeline_id])).get(trigger.pipeline_id)
+        version = None if pipeline is None else _version(pipeline, trigger.owner_id)
     draft = trigger._replace(
+        version=version,
         name=trigger.name if change.name is None else change.name,
-        settings=trigger.settings if change.schedule is None else canonical_json(change.schedule.to_json()),
+        settings=trigger.settings if change.schedule is None else _settings(change.schedule, now),
         inputs=trigger.inputs if change.inputs is None else canonical_json(change.inputs),
     )
-    return await _save(context, trigger, await _checked(context, draft))
+    return await _save(context, trigger, draft, now)
 
 
 @operation("resume_trigger", scope=Scope.WRITE, kind="command", idempotent=True, target="id")
@@ -169,7 +184,7 @@ async def resume(context: Context, *, id: str) -> TriggerRecord:
     if trigger.enabled:
         await context.commit_unchanged()
         return trigger
-    return await _save(context, trigger, await _checked(context, trigger._replace(enabled=True)))
+    return await _save(context, trigger, trigger._replace(enabled=True), await _store_now(context))
 
 
 @operation("pause_trigger", scope=Scope.WRITE, kind="command", idempotent=True, target="id")
@@ -210,9 +225,8 @@ async def delete(context: Context, *, id: str) -> str:
     return await context.commit(unit, str)
 
 
-async def _checked(context: Context, draft: TriggerRecord) -> TriggerText:
+async def _checked(context: Context, draft: TriggerRecord, now: datetime) -> TriggerText:
     """Check a trigger as it is to be saved, down to the run it would start."""
-    now = context.services.now()
     schedule = schedule_of(draft)
     issues = [issue.under_argument("name") for issue in forbidden_text(draft.name)]
     if not 1 <= len(draft.name.strip()) <= _NAME_CHARACTERS:
@@ -221,9 +235,9 @@ async def _checked(context: Context, draft: TriggerRecord) -> TriggerText:
     issues += check_schedule(schedule, now)
     if issues:
         raise Invalid(issues, summary="The trigger cannot be saved")
-    next_at = schedule.next_after(now)
     try:
-        await prepare_firing(await owner_context(context.services, draft), draft, fired_at=next_at or now)
+        fired_at = schedule.next_after(now) or now
+        await prepare_firing(await owner_context(context.services, draft), draft, fired_at=fired_at)
     except PausedError as paused:
         raise Conflict(f"The trigger cannot be saved: {paused.reason}", current_id=draft.pipeline_id) from paused
     return TriggerText(
@@ -233,13 +247,37 @@ async def _checked(context: Context, draft: TriggerRecord) -> TriggerText:
         inputs=draft.inputs,
         settings=draft.settings,
         enabled=draft.enabled,
-        next_at=next_at,
+        next_at=None,
     )
 
 
-async def _save(context: Context, trigger: TriggerRecord, text: TriggerText) -> TriggerRecord:
+def _timed(text: TriggerText, draft: TriggerRecord, conn: Connection) -> TriggerText:
+    """Set when a trigger fires next, by the clock that it fires by, so that no earlier instant does."""
+    return replace(text, next_at=schedule_of(draft).next_after(conn.now()))
+
+
+def _settings(schedule: Schedule, now: datetime) -> str:
+    """Write a schedule whose intervals count from now."""
+    return canonical_json(replace(schedule, anchor=now.replace(microsecond=0)).to_json())
+
+
+def _version(pipeline: PipelineRecord, owner_id: str) -> int | None:
+    """Choose the version of a trigger that names none.
+
+    On another caller's pipeline it is pinned: otherwise the pipeline's owner would decide what runs as the trigger's.
+    """
+    return None if pipeline.owner_id in (None, owner_id) else pipeline.current_number
+
+
+async def _store_now(context: Context) -> datetime:
+    return await context.services.store.snapshot(lambda conn: conn.now())
+
+
+async def _save(context: Context, trigger: TriggerRecord, draft: TriggerRecord, now: datetime) -> TriggerRecord:
+    text = await _checked(context, draft, now)
+
     def unit(conn: Connection) -> None:
-        if not update_trigger(conn, trigger.id, text, revision=trigger.revision):
+        if not update_trigger(conn, trigger.id, _timed(text, draft, conn), revision=trigger.revision):
             raise _changed(trigger)
 
     await context.commit(unit)

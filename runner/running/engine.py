@@ -110,7 +110,12 @@ class Engine:
                 await self._dispatcher.stop()
             self._delivering = wanted
 
-    async def submit(self, new: NewRun, along: Callable[[Connection, Submitted], None] | None = None) -> Submitted:
+    async def submit(
+        self,
+        new: NewRun,
+        along: Callable[[Connection, Submitted], None] | None = None,
+        before: Callable[[Connection, str, NewRun], NewRun] | None = None,
+    ) -> Submitted:
         """Start a run, or find an equivalent one; see `store.runs.submit`.
 
         A run that would be next anyway, and for which this process has a free lane, is claimed and begun in the same
@@ -119,6 +124,7 @@ class Engine:
         Args:
             new: The run.
             along: Called in the same transaction, with what the start led to.
+            before: Called in the same transaction before the start, with the run's id; returns the run as it starts.
 
         Raises:
             IdempotencyClashError: the idempotency key belongs to another request.
@@ -130,9 +136,9 @@ class Engine:
             new = replace(new, needs=needs)
         if new.start_at is None and self.worker.can_claim and self._dispatcher.has_lane():
             answer: asyncio.Future[Submitted] = asyncio.get_running_loop().create_future()
-            self._dispatcher.occupy(run_id, self._start(run_id, new, along, answer))
+            self._dispatcher.occupy(run_id, self._start(run_id, new, along, before, answer))
             return await answer
-        submitted, _ = await self._store.write_few(self._submit, run_id, new, along, claims=False)
+        submitted, _ = await self._store.write_few(self._submit, run_id, new, along, before, claims=False)
         if submitted.wait_seconds is not None:
             self._dispatcher.wait_for(Due(run_id, 0, submitted.wait_seconds, new.start_at))
         return submitted
@@ -142,6 +148,7 @@ class Engine:
         run_id: str,
         new: NewRun,
         along: Callable[[Connection, Submitted], None] | None,
+        before: Callable[[Connection, str, NewRun], NewRun] | None,
         answer: asyncio.Future[Submitted],
     ) -> NotClaimed | None:
         """Submit a run, resolve `answer`, and execute the run if the same commit claimed it.
@@ -151,7 +158,7 @@ class Engine:
         accepting = self.worker.accepting  # the worker may have begun to stop since the lane was found
         with self.worker.busy(run_id):
             try:
-                submitted, taken = await self.worker.claim(self._submit, run_id, new, along, claims=accepting)
+                submitted, taken = await self.worker.claim(self._submit, run_id, new, along, before, claims=accepting)
             except (asyncio.CancelledError, GeneratorExit):
                 answer.cancel()
                 raise
@@ -209,11 +216,15 @@ class Engine:
         run_id: str,
         new: NewRun,
         along: Callable[[Connection, Submitted], None] | None,
+        before: Callable[[Connection, str, NewRun], NewRun] | None,
         *,
         claims: bool,
     ) -> tuple[Submitted, RunClaim | None]:
         """Store a run; if it is admitted, offer it, or claim it at once with `claims`."""
-        submitted = submit(conn, new, run_id=run_id, queue_limit=self.resources.limits.queued_runs)
+        if before is not None:
+            new = before(conn, run_id, new)
+        limit = self.resources.limits.queued_runs if new.limited else None
+        submitted = submit(conn, new, run_id=run_id, queue_limit=limit)
         taken = None
         if submitted.admitted:
             if claims:

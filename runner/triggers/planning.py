@@ -26,11 +26,13 @@ class Due:
 
     Attributes:
         fire: Instants to start runs for, in order.
+        caught_up: How many of them, the first ones, start whether or not the last run has ended.
         missed: Instants to record as missed, in order.
         also_missed_from: The first of the instants before those in `missed`, which are too many for a row each.
     """
 
     fire: tuple[datetime, ...]
+    caught_up: int
     missed: tuple[datetime, ...]
     also_missed_from: datetime | None
 
@@ -62,4 +64,7 @@ def plan_due(schedule: Schedule, next_at: datetime, now: datetime) -> Due:
     punctual = sum(now - instant <= LATE_AFTER for instant in due)
     kept = max(kept, min(punctual, schedule.catch_up_limit))
     split = max(0, len(due) - kept)
-    return Due(tuple(due[split:]), tuple(due[:split]), earlier)
+    fire = due[split:]
+    # `all` asks for each of them, so that one may not displace the next.
+    late = sum(now - instant > LATE_AFTER for instant in fire) if schedule.catch_up is CatchUp.ALL else 0
+    return Due(tuple(fire), late, tuple(due[:split]), earlier)

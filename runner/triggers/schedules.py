@@ -65,14 +65,14 @@ class Schedule:
     Attributes:
         cron: Expression with five fields, six with seconds first, or a name such as `@daily`.
         time_zone: IANA name of the zone that `cron` is read in.
-        anchor: The instant that an interval counts from.
+        anchor: The instant that an interval counts from; saving sets it.
         catch_up_limit: Most missed instants that `all` starts.
     """
 
     cron: str | None
     interval_seconds: int | None
     time_zone: str
-    anchor: datetime
+    anchor: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     overlap: Overlap = Overlap.SKIP
     catch_up: CatchUp = CatchUp.LATEST
     catch_up_limit: int = CATCH_UP_MAX

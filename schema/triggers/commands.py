@@ -5,6 +5,7 @@ from typing import Annotated
 
 import strawberry
 
+from resolvers.records import KEEP
 from resolvers.triggers.triggers import TriggerChange, create, delete, fire, pause, resume, update
 from runner.triggers.schedules import CATCH_UP_MAX, CatchUp, Overlap
 from runner.triggers.schedules import Schedule as ScheduleRecord
@@ -48,12 +49,11 @@ class ScheduleInput:
         default=CATCH_UP_MAX, description=f"Most missed instants that `ALL` starts runs for; 1 to {CATCH_UP_MAX}."
     )
 
-    def record(self, info: Info) -> ScheduleRecord:
+    def record(self) -> ScheduleRecord:
         return ScheduleRecord(
             cron=self.cron,
             interval_seconds=self.interval_seconds,
             time_zone=self.time_zone,
-            anchor=info.context.context.services.now().replace(microsecond=0),
             overlap=self.overlap,
             catch_up=self.catch_up,
             catch_up_limit=self.catch_up_limit,
@@ -135,7 +135,7 @@ class TriggerMutations:
             info.context.context,
             pipeline=pipeline,
             name=name,
-            schedule=schedule.record(info),
+            schedule=schedule.record(),
             inputs={} if inputs is None else as_json(inputs),
             version=version,
             enabled=enabled,
@@ -154,8 +154,20 @@ class TriggerMutations:
         name: Annotated[str | None, strawberry.argument(description="The new name.")] = None,
         schedule: Annotated[ScheduleInput | None, strawberry.argument(description="The new schedule.")] = None,
         inputs: Annotated[JSON | None, strawberry.argument(description="The new inputs; they replace all.")] = None,
+        version: Annotated[
+            int | None,
+            strawberry.argument(
+                description="Pins another version. Null: the current one at each firing; on another caller's "
+                "pipeline, the current one now."
+            ),
+        ] = strawberry.UNSET,
     ) -> UpdateTriggerResult | None:
-        change = TriggerChange(name, None if schedule is None else schedule.record(info), as_json(inputs))
+        change = TriggerChange(
+            name=name,
+            version=KEEP if version is strawberry.UNSET else version,
+            schedule=None if schedule is None else schedule.record(),
+            inputs=as_json(inputs),
+        )
         return TriggerSuccess(trigger=Trigger.of(await update(info.context.context, id=id, change=change)))
 
     @strawberry.mutation(

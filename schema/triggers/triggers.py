@@ -42,8 +42,7 @@ described_enum(
     "What happens when a schedule fires while its last run has not ended.",
     {
         "SKIP": "No run is started.",
-        "QUEUE": "One run waits for the end of the last one; further ones are skipped. A pipeline with its own "
-        "concurrency limit keeps that one.",
+        "QUEUE": "One run waits for the end of the last one; further ones are skipped.",
         "CANCEL_PREVIOUS": "The last run is cancelled.",
     },
     name="OverlapPolicy",
@@ -54,7 +53,7 @@ described_enum(
     {
         "NONE": "They are recorded as missed.",
         "LATEST": "A run is started for the latest one; the others are recorded as missed.",
-        "ALL": "A run is started for each of the latest ones, up to `catchUpLimit`.",
+        "ALL": "A run is started for each of the latest ones, up to `catchUpLimit`, one after the other.",
     },
     name="CatchUpPolicy",
 )

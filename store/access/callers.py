@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from store.database.paging import PageWindow
 
 
+#: The caller behind the first login, the bootstrap token and this machine's command line.
+ADMIN_SUBJECT = "admin"
+
+
 class CallerRecord(NamedTuple):
     """A person, agent or script."""
 

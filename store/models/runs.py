@@ -57,6 +57,13 @@ class RunRow(SQLModel, table=True):
             "admitted",
             where="concurrency_key IS NOT NULL AND ended_at IS NULL",
         ),
+        # Runs of a trigger, and those of them that have not ended.
+        partial_index(
+            "ix_run_trigger",
+            "trigger_id",
+            "ended_at",
+            where="trigger_id IS NOT NULL",
+        ),
         # Runs that wait for a retry or their start, the soonest first.
         partial_index(
             "ix_run_not_before",
@@ -120,6 +127,8 @@ class RunRow(SQLModel, table=True):
     last_owner: str | None = None  # the worker that claimed it last, which may have released it
     # What the step in progress, or else the next one, needs of a worker: see `store.runs.needs`.
     needs: str = Field(default="", sa_type=Text, sa_column_kwargs={"server_default": text("''")})
+    trigger_id: str | None = None  # may dangle: triggers are deleted
+    after_run_id: str | None = None  # the caller's run that has to end before this one begins
 
 
 class AdmissionRow(SQLModel, table=True):

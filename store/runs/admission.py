@@ -36,7 +36,9 @@ _HAS_SLOT = """NOT EXISTS (
 _CALLER_HAS_SLOT = _HAS_SLOT.format(caller=":caller_id")
 _IN_GROUP = """(SELECT count(*) FROM run AS peer
             WHERE peer.concurrency_key = run.concurrency_key AND peer.admitted AND peer.ended_at IS NULL)"""
-_FITS_GROUP = f"(concurrency_key IS NULL OR {_IN_GROUP} < concurrency_limit)"
+# The run before has the same caller, so the unit that ends it admits this one.
+_MAY_BEGIN = f"""(concurrency_key IS NULL OR {_IN_GROUP} < concurrency_limit) AND (after_run_id IS NULL OR NOT EXISTS (
+            SELECT 1 FROM run AS earlier WHERE earlier.id = run.after_run_id AND earlier.ended_at IS NULL))"""
 # Most runs end while no other of their caller waits: this costs a fraction of `_ADMIT_NEXT`, which counts first.
 _WAITS = Sql(
     """
@@ -46,14 +48,14 @@ _WAITS = Sql(
 _ADMIT_NEXT = Sql(
     f"""
     UPDATE run SET admitted = true WHERE id = (
-        SELECT id FROM run WHERE caller_id = :caller_id AND state = 'queued' AND NOT admitted AND {_FITS_GROUP}
+        SELECT id FROM run WHERE caller_id = :caller_id AND state = 'queued' AND NOT admitted AND {_MAY_BEGIN}
         ORDER BY priority, id LIMIT 1 FOR UPDATE SKIP LOCKED
     ) AND {_CALLER_HAS_SLOT} RETURNING id, priority, concurrency_key
     """
 )
 _ADMIT = Sql(
     f"""
-    UPDATE run SET admitted = true WHERE id = :id AND {_CALLER_HAS_SLOT} AND {_FITS_GROUP}
+    UPDATE run SET admitted = true WHERE id = :id AND {_CALLER_HAS_SLOT} AND {_MAY_BEGIN}
     RETURNING id, priority, concurrency_key
     """
 )

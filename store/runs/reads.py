@@ -97,7 +97,7 @@ class Ahead(NamedTuple):
     """How many queued runs start before one, among all that may hold it up, and among those of its caller.
 
     `paused` says that it starts only once an operator ends the pause of admission, `is_held_back` that its pipeline
-    admits no more runs like it at the moment.
+    admits no more runs like it at the moment, `is_after_run` that it waits for the end of another run of its trigger.
 
     Other callers' runs hold up an admitted run until there is a free lane; a run that is not admitted waits for runs of
     its caller alone.
@@ -107,6 +107,7 @@ class Ahead(NamedTuple):
     of_caller: int
     paused: bool = False
     is_held_back: bool = False
+    is_after_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +276,8 @@ async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | No
         .correlate(RUN)
         .scalar_subquery()
     )
+    earlier = RUN.alias("earlier")
+    is_after_run = sa.exists().where(earlier.c.id == RUN.c.after_run_id, earlier.c.ended_at.is_(None)).correlate(RUN)
     is_paused = sa.exists().where(ADMISSION.c.paused_at.is_not(None))
     of_admitted = sa.func.row_number().over(partition_by=RUN.c.admitted, order_by=order)
     of_caller = sa.func.row_number().over(partition_by=RUN.c.caller_id, order_by=(RUN.c.admitted.desc(), *order))
@@ -288,17 +291,23 @@ async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | No
             sa.and_(~RUN.c.admitted, RUN.c.concurrency_key.is_not(None), in_group >= RUN.c.concurrency_limit).label(
                 "is_held_back"
             ),
+            is_after_run.label("is_after_run"),
         )
         .where(RUN.c.state == RunState.QUEUED.value)
         .subquery()
     )
-    wanted = sa.select(queue.c.id, queue.c.of_all, queue.c.of_caller, queue.c.paused, queue.c.is_held_back).where(
-        queue.c.id.in_(ids)
-    )
+    wanted = sa.select(
+        queue.c.id,
+        queue.c.of_all,
+        queue.c.of_caller,
+        queue.c.paused,
+        queue.c.is_held_back,
+        queue.c.is_after_run,
+    ).where(queue.c.id.in_(ids))
     if visible_to is not None:
         wanted = wanted.where(queue.c.caller_id == visible_to)
     return {
-        row.id: Ahead(row.of_all, row.of_caller, bool(row.paused), bool(row.is_held_back))
+        row.id: Ahead(row.of_all, row.of_caller, bool(row.paused), bool(row.is_held_back), bool(row.is_after_run))
         for row in await store.read(wanted)
     }
 

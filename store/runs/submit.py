@@ -64,11 +64,13 @@ _INSERT_RUN = Sql(
     INSERT INTO run (id, caller_id, pipeline_id, version_id, pack, document, title, state, cause, client_name, rerun_of,
         inputs, inputs_digest, force, flight, idempotency_key, request_digest, cancel_requested, priority, admitted,
         start_at, not_before, idle_since, deadline_seconds, epoch, next_seq, lost_in_row, resume_count, progress,
-        search_text, from_memory, concurrency_key, concurrency_limit, needs, created_at)
+        search_text, from_memory, concurrency_key, concurrency_limit, trigger_id,
+        after_run_id, needs, created_at)
     VALUES (:id, :caller_id, :pipeline_id, :version_id, :pack, :document, :title, :state, :cause, :client_name,
         :rerun_of, :inputs, :inputs_digest, :force, :flight, :idempotency_key, :request_digest, :no, 0, :no,
         :start_at, :not_before, :now, :deadline_seconds, 0, :next_seq, 0, 0, :progress,
-        :search_text, :from_memory, :concurrency_key, :concurrency_limit, :needs, :now)
+        :search_text, :from_memory, :concurrency_key, :concurrency_limit, :trigger_id,
+        :after_run_id, :needs, :now)
     ON CONFLICT DO NOTHING
     """
 )
@@ -103,13 +105,14 @@ _REUSE_STEP = Sql(
 )
 
 
-def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | None = None) -> Submitted:
+def submit(conn: Connection, new: NewRun, *, queue_limit: int | None, run_id: str | None = None) -> Submitted:
     """Store a run with its steps and first events, or find the run that it coalesces with or repeats.
 
     Args:
         conn: The transaction.
         new: The run.
-        queue_limit: Maximum number of the caller's runs that wait for a slot, and of those that wait for their start.
+        queue_limit: Maximum number of the caller's runs that wait for a slot, and of those that wait for their start;
+            None to refuse none.
         run_id: Its id; made here when absent.
 
     Raises:
@@ -126,7 +129,7 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
         if looks_first and (earlier := _earlier(conn, new, now)) is not None:
             return earlier
         try:
-            waiting = refuse_full(conn, new.caller_id, queue_limit, counts)
+            waiting = 0 if queue_limit is None else refuse_full(conn, new.caller_id, queue_limit, counts)
         except QueueFullError:
             if looks_first or (earlier := _earlier(conn, new, now)) is None:
                 raise
@@ -134,7 +137,7 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
         run_id = run_id or new_id("run")
         if _insert(conn, new, run_id, now):
             _insert_steps(conn, new, run_id, now)
-            if conn.shared and waiting + _NEAR_FULL >= queue_limit:
+            if conn.shared and queue_limit is not None and waiting + _NEAR_FULL >= queue_limit:
                 lock_slots(conn, new.caller_id)
                 refuse_full(conn, new.caller_id, queue_limit, counts, own=1)
             if (seconds := _wait(new, now)) is not None:
@@ -194,6 +197,8 @@ def _insert(conn: Connection, new: NewRun, run_id: str, now: datetime) -> bool:
             "from_memory": new.from_memory,
             "concurrency_key": new.concurrency_key,
             "concurrency_limit": new.concurrency_limit,
+            "trigger_id": new.trigger_id,
+            "after_run_id": new.after_run_id,
             "needs": new.needs,
         },
     )

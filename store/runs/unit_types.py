@@ -77,7 +77,11 @@ class NewStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewRun:
-    """A new run; see `store.models.RunRow` for the fields."""
+    """A new run; see `store.models.RunRow` for the fields.
+
+    Attributes:
+        limited: Whether it is refused when the caller's queue is full.
+    """
 
     caller_id: str
     title: str
@@ -101,7 +105,10 @@ class NewRun:
     start_at: datetime | None = None
     concurrency_key: str | None = None
     concurrency_limit: int | None = None
+    trigger_id: str | None = None
+    after_run_id: str | None = None
     needs: str = ""
+    limited: bool = True
 
 
 class Submitted(NamedTuple):

@@ -35,6 +35,10 @@ class TriggerChangedError(Exception):
     """The trigger fired elsewhere, was changed or deleted since it was read; nothing was written."""
 
 
+class FiredBeforeError(Exception):
+    """The instant has a firing already; nothing was written."""
+
+
 @dataclass(frozen=True, slots=True)
 class NewFiring:
     """A firing to record.
@@ -78,9 +82,10 @@ _INSERT = Sql(
     VALUES (:id, :trigger_id, :key, :scheduled_at, :outcome, :reason, :run_id, :now)
     ON CONFLICT DO NOTHING"""
 )
+# Locked in the order of their ids before the start takes its caller's slots, as `store.runs.admission` asks for.
 _ACTIVE = Sql(
-    """SELECT run.id FROM firing JOIN run ON run.id = firing.run_id
-    WHERE firing.trigger_id = :id AND run.ended_at IS NULL ORDER BY run.id"""
+    """SELECT id, after_run_id IS NOT NULL AND started_at IS NULL AS waits FROM run
+    WHERE trigger_id = :id AND ended_at IS NULL ORDER BY id FOR UPDATE"""
 )
 
 
@@ -98,9 +103,16 @@ async def next_due(store: Store, *, limit: int) -> NextDue:
     return await store.snapshot(unit)
 
 
-async def active_runs(store: Store, trigger_id: str) -> list[str]:
-    """List the ids of the runs a trigger started that have not ended, the oldest first."""
-    return [row.id for row in await store.rows(_ACTIVE, {"id": trigger_id})]
+class ActiveRun(NamedTuple):
+    """A run of a trigger that has not ended; `waits` if it has not begun because it waits for the one before."""
+
+    id: str
+    waits: bool
+
+
+def active_runs(conn: Connection, trigger_id: str) -> list[ActiveRun]:
+    """List and lock the runs a trigger started that have not ended, the oldest first."""
+    return [ActiveRun(row.id, bool(row.waits)) for row in conn.all(_ACTIVE, {"id": trigger_id})]
 
 
 def record_due(
@@ -114,9 +126,11 @@ def record_due(
 ) -> None:
     """Record firings of a schedule and set when it fires next.
 
+    An instant that has a firing keeps it: after a clock was set back, an edit may compute instants that have passed.
+
     Args:
         conn: The transaction, which also starts the run of a firing.
-        trigger_id: The trigger.
+        trigger_id: The trigger, which the transaction locks.
         firings: What to record.
         revision: The trigger's, when the firings were decided.
         seen: Its `next_at` then.
@@ -124,15 +138,15 @@ def record_due(
 
     Raises:
         TriggerChangedError: another server was first, or the trigger was changed; the transaction must end.
+        FiredBeforeError: a firing has a run, but its instant has a firing; the transaction must end.
     """
     last_at = next((one.scheduled_at for one in firings if one.outcome is FiringOutcome.FIRED), None)
     moved = {"id": trigger_id, "revision": revision, "seen": seen, "next_at": next_at, "last_at": last_at}
     if conn.run(_ADVANCE, moved) == 0:
         raise TriggerChangedError(trigger_id)
     for firing in firings:
-        # After a clock was set back an edit may compute an instant that has fired already.
         if _insert(conn, trigger_id, firing) == 0 and firing.run_id is not None:
-            raise TriggerChangedError(trigger_id)
+            raise FiredBeforeError(trigger_id)
 
 
 def record_asked(conn: Connection, trigger_id: str, firing: NewFiring, *, revision: int) -> None:

@@ -62,8 +62,26 @@ def upgrade() -> None:
     with op.batch_alter_table("firing", schema=None) as batch_op:
         batch_op.create_index("uq_firing_key", ["trigger_id", "key"], unique=True)
         batch_op.create_index(batch_op.f("ix_firing_run_id"), ["run_id"], unique=False)
+    op.add_column("run", sa.Column("trigger_id", sa.String(), nullable=True))
+    op.add_column("run", sa.Column("after_run_id", sa.String(), nullable=True))
+    with op.batch_alter_table("run", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_run_trigger",
+            ["trigger_id", "ended_at"],
+            unique=False,
+            sqlite_where=sa.text("trigger_id IS NOT NULL"),
+            postgresql_where=sa.text("trigger_id IS NOT NULL"),
+        )
 
 
 def downgrade() -> None:
+    with op.batch_alter_table("run", schema=None) as batch_op:
+        batch_op.drop_index(
+            "ix_run_trigger",
+            sqlite_where=sa.text("trigger_id IS NOT NULL"),
+            postgresql_where=sa.text("trigger_id IS NOT NULL"),
+        )
+        batch_op.drop_column("after_run_id")
+        batch_op.drop_column("trigger_id")
     op.drop_table("firing")
     op.drop_table("trigger")

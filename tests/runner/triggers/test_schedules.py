@@ -123,6 +123,13 @@ def test_a_server_that_is_a_few_seconds_late_misses_nothing() -> None:
     assert (len(due.fire), len(due.missed)) == (21, 0)
 
 
+@pytest.mark.parametrize(("catch_up", "caught_up"), [(CatchUp.NONE, 0), (CatchUp.LATEST, 0), (CatchUp.ALL, 9)])
+def test_only_late_instants_that_all_asks_for_are_free_of_the_overlap_rule(catch_up: CatchUp, caught_up: int) -> None:
+    each_minute = schedule("* * * * *", catch_up=catch_up)
+    due = plan_due(each_minute, NOW + timedelta(minutes=1), NOW + timedelta(minutes=10, seconds=30))
+    assert due.caught_up == caught_up
+
+
 def test_a_year_of_missed_seconds_takes_few_rows() -> None:
     due = plan_due(schedule(None, 1), NOW, NOW + timedelta(days=365))
     assert len(due.missed) + len(due.fire) == 200

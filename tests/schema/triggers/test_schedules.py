@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest.mock import patch
 
 import pytest
 
+from resolvers.triggers import firing
+from store.states import RunCause
 from tests.support.clocks import Clock, steered_clock
 from tests.support.front_door import refusals, save, step
 from tests.support.packs import Workbench
@@ -18,9 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from resolvers.context import Context
+    from resolvers.runs.starts import PreparedRun
+
 _TRIGGER = "id name enabled attention nextAt lastAt version owner { id } pipeline { key }"
 _FIRINGS = """query ($id: ID!) { trigger(id: $id) { enabled attention nextAt firings(first: 100) { totalCount nodes {
     outcome reason scheduledAt run { id cause state caller { id } inputs } } } } }"""
+
+_WAIT = "query ($id: ID!) { run(id: $id) { wait { message } } }"
 
 
 class Scene(NamedTuple):
@@ -126,12 +135,106 @@ async def test_cancel_previous_cancels_the_run_that_has_not_ended(scene: Scene) 
     scene.bench.release.set()
 
 
-async def test_queue_lets_one_run_wait_for_the_last_one(scene: Scene) -> None:
-    trigger = (await create(scene.it, "slow", intervalSeconds=1, overlap="QUEUE"))["trigger"]
+async def test_queue_lets_one_run_wait_for_the_last_one_whatever_the_pipeline_allows(scene: Scene) -> None:
+    await save(scene.it, "wide", step("only", "test.slow"), concurrency={"limit": 5})
+    trigger = (await create(scene.it, "wide", intervalSeconds=1, overlap="QUEUE"))["trigger"]
     found = await firings(scene.it, trigger["id"], 3)
     assert [one["outcome"] for one in found[:3]] == ["FIRED", "FIRED", "SKIPPED"]
     assert [one["run"]["state"] for one in found[:2]] == ["RUNNING", "QUEUED"]
+    waits = await scene.it.query(_WAIT, {"id": found[1]["run"]["id"]})
+    assert "the last run of its trigger" in waits["run"]["wait"]["message"]
+    await act(scene.it, "pauseTrigger", trigger["id"])
     scene.bench.release.set()
+
+    async def ended() -> bool:
+        found = await scene.it.query(_FIRINGS, {"id": trigger["id"]})
+        states = {one["run"]["state"] for one in found["trigger"]["firings"]["nodes"] if one["run"] is not None}
+        return states == {"SUCCEEDED"}
+
+    assert await eventually(ended)
+
+
+async def test_a_run_that_began_while_an_instant_was_prepared_overlaps_with_it(scene: Scene) -> None:
+    begun = []
+    prepare = firing.prepare_firing
+
+    async def prepare_and_start(context: Context, *given: Any, **more: Any) -> PreparedRun:
+        prepared = await prepare(context, *given, **more)
+        if context.cause is RunCause.SCHEDULE and scheduled.is_set() and not begun:
+            begun.append((await context.services.engine.submit(prepared.new)).run_id)
+        return prepared
+
+    scheduled = asyncio.Event()
+    with patch.object(firing, "prepare_firing", prepare_and_start):
+        trigger = (await create(scene.it, "slow", intervalSeconds=1))["trigger"]
+        scheduled.set()
+        one, *_ = await firings(scene.it, trigger["id"], 1)
+    assert (one["outcome"], one["reason"]) == ("SKIPPED", f"Run {begun[0]} has not ended.")
+    scene.bench.release.set()
+
+
+async def test_all_missed_instants_start_one_after_the_other_even_if_overlaps_are_skipped(scene: Scene) -> None:
+    trigger = (await create(scene.it, "slow", cron="@hourly", catchUp="ALL"))["trigger"]
+    scene.clock.set(hours=3)
+    await create(scene.it, cron="@yearly")  # wakes the scheduler
+    found = await firings(scene.it, trigger["id"], 3)
+    assert [one["outcome"] for one in found] == ["FIRED"] * 3
+    assert [one["run"]["state"] for one in found] == ["RUNNING", "QUEUED", "QUEUED"]
+    scene.bench.release.set()
+
+
+async def test_an_instant_that_has_fired_is_passed_over_after_the_clock_was_set_back(scene: Scene) -> None:
+    trigger = (await create(scene.it, cron="* * * * * *", overlap="CANCEL_PREVIOUS"))["trigger"]
+    before = await firings(scene.it, trigger["id"], 2)
+    scene.clock.set(seconds=-3)
+    await scene.it.mutate(
+        'mutation ($id: ID!) { updateTrigger(id: $id, name: "Again") { __typename } }', {"id": trigger["id"]}
+    )
+    after = await firings(scene.it, trigger["id"], len(before) + 2)
+    instants = [datetime.fromisoformat(one["scheduledAt"]) for one in after]
+    assert len(set(instants)) == len(instants)
+
+
+async def test_a_trigger_first_fires_after_it_was_saved_by_the_clock_of_the_store(scene: Scene) -> None:
+    scene.clock.set(days=3)
+    trigger = (await create(scene.it, cron="@daily"))["trigger"]
+    assert datetime.fromisoformat(trigger["nextAt"]) > datetime.now(UTC) + timedelta(days=3)
+
+
+async def test_a_bug_in_a_firing_is_recorded_and_the_schedule_goes_on(scene: Scene) -> None:
+    trigger = (await create(scene.it, intervalSeconds=1))["trigger"]
+    with patch.object(firing, "prepare_firing", side_effect=KeyError("a bug")):
+        found = await firings(scene.it, trigger["id"], 1)
+    assert found[-1]["outcome"] == "FAILED"
+    assert "bug" in found[-1]["reason"]
+    assert (await firings(scene.it, trigger["id"], len(found) + 1))[-1]["outcome"] == "FIRED"
+
+
+async def test_a_schedule_that_cannot_be_computed_is_paused(scene: Scene) -> None:
+    with patch.object(firing, "plan_due", side_effect=KeyError("no such zone")):
+        trigger = (await create(scene.it, intervalSeconds=1))["trigger"]
+        (one,) = await firings(scene.it, trigger["id"], 1)
+    found = (await scene.it.query(_FIRINGS, {"id": trigger["id"]}))["trigger"]
+    assert (one["outcome"], found["enabled"], found["attention"]) == ("FAILED", False, one["reason"])
+
+
+async def test_a_full_queue_refuses_what_is_caught_up_with_but_no_instant_on_time(tmp_path: Path) -> None:
+    bench = Workbench()
+    with steered_clock("sqlite") as clock:
+        async with product(tmp_path, bench.packs, queue_limit=1, caller_concurrent_runs=1) as it:
+            await save(it, "echo", step("only", "test.echo"))
+            await save(it, "slow", step("only", "test.slow"))
+            missed = (await create(it, "slow", cron="@hourly", catchUp="ALL"))["trigger"]
+            clock.set(hours=3)
+            punctual = (await create(it, "echo", inputs={}, intervalSeconds=1))["trigger"]
+            found = await firings(it, missed["id"], 3)
+            assert [one["outcome"] for one in found] == ["FIRED", "FIRED", "REFUSED"]
+            assert "1 of its owner's runs are queued" in found[2]["reason"]
+            (fired, *_) = await firings(it, punctual["id"], 1)
+            assert (fired["outcome"], fired["run"]["state"]) == ("FIRED", "QUEUED")
+            by_hand = await act(it, "fireTrigger", punctual["id"])
+            assert by_hand["code"] == "LIMITED"
+            bench.release.set()
 
 
 async def test_a_trigger_of_a_deleted_pipeline_is_paused_and_listed(scene: Scene) -> None:
@@ -166,6 +269,14 @@ async def test_a_trigger_whose_owner_lost_run_is_paused(scene: Scene) -> None:
     assert "no longer has a token with the `run` scope" in reason
 
 
+async def test_the_administrator_keeps_its_triggers_without_a_token(scene: Scene) -> None:
+    await scene.it.token_for("admin", "READ", "RUN")
+    tokens = await scene.it.query("{ viewer { tokens { nodes { id } } } }")
+    for held in tokens["viewer"]["tokens"]["nodes"]:
+        await scene.it.mutate("mutation ($id: ID!) { revokeToken(id: $id) { __typename } }", {"id": held["id"]})
+    assert (await create(scene.it, cron="@yearly"))["trigger"]["enabled"]
+
+
 async def test_a_trigger_can_be_fired_at_once_and_deleted(scene: Scene) -> None:
     trigger = (await create(scene.it, cron="@yearly"))["trigger"]
     fired = await act(scene.it, "fireTrigger", trigger["id"])
@@ -187,8 +298,24 @@ async def test_others_neither_see_nor_change_a_trigger(scene: Scene) -> None:
 
 async def test_on_anothers_pipeline_the_version_is_pinned(scene: Scene) -> None:
     token = await scene.it.token_for("bob", "READ", "RUN", "WRITE")
-    assert (await create(scene.it, token=token, cron="@yearly"))["trigger"]["version"] == 1
-    assert (await create(scene.it, cron="@yearly"))["trigger"]["version"] is None
+    theirs = (await create(scene.it, token=token, cron="@yearly"))["trigger"]
+    own = (await create(scene.it, cron="@yearly"))["trigger"]
+    assert (theirs["version"], own["version"]) == (1, None)
+
+    await save(scene.it, "echo", step("only", "test.echo", text="${{ inputs.at }}!"))
+
+    async def pinned(trigger: dict[str, Any], version: int | None, token: str | None = None) -> dict[str, Any]:
+        return await scene.it.mutate(
+            f"""mutation ($id: ID!, $version: Int) {{ updateTrigger(id: $id, version: $version) {{
+                __typename ... on TriggerSuccess {{ trigger {{ version }} }} {refusals("updateTrigger")} }} }}""",
+            {"id": trigger["id"], "version": version},
+            token=token,
+        )
+
+    assert (await pinned(theirs, None, token))["trigger"]["version"] == 2
+    assert (await pinned(own, 1))["trigger"]["version"] == 1
+    assert (await pinned(own, None))["trigger"]["version"] is None
+    assert (await pinned(own, 9))["code"] == "NOT_FOUND"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.routing import Route, WebSocketRoute
 
+from app.a2a.mount import A2AMount
 from app.auth.gate import AttemptGate
 from app.auth.hosts import guard_for
 from app.graphiql import graphiql_routes
@@ -41,7 +42,7 @@ ANSWER_SECONDS = 10.0
 
 
 class Surfaces:
-    """GraphQL, MCP, files and pages as one ASGI application.
+    """GraphQL, MCP, A2A, files and pages as one ASGI application.
 
     Args:
         settings: Hosts, limits and addresses.
@@ -59,6 +60,7 @@ class Surfaces:
         self.schema = build_schema(settings.request_limits())
         self._services = services
         self._mcp = McpMount(self.schema, authenticator, settings, self._command)
+        self._a2a = A2AMount(self.schema, authenticator, settings, self._command, services.version)
         self._graphql = graphql = GraphQLApp(
             self.schema,
             authenticate=authenticator.authenticate,
@@ -72,6 +74,7 @@ class Surfaces:
                 Route("/graphql", graphql),
                 WebSocketRoute("/graphql", graphql),
                 *(Route(path, self._mcp) for path in (MCP_PATH, *METADATA_PATHS)),
+                *self._a2a.routes(),
                 *downloads.routes(),
                 *Uploads(authenticator, settings, self._command).routes(),
                 *login_routes(authenticator),
@@ -100,6 +103,7 @@ class Surfaces:
         """Ends open event streams, so that the server need not wait for them."""
         self._graphql.stop()
         self._mcp.begin_stopping()
+        self._a2a.begin_stopping()
 
     async def stop(self) -> None:
         """Ends the MCP server; harmless twice."""

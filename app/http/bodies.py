@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+    from starlette.types import Message, Receive
 
 #: Read and discard a body up to this many times the limit, so that its sender gets to read the refusal.
 _DISCARD_FACTOR: Final = 8
@@ -61,3 +62,17 @@ async def read_bounded(request: Request, limit_bytes: int) -> bytes:
     if size > limit_bytes:
         raise BodyTooLarge(is_unread=True)
     return b"".join(chunks)
+
+
+def replaying(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that first returns a body that was already read."""
+    read = False
+
+    async def receiving() -> Message:
+        nonlocal read
+        if read:
+            return await receive()
+        read = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receiving

@@ -147,6 +147,10 @@ class Settings(BaseSettings):
         description="MCP servers mounted as packs: one table [mcp_servers.<name>] each, in the settings file.",
     )
 
+    a2a: bool = Field(
+        True, description="Whether agents reach pipelines over A2A at /a2a; needs the extra `a2a`, see docs/a2a.md."
+    )
+
     agents: settings_agents.Profiles = Field(
         default_factory=dict,
         description="Programs agent steps may use: one table [agents.<name>] each, in the settings file.",

@@ -110,8 +110,12 @@ async def run_pipeline(
     wait_seconds: int = 0,
     idempotency_key: str | None = None,
     dry_run: bool = False,
+    run_id: str | None = None,
 ) -> Started:
-    """Start a run of a pipeline, or return the equal run that is already in progress."""
+    """Start a run of a pipeline, or return the equal run that is already in progress.
+
+    A run with a reserved id is always a new one: somebody already knows it by that id.
+    """
     refuse_bad_start(context, title, deadline_seconds, wait_seconds, idempotency_key, start_at)
     asked = (pipeline, version, inputs, title, deadline_seconds, force, agent, *_at(start_at))
     request = request_digest(idempotency_key, "run_pipeline", *asked)
@@ -136,6 +140,8 @@ async def run_pipeline(
         await context.commit_unchanged()
         return Started(None, warnings=prepared.warnings)
     new = replace(prepared.new, idempotency_key=idempotency_key, request_digest=request)
+    if run_id is not None:
+        new = replace(new, id=run_id, flight=None)
     return await start(context, new, wait_seconds, prepared.warnings)
 
 

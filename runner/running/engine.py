@@ -131,7 +131,7 @@ class Engine:
             SpentKeyError: the run the key led to is gone.
             QueueFullError: the caller has too many runs waiting.
         """
-        run_id = new_id("run")
+        run_id = new.id or new_id("run")
         if needs := self.needs_of(step for step in new.steps if step.reused_attempt is None):
             new = replace(new, needs=needs)
         if new.start_at is None and self.worker.can_claim and self._dispatcher.has_lane():

@@ -27,7 +27,7 @@ described_enum(
         "SCHEDULE": "A trigger with a schedule.",
         "WEBHOOK": "A webhook. Reserved: webhooks do not exist yet.",
         "RERUN": "A re-run of another run.",
-        "A2A": "Another agent platform, over A2A. Reserved: A2A is not supported yet.",
+        "A2A": "Another agent, over A2A.",
     },
 )
 

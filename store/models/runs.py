@@ -276,6 +276,19 @@ class RunEventRow(SQLModel, table=True):
     earlier: str | None = Field(default=None, sa_type=Text)
 
 
+class A2ATaskRow(SQLModel, table=True):
+    """An A2A task: its conversation and, until its run starts, what its caller was asked."""
+
+    __tablename__ = "a2a_task"
+    __table_args__ = (Index("ix_a2a_task_context", "caller_id", "context_id", "id"),)
+
+    id: str = Field(primary_key=True)  # the id of its run, reserved while there is none
+    caller_id: str = Field(foreign_key="caller.id", ondelete="CASCADE")
+    context_id: str
+    question: str | None = Field(default=None, sa_type=Text)  # JSON; null once the run has started
+    created_at: datetime = Field(index=True)
+
+
 RUN = table_of(RunRow)
 ADMISSION = table_of(AdmissionRow)
 RUN_STEP = table_of(RunStepRow)
@@ -283,3 +296,4 @@ ATTEMPT = table_of(AttemptRow)
 JOINED_KEY = table_of(JoinedKeyRow)
 SPENT_KEY = table_of(SpentKeyRow)
 RUN_EVENT = table_of(RunEventRow)
+A2A_TASK = table_of(A2ATaskRow)

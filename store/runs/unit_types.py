@@ -81,6 +81,7 @@ class NewRun:
 
     Attributes:
         limited: Whether it is refused when the caller's queue is full.
+        id: Id reserved for it; without one, the start makes it.
     """
 
     caller_id: str
@@ -109,6 +110,7 @@ class NewRun:
     after_run_id: str | None = None
     needs: str = ""
     limited: bool = True
+    id: str | None = None
 
 
 class Submitted(NamedTuple):

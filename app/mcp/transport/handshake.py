@@ -15,6 +15,8 @@ import anyio
 import orjson
 from starlette.datastructures import Headers
 
+from app.http.bodies import replaying
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
@@ -132,17 +134,3 @@ def _naming(send: Send) -> Send:
         await send(message)
 
     return sending
-
-
-def replaying(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that first returns a body that was already read."""
-    read = False
-
-    async def receiving() -> Message:
-        nonlocal read
-        if read:
-            return await receive()
-        read = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receiving

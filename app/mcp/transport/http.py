@@ -14,9 +14,9 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
-from app.http.bodies import BodyTooLarge, read_bounded
+from app.http.bodies import BodyTooLarge, read_bounded, replaying
 from app.mcp.tools.toolbox import Toolbox
-from app.mcp.transport.handshake import Handshakes, OpenCalls, replaying
+from app.mcp.transport.handshake import Handshakes, OpenCalls
 from app.mcp.transport.messages import INVALID_REQUEST, UPLOAD_INSTEAD, find_fault
 from app.mcp.transport.server import build_server
 

@@ -23,6 +23,7 @@ from starlette.responses import Response
 
 from app.auth.identity import bearer_token
 from app.http.bodies import announced_over
+from app.http.origins import Origins
 from app.mcp.session import Selection, SelectionError, Session
 from app.mcp.transport.endings import CLIENT_HEADER, ENDING_HEADER, Endings
 from app.mcp.transport.messages import INVALID_REQUEST, UPLOAD_INSTEAD
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from app.auth.identity import Authenticator
     from app.mcp.transport.endings import ProgramKey
     from app.settings.server import Settings
-    from resolvers.context import Caller, Context, Services
+    from resolvers.context import Caller, Context
     from schema.guard.guarded_schema import GuardedSchema
 
 log = structlog.get_logger(__name__)
@@ -56,8 +57,6 @@ IDLE_SHARE: Final = 0.02
 BODY_BYTES: Final = 4 << 20
 #: Methods of requests; without sessions there is nothing to DELETE.
 _METHODS: Final = ("GET", "POST")
-#: Limit of the cache of services by origin.
-_ORIGINS_MAX: Final = 64
 #: JSON-RPC code of an error on the server.
 _INTERNAL_ERROR: Final = -32603
 #: Key of a request's session in its ASGI scope.
@@ -85,14 +84,12 @@ class McpMount:
     ) -> None:
         self._schema = schema
         self._authenticator = authenticator
-        self._settings = settings
+        self._origins = Origins(settings)
         self._make_context = make_context
         self._wanted = asyncio.Event()
         self._stopping = asyncio.Event()
         self._ready: asyncio.Future[ASGIApp] | None = None
         self._owner: asyncio.Task[None] | None = None
-        #: By the origin under which a caller reaches the server.
-        self._services: dict[str, Services] = {}
         self._endings = Endings()
 
     def start(self) -> None:
@@ -157,7 +154,7 @@ class McpMount:
             self._endings.end(caller.id, ended)
             return Response(status_code=HTTPStatus.ACCEPTED)
         context = self._make_context(caller, request)
-        services = self._with_origin(f"{scope['scheme']}://{headers.get('host', '')}", context.services)
+        services = self._origins.services(request, context.services)
         context = replace(context, services=services, cause=RunCause.AGENT)
         session = Session(self._schema, context, selection, self._authenticator.watch)
         try:
@@ -176,7 +173,7 @@ class McpMount:
         return ready
 
     def _challenge(self, request: Request, token: str | None) -> Response:
-        where = f"{self._base(request)}/.well-known/oauth-protected-resource/mcp"
+        where = f"{self._origins.base(request)}/.well-known/oauth-protected-resource/mcp"
         challenge = f'Bearer realm="packline", resource_metadata="{where}"'
         if token is not None:
             challenge += ', error="invalid_token"'
@@ -197,29 +194,12 @@ class McpMount:
                 "text/plain",
             )
         body = {
-            "resource": f"{self._base(request)}{MCP_PATH}",
+            "resource": f"{self._origins.base(request)}{MCP_PATH}",
             "resource_name": "Packline",
             "bearer_methods_supported": ["header"],
             "scopes_supported": ["read", "observe", "run", "write", "manage"],
         }
         return Response(orjson.dumps(body), media_type="application/json")
-
-    def _base(self, request: Request) -> str:
-        outward = self._settings.outward
-        return outward if self._settings.public_url else f"{request.url.scheme}://{request.url.netloc}{outward}"
-
-    def _with_origin(self, origin: str, services: Services) -> Services:
-        """Services that sign absolute addresses: an agent has no page that a path could be relative to."""
-        if self._settings.public_url:
-            return services
-        found = self._services.get(origin)
-        if found is None:
-            sign = services.sign_download
-            found = replace(services, sign_download=lambda item, caller_id: origin + sign(item, caller_id))
-            if len(self._services) >= _ORIGINS_MAX:
-                self._services.clear()
-            self._services[origin] = found
-        return found
 
     async def _own(self) -> None:
         assert self._ready is not None, "`start` makes it"

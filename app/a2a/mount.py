@@ -26,6 +26,7 @@ from store.states import RunCause
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from app.auth.identity import Authenticator
@@ -45,6 +46,7 @@ BODY_BYTES: Final = 1 << 20
 #: Keys of the ASGI scope: a request's session, and the beginning of the server's addresses.
 SESSION: Final = "packline.a2a.session"
 BASE: Final = "packline.a2a.base"
+_PARSE_ERROR: Final = -32700
 _INVALID_REQUEST: Final = -32600
 _INTERNAL_ERROR: Final = -32603
 
@@ -116,6 +118,11 @@ class A2AMount:
             if large.is_unread:
                 refused.headers["connection"] = "close"
             return refused
+        if (fault := _fault_of(scope[_BODY])) is not None:
+            refused = _problem(HTTPStatus.BAD_REQUEST, f"The body is not JSON that we can read: {fault}.", _PARSE_ERROR)
+            if scope["path"] == A2A_PATH:
+                refused.status_code = HTTPStatus.OK  # JSON-RPC clients read errors only there
+            return refused
         if self._stopping.is_set():
             return _problem(HTTPStatus.SERVICE_UNAVAILABLE, "The server is stopping. Try again in a moment.")
         context = self._make_context(caller, request)
@@ -167,8 +174,20 @@ def _too_large(found: str) -> Response:
     )
 
 
-def _problem(status: HTTPStatus, message: str) -> Response:
+def _fault_of(body: bytes) -> str | None:
+    """Why a body cannot be read; the SDK's parser fails on deep nesting as if the server were broken."""
+    if not body:
+        return None
+    try:
+        orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        return str(error)
+    return None
+
+
+def _problem(status: HTTPStatus, message: str, code: int | None = None) -> Response:
     """A refusal as a JSON-RPC error: of any other body, the SDKs show their users only the status."""
-    code = _INTERNAL_ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else _INVALID_REQUEST
+    if code is None:
+        code = _INTERNAL_ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else _INVALID_REQUEST
     body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
     return Response(orjson.dumps(body), status.value, media_type="application/json")

@@ -37,10 +37,13 @@ if TYPE_CHECKING:
 
 def request(said: Any, *, skill: str = "", task: str = "", context: str = "", now: bool = False) -> SendMessageRequest:
     """A message with text, data or parts; `now` asks to be answered before the run has ended."""
-    if isinstance(said, list):
-        parts = said
-    else:
-        parts = [new_text_part(said) if isinstance(said, str) else new_data_part(said)]
+    match said:
+        case list():
+            parts = said
+        case str():
+            parts = [new_text_part(said)]
+        case _:
+            parts = [new_data_part(said)]
     message = Message(message_id=uuid4().hex, role=Role.ROLE_USER, parts=parts, task_id=task, context_id=context)
     if skill:
         message.metadata.update({"skill": skill})

@@ -1,0 +1,186 @@
+"""Cards, callers and refusals: who sees what, and what a bad request is answered with."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import httpx
+import pytest
+from a2a.helpers import new_data_part, new_raw_part
+from a2a.utils.errors import ContentTypeNotSupportedError, InvalidParamsError, InvalidRequestError, TaskNotFoundError
+
+from tests.support.a2a_agent import a2a_agent
+from tests.support.front_door import save, start, step
+from tests.support.product import product
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+
+
+async def call(house, body, token=None, headers=None):
+    """What `/a2a` answers to a body."""
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    sent = {"content-type": "application/json", "a2a-version": "1.0", **(headers or {})}
+    if token != "":
+        sent["authorization"] = f"Bearer {token or house.token}"
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as http:
+        return await http.post(house.url("/a2a"), content=content, headers=sent)
+
+
+async def test_the_public_card_names_no_pipeline_and_says_how_to_sign_in(house):
+    pipeline = await save(house, "secret-plan", step("say", "test.echo", text="tea"))
+    async with httpx.AsyncClient(trust_env=False) as http:
+        answers = [await http.get(house.url(path)) for path in PATHS]
+    assert answers[0].json() == answers[1].json()
+    card = answers[0].json()
+    assert pipeline not in answers[0].text
+    assert "secret-plan" not in answers[0].text
+    assert [skill["id"] for skill in card["skills"]] == ["runs"]
+    assert card["securitySchemes"]["bearer"]["httpAuthSecurityScheme"]["scheme"] == "bearer"
+    assert {each["protocolVersion"] for each in card["supportedInterfaces"]} == {"1.0", "0.3"}
+    assert card["url"] == card["supportedInterfaces"][0]["url"] == house.url("/a2a")
+
+
+@pytest.mark.parametrize("protocol", ["1.0", "0.3"])
+async def test_the_extended_card_has_a_skill_for_each_pipeline_its_caller_may_run(house, protocol):
+    metadata = {
+        "accepts": ["text"],
+        "produces": ["text"],
+        "typical_use": "Poems.",
+        "example_intents": ["Write a poem"],
+        "limitations": ["Only poems."],
+    }
+    pipeline = await save(house, "poem", step("say", "test.echo", text="tea"), metadata=metadata)
+    reader = await house.token_for("reader", "READ")
+    async with a2a_agent(house, protocol=protocol) as agent, a2a_agent(house, token=reader) as other:
+        skill = next(skill for skill in (await agent.card()).skills if skill.id == pipeline)
+        assert (skill.name, list(skill.examples)) == ("Poem", ["Write a poem"])
+        assert [skill.id for skill in (await other.card()).skills] == ["runs"]
+
+
+async def test_another_callers_tasks_do_not_exist(house):
+    pipeline = await save(
+        house,
+        "needy",
+        step("say", "test.echo", text="${{ inputs.text }}"),
+        inputs={"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}},
+    )
+    stranger = await house.token_for("stranger", "READ", "RUN")
+    async with a2a_agent(house) as agent, a2a_agent(house, token=stranger) as other:
+        done = await agent.send({"text": "tea"}, skill=pipeline, context="shared")
+        asked = await agent.send({}, skill=pipeline, context="shared")
+        for task in (done, asked):
+            with pytest.raises(TaskNotFoundError):
+                await other.task(task.id)
+            with pytest.raises(TaskNotFoundError):
+                await other.cancel(task.id)
+            with pytest.raises(TaskNotFoundError):
+                await other.send("Ada", task=task.id)
+        assert not (await other.tasks(context_id="shared")).tasks
+        assert not (await other.tasks()).tasks
+
+
+async def test_scopes_hold_and_refusals_are_audited(house):
+    pipeline = await save(house, "echo", step("say", "test.echo", text="tea"))
+    reader = await house.token_for("reader", "READ")
+    async with a2a_agent(house, token=reader) as agent:
+        with pytest.raises(InvalidRequestError, match="`run`"):
+            await agent.send({}, skill=pipeline)
+    rows = await house.query("{ audit(first: 5) { nodes { action accepted actor { subject } } } }")
+    assert {"action": "run_pipeline", "accepted": False, "actor": {"subject": "reader"}} in rows["audit"]["nodes"]
+    refused = await call(house, {}, token="")
+    assert refused.status_code == 401
+    assert refused.headers["www-authenticate"].startswith("Bearer")
+    assert "packline token create" in refused.json()["error"]["message"]
+    assert (await call(house, {}, token="pkl_wrong")).status_code == 401
+
+
+async def test_a_repeated_message_starts_one_run(house):
+    pipeline = await save(house, "echo", step("say", "test.echo", text="tea"))
+    message = {"messageId": "m-1", "role": "ROLE_USER", "parts": [{"data": {}}], "metadata": {"skill": pipeline}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
+    answers = [(await call(house, body)).json()["result"]["task"]["id"] for _ in range(2)]
+    assert answers[0] == answers[1]
+
+
+BAD = {
+    "no JSON": (b"{", -32700),
+    "no request": ([], -32600),
+    "an unknown method": ({"jsonrpc": "2.0", "id": 1, "method": "Dance"}, -32601),
+    "wrong parameters": ({"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": 5}}, -32602),
+    "an unknown task": ({"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": "run_none"}}, -32001),
+    "deep nesting": (
+        b'{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","parts":[{"data":'
+        + b"[" * 5000
+        + b"]" * 5000
+        + b"}]}}}",
+        -32700,
+    ),
+    "nesting deeper than an input may have": (
+        b'{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","parts":[{"data":'
+        + b"[" * 300
+        + b"]" * 300
+        + b"}]}}}",
+        -32602,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+async def test_a_bad_request_is_answered_as_the_protocol_says(house, name):
+    body, code = BAD[name]
+    answer = await call(house, body)
+    assert answer.json()["error"]["code"] == code, answer.text
+
+
+async def test_bad_messages_name_the_part_and_the_remedy(house):
+    pipeline = await save(house, "echo", step("say", "test.echo", text="tea"))
+    async with a2a_agent(house) as agent:
+        with pytest.raises(ContentTypeNotSupportedError, match="Part 0 is a file"):
+            await agent.send([new_raw_part(b"x", "text/plain", "x.txt")], skill=pipeline)
+        with pytest.raises(InvalidParamsError, match="not a JSON object"):
+            await agent.send([new_data_part([1])], skill=pipeline)
+        with pytest.raises(InvalidParamsError, match=r"There is no pipeline `nowhere`"):
+            await agent.send({}, skill="nowhere")
+        with pytest.raises(InvalidParamsError, match="no member `texts`"):
+            await agent.send({"skill": pipeline, "texts": "tea"})
+        with pytest.raises(InvalidParamsError, match="empty"):
+            await agent.send("   ")
+    large = await call(house, b" " * (2 << 20))
+    assert large.status_code == 413
+    assert "limit is 1,048,576 bytes" in large.json()["error"]["message"]
+
+
+async def test_a_stream_ends_with_its_token_and_one_nobody_reads_holds_nobody_up(house, bench):
+    pipeline = await save(house, "slow", step("wait", "test.slow", text="tea"))
+    bench.started.clear()
+    bench.release.clear()
+    made = await house.mutate(
+        """mutation { createToken(name: "short", subject: "short", scopes: [READ, RUN]) {
+            ... on CreateTokenSuccess { plaintext token { id } } } }"""
+    )
+    message = {"messageId": "m-2", "role": "ROLE_USER", "parts": [{"data": {}}], "metadata": {"skill": pipeline}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": {"message": message}}
+    headers = {"authorization": f"Bearer {made['plaintext']}", "a2a-version": "1.0"}
+    async with (
+        httpx.AsyncClient(trust_env=False, timeout=30) as http,
+        http.stream("POST", house.url("/a2a"), json=body, headers=headers) as unread,
+        http.stream("POST", house.url("/a2a"), json=body, headers=headers) as read,
+    ):
+        assert unread.status_code == 200
+        await bench.started.wait()
+        lines = read.aiter_lines()
+        assert (await anext(lines)).startswith("data:")
+        assert (await start(house, "echo", {}, wait=20))["run"]["state"] == "SUCCEEDED"
+        await house.mutate(f'mutation {{ revokeToken(id: "{made["token"]["id"]}") {{ __typename }} }}')
+        async with asyncio.timeout(10):
+            rest = [line async for line in lines if line.startswith("data:")]
+        assert "revoked" in rest[-1]
+    bench.release.set()
+
+
+async def test_without_the_setting_there_is_no_a2a(tmp_path):
+    async with product(tmp_path, a2a=False) as it, httpx.AsyncClient(trust_env=False) as http:
+        assert [(await http.get(it.url(path))).status_code for path in (*PATHS, "/a2a")] == [404, 404, 404]

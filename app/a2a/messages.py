@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from a2a.helpers import get_data_parts
 from a2a.utils.errors import ContentTypeNotSupportedError, InvalidParamsError
-from google.protobuf.json_format import MessageToDict
 
 from app.a2a.cards import RUNS_SKILL
 from runner.excerpts import excerpt
@@ -59,7 +59,7 @@ def read_message(params: SendMessageRequest) -> Said:
         if kind == "text":
             texts.append(part.text)
         elif kind == "data":
-            value = MessageToDict(part.data)
+            value = _with_integers(get_data_parts([part])[0])
             if not isinstance(value, dict):
                 raise InvalidParamsError(f"Part {number} is not a JSON object. A data part has the inputs by name.")
             if data is not None:
@@ -82,6 +82,19 @@ def read_message(params: SendMessageRequest) -> Said:
         if len(value) > _NAME_MAX:
             raise InvalidParamsError(f"`{name}` has {len(value)} characters; the limit is {_NAME_MAX}.")
     return Said(message.message_id, message.task_id, message.context_id, text, data, skill)
+
+
+def _with_integers(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """A value with integers again: the SDK keeps every number as a double."""
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case dict():
+            return {name: _with_integers(item) for name, item in value.items()}
+        case list():
+            return [_with_integers(item) for item in value]
+        case _:
+            return value
 
 
 #: Longest context id or skill.

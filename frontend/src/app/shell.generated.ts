@@ -72,7 +72,7 @@ export type RunAction =
 
 /** What started a run. */
 export type RunCause =
-  /** Another agent platform, over A2A. Reserved: A2A is not supported yet. */
+  /** Another agent, over A2A. */
   | 'A2A'
   /** An agent, over MCP. */
   | 'AGENT'

@@ -7,6 +7,7 @@ import sys
 
 #: Slow or large libraries that serve packs, MCP or migrations.
 LATE = {
+    "a2a",
     "alembic",
     "av",
     "lxml",

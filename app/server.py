@@ -67,8 +67,10 @@ async def _nothing(_url: str) -> None:
     pass
 
 
-def bind(host: str, port: int) -> list[socket.socket]:
+def bind(host: str, port: int, *, port_setting: str = "PACKLINE_PORT") -> list[socket.socket]:
     """Binds every address of `host`, all to the same port, without listening yet.
+
+    `port_setting` is the setting that chooses the port, for the message.
 
     Raises:
         StartError: the name is unknown or the port is taken.
@@ -94,7 +96,7 @@ def bind(host: str, port: int) -> list[socket.socket]:
             listener.close()
         raise StartError(
             f"Cannot listen on {host} port {port}: {error.strerror or error}. Stop the program that uses it, or choose "
-            "another port with --port (PACKLINE_PORT)."
+            f"another port with --port ({port_setting})."
         ) from error
     return bound
 
@@ -165,6 +167,7 @@ async def run_app(
     before_listening: Announce = _nothing,
     on_stopping: Callable[[], None] = lambda: None,
     stop: asyncio.Event | None = None,
+    port_setting: str = "PACKLINE_PORT",
 ) -> None:
     """Serves `app` until SIGTERM, SIGINT or `stop`.
 
@@ -179,7 +182,7 @@ async def run_app(
     """
     from app.http.uvicorn_protocols import HttpProtocol, SocketProtocol
 
-    sockets = bind(settings.host, settings.port)
+    sockets = bind(settings.host, settings.port, port_setting=port_setting)
     local_url = url_of(settings.host, sockets[0].getsockname()[1])
     lifespan = Lifespan(app)
 
@@ -248,12 +251,13 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
     if not settings.worker and settings.database_url == "sqlite":
         return _cannot_start(f"`packline up --no-worker` (PACKLINE_WORKER=off) leaves runs to workers: {_ONE_PROCESS}")
     app = create_app(settings)
+    address = CliAddress(settings.data_dir)
 
     async def prepare(local_url: str) -> None:
         assert app.authenticator is not None
         await require_set_up(app.authenticator, settings)
         await leave_cli_token(app.authenticator, settings.data_dir)
-        cli_address_path(settings.data_dir).write_text(f"{local_url}\n", "utf-8")
+        address.leave(local_url)
 
     async def say(url: str) -> None:
         assert app.authenticator is not None
@@ -264,7 +268,10 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
     serving = partial(
         run_app, app, settings, announce=announce or say, before_listening=prepare, on_stopping=app.begin_stopping
     )
-    return _run(settings, serving)
+    try:
+        return _run(settings, serving)
+    finally:
+        address.give_back()
 
 
 def work(settings: Settings) -> int:
@@ -281,7 +288,7 @@ def work(settings: Settings) -> int:
 
     # The public address is the server's; the worker needs it for agents only.
     listening = settings.model_copy(update={"port": settings.worker_port, "public_url": None, "base_path": None})
-    return _run(settings, partial(run_app, app, listening, announce=say))
+    return _run(settings, partial(run_app, app, listening, announce=say, port_setting="PACKLINE_WORKER_PORT"))
 
 
 def _run(settings: Settings, main: Callable[[], Coroutine[Any, Any, None]]) -> int:
@@ -291,16 +298,29 @@ def _run(settings: Settings, main: Callable[[], Coroutine[Any, Any, None]]) -> i
     configure_logging(settings.log_level, settings.log_format)
     for warning in settings.warnings:
         log.warning(warning)
+    try:
+        # What people put into runs lies there: nobody else on this machine needs to look.
+        settings.data_dir.mkdir(mode=0o700, parents=True)
+        is_new = True
+    except FileExistsError:
+        if not settings.data_dir.is_dir():
+            return _cannot_start(f"The data folder {settings.data_dir} is a file. Choose another `--data-dir`.")
+        is_new = False
+    except OSError as error:
+        return _cannot_start(f"The data folder {settings.data_dir} cannot be made: {error.strerror}.")
+    status = _run_in_folder(settings, main)
+    if is_new and status:
+        with contextlib.suppress(OSError):  # it holds something
+            settings.data_dir.rmdir()
+    return status
+
+
+def _run_in_folder(settings: Settings, main: Callable[[], Coroutine[Any, Any, None]]) -> int:
     import uvloop
 
     from runner.egress.policy import EgressPolicyError
     from store.database.errors import DataFolderInUseError, StoreError
 
-    try:
-        # What people put into runs lies there: nobody else on this machine needs to look.
-        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        return _cannot_start(f"The data folder {settings.data_dir} cannot be made: {error.strerror}.")
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             try:
@@ -357,6 +377,30 @@ async def leave_cli_token(authenticator: Authenticator, data_dir: Path) -> None:
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(f"{made.plaintext}\n")
     partial.replace(path)
+
+
+class CliAddress:
+    """The address that the commands of this user call, as the last server of a data folder left it."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._path = cli_address_path(data_dir)
+        self._before = self._left = ""
+
+    def leave(self, url: str) -> None:
+        """Leave the address of this server."""
+        self._before, self._left = self._read(), f"{url}\n"
+        self._path.write_text(self._left, "utf-8")
+
+    def give_back(self) -> None:
+        """Leave the address that was there before, unless another server has left its own since."""
+        if self._before and self._left and self._read() == self._left:
+            self._path.write_text(self._before, "utf-8")
+
+    def _read(self) -> str:
+        try:
+            return self._path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return ""
 
 
 def print_start(url: str, *, link: str | None, host: str) -> None:

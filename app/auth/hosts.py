@@ -47,13 +47,13 @@ class HostGuard:
 
     Args:
         app: The application to guard.
-        hosts: Names the server may be called by, without port, in addition to loopback.
+        hosts: Names the server may be called by, without port, in addition to loopback; None for any.
         origins: Origins of other pages that may call it, such as `https://ops.example`.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: Iterable[str] | None = (), origins: Iterable[str] = ()) -> None:
         self._app = app
-        self._hosts = frozenset(map(read_host, hosts))
+        self._hosts = None if hosts is None else frozenset(map(read_host, hosts))
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
         self._known: set[bytes] = set()
 
@@ -98,7 +98,7 @@ class HostGuard:
                 f"The Host header is malformed: {excerpt(text, 200)!r}. Send a name or address, with or without a "
                 "port, such as `127.0.0.1:8420` or `[::1]:8420`."
             )
-        if not (is_loopback(authority.name) or authority.name in self._hosts):
+        if self._hosts is not None and not (is_loopback(authority.name) or authority.name in self._hosts):
             return (
                 f"This server is not called {excerpt(text, 200)}. Use the address it printed at start, or add the name "
                 "to PACKLINE_ALLOWED_HOSTS."

@@ -1,7 +1,7 @@
 """Checks at start that all processes of a shared database keep contents in the same place.
 
-The first one stores a content as a marker, and the database has its digest. Every other process must find it in its own
-blob store; otherwise it would miss the artifacts of runs that others have executed.
+The first process stores a content as a marker, and its digest in the database. Every other process must find that
+content in its blob store; otherwise it could not read the artifacts of runs that others have executed.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ log = structlog.get_logger(__name__)
 
 _FIND = Sql("SELECT digest FROM blob_marker WHERE id = 1")
 _ADD = Sql("INSERT INTO blob_marker (id, digest) VALUES (1, :digest) ON CONFLICT (id) DO NOTHING")
-# Of a database that is older than the marker: one of them may be lost, not all.
+# For a database without a marker: one of these contents may have been lost, but not all.
 _LATEST = Sql("SELECT digest FROM blob ORDER BY created_at DESC LIMIT 5")
 
 
 async def require_shared_storage(store: Store, blobs: Blobs, place: str) -> None:
-    """Check that contents are kept where the other processes of the database keep them; the first one sets the marker.
+    """Check that this process stores contents in the same place as the others; the first one sets the marker.
 
-    While the blob store cannot be reached, this is logged and not checked.
+    If the blob store cannot be reached, logs that and checks nothing.
 
     Args:
         store: The database.
-        blobs: Where this process keeps contents.
-        place: The same in words, for the message.
+        blobs: The blob store of this process.
+        place: Its name in the message.
 
     Raises:
-        StorageNotSharedError: others keep contents elsewhere, or nothing can be stored.
+        StorageNotSharedError: the others use another place, or nothing can be stored.
     """
     try:
-        digests = await store.write(_find)
+        digests = await _find(store)
         found = digests or [row.digest for row in await store.rows(_LATEST)]
         if found and not [digest for digest in found if await _has(blobs, digest)]:
             raise StorageNotSharedError(
@@ -54,7 +54,7 @@ async def require_shared_storage(store: Store, blobs: Blobs, place: str) -> None
         if not digests:
             digest, _ = await blobs.put(f"Marker of a Packline database: {secrets.token_hex(16)}\n".encode())
             await store.write(_add, digest)
-            if await store.write(_find) != [digest]:  # another process was first
+            if await _find(store) != [digest]:  # another process was first
                 await require_shared_storage(store, blobs, place)
     except BlobsUnavailableError as error:
         log.warning("whether artifacts are shared could not be checked", error=str(error))
@@ -71,8 +71,8 @@ async def _has(blobs: Blobs, digest: str) -> bool:
     return True
 
 
-def _find(conn: Connection) -> list[str]:
-    return [row.digest for row in conn.all(_FIND)]
+async def _find(store: Store) -> list[str]:
+    return [row.digest for row in await store.rows(_FIND)]
 
 
 def _add(conn: Connection, digest: str) -> None:

@@ -14,6 +14,7 @@ import pytest_asyncio
 from tests.support.databases import empty_database
 from tests.support.graphql_client import PATIENCE_SECONDS
 from tests.support.servers import Fleet, held_calls
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.timeout(300)]
 
 _numbers = itertools.count(1)
+_WAITS = """query ($id: ID!) {
+    run(id: $id) { state wait { message } steps { state attempts { state } } } }"""
+_CALL = """mutation { runPack(pack: "held.step", input: {text: "x"}) {
+    __typename ... on Problem { message hint } } }"""
 _WORKERS = "{ workers { name alive running lanes } server { queuedRuns health { name ok message } } }"
 
 
@@ -202,4 +207,84 @@ async def test_a_process_that_lacks_the_artifacts_of_others_is_refused(fleet: Fl
         assert status == 1, output
         assert str(elsewhere / "blobs") in output
         assert "PACKLINE_SHARED_STORAGE=off" in output
+        assert not elsewhere.exists(), list(elsewhere.rglob("*"))
     await fleet.worker("insists", shared_storage="off", data_dir=tmp_path / "elsewhere")
+
+
+# -- losses ------------------------------------------------------------------------------------------------
+
+
+async def test_the_run_of_a_lost_worker_waits_until_another_one_serves_it(fleet: Fleet, calls: Calls) -> None:
+    short = {"lease_seconds": 2}
+    server = await fleet.up("server", worker="off", **short)
+    lost = await fleet.worker("lost", **short)
+    run = await started(server, "one")
+    await calls.next(run)
+    await lost.kill()
+
+    async def waits() -> object:
+        found = (await server.ask(_WAITS, id=run))["run"]
+        return found if found["state"] == "WAITING" else None
+
+    found = await eventually(waits)
+    assert found["wait"]["message"] == "waits for a worker that takes runs; there is none"
+    assert [step["state"] for step in found["steps"]] == ["PENDING"]
+    assert [attempt["state"] for attempt in found["steps"][0]["attempts"]] == ["LOST"]
+    status, output = await fleet.run("server", "show", run, "--server", server.url())
+    assert status == 0, output
+    assert "waits for a worker that takes runs" in output
+    await fleet.worker("other", **short)
+    call = await calls.next(run, attempt=2)
+    assert call.server == "other"
+    call.go()
+    ended_run = await ended(server, run)
+    assert ended_run["state"] == "SUCCEEDED"
+    assert [takeover["lost"] for takeover in ended_run["takeovers"]] == [True]
+
+
+# -- what is refused, and what is left behind --------------------------------------------------------------
+
+
+async def test_a_server_without_a_worker_offers_nothing(fleet: Fleet) -> None:
+    status, output = await fleet.run("server", "up", "--no-worker", "--offers", "gpu")
+    assert status == 2
+    assert "cannot offer gpu" in output
+    assert "packline worker" in output
+
+
+async def test_a_taken_port_of_a_worker_names_its_setting_and_leaves_no_folder(fleet: Fleet, tmp_path: Path) -> None:
+    worker = await fleet.worker("worker")
+    status, output = await fleet.run("other", "worker", worker_port=worker.port, data_dir=tmp_path / "new")
+    assert status == 1
+    assert "PACKLINE_WORKER_PORT" in output
+    assert not (tmp_path / "new").exists()
+
+
+async def test_a_worker_that_other_machines_reach_answers_probes_by_any_name(fleet: Fleet) -> None:
+    alone, reachable = await fleet.worker("alone"), await fleet.worker("reachable", host="0.0.0.0")
+    by_address = {"host": "10.1.2.3:9000"}
+    async with httpx2.AsyncClient() as client:
+        assert (await client.get(alone.url("/healthz"), headers=by_address)).status_code == 400
+        assert (await client.get(reachable.url("/healthz"), headers=by_address)).status_code == 200
+
+
+async def test_commands_find_the_server_that_is_left_on_a_data_folder(fleet: Fleet, tmp_path: Path) -> None:
+    first, second = await fleet.up("first"), await fleet.up("second")
+    address = tmp_path / "shared" / "cli-address"
+    assert address.read_text() == second.url("\n")
+    assert await second.stop() == 0
+    assert address.read_text() == first.url("\n")
+
+
+async def test_a_pack_that_only_a_worker_has_is_refused_for_a_single_call_with_the_reason(fleet: Fleet) -> None:
+    server = await fleet.up("server", worker="off", pack_path="")
+    await fleet.worker("worker")
+
+    async def refused() -> object:
+        answer = await server.command(_CALL)
+        assert answer["__typename"] != "StartRunSuccess", answer
+        return answer if answer["__typename"] == "UnavailableProblem" else None
+
+    answer = await eventually(refused)
+    assert answer["message"].startswith("Only other workers have held.step.")
+    assert "pipeline" in answer["hint"]

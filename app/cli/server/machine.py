@@ -13,6 +13,9 @@ from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the a
 if TYPE_CHECKING:
     from app.settings.server import Settings
 
+Host = Annotated[
+    str | None, typer.Option(help="Address to listen on (PACKLINE_HOST); default: 127.0.0.1.", show_default=False)
+]
 DataDir = Annotated[
     Path | None,
     typer.Option("--data-dir", metavar="FOLDER", help="Data folder (PACKLINE_DATA_DIR).", show_default=False),
@@ -37,9 +40,7 @@ Concurrency = Annotated[
 
 
 def up(
-    host: Annotated[
-        str | None, typer.Option(help="Address to listen on (PACKLINE_HOST); default: 127.0.0.1.", show_default=False)
-    ] = None,
+    host: Host = None,
     port: Annotated[
         str | None,  # read by the settings, which say what is wrong with it
         typer.Option(
@@ -56,6 +57,7 @@ def up(
 ) -> None:
     """Start the server. Ctrl-C stops it; runs continue at the next start."""
     gc.disable()  # importing makes more collections than garbage, 0.1 s of CPU; `run_app` enables it once it serves
+    from app.cli.base.exits import CliError
     from app.server import serve
 
     settings = settings_of(
@@ -67,6 +69,11 @@ def up(
         offers=offers,
         lanes=concurrency,
     )
+    if offers and not settings.worker:  # PACKLINE_OFFERS may be there for the workers of the same machine
+        raise CliError(
+            f"`packline up --no-worker` executes no runs, so it cannot offer {offers}. Give --offers to `packline "
+            "worker` instead."
+        )
     raise typer.Exit(serve(settings))
 
 

@@ -9,7 +9,7 @@ import typer
 
 from app.cli.base.fragments import PROBLEM_PARTS
 from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the annotations
-from app.cli.server.machine import Concurrency, DataDir, LogLevel, Offers, settings_of
+from app.cli.server.machine import Concurrency, DataDir, Host, LogLevel, Offers, settings_of
 
 DRAIN_WORKER = (
     PROBLEM_PARTS
@@ -36,6 +36,7 @@ def start(
     context: typer.Context,
     offers: Offers = None,
     concurrency: Concurrency = None,
+    host: Host = None,
     port: Annotated[
         str | None,
         typer.Option(
@@ -54,7 +55,13 @@ def start(
     from app.server import work
 
     settings = settings_of(
-        worker=True, offers=offers, lanes=concurrency, worker_port=port, data_dir=data_dir, log_level=log_level
+        worker=True,
+        offers=offers,
+        lanes=concurrency,
+        host=host,
+        worker_port=port,
+        data_dir=data_dir,
+        log_level=log_level,
     )
     raise typer.Exit(work(settings))
 

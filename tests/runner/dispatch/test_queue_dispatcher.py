@@ -212,21 +212,20 @@ async def test_what_a_process_offers_may_change(store: Store):
 
 
 async def test_a_run_that_the_process_lacks_something_for_goes_to_another_one_at_once(stores: Callable[[], Any]):
-    """No sweep is needed: what a process offers may have changed while the run was on its way."""
+    """No sweep is needed: what processes offer may have changed while the run was on its way."""
     first, second = await stores(), await stores()
+    chromium = frozenset({"chromium"})
 
     class Lacking(Taker):
         async def _take(self, run_id: str, waited_for: datetime | None) -> NotClaimed | None:
-            self.offers = frozenset()
+            self.offers, able.offers = frozenset(), chromium
+            able.dispatcher.refresh()
             await super()._take(run_id, waited_for)
             return NotClaimed(Refusal.LACKS)
 
-    async with Lacking(first, frozenset({"chromium"})) as lacking:
+    async with Taker(second) as able, Lacking(first, chromium) as lacking:
         run_id = await run_with(first, "chromium")
-        await until(lambda: lacking.taken == [run_id])
-        async with Taker(second, frozenset({"chromium"})) as able:
-            await able.dispatcher.sweep()
-            await until(lambda: able.taken == [run_id])
+        await until(lambda: able.taken == [run_id])
         assert lacking.taken == [run_id]
 
 

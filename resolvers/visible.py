@@ -14,6 +14,7 @@ from store.files import artifacts as stored_artifacts
 from store.pipelines import reads as pipeline_reads
 from store.runs import events, logs, sessions, spending, step_reads, transcripts, workers
 from store.runs import reads as run_reads
+from store.triggers import reads as trigger_reads
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -68,6 +69,8 @@ queue_places = _visible(run_reads.queue_places)
 run_spending = _visible(spending.spending_of_runs)
 #: The last takeovers of each run, oldest first, by run id.
 takeovers_of_runs = _visible(workers.takeovers_of_runs)
+#: Triggers by id.
+triggers = _visible(trigger_reads.find_triggers)
 #: Steps by id.
 steps = _visible(step_reads.find_steps)
 #: The steps of each run in order, by run id.

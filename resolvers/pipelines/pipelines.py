@@ -26,6 +26,7 @@ from store.pipelines.commands import (
     save_version,
 )
 from store.states import Scope
+from store.triggers.commands import pause_triggers_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -179,7 +180,7 @@ async def clone(context: Context, *, pipeline: str, key: str | None = None, name
     ),
 )
 async def delete(context: Context, *, pipeline: str, confirm_key: str) -> str:
-    """Delete a pipeline but keep its runs and versions; returns its id."""
+    """Delete a pipeline but keep its runs and versions, and pause its triggers; returns its id."""
     found = await get_pipeline(context, pipeline)
     _refuse_starter(found)
     require_owner(context, found)
@@ -187,7 +188,12 @@ async def delete(context: Context, *, pipeline: str, confirm_key: str) -> str:
         message = f"The confirmation is `{confirm_key}`, but the pipeline's key is `{found.key}`."
         raise Invalid([argument_error("confirm_key", "confirmation", message, f"Give `{found.key}`.")])
     context.audit_target(found.id)
-    await context.commit(lambda conn: delete_pipeline(conn, found.id))
+
+    def unit(conn: Connection) -> None:
+        pause_triggers_of(conn, found.id, f"The pipeline {found.key} is deleted.")
+        delete_pipeline(conn, found.id)
+
+    await context.commit(unit)
     return found.id
 
 

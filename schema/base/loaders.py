@@ -60,6 +60,7 @@ class Loaders:
     newest_runs = _of_each(visible.newest_runs)
     queue_place = _found(visible.queue_places)
     takeovers = _of_each(visible.takeovers_of_runs)
+    trigger = _found(visible.triggers)
     step = _found(visible.steps)
     steps = _of_each(visible.steps_of_runs)
     milestones = _found(visible.milestones)

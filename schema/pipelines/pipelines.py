@@ -33,6 +33,7 @@ from store.states import Scope
 if TYPE_CHECKING:
     from resolvers.pipelines.versions import Version
     from schema.access.callers import Caller
+    from schema.triggers.triggers import Trigger
 
 described_enum(
     PipelineAction,
@@ -224,6 +225,18 @@ class Pipeline(CatalogEntry):
         wanted = filter or RunFilter()
         wanted.pipelines = [self.id]
         return await run_page(info, wanted.query(), first, after, last, before)
+
+    @strawberry.field(
+        description="Triggers of the pipeline that the caller may see, newest first.",
+        directives=[Requires(scope=Scope.READ)],
+    )
+    async def triggers(
+        self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None
+    ) -> 'Connection[Annotated[Trigger, strawberry.lazy("schema.triggers.triggers")]]':
+        from schema.triggers.triggers import TRIGGERS, trigger_page
+
+        arguments = PageArguments.parse(TRIGGERS, first=first, after=after, last=last, before=before)
+        return await trigger_page(info, arguments, self.record.id)
 
     @strawberry.field(description="Usage of the last 30 days, counting only runs the caller may see.")
     async def usage(self, info: Info) -> UsageStats:

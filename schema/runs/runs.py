@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from schema.access.callers import Caller
     from schema.packs.packs import Pack
     from schema.pipelines.pipelines import Pipeline, PipelineVersion
+    from schema.triggers.triggers import Trigger
 
 
 @strawberry.type(description="One execution of a pipeline version or of a single pack.")
@@ -166,6 +167,17 @@ class Run(Node):
         if found is None:
             raise LookupError(f"run {self.id} belongs to a caller that is gone")
         return Caller.of(found)
+
+    @strawberry.field(
+        description="The trigger that started it. Null if none did, it was deleted, or the caller may not see it."
+    )
+    async def trigger(self, info: Info) -> 'Annotated[Trigger, strawberry.lazy("schema.triggers.triggers")] | None':
+        from schema.triggers.triggers import Trigger
+
+        if self.record.trigger_id is None:
+            return None
+        found = await info.context.loaders.trigger.load(self.record.trigger_id)
+        return None if found is None else Trigger.of(found)
 
     @strawberry.field(description="The inputs as given, with secrets masked.")
     async def inputs(self, info: Info) -> JSON:

@@ -32,7 +32,7 @@ from schema.pipelines.pipelines import Pipeline, load_pipeline
 from schema.runs.runs import Run, load_run
 from store.states import Scope
 
-_TRIGGERS = CursorKind("triggers", (str,))
+TRIGGERS = CursorKind("triggers", (str,))
 _FIRINGS = CursorKind("firings", (str,))
 #: Most instants that `nextFirings` lists.
 _NEXT_MAX = 20
@@ -192,6 +192,18 @@ async def load_trigger(info: Info, trigger_id: str) -> Trigger | None:
     return None if found is None else Trigger.of(found)
 
 
+async def trigger_page(
+    info: Info, arguments: PageArguments, pipeline_id: str | None, needs_attention: bool | None = None
+) -> TriggerConnection:
+    """Read a page of the triggers the caller may see, newest first."""
+    context = info.context.context
+    rows = await list_some_triggers(
+        context, pipeline_id=pipeline_id, needs_attention=needs_attention, window=arguments.window
+    )
+    page = page_of(rows, arguments, lambda row: TRIGGERS.encode((row.id,)))
+    return TriggerConnection.of(page, Trigger.of, lambda: count_some_triggers(context, pipeline_id, needs_attention))
+
+
 @strawberry.type
 class TriggerQueries:
     @strawberry.field(
@@ -222,16 +234,9 @@ class TriggerQueries:
         last: Last = None,
         before: Before = None,
     ) -> TriggerConnection:
-        arguments = PageArguments.parse(_TRIGGERS, first=first, after=after, last=last, before=before)
-        context = info.context.context
+        arguments = PageArguments.parse(TRIGGERS, first=first, after=after, last=last, before=before)
         pipeline_id: str | None = None
         if pipeline is not None:
-            found = await find_one_pipeline(context, pipeline=pipeline)
+            found = await find_one_pipeline(info.context.context, pipeline=pipeline)
             pipeline_id = str(pipeline) if found is None else found.id
-        rows = await list_some_triggers(
-            context, pipeline_id=pipeline_id, needs_attention=needs_attention, window=arguments.window
-        )
-        page = page_of(rows, arguments, lambda row: _TRIGGERS.encode((row.id,)))
-        return TriggerConnection.of(
-            page, Trigger.of, lambda: count_some_triggers(context, pipeline_id, needs_attention)
-        )
+        return await trigger_page(info, arguments, pipeline_id, needs_attention)

@@ -1,4 +1,4 @@
-"""Deletes what is past its retention: runs, artifacts, blobs, audit, cache, logins, memory.
+"""Deletes what is past its retention: runs, artifacts, blobs, audit, cache, logins, memory, firings.
 
 Each unit is bounded, so that no sweep holds the writer for long; `sweep` repeats them until nothing is left to do. A
 sweep keeps what is still referred to: runs that are not final, artifacts that are pinned or that another run reuses,
@@ -23,6 +23,7 @@ from store.memory.entries import sweep_memory
 from store.memory.pack_cache import sweep_cache
 from store.runs.commands import remove_run
 from store.runs.idempotency_keys import sweep_spent_keys
+from store.triggers.firings import sweep_firings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -46,6 +47,7 @@ class RetentionPolicy:
         audit_days: Days an audit entry is kept.
         memory_days: Days a row of memory is kept; each row carries its own expiry, so this is only reported.
         login_days: Days an ended browser login or login link is kept.
+        firing_days: Days a firing of a trigger is kept.
     """
 
     run_days: float = 90
@@ -53,6 +55,7 @@ class RetentionPolicy:
     audit_days: float = 365
     memory_days: float = 30
     login_days: float = 30
+    firing_days: float = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class Swept:
     blobs: int = 0
     blob_bytes: int = 0
     memory: int = 0
+    firings: int = 0
 
     def __add__(self, other: Swept) -> Swept:
         return Swept(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
@@ -142,8 +146,11 @@ async def sweep(store: Store, blobs: Blobs, policy: RetentionPolicy, *, grace_se
         ROWS_AT_ONCE, lambda limit: store.write(sweep_tokens, keep_days=policy.login_days, limit=limit)
     )
     memory = await _repeat(ROWS_AT_ONCE, lambda limit: store.write(sweep_memory, limit=limit))
+    firings = await _repeat(
+        ROWS_AT_ONCE, lambda limit: store.write(sweep_firings, keep_days=policy.firing_days, limit=limit)
+    )
     count, size = await prune_blobs(store, blobs, grace_seconds=grace_seconds)
-    return Swept(runs, artifacts, audit, cache, logins, count, size, memory)
+    return Swept(runs, artifacts, audit, cache, logins, count, size, memory, firings)
 
 
 async def _repeat(limit: int, once: Callable[[int], Awaitable[int]]) -> int:

@@ -41,7 +41,11 @@ class FiringRow(SQLModel, table=True):
     """One firing of a trigger, written in the transaction that starts its run."""
 
     __tablename__ = "firing"
-    __table_args__ = (Index("uq_firing_key", "trigger_id", "key", unique=True),)
+    __table_args__ = (
+        Index("uq_firing_key", "trigger_id", "key", unique=True),
+        # Lists a trigger's firings, newest first.
+        Index("ix_firing_trigger", "trigger_id", "id"),
+    )
 
     id: str = Field(primary_key=True)
     trigger_id: str = Field(foreign_key="trigger.id", ondelete="CASCADE")
@@ -49,7 +53,7 @@ class FiringRow(SQLModel, table=True):
     scheduled_at: datetime | None = None
     outcome: str  # fired | skipped | missed | refused | failed
     reason: str | None = Field(default=None, sa_type=Text)
-    run_id: str | None = Field(default=None, index=True)  # may dangle: runs are pruned
+    run_id: str | None = None  # may dangle: runs are pruned
     created_at: datetime
 
 

@@ -75,6 +75,7 @@ class RunRecord(NamedTuple):
     started_at: datetime | None
     ended_at: datetime | None
     needs: str
+    trigger_id: str | None
 
 
 class RunPayload(NamedTuple):

@@ -52,6 +52,11 @@ _PAUSE = Sql(
         updated_at = :now
     WHERE id = :id AND revision = :revision"""
 )
+_PAUSE_OF_PIPELINE = Sql(
+    """UPDATE trigger SET enabled = :no, attention = :attention, next_at = NULL, revision = revision + 1,
+        updated_at = :now
+    WHERE pipeline_id = :pipeline_id"""
+)
 _DELETE = Sql("DELETE FROM trigger WHERE id = :id")
 
 
@@ -79,6 +84,12 @@ def pause_trigger(conn: Connection, trigger_id: str, *, revision: int, attention
     """Pause a trigger, with the reason if Packline does it; return false if it changed since `revision`."""
     given = {"id": trigger_id, "revision": revision, "attention": attention, "no": False, "now": conn.now()}
     return conn.run(_PAUSE, given) > 0
+
+
+def pause_triggers_of(conn: Connection, pipeline_id: str, attention: str) -> None:
+    """Pause all triggers of a pipeline; call it before the unit locks the pipeline, as the start of a firing does."""
+    given = {"pipeline_id": pipeline_id, "attention": attention, "no": False, "now": conn.now()}
+    conn.run(_PAUSE_OF_PIPELINE, given)
 
 
 def delete_trigger(conn: Connection, trigger_id: str) -> bool:

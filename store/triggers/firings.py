@@ -7,11 +7,13 @@ trigger comes with it, so that two servers, a crash or a clock that is set back 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from store.database.dialects import Sql, instant
 from store.database.ids import new_id
+from store.database.paging import oldest_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 
     from store.database.dialects import Connection
     from store.database.engine import Store
+
+
+#: Most firings that are kept of a trigger.
+FIRINGS_KEPT = 1000
 
 
 class FiringOutcome(StrEnum):
@@ -82,6 +88,15 @@ _INSERT = Sql(
     VALUES (:id, :trigger_id, :key, :scheduled_at, :outcome, :reason, :run_id, :now)
     ON CONFLICT DO NOTHING"""
 )
+# Reads at most `FIRINGS_KEPT` entries of `ix_firing_trigger`.
+_PRUNE = Sql(
+    """DELETE FROM firing WHERE trigger_id = :id AND id <= (
+        SELECT id FROM firing WHERE trigger_id = :id ORDER BY id DESC LIMIT 1 OFFSET :kept)"""
+)
+_SWEEP = Sql(
+    """DELETE FROM firing WHERE id IN (
+        SELECT id FROM firing WHERE id < :oldest AND created_at < :before ORDER BY id LIMIT :limit)"""
+)
 # Locked in the order of their ids before the start takes its caller's slots, as `store.runs.admission` asks for.
 _ACTIVE = Sql(
     """SELECT id, after_run_id IS NOT NULL AND started_at IS NULL AS waits FROM run
@@ -144,9 +159,8 @@ def record_due(
     moved = {"id": trigger_id, "revision": revision, "seen": seen, "next_at": next_at, "last_at": last_at}
     if conn.run(_ADVANCE, moved) == 0:
         raise TriggerChangedError(trigger_id)
-    for firing in firings:
-        if _insert(conn, trigger_id, firing) == 0 and firing.run_id is not None:
-            raise FiredBeforeError(trigger_id)
+    if _insert(conn, trigger_id, firings) < len(firings) and last_at is not None:
+        raise FiredBeforeError(trigger_id)
 
 
 def record_asked(conn: Connection, trigger_id: str, firing: NewFiring, *, revision: int) -> None:
@@ -157,20 +171,32 @@ def record_asked(conn: Connection, trigger_id: str, firing: NewFiring, *, revisi
     """
     if conn.run(_TOUCH, {"id": trigger_id, "revision": revision, "now": conn.now()}) == 0:
         raise TriggerChangedError(trigger_id)
-    _insert(conn, trigger_id, firing)
+    _insert(conn, trigger_id, [firing])
 
 
-def _insert(conn: Connection, trigger_id: str, firing: NewFiring) -> int:
-    return conn.run(
-        _INSERT,
-        {
-            "id": new_id("fire"),
-            "trigger_id": trigger_id,
-            "key": firing.key,
-            "scheduled_at": firing.scheduled_at,
-            "outcome": firing.outcome.value,
-            "reason": firing.reason,
-            "run_id": firing.run_id,
-            "now": conn.now(),
-        },
-    )
+def sweep_firings(conn: Connection, *, keep_days: float, limit: int) -> int:
+    """Delete the oldest firings that are past `keep_days`; return how many."""
+    before = conn.now() - timedelta(days=keep_days)
+    return conn.run(_SWEEP, {"oldest": oldest_id("fire", before), "before": before, "limit": limit})
+
+
+def _insert(conn: Connection, trigger_id: str, firings: Sequence[NewFiring]) -> int:
+    """Insert firings, with ids in their order, and delete the oldest beyond `FIRINGS_KEPT`; return how many are new."""
+    ids = sorted(new_id("fire") for _ in firings)
+    inserted = 0
+    for firing_id, firing in zip(ids, firings, strict=True):
+        inserted += conn.run(
+            _INSERT,
+            {
+                "id": firing_id,
+                "trigger_id": trigger_id,
+                "key": firing.key,
+                "scheduled_at": firing.scheduled_at,
+                "outcome": firing.outcome.value,
+                "reason": firing.reason,
+                "run_id": firing.run_id,
+                "now": conn.now(),
+            },
+        )
+    conn.run(_PRUNE, {"id": trigger_id, "kept": FIRINGS_KEPT})
+    return inserted

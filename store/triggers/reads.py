@@ -70,9 +70,11 @@ _TRIGGERS = columns_of(TRIGGER, TriggerRecord)
 _FIRINGS = columns_of(FIRING, FiringRecord)
 
 
-async def find_triggers(store: Store, ids: Sequence[str]) -> dict[str, TriggerRecord]:
-    """Find triggers by id; those that do not exist are left out."""
-    return {found.id: found for found in await _BY_ID.read(store, ids)}
+async def find_triggers(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, TriggerRecord]:
+    """Find triggers by id; those that do not exist, or are not `visible_to`'s, are left out."""
+    return {
+        found.id: found for found in await _BY_ID.read(store, ids) if visible_to is None or found.owner_id == visible_to
+    }
 
 
 async def list_triggers(store: Store, wanted: TriggerFilter, window: PageWindow) -> list[TriggerRecord]:

@@ -61,7 +61,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("firing", schema=None) as batch_op:
         batch_op.create_index("uq_firing_key", ["trigger_id", "key"], unique=True)
-        batch_op.create_index(batch_op.f("ix_firing_run_id"), ["run_id"], unique=False)
+        batch_op.create_index("ix_firing_trigger", ["trigger_id", "id"], unique=False)
     op.add_column("run", sa.Column("trigger_id", sa.String(), nullable=True))
     op.add_column("run", sa.Column("after_run_id", sa.String(), nullable=True))
     with op.batch_alter_table("run", schema=None) as batch_op:

@@ -238,17 +238,15 @@ async def test_a_full_queue_refuses_what_is_caught_up_with_but_no_instant_on_tim
 
 
 async def test_a_trigger_of_a_deleted_pipeline_is_paused_and_listed(scene: Scene) -> None:
-    trigger = (await create(scene.it, intervalSeconds=1))["trigger"]
+    trigger = (await create(scene.it, cron="@yearly"))["trigger"]
     await scene.it.mutate(
         'mutation { deletePipeline(pipeline: "echo", confirmKey: "echo") { __typename ... on Problem { message } } }'
     )
-
-    async def needing_attention() -> Any:
-        found = await scene.it.query("{ triggers(needsAttention: true) { nodes { id attention enabled } } }")
-        return found["triggers"]["nodes"]
-
-    listed = await eventually(needing_attention)
-    assert listed == [{"id": trigger["id"], "attention": "The pipeline echo is deleted.", "enabled": False}]
+    found = await scene.it.query("{ triggers(needsAttention: true) { nodes { id attention enabled } } }")
+    attention = "The pipeline echo is deleted."
+    assert found["triggers"]["nodes"] == [{"id": trigger["id"], "attention": attention, "enabled": False}]
+    resumed = await act(scene.it, "resumeTrigger", trigger["id"])
+    assert (resumed["code"], attention in resumed["message"]) == ("CONFLICT", True)
 
 
 async def test_a_trigger_whose_owner_lost_run_is_paused(scene: Scene) -> None:
@@ -285,6 +283,22 @@ async def test_a_trigger_can_be_fired_at_once_and_deleted(scene: Scene) -> None:
     assert (await act(scene.it, "deleteTrigger", trigger["id"]))["deletedId"] == trigger["id"]
     gone = await act(scene.it, "deleteTrigger", trigger["id"])
     assert gone["code"] == "NOT_FOUND"
+
+
+async def test_a_run_leads_to_its_trigger_and_a_pipeline_to_its_triggers(scene: Scene) -> None:
+    trigger = (await create(scene.it, cron="@yearly"))["trigger"]
+    await create(scene.it, "slow", cron="@yearly")
+    run = (await act(scene.it, "fireTrigger", trigger["id"]))["run"]
+    found = await scene.it.query(
+        """query ($run: ID!) { run(id: $run) { trigger { id name }
+            pipeline { triggers(first: 5) { totalCount nodes { id } } } } }""",
+        {"run": run["id"]},
+    )
+    assert found["run"]["trigger"] == {"id": trigger["id"], "name": "Nightly"}
+    assert found["run"]["pipeline"]["triggers"] == {"totalCount": 1, "nodes": [{"id": trigger["id"]}]}
+    observer = await scene.it.token_for("watcher", "READ")
+    seen = await scene.it.query('{ pipeline(id: "echo") { triggers { totalCount } } }', token=observer)
+    assert seen["pipeline"]["triggers"]["totalCount"] == 0
 
 
 async def test_others_neither_see_nor_change_a_trigger(scene: Scene) -> None:

@@ -181,14 +181,13 @@ def sweep_firings(conn: Connection, *, keep_days: float, limit: int) -> int:
 
 
 def _insert(conn: Connection, trigger_id: str, firings: Sequence[NewFiring]) -> int:
-    """Insert firings, with ids in their order, and delete the oldest beyond `FIRINGS_KEPT`; return how many are new."""
-    ids = sorted(new_id("fire") for _ in firings)
+    """Insert firings, and delete the oldest beyond `FIRINGS_KEPT`; return how many are new."""
     inserted = 0
-    for firing_id, firing in zip(ids, firings, strict=True):
+    for firing in firings:
         inserted += conn.run(
             _INSERT,
             {
-                "id": firing_id,
+                "id": new_id("fire"),
                 "trigger_id": trigger_id,
                 "key": firing.key,
                 "scheduled_at": firing.scheduled_at,

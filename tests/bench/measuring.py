@@ -21,6 +21,7 @@ from tests.bench.memory import memory
 from tests.bench.page import page
 from tests.bench.postgres import growth, postgres
 from tests.bench.routing.figures import routing
+from tests.bench.triggers import triggers
 from tests.bench.workers import workers
 
 Row = Callable[[Path, Counts], Awaitable[list[Figure]]]
@@ -43,6 +44,7 @@ ROWS: dict[str, Row] = {
     "memory": memory,
     "agents": agents,
     "routing": routing,
+    "triggers": triggers,
     "page": page,
 }
 #: Longest cause in a table.

@@ -22,6 +22,7 @@ from app.cli.runs.transcript import transcript
 from app.cli.server import admission, connect, machine, mcp
 from app.cli.server.worker import worker
 from app.cli.server.workers import workers
+from app.cli.triggers.triggers import triggers
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -74,6 +75,7 @@ cli.add_typer(versions.pipeline, name="pipeline")
 cli.command()(route)
 cli.add_typer(memory, name="memory")
 cli.command()(promote)
+cli.add_typer(triggers, name="trigger")
 cli.add_typer(artifacts, name="artifact")
 cli.add_typer(tokens, name="token")
 cli.add_typer(credentials, name="credential")

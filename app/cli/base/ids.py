@@ -84,6 +84,12 @@ query CliMemoryIds($caller: ID, $first: Int, $after: Cursor) {
 }
 """
 
+TRIGGER_IDS = """
+query CliTriggerIds($first: Int, $after: Cursor) {
+  found: triggers(first: $first, after: $after) { nodes { id name } pageInfo { hasNextPage endCursor } }
+}
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
@@ -116,6 +122,9 @@ _KINDS: Final = {
     "pipe": _Kind("a pipeline", PIPELINE_IDS, lambda one: str(one["key"]), "packline pipelines"),
     "call": _Kind("a caller", CALLER_IDS, lambda one: str(one["subject"]), "packline token list"),
     "tok": _Kind("a token", TOKEN_IDS, lambda one: str(one["name"]), "packline token list", page_size=20),
+    "trig": _Kind(
+        "a trigger", TRIGGER_IDS, lambda one: str(one["name"]), "packline trigger list", is_newest_first=True
+    ),
     "mem": _Kind(
         "a row of memory", MEMORY_IDS, lambda one: f"{one['target']}, {ago(one['at'])}", "packline memory entries"
     ),

@@ -1,0 +1,114 @@
+"""GraphQL documents of the commands about triggers."""
+
+from __future__ import annotations
+
+from app.cli.base.fragments import PROBLEM_PARTS
+
+_TRIGGER = """
+fragment TriggerParts on Trigger {
+  id name version enabled attention nextAt lastAt inputs
+  pipeline { id key }
+  owner { id subject }
+  schedule { cron intervalSeconds timeZone overlap catchUp catchUpLimit }
+}
+"""
+
+TRIGGERS = (
+    _TRIGGER
+    + """
+query CliTriggers($pipeline: ID, $attention: Boolean, $first: Int, $after: Cursor) {
+  triggers(pipeline: $pipeline, needsAttention: $attention, first: $first, after: $after) {
+    nodes { ...TriggerParts }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+"""
+)
+
+TRIGGER = (
+    _TRIGGER
+    + """
+query CliTrigger($id: ID!) { trigger(id: $id) { ...TriggerParts nextFirings } }
+"""
+)
+
+FIRINGS = """
+query CliFirings($id: ID!, $first: Int, $after: Cursor) {
+  trigger(id: $id) {
+    firings(first: $first, after: $after) {
+      nodes { id scheduledAt outcome reason createdAt run { id state } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}
+"""
+
+CREATE_TRIGGER = (
+    _TRIGGER
+    + PROBLEM_PARTS
+    + """
+mutation CliCreateTrigger($pipeline: ID!, $name: String!, $schedule: ScheduleInput!, $inputs: JSON, $version: Int,
+    $enabled: Boolean!) {
+  result: createTrigger(pipeline: $pipeline, name: $name, schedule: $schedule, inputs: $inputs, version: $version,
+      enabled: $enabled) {
+    __typename
+    ... on TriggerSuccess { trigger { ...TriggerParts nextFirings } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+PAUSE_TRIGGER = (
+    _TRIGGER
+    + PROBLEM_PARTS
+    + """
+mutation CliPauseTrigger($id: ID!) {
+  result: pauseTrigger(id: $id) {
+    __typename
+    ... on TriggerSuccess { trigger { ...TriggerParts } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+RESUME_TRIGGER = (
+    _TRIGGER
+    + PROBLEM_PARTS
+    + """
+mutation CliResumeTrigger($id: ID!) {
+  result: resumeTrigger(id: $id) {
+    __typename
+    ... on TriggerSuccess { trigger { ...TriggerParts } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+FIRE_TRIGGER = (
+    PROBLEM_PARTS
+    + """
+mutation CliFireTrigger($id: ID!) {
+  result: fireTrigger(id: $id) {
+    __typename
+    ... on FireTriggerSuccess { run { id title state } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+DELETE_TRIGGER = (
+    PROBLEM_PARTS
+    + """
+mutation CliDeleteTrigger($id: ID!) {
+  result: deleteTrigger(id: $id) {
+    __typename
+    ... on DeleteSuccess { deletedId }
+    ...ProblemParts
+  }
+}
+"""
+)

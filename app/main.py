@@ -273,6 +273,7 @@ def _services(
         sign_download=downloads.sign,
         sign_transcript=downloads.sign_transcript,
         upload_url=f"{settings.outward}/artifacts",
+        hooks_url=f"{settings.outward}/hooks",
         previews=previews,
         version=engine.resources.release,
         versions=Versions(),

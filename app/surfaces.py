@@ -16,6 +16,7 @@ from app.auth.hosts import guard_for
 from app.graphiql import graphiql_routes
 from app.graphql.endpoint import GraphQLApp, TransportLimits
 from app.http.definition_schema import definition_schema_route
+from app.http.hooks import Hooks
 from app.http.login import login_routes
 from app.http.pages import nothing_here, page_routes, store_refused, wrong_method
 from app.http.uploads import Uploads
@@ -77,6 +78,7 @@ class Surfaces:
                 *self._a2a.routes(),
                 *downloads.routes(),
                 *Uploads(authenticator, settings, self._command).routes(),
+                *Hooks(services).routes(),
                 *login_routes(authenticator),
                 *graphiql_routes(),
                 *agent_file_routes(authenticator, self.schema, self._command, settings.public_url),

@@ -75,6 +75,7 @@ class Services:
         sign_download: Returns a download URL for an artifact that expires after some minutes.
         sign_transcript: Returns the same for the transcript of an attempt.
         upload_url: Where files are uploaded.
+        hooks_url: Where webhooks are delivered, before the address of each.
         previews: Renders previews of artifacts and caches them.
         memory: Records what callers ran, and forgets it on request.
         defaults: Cache of what callers usually choose.
@@ -89,6 +90,7 @@ class Services:
     sign_download: Callable[[str, str], str]
     sign_transcript: Callable[[str, str], str]
     upload_url: str
+    hooks_url: str
     previews: Previews
     version: str
     versions: Versions

@@ -23,9 +23,11 @@ from store.runs.workers import TakeoverRecord, WorkerRecord
 from store.secrets.credentials import KEEP, CredentialRecord
 from store.triggers.firings import FiringOutcome
 from store.triggers.reads import FiringRecord, TriggerFilter, TriggerRecord
+from store.triggers.webhooks import KEEP_DAYS
 
 __all__ = [
     "KEEP",
+    "KEEP_DAYS",
     "NOTHING",
     "ArtifactOrder",
     "ArtifactRecord",

@@ -13,6 +13,7 @@ from schema.runs.commands import RunMutations
 from schema.server.server import ServerMutations
 from schema.server.workers import WorkerMutations
 from schema.triggers.commands import TriggerMutations
+from schema.triggers.webhook_commands import WebhookMutations
 
 
 # The SDL lists the fields in reverse order of the bases.
@@ -27,6 +28,7 @@ class Mutation(
     MemoryMutations,
     ArtifactMutations,
     TriggerMutations,
+    WebhookMutations,
     RunMutations,
     PipelineMutations,
 ):

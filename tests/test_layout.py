@@ -125,6 +125,7 @@ def test_use_cases_change_the_store_through_their_context_alone():
         "resolvers/context.py",
         "resolvers/operations.py",
         "resolvers/server/server.py",
+        "resolvers/triggers/deliveries.py",
         "resolvers/triggers/firing.py",
     }
     assert files_with(r"\bstore\.write", "resolvers", "schema") == doors

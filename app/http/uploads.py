@@ -8,11 +8,9 @@ the API's problems.
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import orjson
 import structlog
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -20,17 +18,17 @@ from starlette.routing import Route
 
 from app.auth.identity import bearer_token
 from app.auth.throttle import Throttle
+from app.http.answers import json_answer, problem_answer, problem_fields
 from app.http.bodies import announced_over
 from app.http.multipart import OVERHEAD_BYTES, FormError, FormFile
 from resolvers.artifacts.artifacts import download_address
 from resolvers.artifacts.uploads import NoRoom, UploadTooLarge, invalid_upload, upload_artifact
 from resolvers.problems import Limited, Problem, ProblemCode, refusal_of
-from schema.base.issues import hint_text
 from store.database.errors import StoreError
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable
 
     from starlette.requests import Request
 
@@ -94,9 +92,13 @@ class Uploads:
         token = bearer_token(request.headers.get("authorization"))
         caller = await self._authenticator.authenticate(request, token)
         if caller is None:
-            return _json(
+            return json_answer(
                 401,
-                {"problem": _problem(ProblemCode.FORBIDDEN, "Sign in, or send a token as `Authorization: Bearer …`.")},
+                {
+                    "problem": problem_fields(
+                        ProblemCode.FORBIDDEN, "Sign in, or send a token as `Authorization: Bearer …`."
+                    )
+                },
                 {"www-authenticate": "Bearer"},
             )
         context = self._make_context(caller, request)
@@ -108,12 +110,12 @@ class Uploads:
             return _refused(problem)
         except TimeoutError:
             message = f"Nothing more of the file arrived for {self._pause_seconds:g} seconds."
-            return _json(408, {"problem": _problem(ProblemCode.LIMITED, message)})
+            return json_answer(408, {"problem": problem_fields(ProblemCode.LIMITED, message)})
         except ClientDisconnect:
             log.info("the client disconnected during an upload", caller=caller.id)
             return Response(status_code=400)
         answer = _artifact(artifact, download_address(context, artifact))
-        return _json(201, {"artifact": answer}, {"location": f"/artifacts/{artifact.id}"})
+        return json_answer(201, {"artifact": answer}, {"location": f"/artifacts/{artifact.id}"})
 
     async def _admit(self, request: Request, context: Context) -> ArtifactRecord:
         """Check the limits, then record the file; a refused or interrupted one leaves nothing behind."""
@@ -187,22 +189,4 @@ def _refused(problem: Problem) -> Response:
         status = 413
     elif isinstance(problem, NoRoom):
         status = 507
-    body = _problem(problem.code, problem.message, hint=hint_text(problem.hint), retryable=problem.retryable)
-    headers = {}
-    wait = getattr(problem, "retry_after_seconds", None)
-    if wait is not None:
-        body["retryAfterSeconds"] = wait
-        headers["retry-after"] = str(math.ceil(wait))
-    return _json(status, {"problem": body}, headers)
-
-
-def _problem(
-    code: ProblemCode, message: str, *, hint: str | None = None, retryable: bool = False
-) -> dict[str, JSONValue]:
-    return {"code": code.value, "message": message, "hint": hint, "retryable": retryable}
-
-
-def _json(status: int, body: object, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(
-        orjson.dumps(body), status, {"cache-control": "no-store", **(headers or {})}, media_type="application/json"
-    )
+    return problem_answer(status, problem)

@@ -15,12 +15,14 @@ from resolvers.context import Caller, Context
 from resolvers.not_found import no_pipeline
 from resolvers.problems import Invalid, Problem
 from resolvers.runs.starts import prepare_run, queue_full
+from runner.definitions.inputs import check_inputs
 from runner.issues import error
 from runner.templates.plan import TemplateError
 from runner.templates.references import TRIGGER
 from runner.templates.templating import compile_template
 from runner.triggers.planning import plan_due
 from runner.triggers.schedules import Overlap, Schedule
+from runner.triggers.webhooks import Delivery
 from store.access.audit import append_audit
 from store.access.callers import ADMIN_SUBJECT, find_callers
 from store.access.tokens import lost_scope
@@ -49,7 +51,10 @@ if TYPE_CHECKING:
     from resolvers.context import Services
     from resolvers.runs.starts import PreparedRun
     from runner.failures import JSONValue
+    from runner.issues import Issue
+    from runner.templates.references import Reference
     from store.database.dialects import Connection
+    from store.pipelines.reads import PipelineRecord
     from store.runs.unit_types import NewRun
     from store.triggers.reads import TriggerRecord
 
@@ -57,7 +62,10 @@ log = structlog.get_logger(__name__)
 
 #: Triggers that are fired at the same time.
 _AT_ONCE = 32
-_CAUSES = {"schedule": RunCause.SCHEDULE}
+SCHEDULE, WEBHOOK = "schedule", "webhook"
+_CAUSES = {SCHEDULE: RunCause.SCHEDULE, WEBHOOK: RunCause.WEBHOOK}
+#: Fields of `trigger` in the inputs of a webhook.
+_WEBHOOK_FIELDS = ("payload", "event", "delivery_id", "received_at", "id", "name", "kind")
 _CANCELLED = "The next run of its trigger begins."
 _MISSED = "No server was running, or it was too busy."
 _BUG = "Packline could not start the run because of a bug; the server's log describes it."
@@ -220,15 +228,7 @@ def _record(
     firings = [] if firing is None else [firing]
     record_due(conn, trigger.id, firings, revision=trigger.revision, seen=seen, next_at=following)
     if firing is not None:
-        detail = {"outcome": firing.outcome.value, "run": firing.run_id, "reason": firing.reason}
-        append_audit(
-            conn,
-            actor_id=trigger.owner_id,
-            action="trigger_fired",
-            accepted=firing.run_id is not None,
-            target_id=trigger.id,
-            detail=orjson.dumps(detail).decode(),
-        )
+        audit_firing(conn, trigger, firing)
 
 
 async def _pause(services: Services, trigger: TriggerRecord, seen: datetime, firing: NewFiring) -> None:
@@ -239,6 +239,19 @@ async def _pause(services: Services, trigger: TriggerRecord, seen: datetime, fir
         pause_trigger(conn, trigger.id, revision=trigger.revision, attention=firing.reason)
 
     await services.store.write(unit)
+
+
+def audit_firing(conn: Connection, trigger: TriggerRecord, firing: NewFiring) -> None:
+    """Write the audit row of a firing that nobody asked for."""
+    detail = {"outcome": firing.outcome.value, "run": firing.run_id, "reason": firing.reason}
+    append_audit(
+        conn,
+        actor_id=trigger.owner_id,
+        action="trigger_fired",
+        accepted=firing.run_id is not None,
+        target_id=trigger.id,
+        detail=orjson.dumps(detail).decode(),
+    )
 
 
 class PausedError(Exception):
@@ -264,28 +277,93 @@ async def owner_context(services: Services, trigger: TriggerRecord) -> Context:
     return Context(services, Caller(owner.id, owner.subject, owner.name, scopes), cause=_CAUSES[trigger.kind])
 
 
-async def prepare_firing(context: Context, trigger: TriggerRecord, *, fired_at: datetime) -> PreparedRun:
+async def prepare_firing(
+    context: Context, trigger: TriggerRecord, *, fired_at: datetime, delivery: Delivery | None = None
+) -> PreparedRun:
     """Resolve a trigger's inputs, and check and make its run.
+
+    Args:
+        context: That of its owner.
+        trigger: The trigger.
+        fired_at: The instant of a schedule, or when a delivery was received.
+        delivery: What a webhook received.
 
     Raises:
         PausedError: The pipeline is deleted.
         Problem: The run would be refused.
+    """
+    pipeline = await _pipeline_of(context, trigger)
+    values: dict[str, JSONValue] = {"id": trigger.id, "name": trigger.name, "kind": trigger.kind}
+    values["scheduled_at" if trigger.kind == SCHEDULE else "received_at"] = fired_at.isoformat().replace("+00:00", "Z")
+    if delivery is not None:
+        values |= delivery.to_json()
+    inputs = resolved_inputs(orjson.loads(trigger.inputs), values)
+    prepared = await prepare_run(context, pipeline, ref=pipeline.id, inputs=inputs, version=trigger.version)
+    # A firing never joins another run.
+    return replace(prepared, new=replace(prepared.new, flight=None, trigger_id=trigger.id))
+
+
+async def _pipeline_of(context: Context, trigger: TriggerRecord) -> PipelineRecord:
+    """Find the pipeline of a trigger.
+
+    Raises:
+        PausedError: It is deleted.
+        NotFound: It does not exist.
     """
     pipeline = (await find_pipelines(context.services.store, [trigger.pipeline_id])).get(trigger.pipeline_id)
     if pipeline is None:
         raise await no_pipeline(context, trigger.pipeline_id)
     if pipeline.deleted_at is not None:
         raise PausedError(f"The pipeline {pipeline.key} is deleted.")
-    values: dict[str, JSONValue] = {
-        "id": trigger.id,
-        "name": trigger.name,
-        "kind": trigger.kind,
-        "scheduled_at": fired_at.isoformat().replace("+00:00", "Z"),
-    }
-    inputs = resolved_inputs(orjson.loads(trigger.inputs), values)
-    prepared = await prepare_run(context, pipeline, ref=pipeline.id, inputs=inputs, version=trigger.version)
-    # A firing never joins another run.
-    return replace(prepared, new=replace(prepared.new, flight=None, trigger_id=trigger.id))
+    return pipeline
+
+
+async def check_firing(context: Context, trigger: TriggerRecord, *, fired_at: datetime) -> None:
+    """Check what a trigger would start.
+
+    Inputs that read a payload, which nobody knows before it is delivered, are checked as far as they are known.
+
+    Raises:
+        PausedError: The pipeline is deleted.
+        Problem: The run would be refused.
+    """
+    if trigger.kind == SCHEDULE:
+        await prepare_firing(context, trigger, fired_at=fired_at)
+        return
+    inputs = orjson.loads(trigger.inputs)
+    template = compile_template(inputs, root=TRIGGER)
+    if template.issues:
+        raise Invalid([issue.under_argument("inputs") for issue in template.issues])
+    if issues := unknown_fields(template.references):
+        raise Invalid(issues)
+    sample = Delivery(None, None, None)
+    if all(reference.source_path[0] not in sample.to_json() for reference in template.references):
+        await prepare_firing(context, trigger, fired_at=fired_at, delivery=sample)
+        return
+    pipeline = await _pipeline_of(context, trigger)
+    schema = (await context.services.versions.get(context, pipeline, trigger.version)).input_schema
+    unknown = {reference.path[:1] for reference in template.references}
+    wrong = [
+        issue.under_argument("inputs")
+        for issue in check_inputs(schema, inputs)
+        if issue.rule == "undeclared_input" or issue.path[:1] not in unknown
+    ]
+    if wrong:
+        raise Invalid(wrong, summary=f"The inputs do not fit pipeline {pipeline.key}")
+
+
+def unknown_fields(references: Sequence[Reference]) -> list[Issue]:
+    """Find references to fields that a webhook's `trigger` never has."""
+    return [
+        error(
+            reference.path,
+            "unresolved_reference",
+            f"{reference.expression}: `trigger` has no field `{reference.source_path[0]}`.",
+            f"Use one of {', '.join(_WEBHOOK_FIELDS)}.",
+        ).under_argument("inputs")
+        for reference in references
+        if reference.source_path[0] not in _WEBHOOK_FIELDS
+    ]
 
 
 def resolved_inputs(inputs: JSONValue, values: dict[str, JSONValue]) -> JSONValue:
@@ -304,8 +382,13 @@ def resolved_inputs(inputs: JSONValue, values: dict[str, JSONValue]) -> JSONValu
         raise Invalid([where.under_argument("inputs")]) from wrong
 
 
-async def fire_now(context: Context, trigger: TriggerRecord) -> str:
+async def fire_now(context: Context, trigger: TriggerRecord, delivery: Delivery | None = None) -> str:
     """Start a run of a trigger at once, as its owner, whether or not the last one has ended; return the run's id.
+
+    Args:
+        context: That of the caller who asks for it.
+        trigger: The trigger.
+        delivery: What a webhook received earlier.
 
     Raises:
         PausedError: The pipeline is deleted, or the owner may no longer start runs.
@@ -313,7 +396,7 @@ async def fire_now(context: Context, trigger: TriggerRecord) -> str:
         TriggerChangedError: The trigger was changed or deleted meanwhile.
     """
     owner = await owner_context(context.services, trigger)
-    prepared = await prepare_firing(owner, trigger, fired_at=context.services.now())
+    prepared = await prepare_firing(owner, trigger, fired_at=context.services.now(), delivery=delivery)
 
     def begin(conn: Connection, run_id: str, new: NewRun) -> NewRun:
         firing = NewFiring(f"asked:{new_id('fire')}", FiringOutcome.FIRED, run_id=run_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import orjson
@@ -12,7 +13,7 @@ from resolvers.operations import operation
 from resolvers.permissions import visible_to
 from resolvers.pipelines.versions import get_pipeline
 from resolvers.problems import Conflict, Forbidden, Invalid, NotFound
-from resolvers.triggers.firing import PausedError, fire_now, owner_context, prepare_firing
+from resolvers.triggers.firing import SCHEDULE, PausedError, check_firing, fire_now, owner_context
 from runner.issues import argument_error, lacking_scope
 from runner.json_values import canonical_json, forbidden_text
 from runner.triggers.schedules import Schedule, check_schedule, next_instants
@@ -33,6 +34,7 @@ from store.triggers.reads import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from resolvers.context import Context
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
 #: Scopes that a trigger's runs may have.
 _SCOPES = (Scope.READ, Scope.OBSERVE, Scope.RUN)
 _NAME_CHARACTERS = 200
-_SCHEDULE = "schedule"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +100,21 @@ async def count_trigger_firings(context: Context, trigger: TriggerRecord) -> int
     return await count_firings(context.services.store, trigger.id)
 
 
-def schedule_of(trigger: TriggerRecord) -> Schedule:
-    """Read the schedule of a trigger of that kind."""
-    return Schedule.read(orjson.loads(trigger.settings))
+async def save_settings(context: Context, trigger: TriggerRecord, settings: str) -> TriggerRecord:
+    """Replace the settings, JSON, of a trigger the caller may change."""
+    return await _save(context, trigger, trigger._replace(settings=settings), await _store_now(context))
+
+
+def schedule_of(trigger: TriggerRecord) -> Schedule | None:
+    """Read the schedule of a trigger; None for a trigger of another kind."""
+    return Schedule.read(orjson.loads(trigger.settings)) if trigger.kind == SCHEDULE else None
 
 
 def next_firings(context: Context, trigger: TriggerRecord, count: int) -> list[datetime]:
-    """List the next instants of a schedule, whether or not it is paused."""
+    """List the next instants of a schedule, whether or not it is paused; none for other kinds."""
+    schedule = schedule_of(trigger)
     moment = context.services.now() if trigger.next_at is None else trigger.next_at - timedelta.resolution
-    return next_instants(schedule_of(trigger), moment, count)
+    return [] if schedule is None else next_instants(schedule, moment, count)
 
 
 @operation("create_trigger", scope=Scope.WRITE, kind="command", target="pipeline")
@@ -126,6 +133,46 @@ async def create(
     Raises:
         Problem: The schedule never fires, or a run of the pipeline with these inputs would be refused.
     """
+    return await create_of_kind(
+        context,
+        kind=SCHEDULE,
+        pipeline=pipeline,
+        name=name,
+        settings=partial(_settings, schedule),
+        inputs=inputs,
+        version=version,
+        enabled=enabled,
+    )
+
+
+async def create_of_kind(
+    context: Context,
+    *,
+    kind: str,
+    pipeline: str,
+    name: str,
+    settings: Callable[[datetime], str],
+    inputs: JSONValue,
+    version: int | None,
+    enabled: bool,
+    along: Callable[[Connection, str], None] | None = None,
+) -> TriggerRecord:
+    """Save a new trigger, owned by the caller.
+
+    Args:
+        context: That of the caller.
+        kind: Its kind.
+        pipeline: The pipeline's id, key or alias.
+        name: Name for people.
+        settings: Returns its settings as JSON, given the time.
+        inputs: Inputs of its runs.
+        version: The version to pin.
+        enabled: Whether it fires.
+        along: Called in the transaction that saves it, with its id.
+
+    Raises:
+        Problem: It is wrong, or a run of the pipeline with these inputs would be refused.
+    """
     if not context.caller.may(Scope.RUN):
         raise Forbidden(lacking_scope("A trigger that starts runs", "`run`"), requires=Scope.RUN)
     found = await get_pipeline(context, pipeline)
@@ -134,13 +181,13 @@ async def create(
     draft = TriggerRecord(
         id="trig_new",
         name=name,
-        kind=_SCHEDULE,
+        kind=kind,
         pipeline_id=found.id,
         version=version if version is not None else _version(found, context.caller.id),
         owner_id=context.caller.id,
         scopes=canonical_json(scopes),
         inputs=canonical_json(inputs),
-        settings=_settings(schedule, now),
+        settings=settings(now),
         enabled=enabled,
         attention=None,
         revision=1,
@@ -152,17 +199,22 @@ async def create(
     text = await _checked(context, draft, now)
 
     def unit(conn: Connection) -> str:
-        return create_trigger(
-            conn, _timed(text, draft, conn), kind=_SCHEDULE, pipeline_id=found.id, owner_id=context.caller.id
+        trigger_id = create_trigger(
+            conn, _timed(text, draft, conn), kind=kind, pipeline_id=found.id, owner_id=context.caller.id
         )
+        if along is not None:
+            along(conn, trigger_id)
+        return trigger_id
 
-    return await _now(context, await context.commit(unit, str))
+    return await current_trigger(context, await context.commit(unit, str))
 
 
 @operation("update_trigger", scope=Scope.WRITE, kind="command", target="id")
 async def update(context: Context, *, id: str, change: TriggerChange) -> TriggerRecord:
     """Change a trigger; instants before the change no longer fire."""
-    trigger = await _changeable(context, id)
+    trigger = await changeable_trigger(context, id)
+    if change.schedule is not None and trigger.kind != SCHEDULE:
+        raise Invalid([argument_error("schedule", "wrong_kind", f"The trigger {trigger.name} has no schedule.")])
     now = await _store_now(context)
     version = trigger.version if change.version is KEEP else change.version
     if version is None and trigger.version is not None:
@@ -180,7 +232,7 @@ async def update(context: Context, *, id: str, change: TriggerChange) -> Trigger
 @operation("resume_trigger", scope=Scope.WRITE, kind="command", idempotent=True, target="id")
 async def resume(context: Context, *, id: str) -> TriggerRecord:
     """Enable a paused trigger again; instants that passed meanwhile do not fire."""
-    trigger = await _changeable(context, id)
+    trigger = await changeable_trigger(context, id)
     if trigger.enabled:
         await context.commit_unchanged()
         return trigger
@@ -190,32 +242,32 @@ async def resume(context: Context, *, id: str) -> TriggerRecord:
 @operation("pause_trigger", scope=Scope.WRITE, kind="command", idempotent=True, target="id")
 async def pause(context: Context, *, id: str) -> TriggerRecord:
     """Stop a trigger from firing until it is resumed; its runs go on."""
-    trigger = await _changeable(context, id)
+    trigger = await changeable_trigger(context, id)
 
     def unit(conn: Connection) -> None:
         if not pause_trigger(conn, id, revision=trigger.revision):
-            raise _changed(trigger)
+            raise changed_meanwhile(trigger)
 
     await context.commit(unit)
-    return await _now(context, id)
+    return await current_trigger(context, id)
 
 
 @operation("fire_trigger", scope=Scope.RUN, kind="command", target="id")
 async def fire(context: Context, *, id: str) -> str:
     """Start a run of a trigger now, as its owner, also when it is paused; returns the run's id."""
-    trigger = await _changeable(context, id)
+    trigger = await changeable_trigger(context, id)
     try:
         return await fire_now(context, trigger)
     except PausedError as paused:
         raise Conflict(f"The trigger {trigger.name} cannot fire: {paused.reason}", current_id=id) from paused
     except TriggerChangedError as changed:
-        raise _changed(trigger) from changed
+        raise changed_meanwhile(trigger) from changed
 
 
 @operation("delete_trigger", scope=Scope.WRITE, kind="command", destructive=True, idempotent=True, target="id")
 async def delete(context: Context, *, id: str) -> str:
     """Delete a trigger with its firings; the runs it started stay."""
-    await _changeable(context, id)
+    await changeable_trigger(context, id)
 
     def unit(conn: Connection) -> str:
         if not delete_trigger(conn, id):
@@ -232,12 +284,13 @@ async def _checked(context: Context, draft: TriggerRecord, now: datetime) -> Tri
     if not 1 <= len(draft.name.strip()) <= _NAME_CHARACTERS:
         message = f"The name must have 1 to {_NAME_CHARACTERS} characters."
         issues.append(argument_error("name", "out_of_range", message))
-    issues += check_schedule(schedule, now)
+    if schedule is not None:
+        issues += check_schedule(schedule, now)
     if issues:
         raise Invalid(issues, summary="The trigger cannot be saved")
     try:
-        fired_at = schedule.next_after(now) or now
-        await prepare_firing(await owner_context(context.services, draft), draft, fired_at=fired_at)
+        fired_at = (None if schedule is None else schedule.next_after(now)) or now
+        await check_firing(await owner_context(context.services, draft), draft, fired_at=fired_at)
     except PausedError as paused:
         raise Conflict(f"The trigger cannot be saved: {paused.reason}", current_id=draft.pipeline_id) from paused
     return TriggerText(
@@ -253,7 +306,8 @@ async def _checked(context: Context, draft: TriggerRecord, now: datetime) -> Tri
 
 def _timed(text: TriggerText, draft: TriggerRecord, conn: Connection) -> TriggerText:
     """Set when a trigger fires next, by the clock that it fires by, so that no earlier instant does."""
-    return replace(text, next_at=schedule_of(draft).next_after(conn.now()))
+    schedule = schedule_of(draft)
+    return text if schedule is None else replace(text, next_at=schedule.next_after(conn.now()))
 
 
 def _settings(schedule: Schedule, now: datetime) -> str:
@@ -278,13 +332,13 @@ async def _save(context: Context, trigger: TriggerRecord, draft: TriggerRecord, 
 
     def unit(conn: Connection) -> None:
         if not update_trigger(conn, trigger.id, _timed(text, draft, conn), revision=trigger.revision):
-            raise _changed(trigger)
+            raise changed_meanwhile(trigger)
 
     await context.commit(unit)
-    return await _now(context, trigger.id)
+    return await current_trigger(context, trigger.id)
 
 
-async def _changeable(context: Context, trigger_id: str) -> TriggerRecord:
+async def changeable_trigger(context: Context, trigger_id: str) -> TriggerRecord:
     """Get a trigger the caller may change.
 
     Raises:
@@ -301,14 +355,14 @@ async def _changeable(context: Context, trigger_id: str) -> TriggerRecord:
     return found
 
 
-async def _now(context: Context, trigger_id: str) -> TriggerRecord:
+async def current_trigger(context: Context, trigger_id: str) -> TriggerRecord:
     found = (await find_triggers(context.services.store, [trigger_id])).get(trigger_id)
     if found is None:  # deleted meanwhile
         raise NotFound("trigger", trigger_id)
     return found
 
 
-def _changed(trigger: TriggerRecord) -> Conflict:
+def changed_meanwhile(trigger: TriggerRecord) -> Conflict:
     return Conflict(
         f"The trigger {trigger.name} was changed meanwhile.", current_id=trigger.id, hint="Get it again, then repeat."
     )

@@ -18,6 +18,7 @@ from store.memory.overrides import drop_pinned, reseal_override, sealed_override
 from store.secrets.cipher import KEY_BYTES, Cipher, UnsealError, VaultKeyError
 from store.secrets.credentials import empty_vault, place_of, read_vault, reseal_all
 from store.secrets.vault_key import FoundKey, KeyFile
+from store.triggers.webhooks import empty_webhooks, reseal_webhooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,6 +123,7 @@ async def reset_vault(store: Store) -> int:
         count = empty_vault(conn)
         empty_sealed(conn)
         drop_pinned(conn)
+        empty_webhooks(conn)
         _audit(conn, "reset_vault", {"credentials": count})
         return count
 
@@ -137,15 +139,15 @@ async def _reseal(store: Store, old: FoundKey, new_key: bytes) -> RotationResult
 
     def unit(conn: Connection) -> int:
         count = reseal_all(conn, after.proof(), resealed)
-        _reseal_memory(conn, resealed)
+        _reseal_others(conn, resealed)
         _audit(conn, "rotate_vault_key", {"credentials": count})
         return count
 
     return RotationResult(await store.write(unit))
 
 
-def _reseal_memory(conn: Connection, resealed: Callable[[str, str], tuple[str, str]]) -> None:
-    """Seal learned values with the new key; drop values that do not open."""
+def _reseal_others(conn: Connection, resealed: Callable[[str, str], tuple[str, str]]) -> None:
+    """Seal learned values and webhooks with the new key; drop values that do not open."""
 
     def reseal(sealed: str, place: str) -> str | None:
         try:
@@ -157,6 +159,7 @@ def _reseal_memory(conn: Connection, resealed: Callable[[str, str], tuple[str, s
     for key, place, sealed in sealed_overrides(conn):
         if (text := reseal(sealed, place)) is not None:
             reseal_override(conn, key, text)
+    reseal_webhooks(conn, reseal)
 
 
 def _audit(conn: Connection, action: str, detail: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from resolvers.triggers.triggers import (
     next_firings,
     schedule_of,
 )
+from resolvers.triggers.webhooks import settings_of
 from runner.triggers.schedules import CatchUp, Overlap
 from runner.triggers.schedules import Schedule as ScheduleRecord
 from schema.access.callers import Caller, load_caller
@@ -30,6 +31,7 @@ from schema.base.pagination import After, Before, Connection, CursorKind, First,
 from schema.base.scalars import JSON
 from schema.pipelines.pipelines import Pipeline, load_pipeline
 from schema.runs.runs import Run, load_run
+from schema.triggers.webhooks import Delivery, TriggerKind, Webhook, load_delivery
 from store.states import Scope
 
 TRIGGERS = CursorKind("triggers", (str,))
@@ -115,6 +117,10 @@ class Firing:
     async def run(self, info: Info) -> Run | None:
         return None if self.record.run_id is None else await load_run(info, self.record.run_id)
 
+    @strawberry.field(description="What a webhook received. Null for other firings, and 7 days later.")
+    async def delivery(self, info: Info) -> Delivery | None:
+        return await load_delivery(info, self.record.id)
+
 
 FiringConnection = Connection[Firing]
 
@@ -122,6 +128,7 @@ FiringConnection = Connection[Firing]
 @strawberry.type(description="Starts runs of a pipeline by itself, as its owner.")
 class Trigger(Node):
     name: str = strawberry.field(description="Name for people.")
+    kind: TriggerKind = strawberry.field(description="What it fires by.")
     version: int | None = strawberry.field(description="Number of the pinned version. Null for the current one.")
     enabled: bool = strawberry.field(description="Whether it fires. False while it is paused.")
     attention: str | None = strawberry.field(description="Why Packline paused it. Null if it did not.")
@@ -136,6 +143,7 @@ class Trigger(Node):
         return cls(
             id=strawberry.ID(record.id),
             name=record.name,
+            kind=TriggerKind(record.kind),
             version=record.version,
             enabled=record.enabled,
             attention=record.attention,
@@ -146,15 +154,21 @@ class Trigger(Node):
             record=record,
         )
 
-    @strawberry.field(description="The schedule it fires by.")
-    def schedule(self) -> Schedule:
-        return Schedule.of(schedule_of(self.record))
+    @strawberry.field(description="The schedule it fires by. Null for a webhook.")
+    def schedule(self) -> Schedule | None:
+        found = schedule_of(self.record)
+        return None if found is None else Schedule.of(found)
+
+    @strawberry.field(description="The webhook it fires by. Null for a schedule.")
+    def webhook(self) -> Webhook | None:
+        found = settings_of(self.record)
+        return None if found is None else Webhook.of(self.record, found)
 
     @strawberry.field(description="Inputs of its runs, with templates over `trigger` unresolved and secrets masked.")
     def inputs(self, info: Info) -> JSON:
         return JSON(info.context.context.services.redactor.value(orjson.loads(self.record.inputs)))
 
-    @strawberry.field(description="The next instants of its schedule, also while it is paused.")
+    @strawberry.field(description="The next instants of its schedule, also while it is paused. Empty for a webhook.")
     def next_firings(
         self,
         info: Info,

@@ -23,6 +23,8 @@ Prefix = Literal[
     "res",
     "trig",
     "fire",
+    "sec",
+    "dlv",
 ]
 
 

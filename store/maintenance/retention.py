@@ -24,6 +24,7 @@ from store.memory.pack_cache import sweep_cache
 from store.runs.commands import remove_run
 from store.runs.idempotency_keys import sweep_spent_keys
 from store.triggers.firings import sweep_firings
+from store.triggers.webhooks import sweep_deliveries
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -142,6 +143,7 @@ async def sweep(store: Store, blobs: Blobs, policy: RetentionPolicy, *, grace_se
     cache = await _repeat(ROWS_AT_ONCE, lambda limit: store.write(sweep_cache, limit=limit))
     cache += await _repeat(ROWS_AT_ONCE, lambda limit: store.write(sweep_results, limit=limit))
     await _repeat(ROWS_AT_ONCE, lambda limit: store.write(sweep_spent_keys, limit=limit))
+    await _repeat(ROWS_AT_ONCE, lambda limit: store.write(sweep_deliveries, limit=limit))
     logins = await _repeat(
         ROWS_AT_ONCE, lambda limit: store.write(sweep_tokens, keep_days=policy.login_days, limit=limit)
     )

@@ -7,7 +7,18 @@ Instants are aware UTC (`UTCDateTime` through SQLModel's plain `datetime`); enum
 are a type prefix and a ULID, so ordering by id is ordering by creation; a step's first attempt shares its ULID.
 """
 
-from store.models import artifacts, attempt_records, callers, credentials, memory, pipelines, runs, triggers, workers
+from store.models import (
+    artifacts,
+    attempt_records,
+    callers,
+    credentials,
+    memory,
+    pipelines,
+    runs,
+    triggers,
+    webhooks,
+    workers,
+)
 
 __all__ = [
     "artifacts",
@@ -18,5 +29,6 @@ __all__ = [
     "pipelines",
     "runs",
     "triggers",
+    "webhooks",
     "workers",
 ]

@@ -51,6 +51,7 @@ class NewFiring:
 
     Attributes:
         key: The trigger fires at most once for it.
+        id: Its id; None to have one made.
         scheduled_at: The instant it was due; None if it was asked for.
         reason: Why no run was started, for people.
     """
@@ -60,6 +61,7 @@ class NewFiring:
     scheduled_at: datetime | None = None
     reason: str | None = None
     run_id: str | None = None
+    id: str | None = None
 
 
 class NextDue(NamedTuple):
@@ -180,6 +182,11 @@ def sweep_firings(conn: Connection, *, keep_days: float, limit: int) -> int:
     return conn.run(_SWEEP, {"oldest": oldest_id("fire", before), "before": before, "limit": limit})
 
 
+def record_unfired(conn: Connection, trigger_id: str, firing: NewFiring) -> None:
+    """Record a firing that started no run and was not due at an instant."""
+    _insert(conn, trigger_id, [firing])
+
+
 def _insert(conn: Connection, trigger_id: str, firings: Sequence[NewFiring]) -> int:
     """Insert firings, and delete the oldest beyond `FIRINGS_KEPT`; return how many are new."""
     inserted = 0
@@ -187,7 +194,7 @@ def _insert(conn: Connection, trigger_id: str, firings: Sequence[NewFiring]) -> 
         inserted += conn.run(
             _INSERT,
             {
-                "id": new_id("fire"),
+                "id": firing.id or new_id("fire"),
                 "trigger_id": trigger_id,
                 "key": firing.key,
                 "scheduled_at": firing.scheduled_at,

@@ -66,6 +66,7 @@ class TriggerFilter(NamedTuple):
 
 
 _BY_ID = Lookup(TRIGGER, TriggerRecord, "trigger.id")
+_FIRING_BY_ID = Lookup(FIRING, FiringRecord, "firing.id")
 _TRIGGERS = columns_of(TRIGGER, TriggerRecord)
 _FIRINGS = columns_of(FIRING, FiringRecord)
 
@@ -86,6 +87,11 @@ async def list_triggers(store: Store, wanted: TriggerFilter, window: PageWindow)
 async def count_triggers(store: Store, wanted: TriggerFilter) -> int:
     """Count matching triggers, up to `COUNT_CAP`."""
     return await capped_count(store, sa.select(TRIGGER.c.id).where(*_conditions(wanted)))
+
+
+async def find_firing(store: Store, firing_id: str) -> FiringRecord | None:
+    """Find a firing by id."""
+    return next(iter(await _FIRING_BY_ID.read(store, [firing_id])), None)
 
 
 async def list_firings(store: Store, trigger_id: str, window: PageWindow) -> list[FiringRecord]:

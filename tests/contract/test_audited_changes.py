@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
@@ -150,6 +151,30 @@ async def _trigger(place: Place, **given: Any) -> str:
     return str(made["trigger"]["id"])
 
 
+async def _webhook(place: Place) -> dict[str, Any]:
+    inputs = {"text": "${{ trigger.payload.text }}"}
+    key = place.name()
+    await save(place.it, key, step("a", "test.echo", text="${{ inputs.text }}"))
+    made = await place.call("create_webhook", pipeline=key, name="x", preset="BEARER", inputs=inputs)
+    return dict(made, id=made["trigger"]["id"])
+
+
+async def _firing(place: Place) -> str:
+    """Id of a firing with a delivery."""
+    made = await _webhook(place)
+    answer = await place.it.admin.http.post(
+        place.it.url(urlsplit(made["trigger"]["webhook"]["url"]).path),
+        json={"text": "x"},
+        headers={"authorization": f"Bearer {made['secret']}"},
+    )
+    assert answer.status_code == 202, answer.text
+    return str((await place.call("trigger", id=made["id"]))["firings"]["nodes"][0]["id"])
+
+
+async def _webhook_id(place: Place) -> str:
+    return str((await _webhook(place))["id"])
+
+
 async def _gap(place: Place) -> str:
     return str((await place.call("save_gap_proposal", userIntent="Sing.", gap=GAP))["proposal"]["id"])
 
@@ -212,6 +237,10 @@ COMMANDS: dict[str, Callable[[Place], Awaitable[dict[str, Any]]]] = {
     "resume_trigger": lambda place: _of(id=_trigger(place, enabled=False)),
     "fire_trigger": lambda place: _of(id=_trigger(place)),
     "delete_trigger": lambda place: _of(id=_trigger(place)),
+    "create_webhook": lambda place: _of(pipeline=place.pipeline(), name="x", preset="BEARER"),
+    "update_webhook": lambda place: _of(id=_webhook_id(place), events=["x"]),
+    "rotate_webhook_secret": lambda place: _of(id=_webhook_id(place)),
+    "replay_firing": lambda place: _of(id=_firing(place)),
     "create_token": lambda place: _of(name="new", subject=place.name(), scopes=["READ"]),
     "revoke_token": lambda place: _of(id=_token(place)),
     "accept_mcp_tool_change": lambda place: _of(pack="mcp.tools.echo", digest=place.changed_tool()),

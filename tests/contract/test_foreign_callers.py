@@ -311,6 +311,9 @@ COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
     "revokeToken": ("tok", {"id": None}),
     "deleteCredential": ("cred", {"id": None}),
     "testCredential": ("cred", {"id": None}),
+    "updateWebhook": ("trig", {"id": None, "events": []}),
+    "rotateWebhookSecret": ("trig", {"id": None}),
+    "replayFiring": ("fire", {"id": None}),
     **{f"{verb}Trigger": ("trig", {"id": None}) for verb in ("update", "pause", "resume", "fire", "delete")},
 }
 #: Commands that name nothing of a caller's: pipelines and gaps are everybody's to see, the rest is the server's.
@@ -326,6 +329,7 @@ NAMELESS = {
     ),
     *("createPipeline", "updatePipeline", "clonePipeline", "deletePipeline", "applyPipelines"),
     "createTrigger",
+    "createWebhook",
 }
 
 

@@ -51,7 +51,10 @@ _SAVED = f"newVersion warnings {{ {_ISSUES} }} pipeline {{ {PIPELINE_FIELDS} }}"
 _STARTED = f"coalesced replayed warnings {{ {_ISSUES} }} run {{ {RUN_FIELDS} }}"
 _WARNING = """missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful }"""
 _TRIGGER = """id name version enabled attention nextAt inputs schedule { cron overlap }
-    firings { totalCount nodes { outcome run { id } } }"""
+    firings { totalCount nodes { id outcome run { id } } }"""
+_WEBHOOK = (
+    "id kind schedule { cron } webhook { url preset events previousSecretUntil } firings { nodes { id outcome } }"
+)
 _GAP = f"id userIntent issueText issueInput createdAt createdBy {{ subject }} gap {{ {_WARNING} }}"
 _ROUTE = f"""recommendation {{ kind id suggestedInputs missingInputs
     missingRequirements {{ kind name message }} why confidence inputSources {{ name source }} }}
@@ -96,6 +99,10 @@ ANSWERS = {
     "pause_trigger": f"trigger {{ {_TRIGGER} }}",
     "resume_trigger": f"trigger {{ {_TRIGGER} }}",
     "fire_trigger": "run { id cause }",
+    "create_webhook": f"secret trigger {{ {_WEBHOOK} }}",
+    "update_webhook": f"trigger {{ {_WEBHOOK} }}",
+    "rotate_webhook_secret": f"secret trigger {{ {_WEBHOOK} }}",
+    "replay_firing": "run { id cause }",
     "delete_trigger": "deletedId",
     # runs
     "run_pipeline": _STARTED,

@@ -6,10 +6,11 @@ from app.cli.base.fragments import PROBLEM_PARTS
 
 _TRIGGER = """
 fragment TriggerParts on Trigger {
-  id name version enabled attention nextAt lastAt inputs
+  id name kind version enabled attention nextAt lastAt inputs
   pipeline { id key }
   owner { id subject }
   schedule { cron intervalSeconds timeZone overlap catchUp catchUpLimit }
+  webhook { url preset events previousSecretUntil }
 }
 """
 
@@ -36,7 +37,7 @@ FIRINGS = """
 query CliFirings($id: ID!, $first: Int, $after: Cursor) {
   trigger(id: $id) {
     firings(first: $first, after: $after) {
-      nodes { id scheduledAt outcome reason createdAt run { id state } }
+      nodes { id scheduledAt outcome reason createdAt run { id state } delivery { deliveryId event } }
       pageInfo { hasNextPage endCursor }
     }
   }

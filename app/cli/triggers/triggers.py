@@ -131,7 +131,7 @@ def list_(
             Column("trigger"),
             Column("name", "cut"),
             Column("pipeline"),
-            Column("schedule", "cut"),
+            Column("fires by", "cut"),
             Column("last", "wide"),
             Column("next"),
         ],
@@ -264,7 +264,7 @@ def firings(
                 _time(each["scheduledAt"] or each["createdAt"]),
                 each["outcome"].lower(),
                 "" if each["run"] is None else each["run"]["id"],
-                each["reason"] or ("" if each["scheduledAt"] else "by hand"),
+                each["reason"] or _origin(each),
             ]
             for each in found
         ),
@@ -298,21 +298,34 @@ def _print(output: Output, trigger: JSON, sentence: str) -> None:
         output.emit({"type": "trigger", **trigger})
         return
     output.say(sentence, "bold")
-    output.say(f"Schedule: {_schedule(trigger)}. Next: {_state(trigger)}.")
+    output.say(f"Fires by: {_schedule(trigger)}. Next: {_state(trigger)}.")
+    if trigger["webhook"] is not None:
+        output.say(f"URL: {trigger['webhook']['url']}")
     for instant in trigger.get("nextFirings", ())[1:]:
         output.say(f"  then {_time(instant)}")
 
 
 def _schedule(trigger: JSON) -> str:
+    if (webhook := trigger["webhook"]) is not None:
+        return f"webhook {webhook['preset'].lower()}"
     schedule = trigger["schedule"]
     if schedule["intervalSeconds"] is not None:
         return f"every {schedule['intervalSeconds']} s"
     return f"{schedule['cron']} {schedule['timeZone']}"
 
 
+def _origin(firing: JSON) -> str:
+    """What fired it, if it was not its schedule."""
+    if firing["delivery"] is not None:
+        return f"delivery {firing['delivery']['deliveryId'] or ''}".strip()
+    return "" if firing["scheduledAt"] else "by hand"
+
+
 def _state(trigger: JSON) -> str:
     if not trigger["enabled"]:
         return f"paused: {trigger['attention'].rstrip('.')}" if trigger["attention"] else "paused"
+    if trigger["webhook"] is not None:
+        return "at a delivery"
     return _time(trigger["nextAt"]) if trigger["nextAt"] else "never"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.front_door import step
-from tests.support.surfaces import states
+from tests.support.surfaces import Refused, states
 
 if TYPE_CHECKING:
     from tests.contract.api.conftest import Api
@@ -35,8 +35,27 @@ async def test_a_trigger_lives_from_its_creation_to_its_end(api: Api) -> None:
 
     fired = await api.me.call("fire_trigger", id=trigger["id"])
     now = await api.me.call("trigger", id=trigger["id"])
-    assert now["firings"]["nodes"] == [{"outcome": "FIRED", "run": {"id": fired["run"]["id"]}}]
+    (firing,) = now["firings"]["nodes"]
+    assert (firing["outcome"], firing["run"]["id"]) == ("FIRED", fired["run"]["id"])
     listed = await api.me.call("triggers", pipeline=api.key)
     assert [each["id"] for each in listed["nodes"]] == [trigger["id"]]
     assert (await api.me.call("delete_trigger", id=trigger["id"]))["deletedId"] == trigger["id"]
     assert await api.me.call("trigger", id=trigger["id"]) is None
+
+
+@states("create_webhook", "update_webhook", "rotate_webhook_secret", "replay_firing")
+async def test_a_webhook_has_an_address_and_a_secret(api: Api) -> None:
+    definition = {"key": api.key, "name": api.key, "steps": [step("say", "test.echo", text="x")]}
+    await api.me.call("create_pipeline", definition={"document": definition})
+    made = await api.me.call("create_webhook", pipeline=api.key, name="Pushes", preset="GITHUB", events=["push"])
+    trigger = made["trigger"]
+    assert (trigger["kind"], trigger["schedule"], trigger["webhook"]["preset"]) == ("WEBHOOK", None, "GITHUB")
+    rotated = await api.me.call("rotate_webhook_secret", id=trigger["id"])
+    assert rotated["secret"] != made["secret"]
+    assert rotated["trigger"]["webhook"]["previousSecretUntil"] is not None
+    changed = await api.me.call("update_webhook", id=trigger["id"], events=[])
+    assert changed["trigger"]["webhook"]["events"] == []
+    await api.me.call("fire_trigger", id=trigger["id"])
+    (firing,) = (await api.me.call("trigger", id=trigger["id"]))["firings"]["nodes"]
+    with pytest.raises(Refused, match="no delivery"):
+        await api.me.call("replay_firing", id=firing["id"])

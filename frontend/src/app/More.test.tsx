@@ -26,7 +26,7 @@ test("what a phone's bar has no room for opens, leads on and closes again", asyn
     within(sheet)
       .getAllByRole("link")
       .map(({ textContent }) => textContent),
-  ).toEqual(["Artifacts", "Connect", "Settings", "Memory", "Proposals", "Credentials", "Tokens", "Audit"]);
+  ).toEqual(["Artifacts", "Connect", "Settings", "Triggers", "Memory", "Proposals", "Credentials", "Tokens", "Audit"]);
   expect(within(sheet).getByText("Ada · 1.2.3")).toBeVisible();
   await userEvent.click(within(sheet).getByRole("link", { name: "Tokens" }));
   expect(history.location.pathname).toBe("/tokens");

@@ -32,6 +32,7 @@ import { runSearch } from "../features/run/search.ts";
 import { RunsPage } from "../features/runs/RunsPage.tsx";
 import { runsSearch } from "../features/runs/filter.ts";
 import { tokensSearch } from "../features/tokens/search.ts";
+import { newTriggerSearch, triggerSearch, triggersSearch } from "../features/triggers/search.ts";
 import { BASE } from "../lib/server/base.ts";
 import { inputSearch } from "../domain/start/inputSearch.ts";
 import { lazyLoad } from "../lib/server/lazyLoad.ts";
@@ -57,6 +58,9 @@ const credential = lazyLoad(() => import("../features/credentials/CredentialPage
 const tokens = lazyLoad(() => import("../features/tokens/TokensPage.tsx"));
 const audit = lazyLoad(() => import("../features/audit/AuditPage.tsx"));
 const proposals = lazyLoad(() => import("../features/proposals/ProposalsPage.tsx"));
+const triggers = lazyLoad(() => import("../features/triggers/TriggersPage.tsx"));
+const trigger = lazyLoad(() => import("../features/triggers/TriggerPage.tsx"));
+const triggerForm = lazyLoad(() => import("../features/triggers/TriggerFormPages.tsx"));
 const memory = lazyLoad(() => import("../features/memory/MemoryPage.tsx"));
 const settings = lazyLoad(() => import("../features/settings/SettingsPage.tsx"));
 
@@ -154,6 +158,29 @@ const routes = root.addChildren([
     path: "/audit",
     component: lazyRouteComponent(audit, "AuditPage"),
     validateSearch: auditSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/triggers",
+    component: lazyRouteComponent(triggers, "TriggersPage"),
+    validateSearch: triggersSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/triggers/new",
+    component: lazyRouteComponent(triggerForm, "NewTriggerPage"),
+    validateSearch: newTriggerSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/triggers/$trigger",
+    component: lazyRouteComponent(trigger, "TriggerPage"),
+    validateSearch: triggerSearch,
+  }),
+  createRoute({
+    ...at,
+    path: "/triggers/$trigger/edit",
+    component: lazyRouteComponent(triggerForm, "EditTriggerPage"),
   }),
   createRoute({
     ...at,

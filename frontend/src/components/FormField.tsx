@@ -1,5 +1,7 @@
 import { type ReactNode, useId } from "react";
 
+import { TextWithCode } from "./TextWithCode.tsx";
+
 interface Given {
   id: string;
   className: string;
@@ -41,7 +43,7 @@ export function FormField({ label, optional = false, about, problem, children }:
       )}
       {problem === undefined ? null : (
         <p id={`${id}-problem`} role="alert" className="mt-1 text-dense text-fail">
-          {problem}
+          <TextWithCode text={problem} />
         </p>
       )}
     </div>

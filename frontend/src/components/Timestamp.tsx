@@ -1,14 +1,14 @@
 import type { ReactNode } from "react";
 
 import { useNow } from "../lib/time/clock.ts";
-import { ago, exact, when } from "../lib/text/format.ts";
+import { exact, fromNow, when } from "../lib/text/format.ts";
 
 /** A time in the reader's zone; exact on hover. */
 export function Timestamp({ at, relative = false }: { at: string; relative?: boolean }): ReactNode {
   const now = useNow(relative, 30_000);
   return (
     <time dateTime={at} title={exact(at)} className="whitespace-nowrap">
-      {relative ? ago(at, now) : when(at, now)}
+      {relative ? fromNow(at, now) : when(at, now)}
     </time>
   );
 }

@@ -135,6 +135,7 @@ export type ArtifactPageQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null };
 
 export type ArtifactLookQueryVariables = Exact<{
@@ -156,6 +157,7 @@ export type ArtifactLookQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null };
 
 export type ArtifactAddressQueryVariables = Exact<{
@@ -166,6 +168,7 @@ export type ArtifactAddressQueryVariables = Exact<{
 export type ArtifactAddressQuery = { node:
     | { id: string }
     | { downloadUrl: string | null, id: string }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }

@@ -41,6 +41,7 @@ export type AuditQuery = { audit: { nodes: Array<{ id: string, at: string, actio
         | { __typename: 'PipelineVersion', id: string }
         | { __typename: 'Run', title: string, id: string }
         | { __typename: 'RunStep', id: string }
+        | { __typename: 'Trigger', id: string }
        | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type AuditActorsQueryVariables = Exact<{ [key: string]: never; }>;

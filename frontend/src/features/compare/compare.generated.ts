@@ -80,7 +80,7 @@ export type RunCause =
   | 'PERSON'
   /** A re-run of another run. */
   | 'RERUN'
-  /** A schedule. Reserved: schedules do not exist yet. */
+  /** A trigger with a schedule. */
   | 'SCHEDULE'
   /** A webhook. Reserved: webhooks do not exist yet. */
   | 'WEBHOOK';

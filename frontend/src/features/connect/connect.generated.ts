@@ -65,6 +65,7 @@ export type AgentTokenUseQuery = { node:
     | { __typename: 'PipelineVersion', id: string }
     | { __typename: 'Run', id: string }
     | { __typename: 'RunStep', id: string }
+    | { __typename: 'Trigger', id: string }
    | null };
 
 

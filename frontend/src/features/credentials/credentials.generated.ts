@@ -76,6 +76,8 @@ export type GrantTarget_Run_Fragment = { __typename: 'Run', id: string };
 
 export type GrantTarget_RunStep_Fragment = { __typename: 'RunStep', id: string };
 
+export type GrantTarget_Trigger_Fragment = { __typename: 'Trigger', id: string };
+
 export type GrantTargetFragment =
   | GrantTarget_ApiToken_Fragment
   | GrantTarget_Artifact_Fragment
@@ -90,6 +92,7 @@ export type GrantTargetFragment =
   | GrantTarget_PipelineVersion_Fragment
   | GrantTarget_Run_Fragment
   | GrantTarget_RunStep_Fragment
+  | GrantTarget_Trigger_Fragment
 ;
 
 export type CredentialKindPartsFragment = { name: string, description: string, freeFields: boolean, testable: boolean, fields: Array<{ name: string, description: string, secret: boolean, required: boolean }> };
@@ -116,6 +119,7 @@ export type CredentialsQuery = { credentials: { nodes: Array<{ id: string, key: 
         | { __typename: 'PipelineVersion', id: string }
         | { __typename: 'Run', id: string }
         | { __typename: 'RunStep', id: string }
+        | { __typename: 'Trigger', id: string }
       >, lastTest: { at: string, accepted: boolean, message: string } | null, neededBy: Array<{ id: string, name: string }> }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, credentialKinds: Array<{ name: string, description: string, freeFields: boolean, testable: boolean, fields: Array<{ name: string, description: string, secret: boolean, required: boolean }> }> };
 
 export type CredentialPageQueryVariables = Exact<{
@@ -143,7 +147,9 @@ export type CredentialPageQuery = { node:
         | { __typename: 'PipelineVersion', id: string }
         | { __typename: 'Run', id: string }
         | { __typename: 'RunStep', id: string }
+        | { __typename: 'Trigger', id: string }
       >, lastTest: { at: string, accepted: boolean, message: string } | null, neededBy: Array<{ id: string, name: string }> }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -189,6 +195,7 @@ export type SetCredentialMutation = { setCredential:
           | { __typename: 'PipelineVersion', id: string }
           | { __typename: 'Run', id: string }
           | { __typename: 'RunStep', id: string }
+          | { __typename: 'Trigger', id: string }
         >, lastTest: { at: string, accepted: boolean, message: string } | null, neededBy: Array<{ id: string, name: string }> } }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }

@@ -201,6 +201,7 @@ export type EditorPacksQuery = { nodes: Array<
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null> };
 
 export type EditorCatalogQueryVariables = Exact<{
@@ -265,6 +266,7 @@ export type EditorUpdateMutation = { updatePipeline:
         | { id: string }
         | { id: string }
         | { id: string, key: string, name: string, builtin: boolean, actions: Array<PipelineAction>, currentVersion: { id: string, number: number, yaml: string, createdAt: string, createdBy: { id: string, name: string } | null } }
+        | { id: string }
         | { id: string }
         | { id: string }
         | { id: string }

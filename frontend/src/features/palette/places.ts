@@ -8,6 +8,8 @@ export const PLACES: readonly { word: string; href: string; keys: string | null;
   { word: "Catalog", href: "/catalog", keys: "g c", words: "packs search" },
   { word: "Artifacts", href: "/artifacts", keys: "g a", words: "files library" },
   { word: "Connect an agent", href: "/connect", keys: null, words: "mcp claude codex client token" },
+  { word: "Triggers", href: "/triggers", keys: "g t", words: "schedules cron automatic" },
+  { word: "New schedule", href: "/triggers/new", keys: null, words: "create trigger cron add" },
   { word: "Memory", href: "/memory", keys: null, words: "defaults learned forget" },
   { word: "Proposals", href: "/proposals", keys: null, words: "gaps missing packs" },
   { word: "Credentials", href: "/credentials", keys: null, words: "keys secrets vault" },

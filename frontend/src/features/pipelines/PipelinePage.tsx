@@ -18,6 +18,7 @@ import { Usage } from "../../domain/entries/Usage.tsx";
 import { count, humanise } from "../../lib/text/format.ts";
 import { useRunChanges } from "../../domain/runs/runChanges.ts";
 import { DeleteDialog } from "./DeleteDialog.tsx";
+import { PipelineTriggers } from "./PipelineTriggers.tsx";
 import { PipelineTabs } from "./PipelineTabs.tsx";
 import { PipelinePageDocument, type PipelinePageQuery } from "./pipelines.generated.ts";
 
@@ -120,6 +121,7 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
           </ul>
         </Section>
       )}
+      <PipelineTriggers pipeline={pipeline.key} />
       <Section
         title="Last runs"
         more={

@@ -18,6 +18,9 @@ export function PipelineTabs({ pipeline }: { pipeline: string }): ReactNode {
       <Link to="/pipelines/$pipeline/versions" params={params} {...TAB} activeProps={HERE} activeOptions={EXACT}>
         Versions
       </Link>
+      <Link to="/triggers" search={{ pipeline }} {...TAB}>
+        Triggers
+      </Link>
       <Link to="/runs" search={{ pipeline }} {...TAB}>
         Runs
       </Link>

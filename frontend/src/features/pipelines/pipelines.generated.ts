@@ -5,6 +5,7 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
 import { CostPartsFragmentDoc, WaitPartsFragmentDoc, FailurePartsFragmentDoc, RunRowFragmentDoc, ProblemPartsFragmentDoc } from '../../domain/fragments.generated.ts';
+import { FiringRowFragmentDoc, SchedulePartsFragmentDoc, TriggerRowFragmentDoc } from '../../domain/triggers/triggers.generated.ts';
 /** The effect of applying a document. */
 export type ApplyAction =
   /** Creates a pipeline. */
@@ -13,6 +14,15 @@ export type ApplyAction =
   | 'KEEP'
   /** Creates a new version. */
   | 'UPDATE';
+
+/** What happens with instants at which no server was running. */
+export type CatchUpPolicy =
+  /** A run is started for each of the latest ones, up to `catchUpLimit`. */
+  | 'ALL'
+  /** A run is started for the latest one; the others are recorded as missed. */
+  | 'LATEST'
+  /** They are recorded as missed. */
+  | 'NONE';
 
 /** What to do about a failure. */
 export type FailureClass =
@@ -64,6 +74,19 @@ export type FailureCode =
   /** An external service failed or refused the connection (5xx). */
   | 'UPSTREAM_UNAVAILABLE';
 
+/** What a firing led to. */
+export type FiringOutcome =
+  /** The start of the run failed its checks. */
+  | 'FAILED'
+  /** A run was started. */
+  | 'FIRED'
+  /** No server was running, or it was too busy. */
+  | 'MISSED'
+  /** A limit was reached, or Packline paused the trigger. */
+  | 'REFUSED'
+  /** No run was started, because the last one had not ended. */
+  | 'SKIPPED';
+
 /** How strictly an agent's process is isolated, weakest first. The agent's built-in tools are not restricted beyond that. */
 export type IsolationLevel =
   /** A separate process group and an empty environment. */
@@ -72,6 +95,15 @@ export type IsolationLevel =
   | 'SANDBOX'
   /** SANDBOX, without network access. */
   | 'SANDBOX_OFFLINE';
+
+/** What happens when a schedule fires while its last run has not ended. */
+export type OverlapPolicy =
+  /** The last run is cancelled. */
+  | 'CANCEL_PREVIOUS'
+  /** One run waits for the end of the last one; further ones are skipped. A pipeline with its own concurrency limit keeps that one. */
+  | 'QUEUE'
+  /** No run is started. */
+  | 'SKIP';
 
 /** How a pack changes external systems. */
 export type PackEffects =
@@ -170,7 +202,7 @@ export type RunCause =
   | 'PERSON'
   /** A re-run of another run. */
   | 'RERUN'
-  /** A schedule. Reserved: schedules do not exist yet. */
+  /** A trigger with a schedule. */
   | 'SCHEDULE'
   /** A webhook. Reserved: webhooks do not exist yet. */
   | 'WEBHOOK';
@@ -325,6 +357,13 @@ export type AgentChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type AgentChoicesQuery = { agentProfiles: Array<{ key: string, model: string | null, availability: { usable: boolean } }> };
+
+export type PipelineTriggersQueryVariables = Exact<{
+  pipeline: string;
+}>;
+
+
+export type PipelineTriggersQuery = { triggers: { nodes: Array<{ id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number }, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } }>, pageInfo: { hasNextPage: boolean } } };
 
 export const PipelineHeadFragmentDoc = /*#__PURE__*/ gql`
     fragment PipelineHead on Pipeline {
@@ -577,3 +616,17 @@ export const AgentChoicesDocument = /*#__PURE__*/ gql`
   }
 }
     ` as unknown as DocumentNode<AgentChoicesQuery, AgentChoicesQueryVariables>;
+export const PipelineTriggersDocument = /*#__PURE__*/ gql`
+    query PipelineTriggers($pipeline: ID!) {
+  triggers(pipeline: $pipeline, first: 8) {
+    nodes {
+      ...TriggerRow
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}
+    ${TriggerRowFragmentDoc}
+${SchedulePartsFragmentDoc}
+${FiringRowFragmentDoc}` as unknown as DocumentNode<PipelineTriggersQuery, PipelineTriggersQueryVariables>;

@@ -208,7 +208,7 @@ export type RunCause =
   | 'PERSON'
   /** A re-run of another run. */
   | 'RERUN'
-  /** A schedule. Reserved: schedules do not exist yet. */
+  /** A trigger with a schedule. */
   | 'SCHEDULE'
   /** A webhook. Reserved: webhooks do not exist yet. */
   | 'WEBHOOK';
@@ -371,6 +371,7 @@ export type AttemptLogQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null };
 
 export type AttemptOutputSubscriptionVariables = Exact<{
@@ -396,6 +397,7 @@ export type AttemptTranscriptQuery = { node:
     | { id: string }
     | { id: string }
     | { isolation: IsolationLevel | null, transcriptUrl: string | null, id: string, cacheReceipt: { madeAt: string, madeBy: { id: string, number: number, runStep: { id: string, key: string, run: { id: string, title: string } } } | null } | null, transcript: { nodes: Array<{ sequence: number, at: string | null, kind: TranscriptKind, text: string | null, data: unknown }>, pageInfo: { startCursor: string | null, endCursor: string | null, hasPreviousPage: boolean } } }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -440,6 +442,7 @@ export type EarlierTranscriptQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null };
 
 export type StepArtifactsQueryVariables = Exact<{
@@ -461,6 +464,7 @@ export type StepArtifactsQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string, artifacts: Array<{ downloadUrl: string | null, previewUrl: string | null, id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }> }
+    | { id: string }
    | null };
 
 export type PreviewPartsFragment = { allowed: boolean, definitionChanged: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, steps: Array<{ key: string, action: ResumeAction, reason: string, effects: PackEffects, mayRepeatEffects: boolean, inputSource: StepInputSource | null, input: { json: unknown, text: string | null, sizeBytes: number } | null }> };
@@ -520,6 +524,7 @@ export type AttemptDetailQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null };
 
 export type EarlierLogQueryVariables = Exact<{
@@ -532,6 +537,7 @@ export type EarlierLogQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string, earlier: { nodes: Array<{ at: string, level: LogLevel, text: string }>, pageInfo: { startCursor: string | null, hasPreviousPage: boolean } } }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }

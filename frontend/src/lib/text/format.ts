@@ -1,6 +1,6 @@
 // Numbers and times for people. Unknown stays unknown: callers get null and show nothing, never 0.
 
-import { inZone, zone } from "../time/zone.ts";
+import { inZone, isZone, zone } from "../time/zone.ts";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 
@@ -78,6 +78,17 @@ export function ago(at: string, now: number): string {
   return `${Math.round(seconds / 86_400)} d ago`;
 }
 
+/** How far away, coarse: `in 5 min`, `in 2 h`; what has passed reads as `ago` has it. */
+export function fromNow(at: string, now: number): string {
+  const seconds = -secondsBetween(at, now);
+  // A clock that is off by a moment makes nothing lie ahead.
+  if (seconds < 5) return ago(at, now);
+  if (seconds < 45) return "in a moment";
+  if (seconds < 3570) return `in ${Math.max(1, Math.round(seconds / 60))} min`;
+  if (seconds < 84_600) return `in ${Math.round(seconds / 3600)} h`;
+  return `in ${Math.round(seconds / 86_400)} d`;
+}
+
 export function exact(at: string): string {
   return shaped(new Date(at), "exact");
 }
@@ -103,4 +114,21 @@ export function tokens(value: number): string {
 export function humanise(key: string): string {
   const words = key.replaceAll(/[_-]+/g, " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** When, with its weekday, in a zone; in the reader's when the browser does not know that zone. */
+export function inZoneOf(at: string, timeZone: string | null): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return "unknown";
+  const place = timeZone !== null && isZone(timeZone) ? { timeZone } : inZone();
+  return new Intl.DateTimeFormat(undefined, {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    ...(date.getUTCSeconds() === 0 ? {} : { second: "2-digit" }),
+    timeZoneName: "short",
+    ...place,
+  }).format(date);
 }

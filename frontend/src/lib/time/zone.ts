@@ -8,7 +8,8 @@ function kept(): string | null {
   return name !== null && isZone(name) ? name : null;
 }
 
-function isZone(name: string): boolean {
+/** Whether the browser knows a zone. */
+export function isZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name }).format(0) !== "";
   } catch {

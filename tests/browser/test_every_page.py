@@ -62,6 +62,10 @@ async def furnish(it: Product, bench: Workbench) -> dict[str, str]:
     await bench.started.wait()
     for persona in ("engineer", "executive", "executive"):
         await command(it, "runPack", pack="test.style", input={"persona": persona, "text": "tea"}, waitSeconds=20)
+    trigger = await it.mutate(
+        """mutation { createTrigger(pipeline: "fine", name: "Nightly", schedule: {cron: "0 2 * * *"}) {
+            ... on TriggerSuccess { trigger { id } } } }"""
+    )
     credential = await put(it, "key", "generic", {"secret": "correct-horse-battery"})
     artifact = fine["steps"][1]["artifacts"][0]["id"]
     return {
@@ -85,6 +89,9 @@ async def furnish(it: Product, bench: Workbench) -> dict[str, str]:
         "form": "/pipelines/slow/run",
         "pack": "/catalog/test.echo",
         "credential": f"/credentials/{credential['id']}",
+        "trigger": f"/triggers/{trigger['trigger']['id']}",
+        "trigger to edit": f"/triggers/{trigger['trigger']['id']}/edit",
+        "new trigger": "/triggers/new?pipeline=fine",
         "nothing": "/runs/run_nothing",
         **{path: path for path in PAGE_PATHS if "{" not in path},
     }
@@ -114,6 +121,7 @@ OPENED = (
     ("add a step", "editor", "Add a step"),
     ("test a step", "editor", "Test this step…"),
     ("delete a credential", "credential", "Delete…"),
+    ("delete a trigger", "trigger", "Delete…"),
     ("save what is proposed", "proposed pipeline", "Save…"),
     ("save a view", "filtered runs", "Save view…"),
     ("use a file", "file", "Use in…"),

@@ -101,7 +101,7 @@ async def test_a_trigger_is_paused_resumed_fired_and_deleted(it: Product) -> Non
         await tab.press("Fire now")
         await tab.page.wait_for_url("**/runs/run_*")
         await tab.state("Succeeded")
-        await tab.page.go_back()
+        await tab.page.get_by_role("link", name="Morning tea").click()
         firings = tab.page.get_by_role("table", name="Firings", exact=True)
         await firings.get_by_text("on request").wait_for()
         await firings.get_by_text("Succeeded").wait_for()

@@ -63,6 +63,7 @@ export function aRow(change: Partial<RunRowFragment> = {}): RunRowFragment {
     title: "Quarterly deck",
     state: "SUCCEEDED",
     cause: "PERSON",
+    trigger: null,
     clientName: null,
     createdAt: AT,
     startedAt: AT,

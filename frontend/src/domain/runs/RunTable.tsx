@@ -83,6 +83,7 @@ function RunLine({
   onPick: Props["onPick"];
 }): ReactNode {
   const Icon = ICONS[run.cause];
+  const starter = run.trigger === null ? CAUSES[run.cause] : `the schedule ${run.trigger.name}`;
   const of = run.pipeline?.name ?? run.pack?.name ?? null;
   return (
     <tr
@@ -125,10 +126,10 @@ function RunLine({
       <td className="text-soft max-md:order-3">
         <span
           className="inline-flex items-center gap-1.5 align-middle"
-          title={`Started by ${CAUSES[run.cause]}: ${run.caller.name}`}
+          title={`Started by ${starter}: ${run.caller.name}`}
         >
           <Icon aria-hidden="true" className="size-3.5 shrink-0" />
-          <span className="sr-only">by {CAUSES[run.cause]}, </span>
+          <span className="sr-only">by {starter}, </span>
           <Timestamp at={run.createdAt} />
         </span>
       </td>

@@ -4,7 +4,7 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
 import { gql } from '@urql/core';
 /** What happens with instants at which no server was running. */
 export type CatchUpPolicy =
-  /** A run is started for each of the latest ones, up to `catchUpLimit`. */
+  /** A run is started for each of the latest ones, up to `catchUpLimit`, one after the other. */
   | 'ALL'
   /** A run is started for the latest one; the others are recorded as missed. */
   | 'LATEST'
@@ -28,7 +28,7 @@ export type FiringOutcome =
 export type OverlapPolicy =
   /** The last run is cancelled. */
   | 'CANCEL_PREVIOUS'
-  /** One run waits for the end of the last one; further ones are skipped. A pipeline with its own concurrency limit keeps that one. */
+  /** One run waits for the end of the last one; further ones are skipped. */
   | 'QUEUE'
   /** No run is started. */
   | 'SKIP';

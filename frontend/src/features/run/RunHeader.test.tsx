@@ -28,3 +28,10 @@ test("A run that one worker executed says nothing of takeovers", async () => {
   expect(await screen.findByRole("heading")).toBeVisible();
   expect(screen.queryByRole("list", { name: "Takeovers" })).toBeNull();
 });
+
+test("A run that a schedule started names it and leads to it", async () => {
+  const run = aFailedRun(undefined, { cause: "SCHEDULE", trigger: { id: "trig_1", name: "Nightly" } });
+  await show(<RunHeader run={run} actions={null} />);
+  expect(await screen.findByRole("link", { name: "Nightly" })).toHaveAttribute("href", "/triggers/trig_1");
+  expect(screen.getByText(/by the schedule/)).toBeVisible();
+});

@@ -92,7 +92,17 @@ function Facts({ run }: { run: RunWholeFragment }): ReactNode {
   const now = useNow(live, 500);
   const work = run.steps.reduce((sum, step) => sum + workSeconds(step, now), 0);
   const facts: ReactNode[] = [
-    STARTED_BY[run.cause](run.caller.name),
+    run.trigger === null ? (
+      STARTED_BY[run.cause](run.caller.name)
+    ) : (
+      <span key="by">
+        by the schedule{" "}
+        <Link to="/triggers/$trigger" params={{ trigger: run.trigger.id }} search={{}} className="link">
+          {run.trigger.name}
+        </Link>{" "}
+        of {run.caller.name}
+      </span>
+    ),
     ...(run.clientName === null ? [] : [`via ${run.clientName.slice(0, 40)}`]),
     <Timestamp key="at" at={run.createdAt} />,
     run.startedAt === null ? "not started" : isFinal(run.state) ? duration(work) : `${duration(work)} so far`,

@@ -26,6 +26,7 @@ async function form(onSave: (draft: Draft) => Promise<Refusal | null>): Promise<
   );
 }
 
+const issue = (path: string[], message: string) => ({ path, message, hint: null });
 const input = () => screen.getByRole("textbox", { name: "Name" });
 
 test("a schedule without a name is called after its words", async () => {
@@ -49,7 +50,6 @@ test("a missing input is reported at its field before anything is sent", async (
 });
 
 test("problems of an input called name and of the name of the trigger show apart", async () => {
-  const issue = (path: string[], message: string) => ({ path, message, hint: null });
   const refused = {
     message: "The trigger cannot be saved.",
     issues: [issue(["inputs", "name"], "It is too short."), issue(["schedule", "cron"], "It never fires.")],

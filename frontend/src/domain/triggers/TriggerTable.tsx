@@ -61,7 +61,7 @@ function Row({ trigger, ofOne }: { trigger: TriggerRowFragment; ofOne: boolean }
         </td>
       )}
       <td className="truncate text-soft max-md:order-3 max-md:w-full" title={attention ?? undefined}>
-        {attention === null ? <ScheduleText schedule={schedule} short={!ofOne} /> : attention.replaceAll("`", "")}
+        {attention === null ? <FiresBy schedule={schedule} short={!ofOne} /> : attention.replaceAll("`", "")}
       </td>
       <td className="text-soft max-md:order-4">
         {nextAt === null ? (
@@ -87,14 +87,19 @@ function Row({ trigger, ofOne }: { trigger: TriggerRowFragment; ofOne: boolean }
   );
 }
 
-/** A schedule in words, with its expression and zone; the short form leaves out the expression if there are words. */
-export function ScheduleText({
+/** What a trigger fires by: its schedule, or else a webhook. */
+export function FiresBy({
   schedule,
   short = false,
 }: {
-  schedule: SchedulePartsFragment;
+  schedule: SchedulePartsFragment | null;
   short?: boolean;
 }): ReactNode {
+  return schedule === null ? "Webhook" : <ScheduleText schedule={schedule} short={short} />;
+}
+
+/** A schedule in words, with its expression and zone; the short form leaves out the expression if there are words. */
+function ScheduleText({ schedule, short }: { schedule: SchedulePartsFragment; short: boolean }): ReactNode {
   const words = scheduleWords(schedule);
   if (schedule.cron === null) return words;
   return (

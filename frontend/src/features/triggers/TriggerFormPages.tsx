@@ -1,4 +1,4 @@
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, Navigate, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useMutation, useQuery } from "urql";
 
@@ -110,13 +110,19 @@ export function EditTriggerPage(): ReactNode {
   if (trigger === null && !fetching) return <NoTrigger />;
   if (trigger === undefined || trigger === null)
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
-  const { inputs } = trigger;
+  const { inputs, schedule } = trigger;
+  // A webhook has no form yet.
+  if (schedule === null) return <Navigate to="/triggers/$trigger" params={{ trigger: id }} search={{}} replace />;
 
   async function save(draft: Draft, inputNames: readonly string[]): Promise<Refusal | null> {
     // Secrets in the inputs come masked: what was not changed is not sent back.
     const same = JSON.stringify(draft.inputs) === JSON.stringify(inputs);
-    const { name, schedule } = draft;
-    const answer = await update({ id, name, schedule, ...(same ? {} : { inputs: draft.inputs }) });
+    const answer = await update({
+      id,
+      name: draft.name,
+      schedule: draft.schedule,
+      ...(same ? {} : { inputs: draft.inputs }),
+    });
     const result = answer.data?.updateTrigger;
     if (answer.error !== undefined || result?.__typename !== "TriggerSuccess")
       return refusalOf(answer.error, result, inputNames);
@@ -130,7 +136,7 @@ export function EditTriggerPage(): ReactNode {
         key={trigger.id}
         inputSchema={trigger.pipeline?.inputSchema}
         name={trigger.name}
-        schedule={scheduleTexts(trigger.schedule)}
+        schedule={scheduleTexts(schedule)}
         inputs={inputs}
         word="Save"
         onCancel={() => void leave()}

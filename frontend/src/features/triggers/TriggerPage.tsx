@@ -12,8 +12,9 @@ import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { AdminNav } from "../../domain/administration/AdminNav.tsx";
 import { useRunChanges } from "../../domain/runs/runChanges.ts";
-import { ScheduleText } from "../../domain/triggers/TriggerTable.tsx";
+import type { SchedulePartsFragment } from "../../domain/triggers/triggers.generated.ts";
 import { TriggerState } from "../../domain/triggers/TriggerState.tsx";
+import { FiresBy } from "../../domain/triggers/TriggerTable.tsx";
 import { useWhenPassed } from "../../domain/triggers/useWhenPassed.ts";
 import { inZoneOf } from "../../lib/text/format.ts";
 import { ownZone, zone } from "../../lib/time/zone.ts";
@@ -28,9 +29,17 @@ import {
   ResumeTriggerDocument,
   TriggerPageDocument,
   type TriggerPageQuery,
+  type WebhookPreset,
 } from "./triggers.generated.ts";
 
 type Trigger = NonNullable<TriggerPageQuery["trigger"]>;
+
+const PRESETS: Record<WebhookPreset, string> = {
+  GITHUB: "GitHub's signature",
+  STANDARD_WEBHOOKS: "Standard Webhooks signature",
+  TIMESTAMPED: "signature with a time, as Stripe's",
+  BEARER: "bearer secret",
+};
 
 export function TriggerPage(): ReactNode {
   const { trigger: id } = useParams({ from: "/triggers/$trigger" });
@@ -90,7 +99,7 @@ function Whole({ trigger, may, onChanged }: { trigger: Trigger; may: boolean; on
       lead={
         <p className="flex flex-wrap items-baseline gap-x-3 text-dense">
           <TriggerState trigger={trigger} />
-          <ScheduleText schedule={schedule} />
+          <FiresBy schedule={schedule} />
         </p>
       }
       actions={
@@ -101,9 +110,11 @@ function Whole({ trigger, may, onChanged }: { trigger: Trigger; may: boolean; on
             </Button>
             {pipeline === null ? null : (
               <>
-                <ButtonLink to="/triggers/$trigger/edit" params={{ trigger: id }}>
-                  Edit
-                </ButtonLink>
+                {schedule === null ? null : (
+                  <ButtonLink to="/triggers/$trigger/edit" params={{ trigger: id }}>
+                    Edit
+                  </ButtonLink>
+                )}
                 <Button disabled={firing} onClick={() => void fireNow()}>
                   Fire now
                 </Button>
@@ -128,9 +139,15 @@ function Whole({ trigger, may, onChanged }: { trigger: Trigger; may: boolean; on
       )}
       <Notice problem={problem} />
       <div className="grid gap-x-12 lg:grid-cols-2">
-        <Section title="Next firings">
-          <NextFirings trigger={trigger} />
-        </Section>
+        {schedule === null ? (
+          <Section title="Webhook">
+            <WebhookFacts webhook={trigger.webhook} />
+          </Section>
+        ) : (
+          <Section title="Next firings">
+            <NextFirings trigger={trigger} schedule={schedule} />
+          </Section>
+        )}
         <Section title="Details">
           <dl className="grid grid-cols-[8.5rem_1fr] gap-x-4 gap-y-2 [&>dt]:text-soft">
             <Fact term="Pipeline">
@@ -144,11 +161,15 @@ function Whole({ trigger, may, onChanged }: { trigger: Trigger; may: boolean; on
             </Fact>
             <Fact term="Version">{trigger.version === null ? "the current one at each firing" : trigger.version}</Fact>
             <Fact term="Runs as">{owner.name}</Fact>
-            <Fact term="Overlap">{OVERLAP[schedule.overlap].sentence}</Fact>
-            <Fact term="After a downtime">
-              {CATCH_UP[schedule.catchUp].sentence}
-              {schedule.catchUp === "ALL" ? ` At most ${schedule.catchUpLimit}.` : ""}
-            </Fact>
+            {schedule === null ? null : (
+              <>
+                <Fact term="Overlap">{OVERLAP[schedule.overlap].sentence}</Fact>
+                <Fact term="After a downtime">
+                  {CATCH_UP[schedule.catchUp].sentence}
+                  {schedule.catchUp === "ALL" ? ` At most ${schedule.catchUpLimit}.` : ""}
+                </Fact>
+              </>
+            )}
             <Fact term="Created">
               <Timestamp at={trigger.createdAt} />
               {trigger.updatedAt === trigger.createdAt ? null : (
@@ -178,9 +199,24 @@ function isEmpty(inputs: unknown): boolean {
   return inputs === null || typeof inputs !== "object" || Object.keys(inputs).length === 0;
 }
 
+/** Where deliveries go and how they are verified; the secret is shown only when it is made. */
+function WebhookFacts({ webhook }: { webhook: Trigger["webhook"] }): ReactNode {
+  if (webhook === null) return null;
+  const { url, preset, events } = webhook;
+  return (
+    <dl className="grid grid-cols-[8.5rem_1fr] gap-x-4 gap-y-2 [&>dt]:text-soft">
+      <Fact term="URL">
+        <code className="font-mono text-meta">{url}</code>
+      </Fact>
+      <Fact term="Verified by">{PRESETS[preset]}</Fact>
+      <Fact term="Events">{events.length === 0 ? "all" : events.join(", ")}</Fact>
+    </dl>
+  );
+}
+
 /** The next instants in the schedule's zone and, where it differs, in the reader's. */
-function NextFirings({ trigger }: { trigger: Trigger }): ReactNode {
-  const { schedule, nextFirings, enabled } = trigger;
+function NextFirings({ trigger, schedule }: { trigger: Trigger; schedule: SchedulePartsFragment }): ReactNode {
+  const { nextFirings, enabled } = trigger;
   const reader = zone() ?? ownZone();
   const both = schedule.cron !== null && schedule.timeZone !== reader;
   return (

@@ -126,6 +126,17 @@ export type Severity =
   /** Does not block the command. */
   | 'WARNING';
 
+/** How deliveries of a webhook prove where they come from. */
+export type WebhookPreset =
+  /** `Authorization: Bearer` and the secret. */
+  | 'BEARER'
+  /** `X-Hub-Signature-256`: HMAC-SHA256 of the body, as GitHub, Gitea and Forgejo sign. */
+  | 'GITHUB'
+  /** `webhook-signature`, as the Standard Webhooks specification says. */
+  | 'STANDARD_WEBHOOKS'
+  /** `Stripe-Signature` or `X-Signature`: `t=` and a time, `v1=` and the HMAC-SHA256 of time, dot and body, as Stripe signs. */
+  | 'TIMESTAMPED';
+
 export type TriggersQueryVariables = Exact<{
   pipeline?: string | null | undefined;
   needsAttention?: boolean | null | undefined;
@@ -136,14 +147,14 @@ export type TriggersQueryVariables = Exact<{
 }>;
 
 
-export type TriggersQuery = { triggers: { nodes: Array<{ id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number }, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type TriggersQuery = { triggers: { nodes: Array<{ id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type TriggerPipelinesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type TriggerPipelinesQuery = { pipelines: { nodes: Array<{ id: string, key: string, name: string, availability: { usable: boolean } }> } };
 
-export type TriggerWholeFragment = { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number }, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } };
+export type TriggerWholeFragment = { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } };
 
 export type TriggerPageQueryVariables = Exact<{
   id: string;
@@ -154,14 +165,14 @@ export type TriggerPageQueryVariables = Exact<{
 }>;
 
 
-export type TriggerPageQuery = { viewer: { id: string, scopes: Array<Scope> }, trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, firings: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number }, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } | null };
+export type TriggerPageQuery = { viewer: { id: string, scopes: Array<Scope> }, trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, firings: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } | null };
 
 export type TriggerToEditQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type TriggerToEditQuery = { trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, pipeline: { id: string, key: string, name: string, inputSchema: unknown } | null, owner: { id: string, name: string }, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number }, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } | null };
+export type TriggerToEditQuery = { trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, pipeline: { id: string, key: string, name: string, inputSchema: unknown } | null, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } | null };
 
 export type TriggerTargetQueryVariables = Exact<{
   pipeline: string;
@@ -183,7 +194,7 @@ export type CreateTriggerMutation = { createTrigger:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number }, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    | null };
 
@@ -200,7 +211,7 @@ export type UpdateTriggerMutation = { updateTrigger:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number }, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    | null };
 
@@ -213,7 +224,7 @@ export type PauseTriggerMutation = { pauseTrigger:
     | { __typename: 'ConflictProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number }, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } }
    | null };
 
 export type ResumeTriggerMutationVariables = Exact<{
@@ -226,7 +237,7 @@ export type ResumeTriggerMutation = { resumeTrigger:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number }, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    | null };
 
@@ -264,6 +275,11 @@ export const TriggerWholeFragmentDoc = /*#__PURE__*/ gql`
   createdAt
   updatedAt
   nextFirings(count: 5)
+  webhook {
+    url
+    preset
+    events
+  }
 }
     ` as unknown as DocumentNode<TriggerWholeFragment, unknown>;
 export const TriggersDocument = /*#__PURE__*/ gql`

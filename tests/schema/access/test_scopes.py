@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ALL = ("READ", "OBSERVE", "RUN", "WRITE", "MANAGE")
+HOOK_SECRET = "what the sender of a webhook knows"
 _numbers = itertools.count(1)
 
 
@@ -98,6 +100,37 @@ class World:
             token=self.token,
         )
         return str(kept["proposal"]["id"])
+
+    async def trigger(self) -> str:
+        """A schedule that fires once a year."""
+        made = await self.it.mutate(
+            """mutation { createTrigger(pipeline: "file", name: "Yearly", schedule: {cron: "0 0 1 1 *"}) {
+                ... on TriggerSuccess { trigger { id } } } }""",
+            token=self.token,
+        )
+        return str(made["trigger"]["id"])
+
+    async def webhook(self) -> dict[str, Any]:
+        """A webhook whose secret is in its header: its `id` and `url`."""
+        made = await self.it.mutate(
+            """mutation ($secret: String!) {
+                createWebhook(pipeline: "file", name: "Calls", preset: BEARER, secret: $secret) {
+                    ... on WebhookSecretSuccess { trigger { id webhook { url } } } } }""",
+            {"secret": HOOK_SECRET},
+            token=self.token,
+        )
+        return {"id": made["trigger"]["id"], **made["trigger"]["webhook"]}
+
+    async def delivered(self) -> str:
+        """The firing of a delivery."""
+        hook = await self.webhook()
+        headers = {"authorization": f"Bearer {HOOK_SECRET}"}
+        answer = await self.it.client(None).http.post(self.it.url(urlsplit(hook["url"]).path), json={}, headers=headers)
+        assert answer.status_code == 202, answer.text
+        found = await self.it.query(
+            "query ($id: ID!) { trigger(id: $id) { firings { nodes { id } } } }", {"id": hook["id"]}, token=self.token
+        )
+        return str(found["trigger"]["firings"]["nodes"][0]["id"])
 
     async def spare_token(self) -> str:
         """A token to end."""
@@ -172,11 +205,28 @@ ASKED: dict[str, Callable[[World], Awaitable[dict[str, Any]]]] = {
     "clonePipeline": lambda _: _of(pipeline="file", key=f"p{next(_numbers)}"),
     "deletePipeline": lambda world: _deletion(world.pipeline()),
     "applyPipelines": lambda _: _of(yaml=YAML),
+    "trigger": lambda world: _of(id=world.trigger()),
+    "createTrigger": lambda _: _of(pipeline="file", name="Yearly", schedule={"cron": "0 0 1 1 *"}),
+    "updateTrigger": lambda world: _of(id=world.trigger(), name="Once a year"),
+    "pauseTrigger": lambda world: _of(id=world.trigger()),
+    "resumeTrigger": lambda world: _of(id=world.trigger()),
+    "fireTrigger": lambda world: _of(id=world.trigger()),
+    "deleteTrigger": lambda world: _of(id=world.trigger()),
+    "createWebhook": lambda _: _of(pipeline="file", name="Calls", preset="BEARER"),
+    "updateWebhook": lambda world: _of(id=_id(world.webhook()), events=[]),
+    "rotateWebhookSecret": lambda world: _of(id=_id(world.webhook())),
+    "replayFiring": lambda world: _of(id=world.delivered()),
     "runEvents": lambda world: _of(id=world.run["id"]),
     "attemptOutput": lambda world: _of(id=world.run["steps"][0]["attempts"][0]["id"]),
 }
 #: Commands that nothing here lets succeed; they get beyond their scope all the same.
-REFUSED = {"acceptMcpToolChange": "NotFoundProblem", "testCredential": "UnavailableProblem"}
+REFUSED = {
+    "acceptMcpToolChange": "NotFoundProblem",
+    "testCredential": "UnavailableProblem",
+    # A caller who may not start runs cannot have a trigger start them.
+    "createTrigger": "ForbiddenProblem",
+    "createWebhook": "ForbiddenProblem",
+}
 FIELDS = {name: root for root in ("Query", "Mutation", "Subscription") for name in root_fields(root)}
 SCOPED = sorted(name for name, root in FIELDS.items() if scope_of(root_fields(root)[name]))
 
@@ -282,6 +332,7 @@ BELOW = {
     ),
     "Pipeline.latestRun": ("updatePipeline", "WRITE", "... on PipelineSuccess { pipeline { latestRun { id } } }"),
     "Pipeline.runs": ("updatePipeline", "WRITE", "... on PipelineSuccess { pipeline { runs { totalCount } } }"),
+    "Pipeline.triggers": ("updatePipeline", "WRITE", "... on PipelineSuccess { pipeline { triggers { totalCount } } }"),
     "Run.resumePreview": ("acknowledgeRun", "RUN", "... on RunSuccess { run { resumePreview { allowed } } }"),
     "Run.rerunPreview": ("acknowledgeRun", "RUN", "... on RunSuccess { run { rerunPreview { allowed } } }"),
 }

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COUNTED = "totalCount pageInfo { hasNextPage } nodes { __typename }"
-EVERYTHING = f"""query ($run: ID!, $pack: ID!) {{
+EVERYTHING = f"""query ($run: ID!, $pack: ID!, $trigger: ID!) {{
     audit {{ {COUNTED} }} credentials {{ {COUNTED} }} gapProposals {{ {COUNTED} }} memoryEntries {{ {COUNTED} }}
     artifacts {{ {COUNTED} }} runs {{ {COUNTED} }} catalog {{ {COUNTED} }} pipelines {{ {COUNTED} }}
-    callers {{ {COUNTED} }}
+    callers {{ {COUNTED} }} triggers {{ {COUNTED} }} trigger(id: $trigger) {{ firings {{ {COUNTED} }} }}
     viewer {{ tokens {{ {COUNTED} }} }}
     pack(id: $pack) {{ usedBy {{ {COUNTED} }} }}
-    pipeline(id: "talk") {{ versions {{ {COUNTED} }} runs {{ {COUNTED} }} }}
+    pipeline(id: "talk") {{ versions {{ {COUNTED} }} runs {{ {COUNTED} }} triggers {{ {COUNTED} }} }}
     run(id: $run) {{
         events {{ {COUNTED} }} artifacts {{ {COUNTED} }}
         steps {{ attempts {{ log {{ {COUNTED} }} transcript {{ {COUNTED} }} }} }} }} }}"""
@@ -56,7 +56,17 @@ async def test_each_list_counts_what_its_pages_hold(tmp_path: Path, database: st
             'mutation ($gap: GapWarningInput!) { saveGapProposal(userIntent: "Sing", gap: $gap) { __typename } }',
             {"gap": GAP},
         )
-        found = lists_in(await it.query(EVERYTHING, {"run": run["id"], "pack": "test.talk"}))
+        made = await it.mutate(
+            """mutation { createTrigger(pipeline: "talk", name: "Yearly", schedule: {cron: "0 0 1 1 *"}) {
+                ... on TriggerSuccess { trigger { id } } } }"""
+        )
+        trigger = made["trigger"]["id"]
+        fired = await it.mutate(
+            "mutation ($id: ID!) { fireTrigger(id: $id) { ... on FireTriggerSuccess { run { id } } } }", {"id": trigger}
+        )
+        wait = "query ($id: ID!) { waitRun(id: $id, waitSeconds: 20) { run { state } } }"
+        assert (await it.query(wait, {"id": fired["run"]["id"]}))["waitRun"]["run"]["state"] == "SUCCEEDED"
+        found = lists_in(await it.query(EVERYTHING, {"run": run["id"], "pack": "test.talk", "trigger": trigger}))
         assert {name for name, _, _ in found} >= lists_of_the_root()
         for name, count, nodes in found:
             assert count == len(nodes), name

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 #: How long an idempotency key of a start is kept (guarantee P7).
 IDEMPOTENCY_KEEP = timedelta(hours=24)
 
-# The keys of a deleted run: its own, and those of starts that joined it.
+# The keys of a deleted run: its own, and those of starts that joined it. Two starts with one key at the same moment
+# leave that key in both places, and PostgreSQL refuses to insert it twice.
 _KEEP = Sql(
     """
     INSERT INTO spent_key (caller_id, idempotency_key, run_id, created_at)
@@ -34,6 +35,7 @@ _KEEP = Sql(
     SELECT joined_key.caller_id, joined_key.idempotency_key, joined_key.run_id, joined_key.created_at
     FROM joined_key JOIN run ON run.id = joined_key.run_id
     WHERE run.id = :id AND run.ended_at IS NOT NULL AND joined_key.created_at > :since
+        AND (run.idempotency_key IS NULL OR run.idempotency_key <> joined_key.idempotency_key)
     ON CONFLICT (caller_id, idempotency_key)
         DO UPDATE SET run_id = excluded.run_id, created_at = excluded.created_at
     """

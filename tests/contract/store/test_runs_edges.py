@@ -361,6 +361,21 @@ async def test_the_keys_of_a_run_that_is_gone_start_no_second_one_for_a_day(stor
     assert await store.write(sweep_spent_keys) == 1, "the other's day is not over"
 
 
+async def test_a_run_that_was_started_and_joined_with_one_key_can_be_deleted(store: Store):
+    """Two starts at the same moment: the second one finds no key yet, and then the run of the first."""
+    ada = await caller(store)
+    first = await submitted(store, ada.id, 1, flight="tea", idempotency_key="k0", request_digest="r")
+    joined = Sql(
+        """INSERT INTO joined_key (caller_id, idempotency_key, run_id, request_digest, created_at)
+        SELECT caller_id, idempotency_key, id, request_digest, created_at FROM run WHERE id = :id"""
+    )
+    await store.write(lambda conn: conn.run(joined, {"id": first.run_id}))
+    await (await working(store, first.run_id)).to_the_end()
+    await store.write(delete_run, first.run_id)
+    with pytest.raises(SpentKeyError, match=first.run_id):
+        await submitted(store, ada.id, 1, idempotency_key="k0", request_digest="r")
+
+
 async def test_keys_are_swept_no_more_at_once_than_asked(store: Store):
     ada = await caller(store)
     first = await submitted(store, ada.id, 1, flight="tea", idempotency_key="k0", request_digest="r")

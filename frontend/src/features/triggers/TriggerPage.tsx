@@ -206,7 +206,7 @@ function WebhookFacts({ webhook }: { webhook: Trigger["webhook"] }): ReactNode {
   return (
     <dl className="grid grid-cols-[8.5rem_1fr] gap-x-4 gap-y-2 [&>dt]:text-soft">
       <Fact term="URL">
-        <code className="font-mono text-meta">{url}</code>
+        <code className="font-mono text-meta">{new URL(url, window.location.href).href}</code>
       </Fact>
       <Fact term="Verified by">{PRESETS[preset]}</Fact>
       <Fact term="Events">{events.length === 0 ? "all" : events.join(", ")}</Fact>

@@ -25,7 +25,7 @@ described_enum(
         "PERSON": "A person, in the web page, on the command line or with a script.",
         "AGENT": "An agent, over MCP.",
         "SCHEDULE": "A trigger with a schedule.",
-        "WEBHOOK": "A webhook. Reserved: webhooks do not exist yet.",
+        "WEBHOOK": "A webhook.",
         "RERUN": "A re-run of another run.",
         "A2A": "Another agent, over A2A.",
     },

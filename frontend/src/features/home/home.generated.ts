@@ -127,7 +127,7 @@ export type RunCause =
   | 'RERUN'
   /** A trigger with a schedule. */
   | 'SCHEDULE'
-  /** A webhook. Reserved: webhooks do not exist yet. */
+  /** A webhook. */
   | 'WEBHOOK';
 
 /** The state of a run. SUCCEEDED, FAILED and CANCELLED are final unless the run is resumed. */

@@ -136,7 +136,7 @@ export type RunCause =
   | 'RERUN'
   /** A trigger with a schedule. */
   | 'SCHEDULE'
-  /** A webhook. Reserved: webhooks do not exist yet. */
+  /** A webhook. */
   | 'WEBHOOK';
 
 /** Filters for runs. All given fields must match; within a field, any value. */

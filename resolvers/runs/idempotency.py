@@ -53,3 +53,12 @@ def run_is_gone(key: str | None, run_id: str) -> Conflict:
         current_id=run_id,
         hint="Nothing was started. Use a new key to run it again.",
     )
+
+
+def deleted_before_the_answer(run_id: str) -> Conflict:
+    """Make the refusal of a start whose run was deleted while the call waited for its end."""
+    return Conflict(
+        f"Run {run_id} was deleted before the call that started or joined it was answered.",
+        current_id=run_id,
+        hint="There is no result to return. Use a new idempotency key to run it again.",
+    )

@@ -6,6 +6,8 @@ from typing import Annotated
 import strawberry
 
 from resolvers.permissions import readable_run
+from resolvers.problems import NotFound
+from resolvers.runs.idempotency import deleted_before_the_answer
 from resolvers.runs.resuming import rerun_run, resume_run
 from resolvers.runs.runs import acknowledge_run, cancel_run, delete_one_run
 from resolvers.runs.starts import Started, run_pack, run_pipeline
@@ -125,7 +127,10 @@ async def _started(info: Info, started: Started) -> StartRunSuccess:
         info.context.clear_loaders()
         run: Run | None = Run.of(started.run)
     else:
-        run = None if started.run_id is None else await _run_now(info, started.run_id)
+        try:
+            run = None if started.run_id is None else await _run_now(info, started.run_id)
+        except NotFound as gone:
+            raise deleted_before_the_answer(gone.ref) from gone
     return StartRunSuccess(
         run=run, coalesced=started.coalesced, replayed=started.replayed, warnings=Issue.all(started.warnings)
     )

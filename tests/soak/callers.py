@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 from collections import defaultdict
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -280,8 +281,9 @@ class Caller:
         self, action: str, answer: dict[str, Any], pipeline: str, text: str, key: str | None
     ) -> KnownRun | None:
         if answer["__typename"] != "StartRunSuccess":
-            known = self.journal.keys.get((self.subject, key or ""))
-            was_deleted = known is not None and self.journal.runs[known].deleted != "no"
+            named = re.search(r"run_\w+", answer["message"])
+            known = None if named is None else self.journal.runs.get(named.group())
+            was_deleted = known is not None and known.deleted != "no"
             if not (answer["code"] == "LIMITED" or (answer["code"] == "CONFLICT" and was_deleted)):
                 self.journal.faults.append(f"a start of {pipeline} with key {key} was refused: {answer['message']}")
             return None

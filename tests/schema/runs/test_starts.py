@@ -124,6 +124,26 @@ async def test_the_key_of_a_deleted_run_starts_no_second_one(it: Product, bench:
     assert (await start(it, "echo", idempotencyKey="k2", wait=20))["run"]["state"] == "SUCCEEDED"
 
 
+async def test_a_start_whose_run_is_deleted_while_it_waits_is_a_conflict(
+    it: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await save(it, "echo", step("only", "test.echo", text="tea"))
+    engine = it.services.engine
+    wait_ended = engine.wait_ended
+
+    async def wait_and_delete(run_id: str, seconds: float, **how: bool) -> bool:
+        """Another caller deletes the run before the waiting one reads it."""
+        over = await wait_ended(run_id, seconds, **how)
+        await command(it, "deleteRun", id=run_id)
+        return over
+
+    monkeypatch.setattr(engine, "wait_ended", wait_and_delete)
+    for keys in ({}, {"idempotencyKey": "k1"}):
+        gone = await start(it, "echo", wait=20, **keys)
+        assert (gone["__typename"], gone["current"]) == ("ConflictProblem", None)
+        assert "was deleted before" in gone["message"]
+
+
 async def test_an_idempotency_key_finds_its_run_in_any_state(it: Product) -> None:
     await save(it, "echo", step("only", "test.echo", text="${{ inputs.text }}"))
     first = await start(it, "echo", {"text": "tea"}, idempotencyKey="k1", wait=20)

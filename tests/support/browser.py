@@ -90,7 +90,9 @@ class Tab:
 
     async def visit(self, path: str) -> None:
         """Goes to an address of the product."""
-        self._open.clear()  # what the page before has asked for
+        # The page before may ask for parts of others until it is gone, and nothing reports those as failed.
+        await self.page.goto("about:blank")
+        self._open.clear()
         await self.page.goto(self.it.url(path))
 
     async def settles(self) -> None:
@@ -98,7 +100,10 @@ class Tab:
         while True:
             while self._open:
                 self._closed.clear()
-                await asyncio.wait_for(self._closed.wait(), PATIENCE_MS / 1000)
+                try:
+                    await asyncio.wait_for(self._closed.wait(), PATIENCE_MS / 1000)
+                except TimeoutError:
+                    raise AssertionError(f"not answered: {[request.url for request in self._open]}") from None
             # What came is worked off before the next frame is drawn; what that asks for is known before this answers.
             await self.page.evaluate(
                 "() => new Promise(done => requestAnimationFrame(() => requestIdleCallback(done)))"

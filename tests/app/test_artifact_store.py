@@ -16,12 +16,11 @@ from store.files.blobs import BlobStore
 from tests.support import media_files
 from tests.support.front_door import command, save, start, step
 from tests.support.product import ADMIN_TOKEN, product
-from tests.support.s3_server import BUCKET, KEY_ID, REGION, SECRET, Fault, S3Server, s3_server
+from tests.support.s3_server import BUCKET, SECRET, Fault, S3Server, s3_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
-    from typing import Any
 
 
 class ToCopy(BaseModel):
@@ -42,16 +41,6 @@ async def copy(ctx: PackContext, given: ToCopy) -> Copied:
     return Copied(artifact_id=made.artifact_id, size=len(content))
 
 
-def bucket_settings(server: S3Server) -> dict[str, Any]:
-    return {
-        "artifact_store": f"s3://{BUCKET}/art",
-        "artifact_store_endpoint": server.endpoint,
-        "artifact_store_region": REGION,
-        "artifact_store_key_id": KEY_ID,
-        "artifact_store_secret": SECRET,
-    }
-
-
 @pytest.fixture
 async def server() -> AsyncIterator[S3Server]:
     async with s3_server() as running:
@@ -61,7 +50,7 @@ async def server() -> AsyncIterator[S3Server]:
 async def test_uploads_runs_previews_and_downloads_by_way_of_a_bucket(server: S3Server, tmp_path: Path) -> None:
     content = media_files.png(300, 200)
     headers = {"authorization": f"Bearer {ADMIN_TOKEN}"}
-    async with product(tmp_path, [copy], **bucket_settings(server)) as it:
+    async with product(tmp_path, [copy], **server.settings()) as it:
         async with httpx2.AsyncClient(base_url=it.url(""), headers=headers, timeout=60, verify=False) as http:
             made = (await http.post("/artifacts?name=a.png", content=content)).json()["artifact"]
             # As if another server had taken it.
@@ -96,7 +85,7 @@ async def test_uploads_runs_previews_and_downloads_by_way_of_a_bucket(server: S3
 async def test_a_content_the_bucket_has_lost_is_told_by_the_step(server: S3Server, tmp_path: Path) -> None:
     headers = {"authorization": f"Bearer {ADMIN_TOKEN}"}
     async with (
-        product(tmp_path, [copy], **bucket_settings(server)) as it,
+        product(tmp_path, [copy], **server.settings()) as it,
         httpx2.AsyncClient(base_url=it.url(""), headers=headers, timeout=60, verify=False) as http,
     ):
         made = (await http.post("/artifacts?name=a.png", content=b"\x89PNG\r\n\x1a\n")).json()["artifact"]
@@ -121,7 +110,7 @@ async def test_a_content_the_bucket_has_lost_is_told_by_the_step(server: S3Serve
 async def test_the_doctor_tells_what_is_wrong_with_a_bucket(
     server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str], state: str, says: str
 ) -> None:
-    for name, value in (bucket_settings(server) | changed).items():
+    for name, value in (server.settings() | changed).items():
         monkeypatch.setenv(f"PACKLINE_{name.upper()}", value)
     found = await asyncio.to_thread(lambda: list(examine(tmp_path, "http://127.0.0.1:1")))
     (finding,) = [finding for finding in found if finding.what == "artifacts"]

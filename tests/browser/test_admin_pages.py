@@ -147,3 +147,15 @@ async def test_whoever_may_not_manage_is_told_so(tmp_path: Path) -> None:
             await tab.visit(path)
             await tab.sees("Only users who may manage the server see")
             assert await tab.violations() == []
+
+
+async def test_a_worker_is_drained_and_takes_runs_again(tmp_path: Path) -> None:
+    async with product(tmp_path, Workbench().packs) as it, browsing(it) as tab:
+        await tab.visit("/settings")
+        await tab.page.get_by_role("button", name="Drain ").click()
+        await tab.sees("drained")
+        assert await tab.violations() == []
+        again = tab.page.get_by_role("button", name="take runs")
+        await again.click()
+        await tab.page.get_by_role("button", name="Drain ").wait_for()
+        assert (await it.query("{ workers { draining } }"))["workers"] == [{"draining": False}]

@@ -13,7 +13,8 @@ import pytest_asyncio
 
 from tests.support.databases import empty_database
 from tests.support.graphql_client import PATIENCE_SECONDS
-from tests.support.servers import Fleet, held_calls
+from tests.support.s3_server import s3_server
+from tests.support.servers import ADMIN_TOKEN, Fleet, held_calls
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -209,6 +210,25 @@ async def test_a_process_that_lacks_the_artifacts_of_others_is_refused(fleet: Fl
         assert "PACKLINE_SHARED_STORAGE=off" in output
         assert not elsewhere.exists(), list(elsewhere.rglob("*"))
     await fleet.worker("insists", shared_storage="off", data_dir=tmp_path / "elsewhere")
+
+
+async def test_processes_with_folders_of_their_own_share_a_bucket(fleet: Fleet, tmp_path: Path) -> None:
+    async with s3_server() as bucket:
+        shared = {**bucket.settings(), "shared_storage": "on"}
+        server = await fleet.up("server", worker="off", data_dir=tmp_path / "server", **shared)
+        await fleet.worker("worker", data_dir=tmp_path / "worker", **shared)
+        made = await server.command(
+            """mutation { runPack(pack: "held.artifact", input: {text: "in the bucket"}, waitSeconds: 20) {
+                ... on StartRunSuccess { run { state steps { artifacts { id } } } }
+                ... on Problem { message } } }"""
+        )
+        assert made["run"]["state"] == "SUCCEEDED", made
+        [artifact] = made["run"]["steps"][0]["artifacts"]
+        async with httpx2.AsyncClient(
+            base_url=server.url(), headers={"authorization": f"Bearer {ADMIN_TOKEN}"}
+        ) as client:
+            assert (await client.get(f"/artifacts/{artifact['id']}")).text == "in the bucket"
+    assert not (tmp_path / "server" / "blobs").exists()
 
 
 # -- losses ------------------------------------------------------------------------------------------------

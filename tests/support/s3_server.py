@@ -74,6 +74,16 @@ class S3Server:
         """Its address."""
         return f"http://127.0.0.1:{self.http.port}"
 
+    def settings(self) -> dict[str, str]:
+        """The settings, without their prefix, of a process that keeps its artifacts here."""
+        return {
+            "artifact_store": f"s3://{BUCKET}/art",
+            "artifact_store_endpoint": self.endpoint,
+            "artifact_store_region": REGION,
+            "artifact_store_key_id": KEY_ID,
+            "artifact_store_secret": SECRET,
+        }
+
     def methods(self) -> list[str]:
         """Methods of all requests so far, in order."""
         return [request.method for request in self.http.requests]

@@ -2,7 +2,7 @@
 // server-sent events, whichever the operation's context asks for.
 
 import { Client, fetchExchange, mapExchange, subscriptionExchange, type SubscriptionOperation } from "@urql/core";
-import { cacheExchange } from "@urql/exchange-graphcache";
+import { cacheExchange, type KeyingConfig } from "@urql/exchange-graphcache";
 import { type Client as Socket, createClient } from "graphql-ws";
 
 import { ACCEPT_ANSWER, takePrefetched, ENDPOINT, HEADERS } from "./prefetch.ts";
@@ -108,7 +108,11 @@ function overEvents(operation: SubscriptionOperation, opened: () => void) {
 
 export function createGraphQL(): Client {
   const subscribe = overSocket(createSocket());
-  const keys = Object.fromEntries(TYPES_WITHOUT_ID.map((name) => [name, () => null]));
+  const keys: KeyingConfig = {
+    ...Object.fromEntries(TYPES_WITHOUT_ID.map((name) => [name, () => null])),
+    // Its name is its id: what draining answers updates the list of workers.
+    Worker: ({ name }) => name as string,
+  };
   return new Client({
     url: ENDPOINT.href,
     preferGetMethod: false,

@@ -20,6 +20,7 @@ from app.auth.hosts import HostGuard, guard_for
 from app.auth.identity import Authenticator
 from app.http.base_path import without_base
 from app.http.downloads import Downloads
+from app.http.metrics import metrics_route
 from app.http.pages import health_route, wrong_method
 from app.run_resources import resources_of
 from app.settings.mounts import mount_specs
@@ -37,6 +38,7 @@ from runner.egress.client import Egress
 from runner.egress.policy import EgressPolicy
 from runner.excerpts import in_force
 from runner.files.previews import Previews
+from runner.metrics import Metrics
 from runner.mounts.mounts import Mounts
 from runner.packs.registry import builtins_folder, load_registry
 from runner.packs.reload import PackReload
@@ -60,13 +62,16 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+#: Answered without a surface, and before there is one.
+_OUTER_PATHS = frozenset({"/healthz", "/metrics"})
+
 
 class Application:
     """Packline as an ASGI application.
 
     Args:
         settings: All settings.
-        answers: Whether it serves the surfaces; a worker has only the health check.
+        answers: Whether it serves the surfaces; a worker has only the health check and metrics.
 
     Attributes:
         services: What use cases work with; None before start and after stop.
@@ -83,8 +88,12 @@ class Application:
         self._started = False
         self._base = settings.base
         self._stack = AsyncExitStack()
-        outer = Starlette(routes=[health_route(lambda: self._started)], exception_handlers={405: wrong_method})
-        # Health checks of an orchestrator name the address that the container happens to have.
+        routes = [
+            health_route(lambda: self._started),
+            metrics_route(lambda: self.services, settings.metrics_token),
+        ]
+        outer = Starlette(routes=routes, exception_handlers={405: wrong_method})
+        # Probes and scrapes of an orchestrator name the address that the container happens to have.
         self._outer = guard_for(outer, settings) if settings.is_loopback else HostGuard(outer, hosts=None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -95,7 +104,7 @@ class Application:
         if self._base:
             scope = without_base(scope, self._base)
         surfaces = self.surfaces
-        if surfaces is None or scope.get("path") == "/healthz":
+        if surfaces is None or scope.get("path") in _OUTER_PATHS:
             await self._outer(scope, receive, send)
             return
         await surfaces(scope, receive, send)
@@ -116,7 +125,8 @@ class Application:
         redactor = Redactor()
         self._stack.enter_context(in_force(redactor))
         policy = EgressPolicy.parse(",".join(settings.egress_allow))
-        store = await self._open_store()
+        metrics = Metrics()
+        store = await self._open_store(metrics)
         reload = PackReload(settings.pack_path if settings.pack_reload else ())
         registry = await self._load_packs(store)
         egress = Egress(policy)
@@ -132,6 +142,7 @@ class Application:
             egress=egress,
             vault=vault_sync.vault,
             memory=memory,
+            metrics=metrics,
             router=router,
             answers=self._answers,
         )
@@ -165,7 +176,7 @@ class Application:
         await self._stack.aclose()
         self.services = self.authenticator = None
 
-    async def _open_store(self) -> Store:
+    async def _open_store(self, metrics: Metrics) -> Store:
         url = self.settings.database_url
         store = await open_store(
             url,
@@ -173,6 +184,7 @@ class Application:
             migrate=url == "sqlite",
             connections=self._connections(),
             watches=self._answers,
+            observe_commit=metrics.committed,
         )
         self._stack.push_async_callback(store.close)
         self._stack.push_async_callback(stop_processes)

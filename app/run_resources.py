@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from catalog.memory.audit_memory import Memory
     from resolvers.catalog.pack_routing import PackRouter
     from runner.egress.client import Egress
+    from runner.metrics import Metrics
     from runner.packs.registry import Registry
     from runner.secrets.redaction import Redactor
     from runner.secrets.vault import Vault
@@ -35,6 +36,7 @@ def resources_of(
     egress: Egress,
     vault: Vault,
     memory: Memory,
+    metrics: Metrics,
     router: PackRouter,
     answers: bool,
 ) -> Resources:
@@ -65,7 +67,8 @@ def resources_of(
             memory_days=settings.memory_days,
         ),
         service_urls=dict(settings.service_urls),
-        gateway=_gateway(settings, egress, vault, redactor),
+        metrics=metrics,
+        gateway=_gateway(settings, egress, vault, redactor, metrics),
         vault=vault,
         memory=memory,
         agents=agents,
@@ -76,7 +79,7 @@ def resources_of(
     )
 
 
-def _gateway(settings: Settings, egress: Egress, vault: Vault, redactor: Redactor) -> Gateway:
+def _gateway(settings: Settings, egress: Egress, vault: Vault, redactor: Redactor, metrics: Metrics) -> Gateway:
     providers = providers_of(settings.model_providers)
     given = given_keys(providers)
     # No provider issues shorter keys, and masking them would damage ordinary words.
@@ -87,6 +90,7 @@ def _gateway(settings: Settings, egress: Egress, vault: Vault, redactor: Redacto
         KeyChain((vault, StaticKeys(given))),
         egress,
         call_seconds=settings.model_call_seconds,
+        metrics=metrics,
     )
 
 

@@ -275,7 +275,7 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
 
 
 def work(settings: Settings) -> int:
-    """Runs a worker, which answers nothing but `/healthz`, until a signal stops it; returns the exit status."""
+    """Runs a worker, which answers only `/healthz` and `/metrics`, until a signal stops it; returns the exit status."""
     from app.main import create_app
 
     if settings.database_url == "sqlite":

@@ -107,7 +107,7 @@ class Settings(BaseSettings):
         description="Whether `packline up` executes runs. Without, it leaves them to `packline worker`, on PostgreSQL.",
     )
     worker_port: int = Field(
-        0, ge=0, le=65535, description="Port of the health check of `packline worker`; 0 picks a free one."
+        0, ge=0, le=65535, description="Port of health check and metrics of `packline worker`; 0 picks a free one."
     )
     offers: Labels = Field(
         (),
@@ -238,6 +238,11 @@ class Settings(BaseSettings):
     artifact_store_secret: SecretStr | None = Field(None, min_length=1, description="Secret of that access key.")
     artifact_cache_bytes: Bytes = Field(
         2 << 30, description="Size of the local cache of a bucket's contents, in bytes."
+    )
+    metrics_token: SecretStr | None = Field(
+        None,
+        min_length=16,
+        description="Bearer token for `/metrics`; without one, only this machine may read them, and not by a proxy.",
     )
     shared_storage: bool = Field(
         True,

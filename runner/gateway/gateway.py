@@ -20,6 +20,7 @@ from runner.gateway.offline_voice import missing_offline
 from runner.gateway.problems import FINAL_CODES, WARNED_CODES, most_useful, no_model
 from runner.gateway.roles import Candidate, Roles
 from runner.gateway.voices import Voices
+from runner.metrics import Metrics
 from runner.packs.installed import has_module
 from runner.packs.models import ImageAnswer, StructuredAnswer, TextAnswer
 from runner.packs.needs import Missing
@@ -60,6 +61,7 @@ class Gateway:
         keys: The providers' keys.
         egress: Makes the HTTP client. Addresses of providers may be private, since the operator configured them.
         call_seconds: Timeout of a request.
+        metrics: Counts the calls.
     """
 
     def __init__(
@@ -70,9 +72,11 @@ class Gateway:
         egress: Egress,
         *,
         call_seconds: float = CALL_SECONDS,
+        metrics: Metrics | None = None,
     ) -> None:
         self.roles = Roles(providers, roles, keys)
         self.call_seconds = call_seconds
+        self.metrics = metrics or Metrics()
         self._egress = egress
         self._client: httpx2.AsyncClient | None = None
         self._warming = asyncio.Lock()
@@ -137,7 +141,7 @@ class AttemptModels:
 
     def __init__(self, gateway: Gateway, record: Callable[[ModelUse], None], warn: Callable[[str], None]) -> None:
         self._gateway = gateway
-        self._record = record
+        self._recorded = record
         self._warn = warn
 
     def missing(self, role: str) -> Missing | None:
@@ -232,6 +236,10 @@ class AttemptModels:
         """Return another voice of the same provider, for a second speaker; None when none is known."""
         return speech.other_voice(voice, [str(candidate.ref) for candidate in self._gateway.roles.chain(role)])
 
+    def _record(self, use: ModelUse) -> None:
+        self._gateway.metrics.model_answered(use)
+        self._recorded(use)
+
     def _voices(self) -> Voices:
         return Voices(self._gateway.roles, self._gateway.client, self._record)
 
@@ -254,6 +262,7 @@ class AttemptModels:
             try:
                 return await ask(candidate, _provider_of(candidate))
             except PackError as error:
+                self._gateway.metrics.model_failed(str(candidate.ref), error.failure.code.value)
                 if error.failure.code in FINAL_CODES:
                     raise
                 errors.append(error)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.agents.pack import AgentPack
 from runner.agents.profiles import Agents, Selection, no_agents
+from runner.metrics import Metrics
 from runner.packs.availability import PROBES, Requirement, RequirementCheck, missing_services, missing_settings
 from runner.packs.fleet import ANY_AGENT_NEED, Fleet, agent_need, model_need, pack_needs, step_needs
 from runner.secrets.vault import Vault
@@ -78,6 +79,7 @@ class Resources:
         router: Matches requests to packs and pipelines.
         labels: Labels that the operator gave this worker.
         fleet: What the living workers offer.
+        metrics: Counts what this process does.
         executes: Whether this process executes runs; without, it only stores them, for the workers of other processes.
     """
 
@@ -98,6 +100,7 @@ class Resources:
     agents: Agents = field(default_factory=lambda: no_agents(Path("agents")))
     labels: frozenset[str] = frozenset()
     fleet: Fleet = field(default_factory=Fleet)
+    metrics: Metrics = field(default_factory=Metrics)
     executes: bool = True
 
     def requirement_check(self, requester: CredentialRequester, agent: str | None = None) -> RequirementCheck:

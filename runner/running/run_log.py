@@ -63,7 +63,7 @@ class RunLog:
 
     def left(self, settled: Settled) -> None:
         """Log how the run ended, or that another worker goes on with it; a wait for a retry was logged before."""
-        seconds = round(self._seconds(), 3)
+        seconds = round(self.seconds(), 3)
         match settled.state:
             case RunState.FAILED:
                 failure = orjson.loads(settled.failure or "{}")
@@ -74,7 +74,7 @@ class RunLog:
             case RunState.QUEUED:
                 log.info("run released", **self._of, seconds=seconds)
 
-    def _seconds(self) -> float:
+    def seconds(self) -> float:
         """Return how long the run took since its start or last resume, without the time nobody held it."""
         claim = self._claim
         left = (claim.deadline_at - claim.now).total_seconds()

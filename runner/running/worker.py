@@ -8,6 +8,7 @@ row of phases over one `runner.running.claimed_run.ClaimedRun`; what follows an 
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
@@ -33,14 +34,14 @@ from store.runs.needs import needs_of, needs_text
 from store.runs.sessions import end_sessions_of_run
 from store.runs.settle import fail_step, finish_run, settle, start_attempt
 from store.runs.unit_types import Fail, Fence, LostLeaseError, NotClaimed, Refusal, Settled
-from store.states import RunState
+from store.states import FINAL_RUN_STATES, RunState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
     from runner.definitions.compiled import CompiledPipeline
-    from runner.running.executor import Attempt
+    from runner.running.executor import Attempt, Outcome
     from runner.running.offers import PackNeeds
     from runner.running.resources import Resources
     from store.database.dialects import Connection
@@ -194,6 +195,9 @@ class Worker:
         claimed, fence = taken.claim, taken.fence
         run_log = RunLog(claimed)
         run_log.claimed()
+        metrics = self._resources.metrics
+        if claimed.taken_over:
+            metrics.took_over()
         left = None
         try:
             left = await self._run_claimed(taken, run_log)
@@ -222,6 +226,8 @@ class Worker:
         if left is None:
             return None
         run_log.left(left)
+        if left.state in FINAL_RUN_STATES:
+            metrics.run_ended(claimed.target, left.state, run_log.seconds())
         if left.not_before is None:
             return None
         return NotClaimed(Refusal.LATER, claimed.caller_id, left.wait_seconds, left.not_before)
@@ -274,6 +280,7 @@ class Worker:
             return opened
         current, started = opened
         while started.started:
+            began = time.monotonic()
             outcome, end = await run_attempt(self._resources, run, current)
             if run.lost:
                 raise LostLeaseError(f"Run {run.fence.run_id} was taken over while a step ran.")
@@ -287,6 +294,7 @@ class Worker:
                 following,
                 artifact_days=self._resources.limits.artifact_days,
             )
+            self._count(current, outcome, started, time.monotonic() - began)
             if outcome.failure is not None and not outcome.cancelled:
                 run_log.step_failed(current, outcome.failure, started)
             if started.state is RunState.RUNNING and not started.started:
@@ -295,6 +303,15 @@ class Worker:
                 break
             current = upcoming
         return started
+
+    def _count(self, current: PreparedStep, outcome: Outcome, settled: Settled, seconds: float) -> None:
+        if outcome.cancelled:
+            result = "cancelled"
+        elif outcome.failure is None:
+            result = "succeeded"
+        else:
+            result = "failed" if settled.wait_seconds is None else "retried"
+        self._resources.metrics.attempt_ended(current.pack.name, result, seconds)
 
     async def _begin(self, run: ClaimedRun) -> tuple[PreparedStep, Settled] | Settled:
         """Start the first step that has not succeeded, or return how the run was left where none can start."""

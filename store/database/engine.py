@@ -105,8 +105,18 @@ class Connections:
     read: int = 17
 
 
+def _ignore(_seconds: float) -> None:
+    """Observe nothing."""
+
+
 async def open_store(
-    url: str, data_dir: Path, *, migrate: bool, connections: Connections = Connections(), watches: bool = True
+    url: str,
+    data_dir: Path,
+    *,
+    migrate: bool,
+    connections: Connections = Connections(),
+    watches: bool = True,
+    observe_commit: Callable[[float], None] = _ignore,
 ) -> Store:
     """Open the database of `url`; `sqlite` alone is the embedded file in `data_dir`.
 
@@ -117,6 +127,7 @@ async def open_store(
         migrate: Whether to bring an older schema up to date; otherwise it is refused.
         connections: For PostgreSQL.
         watches: Whether anyone watches runs in this process; a worker of PostgreSQL only executes them.
+        observe_commit: Called after each COMMIT with its duration in seconds, from any thread.
 
     Raises:
         StoreBusyError: another process owns the file.
@@ -129,11 +140,18 @@ async def open_store(
         except ImportError as error:
             raise StoreError(NEEDS_POSTGRES_EXTRA) from error
 
-        return await open_postgres(url, data_dir, migrate=migrate, connections=connections, watches=watches)
+        return await open_postgres(
+            url,
+            data_dir,
+            migrate=migrate,
+            connections=connections,
+            watches=watches,
+            observe_commit=observe_commit,
+        )
     if url != "sqlite":
         raise StoreError(
             f"PACKLINE_DATABASE_URL is `{url}`: use `sqlite` for the embedded database or `postgresql://user@host/name`."
         )
     from store.database.sqlite import open_sqlite
 
-    return await open_sqlite(data_dir, migrate=migrate)
+    return await open_sqlite(data_dir, migrate=migrate, observe_commit=observe_commit)

@@ -70,13 +70,21 @@ class PostgresStore:
     dialect: Dialect = "postgresql"
     shared = True
 
-    def __init__(self, url: str, data_dir: Path, connections: Connections, *, watches: bool) -> None:
+    def __init__(
+        self,
+        url: str,
+        data_dir: Path,
+        connections: Connections,
+        *,
+        watches: bool,
+        observe_commit: Callable[[float], None],
+    ) -> None:
         self.machine = f"{machine_identity()}:{data_dir.resolve()}"
         queue = RunQueue(libpq_url(url))
         self.queue: RunQueue | None = queue
         self.listening = PostgresBackend(libpq_url(url), queue, watches=watches)
         self.wakes = Wakes(self.listening)
-        self._writer = PostgresWriter(libpq_url(url), connections.write)
+        self._writer = PostgresWriter(libpq_url(url), connections.write, observe_commit)
         self._read_connections = connections.read
         self._reads = _reading_engine(url, connections.read)
         self._running: set[asyncio.Task[Any]] = set()
@@ -174,7 +182,13 @@ class PostgresStore:
 
 
 async def open_postgres(
-    url: str, data_dir: Path, *, migrate: bool, connections: Connections, watches: bool
+    url: str,
+    data_dir: Path,
+    *,
+    migrate: bool,
+    connections: Connections,
+    watches: bool,
+    observe_commit: Callable[[float], None],
 ) -> PostgresStore:
     """Open a PostgreSQL database and start to listen for wake-ups; nothing is written to the data folder.
 
@@ -183,7 +197,7 @@ async def open_postgres(
         StoreError: it cannot be reached.
     """
     await asyncio.to_thread(ensure_postgres_schema, url, migrate=migrate)
-    store = PostgresStore(url, data_dir, connections, watches=watches)
+    store = PostgresStore(url, data_dir, connections, watches=watches, observe_commit=observe_commit)
     await store.wakes.start()
     return store
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import select
+import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -127,8 +128,9 @@ class PostgresWriter:
         connections: Units that run at the same time, each in a thread with its own connection; more wait their turn.
     """
 
-    def __init__(self, url: str, connections: int) -> None:
+    def __init__(self, url: str, connections: int, observe_commit: Callable[[float], None]) -> None:
         self._url = url
+        self._observe_commit = observe_commit
         self._threads = ThreadPoolExecutor(connections, thread_name_prefix="packline-write")
         self._idle: deque[psycopg.Connection] = deque()
 
@@ -158,6 +160,7 @@ class PostgresWriter:
                 if connection.closed or error.sqlstate in _CLASHES:
                     raise NotCommittedError from error
                 raise store_error(error) from error
+            began = time.monotonic()
             try:
                 connection.commit()
             except psycopg.Error as error:
@@ -169,6 +172,7 @@ class PostgresWriter:
                         "known. Look it up before you repeat it."
                     ) from error
                 raise store_error(error) from error
+            self._observe_commit(time.monotonic() - began)
             return result, frozenset(view.woken)
         finally:
             self._give_back(connection)

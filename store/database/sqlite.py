@@ -53,11 +53,11 @@ class SQLiteStore:
     shared = False
     queue: RunQueue | None = None
 
-    def __init__(self, path: Path, lock: TextIOWrapper) -> None:
+    def __init__(self, path: Path, lock: TextIOWrapper, observe_commit: Callable[[float], None]) -> None:
         self.machine = f"{socket.gethostname()}:{path.parent.resolve()}"
         self._lock = lock
         self.wakes = Wakes()
-        self._writer = SQLiteWriter(path, self.wakes.committed)
+        self._writer = SQLiteWriter(path, self.wakes.committed, observe_commit)
         self._readers = _reading_engine(path)
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="packline-read")
         self._path = path
@@ -195,7 +195,7 @@ class SQLiteStore:
         self._lock.close()
 
 
-async def open_sqlite(data_dir: Path, *, migrate: bool) -> SQLiteStore:
+async def open_sqlite(data_dir: Path, *, migrate: bool, observe_commit: Callable[[float], None]) -> SQLiteStore:
     """Open `data_dir/packline.db` for this process alone.
 
     Raises:
@@ -207,7 +207,7 @@ async def open_sqlite(data_dir: Path, *, migrate: bool) -> SQLiteStore:
     path = data_dir / "packline.db"
     try:
         ensure_sqlite_schema(path, migrate=migrate)
-        store = SQLiteStore(path, lock)
+        store = SQLiteStore(path, lock, observe_commit)
         await store.start()
     except BaseException:
         lock.close()

@@ -80,9 +80,12 @@ class SQLiteWriter:
     the disk is prompt, otherwise in the writer's thread, where any other batch runs from BEGIN to COMMIT.
     """
 
-    def __init__(self, path: Path, wake: Callable[[frozenset[Wake]], None]) -> None:
+    def __init__(
+        self, path: Path, wake: Callable[[frozenset[Wake]], None], observe_commit: Callable[[float], None]
+    ) -> None:
         self._path = path
         self._wake = wake
+        self._observe_commit = observe_commit
         self._waiting: deque[_QueuedUnit] = deque()
         self._turns: queue.SimpleQueue[Callable[[], _Outcome] | None] = queue.SimpleQueue()
         self._idle = asyncio.Event()
@@ -208,7 +211,9 @@ class SQLiteWriter:
             self._raw.execute("COMMIT")
         except Exception as error:
             return self._refused(outcome[0], error)
-        is_prompt = time.monotonic() - began < PROMPT_SECONDS
+        seconds = time.monotonic() - began
+        self._observe_commit(seconds)
+        is_prompt = seconds < PROMPT_SECONDS
         self._prompt_share += (is_prompt - self._prompt_share) * COMMIT_WEIGHT
         self._pages_in_log += COMMIT_PAGES + UNIT_PAGES * len(outcome[0])
         if with_checkpoint:

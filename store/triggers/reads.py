@@ -115,3 +115,11 @@ def _conditions(wanted: TriggerFilter) -> list[Any]:
         attention = TRIGGER.c.attention
         conditions.append(attention.is_not(None) if wanted.needs_attention else attention.is_(None))
     return conditions
+
+
+async def count_trigger_states(store: Store) -> dict[tuple[str, str], int]:
+    """Count all triggers by kind and state, which is `enabled`, `paused` or `needs_attention`."""
+    needs_attention = TRIGGER.c.attention.is_not(None)
+    state = sa.case((needs_attention, "needs_attention"), (TRIGGER.c.enabled, "enabled"), else_="paused").label("state")
+    counted = sa.select(TRIGGER.c.kind, state, sa.func.count()).group_by(TRIGGER.c.kind, sa.text("state"))
+    return {(kind, state): count for kind, state, count in await store.read(counted)}

@@ -105,10 +105,11 @@ async def test_a_worker_executes_what_a_server_without_one_accepted(fleet: Fleet
     assert (await ended(server, run))["state"] == "SUCCEEDED"
 
 
-async def test_a_worker_answers_health_checks_and_nothing_else(fleet: Fleet) -> None:
+async def test_a_worker_answers_health_checks_and_scrapes_and_nothing_else(fleet: Fleet) -> None:
     worker = await fleet.worker("worker")
     async with httpx2.AsyncClient(base_url=worker.url()) as client:
         assert (await client.get("/healthz")).status_code == 200
+        assert 'packline_workers{state="alive"} 1.0' in (await client.get("/metrics")).text
         for path in ("/", "/graphql", "/mcp", "/artifacts/art_1", "/login"):
             assert (await client.get(path)).status_code == 404, path
 

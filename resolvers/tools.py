@@ -90,6 +90,7 @@ FROM_MEMORY: Final = Parameter(description="Inputs whose values come from get_de
 IDEMPOTENCY: Final = Parameter(description="Calls with the same key start only one run.")
 START_AT: Final = Parameter(description="Start later: an instant with a zone, such as 2030-01-31T06:00:00Z.")
 RUN_ID: Final = Parameter(name="run_id", description="The run's id.")
+TRIGGER_ID: Final = Parameter(name="trigger_id", description="The trigger's id.")
 
 DEFINITION: Final = Parameter(
     name="definition",

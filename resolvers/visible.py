@@ -15,6 +15,7 @@ from store.pipelines import reads as pipeline_reads
 from store.runs import events, logs, sessions, spending, step_reads, transcripts, workers
 from store.runs import reads as run_reads
 from store.triggers import reads as trigger_reads
+from store.triggers import webhooks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -71,6 +72,14 @@ run_spending = _visible(spending.spending_of_runs)
 takeovers_of_runs = _visible(workers.takeovers_of_runs)
 #: Triggers by id.
 triggers = _visible(trigger_reads.find_triggers)
+#: The newest firing of each trigger that has one, by trigger id.
+last_firings = _visible(trigger_reads.find_last_firings)
+#: Addresses of webhooks, the last part of their URLs, by trigger id.
+webhook_addresses = _visible(webhooks.find_addresses)
+#: Until when the secrets before the last rotations are valid, or were, by trigger id.
+overlap_ends = _visible(webhooks.find_overlap_ends)
+#: Deliveries of webhooks, by firing id.
+deliveries = _visible(webhooks.find_deliveries)
 #: Steps by id.
 steps = _visible(step_reads.find_steps)
 #: The steps of each run in order, by run id.

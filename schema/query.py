@@ -21,6 +21,7 @@ from schema.runs.lists import RunQueries
 from schema.server.agent_clients import AgentClientQueries
 from schema.server.server import ServerQueries
 from schema.server.workers import WorkerQueries
+from schema.triggers.schedules import ScheduleQueries
 from schema.triggers.triggers import TriggerQueries
 
 
@@ -39,6 +40,7 @@ class Query(
     MemoryQueries,
     ArtifactQueries,
     PromotionQueries,
+    ScheduleQueries,
     TriggerQueries,
     RunQueries,
     PackQueries,

@@ -25,7 +25,6 @@ from store.triggers.webhooks import (
     NewDelivery,
     delivery_place,
     find_delivery,
-    find_delivery_of,
     find_webhook,
     record_delivery,
     secret_place,
@@ -191,11 +190,6 @@ async def read_stored(context: Context, record: DeliveryRecord) -> Delivery | No
         return Delivery.read(orjson.loads(opened.cipher.open(record.sealed, delivery_place(record.id))))
     except UnsealError:
         return None
-
-
-async def delivery_of(context: Context, firing_id: str) -> DeliveryRecord | None:
-    """Find the delivery of a firing the caller may see; None if it has none or it is no longer kept."""
-    return await find_delivery_of(context.services.store, firing_id)
 
 
 async def shown_delivery(context: Context, record: DeliveryRecord) -> ShownDelivery | None:

@@ -13,6 +13,7 @@ from resolvers.operations import operation
 from resolvers.permissions import visible_to
 from resolvers.pipelines.versions import get_pipeline
 from resolvers.problems import Conflict, Forbidden, Invalid, NotFound
+from resolvers.tools import TRIGGER_ID, Parameter, Tool
 from resolvers.triggers.firing import SCHEDULE, PausedError, check_firing, fire_now, owner_context
 from runner.issues import argument_error, lacking_scope
 from runner.json_values import canonical_json, forbidden_text
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from resolvers.context import Context
     from runner.failures import JSONValue
+    from runner.issues import Issue
     from store.database.dialects import Connection
     from store.database.paging import PageWindow
     from store.pipelines.reads import PipelineRecord
@@ -46,6 +48,16 @@ if TYPE_CHECKING:
 #: Scopes that a trigger's runs may have.
 _SCOPES = (Scope.READ, Scope.OBSERVE, Scope.RUN)
 _NAME_CHARACTERS = 200
+#: Most instants of a schedule that are listed.
+NEXT_MAX = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulePreview:
+    """When a schedule would fire next, or what is wrong with it."""
+
+    instants: list[datetime]
+    issues: list[Issue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +74,18 @@ class TriggerChange:
     inputs: JSONValue = None
 
 
-@operation("triggers", scope=Scope.READ, kind="query")
+@operation(
+    "triggers",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="List triggers",
+        description="Lists triggers, newest first, with their next and last firings. Use get_trigger for details.",
+        name="list_triggers",
+        toolset="author",
+        when_empty="No trigger matches. create_trigger creates one.",
+    ),
+)
 async def list_some_triggers(
     context: Context, *, pipeline_id: str | None, needs_attention: bool | None, window: PageWindow
 ) -> list[TriggerRecord]:
@@ -82,7 +105,18 @@ async def find_trigger(context: Context, trigger_id: str) -> TriggerRecord | Non
     return found if found is not None and seen in (None, found.owner_id) else None
 
 
-@operation("trigger", scope=Scope.READ, kind="query")
+@operation(
+    "trigger",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="Get a trigger",
+        description="Returns a trigger: what it fires by, its inputs, its next firings and what the last ten led to.",
+        name="get_trigger",
+        toolset="author",
+        parameters={"id": TRIGGER_ID},
+    ),
+)
 async def find_one_trigger(context: Context, *, trigger: str) -> TriggerRecord | None:
     """Find a trigger the caller may see; a miss is noted in the context."""
     found = await find_trigger(context, trigger)
@@ -111,13 +145,43 @@ def schedule_of(trigger: TriggerRecord) -> Schedule | None:
 
 
 def next_firings(context: Context, trigger: TriggerRecord, count: int) -> list[datetime]:
-    """List the next instants of a schedule, whether or not it is paused; none for other kinds."""
+    """List the next instants of a schedule, at most `NEXT_MAX`, also while it is paused; none for other kinds."""
     schedule = schedule_of(trigger)
     moment = context.services.now() if trigger.next_at is None else trigger.next_at - timedelta.resolution
-    return [] if schedule is None else next_instants(schedule, moment, count)
+    return [] if schedule is None else next_instants(schedule, moment, _shown(count))
 
 
-@operation("create_trigger", scope=Scope.WRITE, kind="command", target="pipeline")
+@operation("preview_schedule", scope=Scope.READ, kind="query")
+async def preview_schedule(context: Context, *, schedule: Schedule, count: int) -> SchedulePreview:
+    """List the instants a schedule would fire at, at most `NEXT_MAX`, if it were saved now."""
+    now = await _store_now(context)
+    if issues := check_schedule(schedule, now):
+        return SchedulePreview([], issues)
+    return SchedulePreview(next_instants(_anchored(schedule, now), now, _shown(count)), [])
+
+
+def _shown(count: int) -> int:
+    return max(0, min(count, NEXT_MAX))
+
+
+@operation(
+    "create_trigger",
+    scope=Scope.WRITE,
+    kind="command",
+    target="pipeline",
+    tool=Tool(
+        title="Create a schedule",
+        description="Creates a trigger that starts runs of a pipeline at set times until it is paused or deleted. Give "
+        "`cron` or `interval_seconds`, and have the user confirm them. Returns its next firings.",
+        toolset="author",
+        parameters={
+            "inputs": Parameter(description="Inputs of its runs. Texts may contain `${{ trigger.scheduled_at }}`."),
+            "version": Parameter(description="Pins a version of the pipeline."),
+            "time_zone": Parameter(default="UTC"),
+            "catch_up_limit": Parameter(hidden=True),
+        },
+    ),
+)
 async def create(
     context: Context,
     *,
@@ -229,7 +293,19 @@ async def update(context: Context, *, id: str, change: TriggerChange) -> Trigger
     return await _save(context, trigger, draft, now)
 
 
-@operation("resume_trigger", scope=Scope.WRITE, kind="command", idempotent=True, target="id")
+@operation(
+    "resume_trigger",
+    scope=Scope.WRITE,
+    kind="command",
+    idempotent=True,
+    target="id",
+    tool=Tool(
+        title="Resume a trigger",
+        description="Lets a paused trigger fire again. Instants that passed meanwhile do not fire.",
+        toolset="author",
+        parameters={"id": TRIGGER_ID},
+    ),
+)
 async def resume(context: Context, *, id: str) -> TriggerRecord:
     """Enable a paused trigger again; instants that passed meanwhile do not fire."""
     trigger = await changeable_trigger(context, id)
@@ -239,7 +315,19 @@ async def resume(context: Context, *, id: str) -> TriggerRecord:
     return await _save(context, trigger, trigger._replace(enabled=True), await _store_now(context))
 
 
-@operation("pause_trigger", scope=Scope.WRITE, kind="command", idempotent=True, target="id")
+@operation(
+    "pause_trigger",
+    scope=Scope.WRITE,
+    kind="command",
+    idempotent=True,
+    target="id",
+    tool=Tool(
+        title="Pause a trigger",
+        description="Stops a trigger from firing until resume_trigger. Its runs go on.",
+        toolset="author",
+        parameters={"id": TRIGGER_ID},
+    ),
+)
 async def pause(context: Context, *, id: str) -> TriggerRecord:
     """Stop a trigger from firing until it is resumed; its runs go on."""
     trigger = await changeable_trigger(context, id)
@@ -252,7 +340,18 @@ async def pause(context: Context, *, id: str) -> TriggerRecord:
     return await current_trigger(context, id)
 
 
-@operation("fire_trigger", scope=Scope.RUN, kind="command", target="id")
+@operation(
+    "fire_trigger",
+    scope=Scope.RUN,
+    kind="command",
+    target="id",
+    tool=Tool(
+        title="Fire a trigger",
+        description="Starts a run of a trigger now, also when it is paused. Use wait_run to wait for its end.",
+        toolset="author",
+        parameters={"id": TRIGGER_ID},
+    ),
+)
 async def fire(context: Context, *, id: str) -> str:
     """Start a run of a trigger now, as its owner, also when it is paused; returns the run's id."""
     trigger = await changeable_trigger(context, id)
@@ -264,7 +363,20 @@ async def fire(context: Context, *, id: str) -> str:
         raise changed_meanwhile(trigger) from changed
 
 
-@operation("delete_trigger", scope=Scope.WRITE, kind="command", destructive=True, idempotent=True, target="id")
+@operation(
+    "delete_trigger",
+    scope=Scope.WRITE,
+    kind="command",
+    destructive=True,
+    idempotent=True,
+    target="id",
+    tool=Tool(
+        title="Delete a trigger",
+        description="Deletes a trigger with its firings. The runs it started are kept; pause_trigger only stops it.",
+        toolset="author",
+        parameters={"id": TRIGGER_ID},
+    ),
+)
 async def delete(context: Context, *, id: str) -> str:
     """Delete a trigger with its firings; the runs it started stay."""
     await changeable_trigger(context, id)
@@ -312,7 +424,11 @@ def _timed(text: TriggerText, draft: TriggerRecord, conn: Connection) -> Trigger
 
 def _settings(schedule: Schedule, now: datetime) -> str:
     """Write a schedule whose intervals count from now."""
-    return canonical_json(replace(schedule, anchor=now.replace(microsecond=0)).to_json())
+    return canonical_json(_anchored(schedule, now).to_json())
+
+
+def _anchored(schedule: Schedule, now: datetime) -> Schedule:
+    return replace(schedule, anchor=now.replace(microsecond=0))
 
 
 def _version(pipeline: PipelineRecord, owner_id: str) -> int | None:

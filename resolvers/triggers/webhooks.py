@@ -10,7 +10,7 @@ import orjson
 
 from resolvers.operations import operation
 from resolvers.problems import Conflict, Invalid, NotFound, Unavailable
-from resolvers.triggers.deliveries import delivery_of, read_stored
+from resolvers.triggers.deliveries import read_stored
 from resolvers.triggers.firing import WEBHOOK, PausedError, fire_now
 from resolvers.triggers.triggers import (
     changeable_trigger,
@@ -20,6 +20,7 @@ from resolvers.triggers.triggers import (
     find_trigger,
     save_settings,
 )
+from resolvers.visible import deliveries
 from runner.issues import argument_error
 from runner.json_values import canonical_json
 from runner.secrets.vault_sync import VaultLockedError
@@ -32,15 +33,11 @@ from store.triggers.reads import find_firing
 from store.triggers.webhooks import (
     SealedSecret,
     add_webhook,
-    find_address,
-    find_overlap_end,
     replace_secret,
     secret_place,
 )
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from resolvers.context import Context
     from runner.failures import JSONValue
     from runner.secrets.vault_sync import VaultCipher
@@ -67,14 +64,9 @@ def settings_of(trigger: TriggerRecord) -> WebhookSettings | None:
     return WebhookSettings.read(orjson.loads(trigger.settings)) if trigger.kind == WEBHOOK else None
 
 
-async def address_of(context: Context, trigger: TriggerRecord) -> str:
+def url_of(context: Context, address: str) -> str:
     """Return the URL that senders deliver to."""
-    return f"{context.services.hooks_url}/{await find_address(context.services.store, trigger.id)}"
-
-
-async def overlap_end(context: Context, trigger: TriggerRecord) -> datetime | None:
-    """Return until when the secret before the last rotation is valid; None if it no longer is."""
-    return await find_overlap_end(context.services.store, trigger.id, context.services.now())
+    return f"{context.services.hooks_url}/{address}"
 
 
 @operation("create_webhook", scope=Scope.WRITE, kind="command", target="pipeline", private=("secret",))
@@ -166,7 +158,7 @@ async def replay(context: Context, *, id: str) -> str:
     if seen is None:
         raise NotFound("firing", id)
     trigger = await changeable_trigger(context, seen.id)
-    record = await delivery_of(context, id)
+    record = (await deliveries(context, [id])).get(id)
     if record is None:
         hint = "Deliveries of webhooks are kept for 7 days; fire the trigger instead."
         raise Conflict("The firing has no delivery, or it is no longer kept.", current_id=id, hint=hint)

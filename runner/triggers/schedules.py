@@ -138,8 +138,10 @@ def check_schedule(schedule: Schedule, now: datetime) -> list[Issue]:
     """Find what is wrong with a schedule, such as an expression that never fires."""
     issues = []
     if (schedule.cron is None) == (schedule.interval_seconds is None):
-        hint = "Set one of them."
-        issues.append(error(("schedule",), "one_of", "A schedule has either `cron` or `intervalSeconds`.", hint))
+        hint, excess = "Set one of them.", "cron" if schedule.cron is None else "intervalSeconds"
+        issues.append(
+            error(("schedule", excess), "one_of", "A schedule has either a cron expression or an interval.", hint)
+        )
     if schedule.time_zone not in available_timezones():
         near = nearest(schedule.time_zone, available_timezones())
         message = f"There is no time zone `{excerpt(schedule.time_zone, 60)}`."
@@ -164,12 +166,15 @@ def _check_cron(schedule: Schedule, now: datetime) -> list[Issue]:
     if schedule.cron is None:
         return []
     path, shown = ("schedule", "cron"), excerpt(schedule.cron, 60)
+    never = error(path, "never_fires", f"`{shown}` never fires.", "Check the day and the month.")
     if len(schedule.cron) > _EXPRESSION_CHARACTERS:
         message = f"The expression has {len(schedule.cron)} characters; the limit is {_EXPRESSION_CHARACTERS}."
         return [error(path, "too_long", message)]
     try:
         first = schedule.next_after(now)
     except CronSimError as wrong:
+        if _has_valid_fields(schedule.cron, now):
+            return [never]
         if schedule.cron.strip().startswith("@"):
             message, hint = f"There is no schedule `{shown}`.", f"Use one of {', '.join(ALIASES)}."
         else:
@@ -177,8 +182,21 @@ def _check_cron(schedule: Schedule, now: datetime) -> list[Issue]:
             hint = "Write five fields, such as `30 6 * * MON-FRI`: minute, hour, day of month, month, day of week."
         return [error(path, "cron_syntax", message, hint)]
     if first is None:
-        return [error(path, "never_fires", f"`{shown}` never fires.", "Check the day and the month.")]
+        return [never]
     if first - now > FIRST_WITHIN:
         message = f"`{shown}` fires first on {first:%Y-%m-%d}, more than 10 years from now."
         return [error(path, "too_far", message, "Check the day, the month and the day of week.")]
     return []
+
+
+def _has_valid_fields(expression: str, now: datetime) -> bool:
+    """Whether only day and month together are wrong, as in 31 February: each is right beside any of the other."""
+    fields = expression.split()
+    if len(fields) not in (5, 6):
+        return False
+    for free in (-3, -2):
+        try:
+            CronSim(" ".join([*fields[:free], "*", *fields[free + 1 :]]), now)
+        except CronSimError:
+            return False
+    return True

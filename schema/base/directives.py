@@ -68,7 +68,8 @@ class Mcp:
         description="Name of the tool. Defaults to the field name in snake_case.", default=strawberry.UNSET
     )
     toolset: str = strawberry.field(
-        description="The tool set: `default`, or `author` for tools that write pipelines.", default="default"
+        description="The tool set: `default`, or `author` for tools that write pipelines and triggers.",
+        default="default",
     )
     read_only: bool = strawberry.field(description="The tool does not change anything.", default=False)
     destructive: bool = strawberry.field(

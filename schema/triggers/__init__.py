@@ -1,4 +1,4 @@
-"""Types, queries and commands of triggers: `triggers` has the types and reads, `commands` the commands.
+"""Types, queries and commands of triggers: `schedules` and `webhooks` have what they fire by, `triggers` the rest.
 
 Imports `schema.pipelines`, `schema.runs` and `schema.access`.
 """

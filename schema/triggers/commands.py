@@ -7,10 +7,8 @@ import strawberry
 
 from resolvers.records import KEEP
 from resolvers.triggers.triggers import TriggerChange, create, delete, fire, pause, resume, update
-from runner.triggers.schedules import CATCH_UP_MAX, CatchUp, Overlap
-from runner.triggers.schedules import Schedule as ScheduleRecord
 from schema.base.context import Info
-from schema.base.directives import Requires
+from schema.base.directives import Requires, published
 from schema.base.payloads import as_json
 from schema.base.problems import (
     ConflictProblem,
@@ -24,40 +22,11 @@ from schema.base.problems import (
 from schema.base.scalars import JSON
 from schema.runs.commands import DeleteSuccess
 from schema.runs.runs import Run, load_run
-from schema.triggers.triggers import Trigger
+from schema.triggers.schedules import ScheduleInput
+from schema.triggers.triggers import Trigger, changed_trigger
 from store.states import Scope
 
 TriggerId = Annotated[strawberry.ID, strawberry.argument(description="The trigger's id.")]
-
-
-@strawberry.input(description="When a trigger fires: by a cron expression, or at an interval.")
-class ScheduleInput:
-    cron: str | None = strawberry.field(
-        default=None,
-        description="Cron expression: five fields, six with seconds first, or `@yearly`, `@monthly`, `@weekly`, "
-        "`@daily` or `@hourly`.",
-    )
-    interval_seconds: int | None = strawberry.field(default=None, description="Seconds between firings, at least 1.")
-    time_zone: str = strawberry.field(default="UTC", description="IANA name of the time zone of the cron expression.")
-    overlap: Overlap = strawberry.field(
-        default=Overlap.SKIP, description="What happens when the last run has not ended."
-    )
-    catch_up: CatchUp = strawberry.field(
-        default=CatchUp.LATEST, description="What happens with instants at which no server was running."
-    )
-    catch_up_limit: int = strawberry.field(
-        default=CATCH_UP_MAX, description=f"Most missed instants that `ALL` starts runs for; 1 to {CATCH_UP_MAX}."
-    )
-
-    def record(self) -> ScheduleRecord:
-        return ScheduleRecord(
-            cron=self.cron,
-            interval_seconds=self.interval_seconds,
-            time_zone=self.time_zone,
-            overlap=self.overlap,
-            catch_up=self.catch_up,
-            catch_up_limit=self.catch_up_limit,
-        )
 
 
 @strawberry.type(description="The trigger was saved.")
@@ -109,7 +78,7 @@ class TriggerMutations:
     @strawberry.mutation(
         description="Creates a trigger that starts runs of a pipeline, owned by the caller. Its inputs are checked "
         "now and at each firing. Needs `run` as well.",
-        directives=[Requires(scope=Scope.WRITE)],
+        directives=[Requires(scope=Scope.WRITE), published(create)],
     )
     @refusable
     async def create_trigger(
@@ -140,7 +109,7 @@ class TriggerMutations:
             version=version,
             enabled=enabled,
         )
-        return TriggerSuccess(trigger=Trigger.of(saved))
+        return TriggerSuccess(trigger=changed_trigger(info, saved))
 
     @strawberry.mutation(
         description="Changes a trigger. Instants before the change no longer fire.",
@@ -168,36 +137,37 @@ class TriggerMutations:
             schedule=None if schedule is None else schedule.record(),
             inputs=as_json(inputs),
         )
-        return TriggerSuccess(trigger=Trigger.of(await update(info.context.context, id=id, change=change)))
+        return TriggerSuccess(trigger=changed_trigger(info, await update(info.context.context, id=id, change=change)))
 
     @strawberry.mutation(
         description="Stops a trigger from firing until it is resumed. Its runs go on.",
-        directives=[Requires(scope=Scope.WRITE)],
+        directives=[Requires(scope=Scope.WRITE), published(pause)],
     )
     @refusable
     async def pause_trigger(self, info: Info, id: TriggerId) -> PauseTriggerResult | None:
-        return TriggerSuccess(trigger=Trigger.of(await pause(info.context.context, id=id)))
+        return TriggerSuccess(trigger=changed_trigger(info, await pause(info.context.context, id=id)))
 
     @strawberry.mutation(
         description="Lets a paused trigger fire again. Instants that passed meanwhile do not fire.",
-        directives=[Requires(scope=Scope.WRITE)],
+        directives=[Requires(scope=Scope.WRITE), published(resume)],
     )
     @refusable
     async def resume_trigger(self, info: Info, id: TriggerId) -> ResumeTriggerResult | None:
-        return TriggerSuccess(trigger=Trigger.of(await resume(info.context.context, id=id)))
+        return TriggerSuccess(trigger=changed_trigger(info, await resume(info.context.context, id=id)))
 
     @strawberry.mutation(
         description="Starts a run of a trigger now, as its owner, also when it is paused.",
-        directives=[Requires(scope=Scope.RUN)],
+        directives=[Requires(scope=Scope.RUN), published(fire)],
     )
     @refusable
     async def fire_trigger(self, info: Info, id: TriggerId) -> FireTriggerResult | None:
         run_id = await fire(info.context.context, id=id)
+        info.context.clear_loaders()
         return FireTriggerSuccess(run=await load_run(info, run_id))
 
     @strawberry.mutation(
         description="Deletes a trigger with its firings. The runs it started are kept.",
-        directives=[Requires(scope=Scope.WRITE)],
+        directives=[Requires(scope=Scope.WRITE), published(delete)],
     )
     @refusable
     async def delete_trigger(self, info: Info, id: TriggerId) -> DeleteTriggerResult | None:

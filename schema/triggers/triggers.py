@@ -20,45 +20,22 @@ from resolvers.triggers.triggers import (
     schedule_of,
 )
 from resolvers.triggers.webhooks import settings_of
-from runner.triggers.schedules import CatchUp, Overlap
-from runner.triggers.schedules import Schedule as ScheduleRecord
 from schema.access.callers import Caller, load_caller
 from schema.base.context import Info
-from schema.base.directives import Requires
+from schema.base.directives import Requires, published
 from schema.base.enums import described_enum
 from schema.base.node_interface import Node
 from schema.base.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
 from schema.base.scalars import JSON
 from schema.pipelines.pipelines import Pipeline, load_pipeline
 from schema.runs.runs import Run, load_run
+from schema.triggers.schedules import NextCount, Schedule
 from schema.triggers.webhooks import Delivery, TriggerKind, Webhook, load_delivery
 from store.states import Scope
 
 TRIGGERS = CursorKind("triggers", (str,))
 _FIRINGS = CursorKind("firings", (str,))
-#: Most instants that `nextFirings` lists.
-_NEXT_MAX = 20
 
-described_enum(
-    Overlap,
-    "What happens when a schedule fires while its last run has not ended.",
-    {
-        "SKIP": "No run is started.",
-        "QUEUE": "One run waits for the end of the last one; further ones are skipped.",
-        "CANCEL_PREVIOUS": "The last run is cancelled.",
-    },
-    name="OverlapPolicy",
-)
-described_enum(
-    CatchUp,
-    "What happens with instants at which no server was running.",
-    {
-        "NONE": "They are recorded as missed.",
-        "LATEST": "A run is started for the latest one; the others are recorded as missed.",
-        "ALL": "A run is started for each of the latest ones, up to `catchUpLimit`, one after the other.",
-    },
-    name="CatchUpPolicy",
-)
 described_enum(
     FiringOutcome,
     "What a firing led to.",
@@ -70,27 +47,6 @@ described_enum(
         "FAILED": "The start of the run failed its checks.",
     },
 )
-
-
-@strawberry.type(description="When a trigger fires.")
-class Schedule:
-    cron: str | None = strawberry.field(description="The cron expression. Null for an interval.")
-    interval_seconds: int | None = strawberry.field(description="The interval. Null for a cron expression.")
-    time_zone: str = strawberry.field(description="IANA name of the time zone of the cron expression.")
-    overlap: Overlap = strawberry.field(description="What happens when the last run has not ended.")
-    catch_up: CatchUp = strawberry.field(description="What happens with instants at which no server was running.")
-    catch_up_limit: int = strawberry.field(description="Most missed instants that `ALL` starts runs for.")
-
-    @classmethod
-    def of(cls, schedule: ScheduleRecord) -> "Schedule":
-        return cls(
-            cron=schedule.cron,
-            interval_seconds=schedule.interval_seconds,
-            time_zone=schedule.time_zone,
-            overlap=schedule.overlap,
-            catch_up=schedule.catch_up,
-            catch_up_limit=schedule.catch_up_limit,
-        )
 
 
 @strawberry.type(description="One firing of a trigger: what it led to, and why.")
@@ -172,9 +128,9 @@ class Trigger(Node):
     def next_firings(
         self,
         info: Info,
-        count: Annotated[int, strawberry.argument(description=f"How many; at most {_NEXT_MAX}.")] = 5,
+        count: NextCount = 5,
     ) -> list[datetime]:
-        return next_firings(info.context.context, self.record, max(0, min(count, _NEXT_MAX)))
+        return next_firings(info.context.context, self.record, count)
 
     @strawberry.field(description="The pipeline it starts. Null if it was deleted.")
     async def pipeline(self, info: Info) -> Pipeline | None:
@@ -186,6 +142,11 @@ class Trigger(Node):
         if found is None:
             raise LookupError(f"The caller {self.record.owner_id} of a trigger is gone.")
         return found
+
+    @strawberry.field(description="Its newest firing. Null if it has not fired, or its firings were pruned.")
+    async def last_firing(self, info: Info) -> Firing | None:
+        found = await info.context.loaders.last_firing.load(self.record.id)
+        return None if found is None else Firing.of(found)
 
     @strawberry.field(description="Its firings, newest first.")
     async def firings(
@@ -199,6 +160,12 @@ class Trigger(Node):
 
 
 TriggerConnection = Connection[Trigger]
+
+
+def changed_trigger(info: Info, record: TriggerRecord) -> Trigger:
+    """Return a trigger as a command left it."""
+    info.context.clear_loaders()
+    return Trigger.of(record)
 
 
 async def load_trigger(info: Info, trigger_id: str) -> Trigger | None:
@@ -222,7 +189,7 @@ async def trigger_page(
 class TriggerQueries:
     @strawberry.field(
         description="A trigger. Null if it does not exist or the caller may not see it.",
-        directives=[Requires(scope=Scope.READ)],
+        directives=[Requires(scope=Scope.READ), published(find_one_trigger)],
     )
     async def trigger(
         self, info: Info, id: Annotated[strawberry.ID, strawberry.argument(description="The trigger's id.")]
@@ -232,7 +199,7 @@ class TriggerQueries:
 
     @strawberry.field(
         description="The caller's triggers, newest first; with `observe`, those of all callers.",
-        directives=[Requires(scope=Scope.READ)],
+        directives=[Requires(scope=Scope.READ), published(list_some_triggers)],
     )
     async def triggers(
         self,

@@ -35,7 +35,7 @@ from schema.base.problems import (
 from schema.base.scalars import JSON
 from schema.runs.runs import load_run
 from schema.triggers.commands import FireTriggerSuccess, TriggerId, TriggerSuccess
-from schema.triggers.triggers import Trigger
+from schema.triggers.triggers import Trigger, changed_trigger
 from store.states import Scope
 
 GivenSecret = Annotated[
@@ -124,7 +124,7 @@ class WebhookMutations:
             version=version,
             enabled=enabled,
         )
-        return WebhookSecretSuccess(trigger=Trigger.of(made.trigger), secret=made.secret)
+        return WebhookSecretSuccess(trigger=changed_trigger(info, made.trigger), secret=made.secret)
 
     @strawberry.mutation(
         description="Changes the events that a webhook fires for. `updateTrigger` changes its name and inputs.",
@@ -138,7 +138,7 @@ class WebhookMutations:
         events: Annotated[list[str], strawberry.argument(description="The events. Empty for all.")],
     ) -> UpdateWebhookResult | None:
         changed = await update_webhook(info.context.context, id=id, events=tuple(events))
-        return TriggerSuccess(trigger=Trigger.of(changed))
+        return TriggerSuccess(trigger=changed_trigger(info, changed))
 
     @strawberry.mutation(
         description="Gives a webhook another secret. The present one stays valid for a while, earlier ones end.",
@@ -158,7 +158,7 @@ class WebhookMutations:
         ] = OVERLAP_SECONDS,
     ) -> RotateWebhookSecretResult | None:
         made = await rotate_secret(info.context.context, id=id, secret=secret, overlap_seconds=overlap_seconds)
-        return WebhookSecretSuccess(trigger=Trigger.of(made.trigger), secret=made.secret)
+        return WebhookSecretSuccess(trigger=changed_trigger(info, made.trigger), secret=made.secret)
 
     @strawberry.mutation(
         description="Starts a run for the delivery of an earlier firing, as the trigger's owner, with the trigger as "
@@ -169,4 +169,6 @@ class WebhookMutations:
     async def replay_firing(
         self, info: Info, id: Annotated[strawberry.ID, strawberry.argument(description="The firing's id.")]
     ) -> ReplayFiringResult | None:
-        return FireTriggerSuccess(run=await load_run(info, await replay(info.context.context, id=id)))
+        run_id = await replay(info.context.context, id=id)
+        info.context.clear_loaders()
+        return FireTriggerSuccess(run=await load_run(info, run_id))

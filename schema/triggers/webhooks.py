@@ -7,9 +7,9 @@ from enum import StrEnum
 import strawberry
 
 from resolvers.records import KEEP_DAYS, TriggerRecord
-from resolvers.triggers.deliveries import SHOWN_CHARACTERS, delivery_of, shown_delivery
+from resolvers.triggers.deliveries import SHOWN_CHARACTERS, shown_delivery
 from resolvers.triggers.firing import SCHEDULE, WEBHOOK
-from resolvers.triggers.webhooks import address_of, overlap_end
+from resolvers.triggers.webhooks import url_of
 from runner.triggers.webhooks import Preset, WebhookSettings
 from schema.base.context import Info
 from schema.base.enums import described_enum
@@ -51,11 +51,15 @@ class Webhook:
 
     @strawberry.field(description="The URL to deliver to, with `POST`.")
     async def url(self, info: Info) -> str:
-        return await address_of(info.context.context, self.trigger)
+        address = await info.context.loaders.webhook_address.load(self.trigger.id)
+        if address is None:
+            raise LookupError(f"The webhook {self.trigger.id} is gone.")
+        return url_of(info.context.context, address)
 
     @strawberry.field(description="Until when the secret before the last rotation is valid. Null if it no longer is.")
     async def previous_secret_until(self, info: Info) -> datetime | None:
-        return await overlap_end(info.context.context, self.trigger)
+        found = await info.context.loaders.overlap_end.load(self.trigger.id)
+        return found if found is not None and found > info.context.context.services.now() else None
 
 
 @strawberry.type(description="What a webhook received, with secrets masked.")
@@ -78,7 +82,7 @@ class Delivery:
 
 async def load_delivery(info: Info, firing_id: str) -> Delivery | None:
     context = info.context.context
-    record = await delivery_of(context, firing_id)
+    record = await info.context.loaders.delivery.load(firing_id)
     if record is None:
         return None
     shown = await shown_delivery(context, record)

@@ -66,9 +66,23 @@ class TriggerFilter(NamedTuple):
 
 
 _BY_ID = Lookup(TRIGGER, TriggerRecord, "trigger.id")
+# The newest one by the index of trigger and id, however many there are.
+_LAST_FIRINGS = Lookup(
+    FIRING,
+    FiringRecord,
+    "trigger.id",
+    source="trigger JOIN firing"
+    " ON firing.id = (SELECT max(own.id) FROM firing AS own WHERE own.trigger_id = trigger.id)",
+    visible="trigger.owner_id = :visible_to",
+)
 _FIRING_BY_ID = Lookup(FIRING, FiringRecord, "firing.id")
 _TRIGGERS = columns_of(TRIGGER, TriggerRecord)
 _FIRINGS = columns_of(FIRING, FiringRecord)
+
+
+def of_trigger(column: str) -> str:
+    """Return the condition for `Lookup(visible=…)` that the trigger whose id is in `column` is the caller's."""
+    return f"EXISTS (SELECT 1 FROM trigger WHERE trigger.id = {column} AND trigger.owner_id = :visible_to)"
 
 
 async def find_triggers(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, TriggerRecord]:
@@ -87,6 +101,14 @@ async def list_triggers(store: Store, wanted: TriggerFilter, window: PageWindow)
 async def count_triggers(store: Store, wanted: TriggerFilter) -> int:
     """Count matching triggers, up to `COUNT_CAP`."""
     return await capped_count(store, sa.select(TRIGGER.c.id).where(*_conditions(wanted)))
+
+
+async def find_last_firings(
+    store: Store, trigger_ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, FiringRecord]:
+    """Find the newest firing of each trigger that has any, by trigger id."""
+    found = await _LAST_FIRINGS.read(store, trigger_ids, visible_to=visible_to)
+    return {firing.trigger_id: firing for firing in found}
 
 
 async def find_firing(store: Store, firing_id: str) -> FiringRecord | None:

@@ -10,6 +10,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from store.database.dialects import Sql, some_instant
+from store.database.lookups import Lookup
+from store.models.webhooks import TRIGGER_SECRET, WEBHOOK, WEBHOOK_DELIVERY
+from store.triggers.reads import of_trigger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,6 +68,20 @@ class DeliveryRecord(NamedTuple):
     created_at: datetime
 
 
+class AddressRecord(NamedTuple):
+    """The address of a webhook."""
+
+    trigger_id: str
+    address: str
+
+
+class OverlapRecord(NamedTuple):
+    """Until when a secret that was replaced is valid."""
+
+    trigger_id: str
+    expires_at: datetime
+
+
 class DuplicateDeliveryError(Exception):
     """The delivery was accepted before; nothing was written."""
 
@@ -82,10 +99,6 @@ _FIND = Sql(
     WHERE webhook.address = :address AND (trigger_secret.expires_at IS NULL OR trigger_secret.expires_at > :now)
     ORDER BY trigger_secret.id DESC"""
 )
-_ADDRESS = Sql("SELECT address FROM webhook WHERE trigger_id = :trigger_id")
-_OVERLAP = Sql(
-    "SELECT expires_at FROM trigger_secret WHERE trigger_id = :trigger_id AND expires_at > :now ORDER BY id LIMIT 1"
-)
 _DROP_REPEAT = Sql(
     "DELETE FROM webhook_delivery WHERE trigger_id = :trigger_id AND key = :key AND created_at <= :before"
 )
@@ -96,7 +109,6 @@ _INSERT_DELIVERY = Sql(
 )
 _DELIVERY = "SELECT id, trigger_id, firing_id, run_id, sealed, size_bytes, created_at FROM webhook_delivery"
 _BY_KEY = Sql(f"{_DELIVERY} WHERE trigger_id = :trigger_id AND key = :key AND created_at > :after")
-_BY_FIRING = Sql(f"{_DELIVERY} WHERE firing_id = :firing_id")
 _SWEEP = Sql(
     """DELETE FROM webhook_delivery WHERE id IN (
         SELECT id FROM webhook_delivery WHERE created_at <= :before ORDER BY created_at LIMIT :limit)"""
@@ -107,6 +119,20 @@ _RESEAL_SECRET = Sql("UPDATE trigger_secret SET sealed = :sealed WHERE id = :id"
 _RESEAL_DELIVERY = Sql("UPDATE webhook_delivery SET sealed = :sealed WHERE id = :id")
 _EMPTY_SECRETS = Sql("DELETE FROM trigger_secret")
 _EMPTY_DELIVERIES = Sql("UPDATE webhook_delivery SET sealed = NULL")
+_ADDRESSES = Lookup(WEBHOOK, AddressRecord, "webhook.trigger_id", visible=of_trigger("webhook.trigger_id"))
+_OVERLAPS = Lookup(
+    TRIGGER_SECRET,
+    OverlapRecord,
+    "trigger_secret.trigger_id",
+    also="trigger_secret.expires_at IS NOT NULL",
+    visible=of_trigger("trigger_secret.trigger_id"),
+)
+_BY_FIRING = Lookup(
+    WEBHOOK_DELIVERY,
+    DeliveryRecord,
+    "webhook_delivery.firing_id",
+    visible=of_trigger("webhook_delivery.trigger_id"),
+)
 
 
 def secret_place(secret_id: str) -> str:
@@ -199,16 +225,16 @@ async def find_webhook(store: Store, address: str, now: datetime) -> FoundWebhoo
     return FoundWebhook(rows[0].trigger_id, [SealedSecret(row.id, row.sealed) for row in rows]) if rows else None
 
 
-async def find_address(store: Store, trigger_id: str) -> str | None:
-    """Find the address of a trigger."""
-    rows = await store.rows(_ADDRESS, {"trigger_id": trigger_id})
-    return rows[0].address if rows else None
+async def find_addresses(store: Store, trigger_ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, str]:
+    """Find the addresses of webhooks, by trigger id."""
+    return {row.trigger_id: row.address for row in await _ADDRESSES.read(store, trigger_ids, visible_to=visible_to)}
 
 
-async def find_overlap_end(store: Store, trigger_id: str, now: datetime) -> datetime | None:
-    """Find until when the secret before the last rotation is valid; None if it no longer is."""
-    rows = await store.rows(_OVERLAP, {"trigger_id": trigger_id, "now": now})
-    return some_instant(rows[0].expires_at) if rows else None
+async def find_overlap_ends(
+    store: Store, trigger_ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, datetime]:
+    """Find until when the secret before the last rotation is valid, or was, by trigger id."""
+    return {row.trigger_id: row.expires_at for row in await _OVERLAPS.read(store, trigger_ids, visible_to=visible_to)}
 
 
 async def find_delivery(store: Store, trigger_id: str, key: str, now: datetime) -> DeliveryRecord | None:
@@ -217,9 +243,11 @@ async def find_delivery(store: Store, trigger_id: str, key: str, now: datetime) 
     return _first(await store.rows(_BY_KEY, {"trigger_id": trigger_id, "key": key, "after": after}))
 
 
-async def find_delivery_of(store: Store, firing_id: str) -> DeliveryRecord | None:
-    """Find the delivery of a firing; None if it has none or it is no longer kept."""
-    return _first(await store.rows(_BY_FIRING, {"firing_id": firing_id}))
+async def find_deliveries(
+    store: Store, firing_ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, DeliveryRecord]:
+    """Find the deliveries that are kept, by firing id."""
+    return {found.firing_id: found for found in await _BY_FIRING.read(store, firing_ids, visible_to=visible_to)}
 
 
 def _first(rows: Sequence[object]) -> DeliveryRecord | None:

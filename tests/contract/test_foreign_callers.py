@@ -234,6 +234,7 @@ def roots_of(anna: str, run: str, artifact: str, *, manage: bool = False) -> dic
         "node": [],
         "trigger": [],
         "triggers": [{}],
+        "previewSchedule": [{"schedule": {"cron": "@daily"}}],
         "nodes": [{"ids": [run, artifact]}],
         "pipelines": [{}],
         "pipeline": [{"id": "hand"}],

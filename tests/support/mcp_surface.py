@@ -122,7 +122,11 @@ class McpSurface(GraphQLSurface):
                 pipeline = await self._query(client, _PIPELINE_DOCUMENT, {"id": answer["id"]})
                 assert (pipeline["key"], pipeline["currentVersion"]["number"]) == (answer["key"], answer["version"])
                 return {"newVersion": answer["new_version"], "warnings": answer["warnings"], "pipeline": pipeline}
-            case "delete_pipeline":
+            case "create_trigger" | "pause_trigger" | "resume_trigger":
+                return {"trigger": await self._read(client, "trigger", {"id": answer["trigger_id"]})}
+            case "fire_trigger":
+                return {"run": await self._run(client, answer)}
+            case "delete_pipeline" | "delete_trigger":
                 return {"deletedId": answer["deleted_id"]}
             case "apply_pipelines":
                 for change in answer["changes"]:

@@ -60,6 +60,8 @@ class Example:
 
 
 RUN = {"run_id": "@done.run_id"}
+TRIGGER = {"trigger_id": "@trigger.trigger_id"}
+NO_TRIGGER = {"trigger_id": "trig_nothing"}
 EXAMPLES = (
     Example("check_pipeline", {"definition": _DEFINITION}, {"definition": 7}, expected={"valid": True}),
     Example("create_pipeline", {"definition": _DEFINITION, "note": "x"}, {"definition": {"name": "x", "steps": []}}),
@@ -108,6 +110,19 @@ EXAMPLES = (
         expected={"next": {"tool": "wait_run", "arguments": {"run_id": "@held.run_id", "wait_seconds": 45}}},
     ),
     Example("cancel_run", {"run_id": "@held.run_id", "reason": "Swept."}, RUN, "WRONG_STATE"),
+    Example(
+        "create_trigger",
+        {"pipeline": "sweep", "name": HOSTILE, "cron": "0 0 1 1 *", "inputs": {"text": "x"}, "enabled": False},
+        {"pipeline": "sweep", "name": "Never", "cron": "0 9 31 2 *", "inputs": {"text": "x"}},
+        label="trigger",
+        expected={"pipeline": "sweep", "enabled": False},
+    ),
+    Example("resume_trigger", TRIGGER, NO_TRIGGER, "NOT_FOUND", expected={"enabled": True}),
+    Example("pause_trigger", TRIGGER, NO_TRIGGER, "NOT_FOUND", expected={"enabled": False}),
+    Example("fire_trigger", TRIGGER, NO_TRIGGER, "NOT_FOUND"),
+    Example("get_trigger", TRIGGER, NO_TRIGGER, "NOT_FOUND", expected={"name": HOSTILE}),
+    Example("list_triggers", {"pipeline": "sweep", "limit": 1}, {"limit": 0}),
+    Example("delete_trigger", TRIGGER, TRIGGER, "NOT_FOUND"),
     Example("get_defaults", {}, {"target": "nothing at all"}, "NOT_FOUND"),
     Example("forget_memory", {"scope": f"pack:{PACK}", "dry_run": True}, {"scope": "everything"}),
     Example("get_pack", {"pack": PACK}, {"pack": "sweep.wriet"}, "NOT_FOUND"),

@@ -94,6 +94,7 @@ ANSWERS = {
     # triggers
     "trigger": _TRIGGER,
     "triggers": f"nodes {{ {_TRIGGER} }} {_PAGE}",
+    "preview_schedule": f"nextFirings issues {{ {_ISSUES} }}",
     "create_trigger": f"trigger {{ {_TRIGGER} }}",
     "update_trigger": f"trigger {{ {_TRIGGER} }}",
     "pause_trigger": f"trigger {{ {_TRIGGER} }}",

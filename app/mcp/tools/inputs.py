@@ -77,9 +77,10 @@ class Inputs:
     wait_seconds: int
 
     def renamed(self) -> dict[str, str]:
-        """Parameters that have another name in use cases, by that name."""
+        """Parameters that have another name in use cases, by that name; of a field of an object, `object.field`."""
         of_path = {to_snake_case(binding.path[-1]): name for name, binding in self.bindings.items()}
-        return {other: name for other, name in of_path.items() if other not in self.bindings}
+        nested = {".".join(each.path): name for name, each in self.bindings.items() if len(each.path) > 1}
+        return {other: name for other, name in of_path.items() if other not in self.bindings} | nested
 
     def variables(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The document's variables for valid arguments."""

@@ -28,6 +28,7 @@ _FINDERS: Final = {
     "run_id": ("run", Advice("list_runs lists the runs you may see.", ("list_runs",))),
     "pipeline": ("pipeline", Advice("search_catalog finds pipelines.", ("search_catalog",))),
     "pack": ("pack", Advice("search_catalog finds packs.", ("search_catalog",))),
+    "trigger_id": ("trigger", Advice("list_triggers lists the triggers you may see.", ("list_triggers",))),
     "artifact_id": ("artifact", Advice("get_run lists the artifacts of a run.", ("get_run",))),
     "target": ("pack or pipeline", Advice("search_catalog finds packs and pipelines.", ("search_catalog",))),
     "scope": ("memory", Advice("get_defaults lists the packs and pipelines with memory.", ("get_defaults",))),
@@ -198,9 +199,12 @@ def _possible(actions: Sequence[str] | None) -> list[Advice]:
 
 
 def _renamed(path: str, names: Mapping[str, str]) -> str:
-    """A path with its argument under the tool's name."""
-    head, dot, rest = path.partition(".")
-    return f"{names.get(head, head)}{dot}{rest}"
+    """A path with its argument, or the field of one that is a parameter of the tool, under the tool's name."""
+    parts = path.split(".")
+    for size in (2, 1):
+        if (name := names.get(".".join(parts[:size]))) is not None:
+            return ".".join([name, *parts[size:]])
+    return path
 
 
 def _place(issue: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[str]:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @states(
     "create_trigger", "update_trigger", "pause_trigger", "resume_trigger", "fire_trigger", "delete_trigger", "trigger",
-    "triggers",
+    "triggers", "preview_schedule",
 )  # fmt: skip
 async def test_a_trigger_lives_from_its_creation_to_its_end(api: Api) -> None:
     definition = {"key": api.key, "name": api.key, "steps": [step("say", "test.echo", text="x")]}
@@ -25,6 +25,11 @@ async def test_a_trigger_lives_from_its_creation_to_its_end(api: Api) -> None:
     made = await api.me.call("create_trigger", pipeline=api.key, name="Yearly", schedule={"cron": "@yearly"})
     trigger = made["trigger"]
     assert (trigger["enabled"], trigger["schedule"]) == (True, {"cron": "@yearly", "overlap": "SKIP"})
+
+    preview = await api.me.call("preview_schedule", schedule={"cron": "@yearly"}, count=2)
+    assert (preview["nextFirings"][0], len(preview["nextFirings"]), preview["issues"]) == (trigger["nextAt"], 2, [])
+    never = await api.me.call("preview_schedule", schedule={"cron": "0 9 31 2 *"})
+    assert (never["nextFirings"], [issue["rule"] for issue in never["issues"]]) == ([], ["never_fires"])
 
     renamed = await api.me.call("update_trigger", id=trigger["id"], name="Each year")
     assert renamed["trigger"]["name"] == "Each year"

@@ -24,8 +24,8 @@ from store.triggers.webhooks import (
     SealedSecret,
     add_webhook,
     delivery_place,
+    find_deliveries,
     find_delivery,
-    find_delivery_of,
     find_webhook,
     record_delivery,
     secret_place,
@@ -79,13 +79,10 @@ async def test_a_delivery_is_recognized_and_kept_for_seven_days(store: Store, tm
     await age(store, days=0.2)
     assert await find_delivery(store, trigger_id, "key", datetime.now(UTC)) is None
     await deliver(store, trigger_id, "2")
-    assert (await find_delivery_of(store, "fire_1"), (await find_delivery_of(store, "fire_2")) is not None) == (
-        None,
-        True,
-    )
+    assert (await find_deliveries(store, ["fire_1", "fire_2"])).keys() == {"fire_2"}
     await age(store, days=7.1)
     await sweep(store, BlobStore(tmp_path / "files"), RetentionPolicy())
-    assert await find_delivery_of(store, "fire_2") is None
+    assert await find_deliveries(store, ["fire_2"]) == {}
 
 
 async def test_secrets_and_deliveries_survive_a_rotation_of_the_vault_key(store: Store, tmp_path: Path) -> None:
@@ -99,14 +96,11 @@ async def test_secrets_and_deliveries_survive_a_rotation_of_the_vault_key(store:
     fresh = os.urandom(32)
     await rotate_key(store, keys, fresh)
     after = Cipher(fresh)
-    found, delivery = await find_webhook(store, "address", NOW), await find_delivery_of(store, "fire_1")
+    found, delivery = await find_webhook(store, "address", NOW), (await find_deliveries(store, ["fire_1"]))["fire_1"]
     assert found is not None
     assert after.open(found.secrets[0].sealed, secret_place("sec_1")) == "secret"
-    assert delivery is not None
     assert after.open(str(delivery.sealed), delivery_place("dlv_1")) == "{}"
 
     await reset_vault(store)
     assert await find_webhook(store, "address", NOW) is None
-    delivery = await find_delivery_of(store, "fire_1")
-    assert delivery is not None
-    assert delivery.sealed is None
+    assert (await find_deliveries(store, ["fire_1"]))["fire_1"].sealed is None

@@ -139,7 +139,7 @@ def test_a_year_of_missed_seconds_takes_few_rows() -> None:
 @pytest.mark.parametrize(
     ("wrong", "rule", "says"),
     [
-        (schedule("0 0 30 2 *"), "cron_syntax", "0 0 30 2 *"),
+        (schedule("0 9 31 2 *"), "never_fires", "0 9 31 2 *"),
         (schedule("* * *"), "cron_syntax", "wrong number of fields"),
         (schedule("@fortnightly"), "cron_syntax", "@fortnightly"),
         (schedule("61 * * * *"), "cron_syntax", "bad minute"),

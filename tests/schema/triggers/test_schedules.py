@@ -13,7 +13,7 @@ import pytest
 from resolvers.triggers import firing
 from store.states import RunCause
 from tests.support.clocks import Clock, steered_clock
-from tests.support.front_door import refusals, save, step
+from tests.support.front_door import refusals, save, statements, step
 from tests.support.packs import Workbench
 from tests.support.product import Product, product
 from tests.support.waiting import eventually
@@ -299,6 +299,40 @@ async def test_a_run_leads_to_its_trigger_and_a_pipeline_to_its_triggers(scene: 
     observer = await scene.it.token_for("watcher", "READ")
     seen = await scene.it.query('{ pipeline(id: "echo") { triggers { totalCount } } }', token=observer)
     assert seen["pipeline"]["triggers"]["totalCount"] == 0
+
+
+async def test_a_preview_names_the_instants_that_a_saved_schedule_fires_at(scene: Scene) -> None:
+    ask = "query ($schedule: ScheduleInput!, $count: Int) { previewSchedule(schedule: $schedule, count: $count) {"
+    ask += " nextFirings issues { path rule } } }"
+
+    async def preview(count: int = 5, **schedule: Any) -> dict[str, Any]:
+        return (await scene.it.query(ask, {"schedule": schedule, "count": count}))["previewSchedule"]
+
+    tokyo = {"cron": "30 6 * * MON-FRI", "timeZone": "Asia/Tokyo"}
+    saved = (await create(scene.it, **tokyo))["trigger"]
+    asked = await scene.it.query("query ($id: ID!) { trigger(id: $id) { nextFirings } }", {"id": saved["id"]})
+    assert await preview(**tokyo) == {"nextFirings": asked["trigger"]["nextFirings"], "issues": []}
+    minutes = await preview(intervalSeconds=60, count=100)
+    first, second, *_ = [datetime.fromisoformat(each) for each in minutes["nextFirings"]]
+    assert (second - first, len(minutes["nextFirings"])) == (timedelta(minutes=1), 20)
+    assert await preview(count=-1, cron="@daily") == {"nextFirings": [], "issues": []}
+    wrong = await preview(cron="@daily", timeZone="Mars/Olympus")
+    assert wrong == {"nextFirings": [], "issues": [{"path": ["schedule", "timeZone"], "rule": "unknown_zone"}]}
+
+
+async def test_a_list_shows_the_last_firing_of_each_trigger_with_one_read(scene: Scene) -> None:
+    fired = (await create(scene.it, cron="@yearly"))["trigger"]["id"]
+    silent = (await create(scene.it, cron="@yearly"))["trigger"]["id"]
+    await act(scene.it, "fireTrigger", fired)
+    last = (await act(scene.it, "fireTrigger", fired))["run"]["id"]
+    list_them = "{ triggers { nodes { id lastFiring { outcome run { id } } } } }"
+    with statements() as seen:
+        nodes = (await scene.it.query(list_them))["triggers"]["nodes"]
+    assert {each["id"]: each["lastFiring"] for each in nodes} == {
+        fired: {"outcome": "FIRED", "run": {"id": last}},
+        silent: None,
+    }
+    assert len([one for one in seen if "JOIN firing" in one]) <= 1  # on PostgreSQL none is seen
 
 
 async def test_others_neither_see_nor_change_a_trigger(scene: Scene) -> None:

@@ -38,6 +38,18 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("search_catalog", {"accepts": ["nonsense"]}),
     ("get_defaults", {"target": "nonsense"}),
     ("forget_memory", {"scope": "nonsense"}),
+    ("create_trigger", {"pipeline": "brow", "name": "x", "cron": "@daily"}),
+    ("create_trigger", {"pipeline": "brew", "name": "x"}),
+    ("create_trigger", {"pipeline": "brew", "name": "x", "cron": "0 9 31 2 *"}),
+    ("create_trigger", {"pipeline": "brew", "name": "x", "interval_seconds": 0}),
+    ("create_trigger", {"pipeline": "brew", "name": "x", "cron": "@daily", "time_zone": "nonsense"}),
+    ("create_trigger", {"pipeline": "brew", "name": "x", "cron": "@daily", "inputs": {"nonsense": 1}}),
+    ("list_triggers", {"cursor": "nonsense"}),
+    ("get_trigger", {"trigger_id": "nonsense"}),
+    ("pause_trigger", {"trigger_id": "nonsense"}),
+    ("resume_trigger", {"trigger_id": "nonsense"}),
+    ("fire_trigger", {"trigger_id": "nonsense"}),
+    ("delete_trigger", {"trigger_id": "nonsense"}),
 ]
 
 

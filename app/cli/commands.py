@@ -22,7 +22,7 @@ from app.cli.runs.transcript import transcript
 from app.cli.server import admission, connect, machine, mcp
 from app.cli.server.worker import worker
 from app.cli.server.workers import workers
-from app.cli.triggers.triggers import triggers
+from app.cli.triggers.webhooks import triggers
 
 cli = typer.Typer(
     no_args_is_help=True,

@@ -1,4 +1,4 @@
-"""Verifies deliveries of webhooks and reads their bodies. Pure functions over values, headers and a clock.
+"""Verifies and signs deliveries of webhooks, and reads their bodies. Pure functions over values, headers and a clock.
 
 Sources: GitHub's "Validating webhook deliveries", the Standard Webhooks specification (its library verifies), and
 Stripe's "Verify webhook signatures manually".
@@ -184,6 +184,28 @@ def verify(preset: Preset, valid: Sequence[str], headers: Mapping[str, str], bod
             return headers.get("idempotency-key") or headers.get("webhook-id")
 
 
+def sign(preset: Preset, secret: str, body: bytes, *, event: str, delivery_id: str, now: datetime) -> dict[str, str]:
+    """Return the headers that a sender gives a delivery, except for its media type."""
+    match preset:
+        case Preset.GITHUB:
+            return {
+                "x-hub-signature-256": f"sha256={_digest(secret, body)}",
+                "x-github-delivery": delivery_id,
+                "x-github-event": event,
+            }
+        case Preset.STANDARD_WEBHOOKS:
+            return {
+                "webhook-id": delivery_id,
+                "webhook-timestamp": str(int(now.timestamp())),
+                "webhook-signature": Webhook(secret).sign(delivery_id, now, body.decode()),
+            }
+        case Preset.TIMESTAMPED:
+            seconds = str(int(now.timestamp()))
+            return {"x-signature": f"t={seconds},v1={_digest(secret, seconds.encode() + b'.' + body)}"}
+        case Preset.BEARER:
+            return {"authorization": f"Bearer {secret}", "idempotency-key": delivery_id, "x-event": event}
+
+
 def read_delivery(preset: Preset, headers: Mapping[str, str], body: bytes, delivery_id: str | None) -> Delivery:
     """Read a verified delivery.
 
@@ -272,8 +294,12 @@ def _verify_bearer(valid: Sequence[str], headers: Mapping[str, str]) -> None:
 
 
 def _signed(valid: Sequence[str], text: bytes, digests: Sequence[str]) -> bool:
-    expected = [hmac.new(secret.encode(), text, hashlib.sha256).hexdigest() for secret in valid]
+    expected = [_digest(secret, text) for secret in valid]
     return any([hmac.compare_digest(digest.lower(), one) for digest in digests[:10] for one in expected])
+
+
+def _digest(secret: str, text: bytes) -> str:
+    return hmac.new(secret.encode(), text, hashlib.sha256).hexdigest()
 
 
 def _payload(content_type: str, body: bytes) -> JSONValue:

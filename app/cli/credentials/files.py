@@ -223,7 +223,7 @@ def _offline(data_dir: Path | None, work: Callable[[Store, KeySource], Awaitable
 
 def _passphrase(file: Path | None, *, twice: bool = False) -> str:
     from app.cli.base.exits import CliError
-    from app.cli.credentials.values import ask_secret
+    from app.cli.base.prompts import ask_secret
 
     if file is None:
         return ask_secret("Passphrase", twice=twice)

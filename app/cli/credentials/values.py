@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.cli.base.exits import CliError
+from app.cli.base.prompts import ask_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,24 +45,6 @@ def read_values(
     if not fields and kind.is_free and not sys.stdin.isatty():
         raise CliError("Pass the fields as a JSON object with `--from-stdin`, or with `--field NAME=@FILE`.")
     return {**_asked(kind, fields, output), **fields}
-
-
-def ask_secret(question: str, *, twice: bool = False) -> str:
-    """Prompt for a secret without echo.
-
-    Raises:
-        CliError: there is no terminal, nothing was typed, or the repetition differs.
-    """
-    import getpass
-
-    if not sys.stdin.isatty():
-        raise CliError(f"There is no terminal to prompt for: {question}.")
-    typed = getpass.getpass(f"{question}: ")
-    if not typed:
-        raise CliError("Nothing was typed.")
-    if twice and getpass.getpass("Again: ") != typed:
-        raise CliError("The two entries differ.")
-    return typed
 
 
 def _from_pair(kind: CredentialKind, pair: str) -> tuple[str, str | None]:

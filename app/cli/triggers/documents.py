@@ -60,6 +60,77 @@ mutation CliCreateTrigger($pipeline: ID!, $name: String!, $schedule: ScheduleInp
 """
 )
 
+UPDATE_TRIGGER = (
+    _TRIGGER
+    + PROBLEM_PARTS
+    + """
+mutation CliUpdateTrigger($id: ID!, $name: String, $schedule: ScheduleInput, $inputs: JSON, $version: Int) {
+  result: updateTrigger(id: $id, name: $name, schedule: $schedule, inputs: $inputs, version: $version) {
+    __typename
+    ... on TriggerSuccess { trigger { ...TriggerParts nextFirings } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+CREATE_WEBHOOK = (
+    _TRIGGER
+    + PROBLEM_PARTS
+    + """
+mutation CliCreateWebhook($pipeline: ID!, $name: String!, $preset: WebhookPreset!, $events: [String!], $inputs: JSON,
+    $secret: String, $version: Int, $enabled: Boolean!) {
+  result: createWebhook(pipeline: $pipeline, name: $name, preset: $preset, events: $events, inputs: $inputs,
+      secret: $secret, version: $version, enabled: $enabled) {
+    __typename
+    ... on WebhookSecretSuccess { secret trigger { ...TriggerParts } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+UPDATE_WEBHOOK = (
+    _TRIGGER
+    + PROBLEM_PARTS
+    + """
+mutation CliUpdateWebhook($id: ID!, $events: [String!]!) {
+  result: updateWebhook(id: $id, events: $events) {
+    __typename
+    ... on TriggerSuccess { trigger { ...TriggerParts } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+ROTATE_WEBHOOK_SECRET = (
+    _TRIGGER
+    + PROBLEM_PARTS
+    + """
+mutation CliRotateWebhookSecret($id: ID!, $secret: String, $overlapSeconds: Int! = 86400) {
+  result: rotateWebhookSecret(id: $id, secret: $secret, overlapSeconds: $overlapSeconds) {
+    __typename
+    ... on WebhookSecretSuccess { secret trigger { ...TriggerParts } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+REPLAY_FIRING = (
+    PROBLEM_PARTS
+    + """
+mutation CliReplayFiring($id: ID!) {
+  result: replayFiring(id: $id) {
+    __typename
+    ... on FireTriggerSuccess { run { id title state } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
 PAUSE_TRIGGER = (
     _TRIGGER
     + PROBLEM_PARTS

@@ -10,10 +10,11 @@ import typer
 from app.cli.base.options import Inputs, InputsFile, Json, Limit, Long, Server, number, whole_ids
 
 if TYPE_CHECKING:
+    from app.cli.base.client import Client
     from app.cli.base.output import JSON, Output
 
 triggers = typer.Typer(
-    no_args_is_help=True, help="Start runs of pipelines by schedule, and see what each firing led to."
+    no_args_is_help=True, help="Start runs of pipelines by schedule or webhook, and see what each firing led to."
 )
 
 
@@ -21,6 +22,13 @@ class _Overlap(StrEnum):
     SKIP = "skip"
     QUEUE = "queue"
     CANCEL_PREVIOUS = "cancel_previous"
+
+
+class _Preset(StrEnum):
+    GITHUB = "github"
+    STANDARD_WEBHOOKS = "standard_webhooks"
+    TIMESTAMPED = "timestamped"
+    BEARER = "bearer"
 
 
 class _CatchUp(StrEnum):
@@ -40,6 +48,36 @@ TriggerId = Annotated[
 ]
 
 
+Cron = Annotated[
+    str | None,
+    typer.Option(help="When it fires: a cron expression, such as '30 6 * * MON-FRI'.", show_default=False),
+]
+Every = Annotated[
+    int | None,
+    typer.Option(parser=number(1), metavar="SECONDS", help="Or an interval in seconds.", show_default=False),
+]
+CatchUpLimit = Annotated[
+    int | None,
+    typer.Option(
+        parser=number(1, 100),
+        metavar="NUMBER",
+        help="Most missed firings that `--catch-up all` starts runs for; 100 by default.",
+        show_default=False,
+    ),
+]
+Version = Annotated[
+    int | None,
+    typer.Option(parser=number(1), metavar="NUMBER", help="Pin a version of the pipeline.", show_default=False),
+]
+Events = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--event", metavar="NAME", help="An event the webhook fires for; default: all. Repeatable.", show_default=False
+    ),
+]
+FromStdin = Annotated[bool, typer.Option("--from-stdin", help="Read the webhook's secret from standard input.")]
+
+
 @triggers.command()
 def create(
     pipeline: Annotated[
@@ -47,55 +85,132 @@ def create(
         typer.Argument(metavar="PIPELINE", help="Pipeline key or id.", show_default=False, callback=whole_ids("pipe")),
     ],
     name: Annotated[str, typer.Argument(help="Name of the trigger, for people.", show_default=False)],
-    cron: Annotated[
-        str | None,
-        typer.Option(help="When it fires: a cron expression, such as '30 6 * * MON-FRI'.", show_default=False),
+    cron: Cron = None,
+    every: Every = None,
+    webhook: Annotated[
+        _Preset | None,
+        typer.Option(help="Or a webhook: how deliveries prove where they come from.", show_default=False),
     ] = None,
-    every: Annotated[
-        int | None,
-        typer.Option(parser=number(1), metavar="SECONDS", help="Or an interval in seconds.", show_default=False),
+    zone: Annotated[str | None, typer.Option(help="Time zone of the cron expression; UTC by default.")] = None,
+    overlap: Annotated[_Overlap | None, typer.Option(help="If the last run has not ended; skip by default.")] = None,
+    catch_up: Annotated[
+        _CatchUp | None, typer.Option(help="Which firings a downtime leaves; latest by default.")
     ] = None,
-    zone: Annotated[str, typer.Option(help="Time zone of the cron expression.")] = "UTC",
-    overlap: Annotated[_Overlap, typer.Option(help="If the last run has not ended.")] = _Overlap.SKIP,
-    catch_up: Annotated[_CatchUp, typer.Option(help="Which firings a downtime leaves.")] = _CatchUp.LATEST,
+    catch_up_limit: CatchUpLimit = None,
+    event: Events = None,
+    from_stdin: FromStdin = False,
     inputs: Inputs = None,
     inputs_file: InputsFile = None,
-    version: Annotated[
-        int | None,
-        typer.Option(parser=number(1), metavar="NUMBER", help="Pin a version of the pipeline.", show_default=False),
-    ] = None,
+    version: Version = None,
     paused: Annotated[bool, typer.Option("--paused", help="Create it paused.")] = False,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Create a trigger that starts runs of a pipeline by schedule.
+    """Create a trigger that starts runs of a pipeline, by schedule or by webhook.
 
-    Inputs may contain `${{ trigger.scheduled_at }}`.
+    Inputs may contain `${{ trigger.scheduled_at }}`; those of a webhook `${{ trigger.payload.… }}`.
     """
     from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
     from app.cli.base.output import Output, accept
     from app.cli.base.target import Target
     from app.cli.runs.inputs import read_inputs
     from app.cli.triggers import documents
 
     output = Output(as_json)
-    change = {
+    schedule = _given_schedule(cron, every, zone, overlap, catch_up, catch_up_limit)
+    if webhook is not None and schedule:
+        raise CliError("A webhook has no schedule. Give either `--webhook` or the options of a schedule.")
+    if webhook is None and (event or from_stdin):
+        raise CliError("`--event` and `--from-stdin` belong to a webhook. Give `--webhook PRESET`, too.")
+    if webhook is None and not schedule.keys() & {"cron", "intervalSeconds"}:
+        raise CliError("Say what it fires by: `--cron`, `--every` or `--webhook`.")
+    change: dict[str, object] = {
         "pipeline": pipeline,
         "name": name,
-        "schedule": {
-            "cron": cron,
-            "intervalSeconds": every,
-            "timeZone": zone,
-            "overlap": overlap.name,
-            "catchUp": catch_up.name,
-        },
         "inputs": read_inputs(inputs or (), inputs_file, {}),
         "version": version,
         "enabled": not paused,
     }
     with Client(Target.find(server)) as client:
-        made = accept(client.execute(documents.CREATE_TRIGGER, change)["result"])["trigger"]
-    _print(output, made, f"{made['name']} ({made['id']}) is created.")
+        if webhook is None:
+            answer = client.execute(documents.CREATE_TRIGGER, {**change, "schedule": schedule})
+            made = accept(answer["result"])["trigger"]
+            _print(output, client, made, f"{made['name']} ({made['id']}) is created.")
+            return
+        secret = read_secret() if from_stdin else None
+        change |= {"preset": webhook.name, "events": event, "secret": secret}
+        shown = accept(client.execute(documents.CREATE_WEBHOOK, change)["result"])
+    made = shown["trigger"]
+    print_secret(output, client, shown, f"{made['name']} ({made['id']}) is created.", was_made=secret is None)
+
+
+@triggers.command()
+def update(
+    trigger: TriggerId,
+    name: Annotated[str | None, typer.Option(help="The new name.", show_default=False)] = None,
+    cron: Cron = None,
+    every: Every = None,
+    zone: Annotated[str | None, typer.Option(help="Time zone of the cron expression.", show_default=False)] = None,
+    overlap: Annotated[_Overlap | None, typer.Option(help="If the last run has not ended.", show_default=False)] = None,
+    catch_up: Annotated[
+        _CatchUp | None, typer.Option(help="Which firings a downtime leaves.", show_default=False)
+    ] = None,
+    catch_up_limit: CatchUpLimit = None,
+    event: Events = None,
+    all_events: Annotated[bool, typer.Option("--all-events", help="Let the webhook fire for all events.")] = False,
+    inputs: Inputs = None,
+    inputs_file: InputsFile = None,
+    version: Version = None,
+    current: Annotated[bool, typer.Option("--current", help="Pin no version of the pipeline any more.")] = False,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Change a trigger; what you do not give stays as it is.
+
+    Given inputs replace all inputs. Instants before the change no longer fire.
+    """
+    from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import Output, accept
+    from app.cli.base.target import Target
+    from app.cli.runs.inputs import read_inputs
+    from app.cli.triggers import documents
+
+    output = Output(as_json)
+    if version is not None and current:
+        raise CliError("Give either `--version` or `--current`.")
+    if event and all_events:
+        raise CliError("Give either `--event` or `--all-events`.")
+    change: dict[str, object] = {}
+    if name is not None:
+        change["name"] = name
+    if inputs or inputs_file:
+        change["inputs"] = read_inputs(inputs or (), inputs_file, {})
+    if version is not None or current:
+        change["version"] = version
+    schedule = _given_schedule(cron, every, zone, overlap, catch_up, catch_up_limit)
+    changes_events = bool(event) or all_events
+    if not change and not schedule and not changes_events:
+        raise CliError("There is nothing to change. Give an option, such as `--name` or `--cron`.")
+    with Client(Target.find(server)) as client:
+        found = client.execute(documents.TRIGGER, {"id": trigger})["trigger"]
+        if found is None:
+            raise missing_trigger(client, trigger)
+        if schedule:
+            if found["schedule"] is None:
+                raise CliError(f"The trigger {found['name']} is a webhook and has no schedule.")
+            # A cron expression replaces an interval, and the other way round.
+            kind = {"cron": None, "intervalSeconds": None} if schedule.keys() & {"cron", "intervalSeconds"} else {}
+            change["schedule"] = {**found["schedule"], **kind, **schedule}
+        if changes_events and found["webhook"] is None:
+            raise CliError(f"The trigger {found['name']} is a schedule and has no events.")
+        if change:
+            found = accept(client.execute(documents.UPDATE_TRIGGER, {"id": trigger, **change})["result"])["trigger"]
+        if changes_events:
+            events = {"id": trigger, "events": event or []}
+            found = accept(client.execute(documents.UPDATE_WEBHOOK, events)["result"])["trigger"]
+    _print(output, client, found, f"{found['name']} ({found['id']}) is changed.")
 
 
 @triggers.command("list")
@@ -163,9 +278,8 @@ def show(trigger: TriggerId, server: Server = None, as_json: Json = None) -> Non
     with Client(Target.find(server)) as client:
         found = client.execute(documents.TRIGGER, {"id": trigger})["trigger"]
         if found is None:
-            client.refuse_missed("trigger", [trigger], _LIST)
-            raise _missing(trigger)
-    _print(output, found, f"{found['name']} ({found['id']})")
+            raise missing_trigger(client, trigger)
+    _print(output, client, found, f"{found['name']} ({found['id']})")
 
 
 @triggers.command()
@@ -195,12 +309,7 @@ def fire(trigger: TriggerId, server: Server = None, as_json: Json = None) -> Non
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         run = accept(client.execute(documents.FIRE_TRIGGER, {"id": trigger})["result"])["run"]
-    if output.is_json:
-        output.emit({"type": "run", "run": run})
-    elif run is None:
-        output.say("The run is started. It belongs to the trigger's owner.")
-    else:
-        output.say(f"The run {run['id']} is started. `packline watch {run['id']}` shows its steps.")
+    print_fired(output, run)
 
 
 @triggers.command()
@@ -246,8 +355,7 @@ def firings(
             given = {"id": trigger, "first": min(50, limit - len(found)), "after": after}
             page = client.execute(documents.FIRINGS, given)["trigger"]
             if page is None:
-                client.refuse_missed("trigger", [trigger], _LIST)
-                raise _missing(trigger)
+                raise missing_trigger(client, trigger)
             found += page["firings"]["nodes"]
             after = page["firings"]["pageInfo"]["endCursor"]
             if not page["firings"]["pageInfo"]["hasNextPage"]:
@@ -258,13 +366,14 @@ def firings(
         return
     print_list(
         output,
-        [Column("due"), Column("outcome"), Column("run"), Column("reason", "cut")],
+        [Column("due"), Column("outcome"), Column("run"), Column("reason", "cut"), Column("firing", "wide")],
         (
             [
                 _time(each["scheduledAt"] or each["createdAt"]),
                 each["outcome"].lower(),
                 "" if each["run"] is None else each["run"]["id"],
                 each["reason"] or _origin(each),
+                each["id"],
             ]
             for each in found
         ),
@@ -276,10 +385,76 @@ def firings(
 _LIST = "`packline trigger list` lists triggers."
 
 
-def _missing(trigger: str) -> Exception:
+def missing_trigger(client: Client, trigger: str) -> Exception:
+    """Return the error for a trigger that was not found, in the server's words if it gave some."""
     from app.cli.base.exits import CliError
 
+    client.refuse_missed("trigger", [trigger], _LIST)
     return CliError(f"There is no trigger `{trigger}`. {_LIST}")
+
+
+def located(client: Client, trigger: JSON) -> JSON:
+    """Return a trigger with the whole URL of its webhook; without a public address the server knows only the path."""
+    from urllib.parse import urljoin
+
+    if trigger["webhook"] is None:
+        return trigger
+    return {**trigger, "webhook": {**trigger["webhook"], "url": urljoin(client.target.url, trigger["webhook"]["url"])}}
+
+
+def read_secret() -> str:
+    """Read a secret from standard input."""
+    import sys
+
+    from app.cli.base.exits import CliError
+
+    # Secrets are at most 200 characters; the server says so of a longer one.
+    secret = sys.stdin.read(1_000).removesuffix("\n").removesuffix("\r")
+    if not secret:
+        raise CliError("Standard input is empty.")
+    return secret
+
+
+def print_secret(output: Output, client: Client, made: JSON, sentence: str, *, was_made: bool) -> None:
+    """Print a webhook, and its secret if the server made it."""
+    secret = made["secret"] if was_made else None
+    if output.is_json:
+        output.emit({"type": "trigger", **located(client, made["trigger"]), "secret": secret})
+        return
+    _print(output, client, made["trigger"], sentence)
+    if secret is not None:
+        output.say(f"Secret: {secret}")
+        output.say("The secret is not shown again. Give it to the sender now.")
+
+
+def print_fired(output: Output, run: JSON | None) -> None:
+    """Print the run that a firing started."""
+    if output.is_json:
+        output.emit({"type": "run", "run": run})
+    elif run is None:
+        output.say("The run is started. It belongs to the trigger's owner.")
+    else:
+        output.say(f"The run {run['id']} is started. `packline watch {run['id']}` shows its steps.")
+
+
+def _given_schedule(
+    cron: str | None,
+    every: int | None,
+    zone: str | None,
+    overlap: _Overlap | None,
+    catch_up: _CatchUp | None,
+    catch_up_limit: int | None,
+) -> JSON:
+    """The parts of a schedule that were given, as the API names them."""
+    parts = {
+        "cron": cron,
+        "intervalSeconds": every,
+        "timeZone": zone,
+        "overlap": None if overlap is None else overlap.name,
+        "catchUp": None if catch_up is None else catch_up.name,
+        "catchUpLimit": catch_up_limit,
+    }
+    return {name: value for name, value in parts.items() if value is not None}
 
 
 def _change(document: str, trigger: str, server: str | None, as_json: bool | None, what: str) -> None:
@@ -290,10 +465,11 @@ def _change(document: str, trigger: str, server: str | None, as_json: bool | Non
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         found = accept(client.execute(document, {"id": trigger})["result"])["trigger"]
-    _print(output, found, f"{found['name']} ({found['id']}) {what}.")
+    _print(output, client, found, f"{found['name']} ({found['id']}) {what}.")
 
 
-def _print(output: Output, trigger: JSON, sentence: str) -> None:
+def _print(output: Output, client: Client, trigger: JSON, sentence: str) -> None:
+    trigger = located(client, trigger)
     if output.is_json:
         output.emit({"type": "trigger", **trigger})
         return

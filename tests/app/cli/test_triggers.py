@@ -34,9 +34,52 @@ def test_a_trigger_is_created_shown_fired_paused_and_deleted(tmp_path: Path) -> 
         wrong = machine.run("trigger", "create", "sample", "Never", "--cron", "0 0 30 2 *")
         assert wrong.returncode == 2
         assert "0 0 30 2 *" in wrong.stderr
+        (changed,) = machine.lines("trigger", "update", begin, "--overlap", "queue", "--catch-up-limit", "3")
+        assert {**made["schedule"], "overlap": "QUEUE", "catchUpLimit": 3} == changed["schedule"]
+        (changed,) = machine.lines("trigger", "update", begin, "--every", "3600", "--name", "Hourly")
+        assert (changed["name"], changed["schedule"]["cron"], changed["schedule"]["overlap"]) == (
+            "Hourly",
+            None,
+            "QUEUE",
+        )
+        assert "nothing to change" in machine.run("trigger", "update", begin).stderr
+        assert "no events" in machine.run("trigger", "update", begin, "--event", "push").stderr
+
         unasked = machine.run("trigger", "delete", made["id"])
         assert "--yes" in unasked.stderr
         assert machine.lines("trigger", "delete", made["id"], "--yes") == [{"type": "deleted", "id": made["id"]}]
         missing = machine.run("trigger", "show", made["id"])
         assert missing.returncode != 0
         assert f"There is no trigger `{made['id']}`" in missing.stderr
+
+
+def test_a_webhook_is_created_tried_rotated_and_replayed(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    with machine.up():
+        given = ("trigger", "create", "sample", "Pushes", "--webhook", "github")
+        (made,) = machine.lines(*given, "--event", "push", "--event", "release")
+        assert (made["webhook"]["preset"], made["webhook"]["events"]) == ("GITHUB", ["push", "release"])
+        assert made["webhook"]["url"].startswith("http://127.0.0.1:")
+        sample = ("trigger", "test", made["id"][:16], "--from-stdin")
+        tried = machine.run(*sample, text=made["secret"])
+        assert '"status":"accepted"' in tried.stdout.replace(" ", ""), tried.stderr
+        wrong = machine.run(*sample, text="not the secret at all")
+        assert (wrong.returncode, "401" in wrong.stderr) == (2, True), wrong.stderr
+        ignored = machine.run(*sample, "--event", "ping", "--text", text=made["secret"])
+        assert "does not fire for this event" in ignored.stdout
+
+        (firing,) = machine.lines("trigger", "firings", made["id"])
+        assert (firing["outcome"], firing["delivery"]["event"]) == ("FIRED", "push")
+        (replayed,) = machine.lines("trigger", "replay", firing["id"])
+        assert replayed["run"]["id"] != firing["run"]["id"]
+
+        rotated = machine.run("trigger", "rotate", made["id"], "--overlap", "0", "--text").stdout
+        secret = rotated.partition("Secret: ")[2].split()[0]
+        assert machine.run(*sample, text=made["secret"]).returncode == 2
+        assert machine.run(*sample, text=secret).returncode == 0
+        (changed,) = machine.lines("trigger", "update", made["id"], "--all-events")
+        assert changed["webhook"]["events"] == []
+        both = machine.run(*given, "--cron", "@daily")
+        assert "has no schedule" in both.stderr
+        neither = machine.run("trigger", "create", "sample", "Nothing")
+        assert "--webhook" in neither.stderr

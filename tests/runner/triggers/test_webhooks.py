@@ -21,6 +21,7 @@ from runner.triggers.webhooks import (
     is_wanted,
     new_secret,
     read_delivery,
+    sign,
     verify,
 )
 
@@ -186,3 +187,14 @@ def test_settings_and_secrets_are_checked():
         (Preset.STANDARD_WEBHOOKS, "whsec_not base64 at all"),
     ):
         assert check_secret(preset, secret), secret
+
+
+@pytest.mark.parametrize("preset", Preset)
+def test_what_is_signed_is_verified_and_nothing_else(preset: Preset):
+    secret, body = new_secret(preset), b'{"id": "one", "type": "push"}'
+    headers = sign(preset, secret, body, event="push", delivery_id="one", now=NOW)
+    found = verify(preset, [secret], headers, body, NOW)
+    delivery = read_delivery(preset, {**headers, "content-type": "application/json"}, body, found)
+    assert (delivery.event, delivery.delivery_id) == ("push", "one")
+    with pytest.raises(UnverifiedError):
+        verify(preset, [new_secret(preset)], headers, body, NOW)

@@ -66,6 +66,10 @@ async def furnish(it: Product, bench: Workbench) -> dict[str, str]:
         """mutation { createTrigger(pipeline: "fine", name: "Nightly", schedule: {cron: "0 2 * * *"}) {
             ... on TriggerSuccess { trigger { id } } } }"""
     )
+    webhook = await it.mutate(
+        """mutation { createWebhook(pipeline: "fine", name: "Pushes", preset: GITHUB, events: ["push"]) {
+            ... on WebhookSecretSuccess { trigger { id } } } }"""
+    )
     credential = await put(it, "key", "generic", {"secret": "correct-horse-battery"})
     artifact = fine["steps"][1]["artifacts"][0]["id"]
     return {
@@ -92,6 +96,9 @@ async def furnish(it: Product, bench: Workbench) -> dict[str, str]:
         "trigger": f"/triggers/{trigger['trigger']['id']}",
         "trigger to edit": f"/triggers/{trigger['trigger']['id']}/edit",
         "new trigger": "/triggers/new?pipeline=fine",
+        "webhook": f"/triggers/{webhook['trigger']['id']}",
+        "webhook to edit": f"/triggers/{webhook['trigger']['id']}/edit",
+        "new webhook": "/triggers/new?pipeline=fine&kind=webhook",
         "nothing": "/runs/run_nothing",
         **{path: path for path in PAGE_PATHS if "{" not in path},
     }
@@ -122,6 +129,7 @@ OPENED = (
     ("test a step", "editor", "Test this step…"),
     ("delete a credential", "credential", "Delete…"),
     ("delete a trigger", "trigger", "Delete…"),
+    ("rotate a secret", "webhook", "Rotate…"),
     ("save what is proposed", "proposed pipeline", "Save…"),
     ("save a view", "filtered runs", "Save view…"),
     ("use a file", "file", "Use in…"),

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { useNow } from "../../lib/time/clock.ts";
 import { duration, humanise, money, secondsBetween } from "../../lib/text/format.ts";
 import type { RunCause, RunRowFragment } from "../fragments.generated.ts";
-import { CAUSES, isLive, STATES } from "./states.ts";
+import { CAUSES, isLive, STATES, triggerKind } from "./states.ts";
 import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { StateMark } from "./StateMark.tsx";
@@ -83,7 +83,7 @@ function RunLine({
   onPick: Props["onPick"];
 }): ReactNode {
   const Icon = ICONS[run.cause];
-  const starter = run.trigger === null ? CAUSES[run.cause] : `the schedule ${run.trigger.name}`;
+  const starter = run.trigger === null ? CAUSES[run.cause] : `the ${triggerKind(run.cause)} ${run.trigger.name}`;
   const of = run.pipeline?.name ?? run.pack?.name ?? null;
   return (
     <tr

@@ -46,6 +46,11 @@ export const CAUSES: Record<RunCause, string> = {
   A2A: "another agent platform",
 };
 
+/** What kind of trigger started a run that has one. */
+export function triggerKind(cause: RunCause): string {
+  return cause === "WEBHOOK" ? "webhook" : "schedule";
+}
+
 /** What the class of a failure means. */
 export const CLASSES: Record<FailureClass, { word: string; sentence: string }> = {
   CALLER_FIXABLE: {

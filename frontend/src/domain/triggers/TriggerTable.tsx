@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { FiringResult } from "./FiringResult.tsx";
+import { webhookWords } from "./presets.ts";
 import { scheduleWords } from "./scheduleWords.ts";
 import type { SchedulePartsFragment, TriggerRowFragment } from "./triggers.generated.ts";
 import { TriggerState } from "./TriggerState.tsx";
@@ -23,7 +24,7 @@ export function TriggerTable({ triggers, label, ofOne = false }: Props): ReactNo
           <th className="w-34">State</th>
           <th className="w-[20%]">Trigger</th>
           {ofOne ? null : <th className="w-[13%] max-lg:hidden">Pipeline</th>}
-          <th>Schedule</th>
+          <th>Fires by</th>
           <th className="w-26">Next firing</th>
           <th className="w-48">Last firing</th>
         </tr>
@@ -38,8 +39,7 @@ export function TriggerTable({ triggers, label, ofOne = false }: Props): ReactNo
 }
 
 function Row({ trigger, ofOne }: { trigger: TriggerRowFragment; ofOne: boolean }): ReactNode {
-  const { id, name, pipeline, schedule, nextAt, attention } = trigger;
-  const [last] = trigger.latest.nodes;
+  const { id, name, pipeline, nextAt, attention, lastFiring: last } = trigger;
   return (
     <tr className="row group relative border-b border-line hover:bg-hover max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 [&>td:last-child]:pr-0 max-md:[&>td]:pr-0">
       <td className="max-md:order-2">
@@ -61,7 +61,7 @@ function Row({ trigger, ofOne }: { trigger: TriggerRowFragment; ofOne: boolean }
         </td>
       )}
       <td className="truncate text-soft max-md:order-3 max-md:w-full" title={attention ?? undefined}>
-        {attention === null ? <FiresBy schedule={schedule} short={!ofOne} /> : attention.replaceAll("`", "")}
+        {attention === null ? <FiresBy trigger={trigger} short={!ofOne} /> : attention.replaceAll("`", "")}
       </td>
       <td className="text-soft max-md:order-4">
         {nextAt === null ? (
@@ -74,7 +74,7 @@ function Row({ trigger, ofOne }: { trigger: TriggerRowFragment; ofOne: boolean }
         )}
       </td>
       <td className="text-soft max-md:order-5 max-md:ml-auto">
-        {last === undefined ? (
+        {last === null ? (
           "never fired"
         ) : (
           <span className="inline-flex items-center gap-1.5">
@@ -87,15 +87,16 @@ function Row({ trigger, ofOne }: { trigger: TriggerRowFragment; ofOne: boolean }
   );
 }
 
-/** What a trigger fires by: its schedule, or else a webhook. */
+/** What a trigger fires by: its schedule, or a webhook and who sends to it. */
 export function FiresBy({
-  schedule,
+  trigger: { schedule, webhook },
   short = false,
 }: {
-  schedule: SchedulePartsFragment | null;
+  trigger: Pick<TriggerRowFragment, "schedule" | "webhook">;
   short?: boolean;
 }): ReactNode {
-  return schedule === null ? "Webhook" : <ScheduleText schedule={schedule} short={short} />;
+  if (schedule !== null) return <ScheduleText schedule={schedule} short={short} />;
+  return webhook === null ? null : webhookWords(webhook.preset);
 }
 
 /** A schedule in words, with its expression and zone; the short form leaves out the expression if there are words. */

@@ -50,11 +50,22 @@ export type RunState =
   /** Waiting for a retry, a session or its start time, without occupying a worker. */
   | 'WAITING';
 
+/** How deliveries of a webhook prove where they come from. */
+export type WebhookPreset =
+  /** `Authorization: Bearer` and the secret. */
+  | 'BEARER'
+  /** `X-Hub-Signature-256`: HMAC-SHA256 of the body, as GitHub, Gitea and Forgejo sign. */
+  | 'GITHUB'
+  /** `webhook-signature`, as the Standard Webhooks specification says. */
+  | 'STANDARD_WEBHOOKS'
+  /** `Stripe-Signature` or `X-Signature`: `t=` and a time, `v1=` and the HMAC-SHA256 of time, dot and body, as Stripe signs. */
+  | 'TIMESTAMPED';
+
 export type SchedulePartsFragment = { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number };
 
 export type FiringRowFragment = { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null };
 
-export type TriggerRowFragment = { id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } };
+export type TriggerRowFragment = { id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, webhook: { preset: WebhookPreset } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null };
 
 export const SchedulePartsFragmentDoc = /*#__PURE__*/ gql`
     fragment ScheduleParts on Schedule {
@@ -99,10 +110,11 @@ export const TriggerRowFragmentDoc = /*#__PURE__*/ gql`
   schedule {
     ...ScheduleParts
   }
-  latest: firings(first: 1) {
-    nodes {
-      ...FiringRow
-    }
+  webhook {
+    preset
+  }
+  lastFiring {
+    ...FiringRow
   }
 }
     ` as unknown as DocumentNode<TriggerRowFragment, unknown>;

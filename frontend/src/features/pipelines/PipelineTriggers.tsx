@@ -32,13 +32,18 @@ export function PipelineTriggers({ pipeline }: { pipeline: string }): ReactNode 
           <Link to="/triggers/new" search={{ pipeline }} className="link">
             Add a schedule
           </Link>
+          <Link to="/triggers/new" search={{ pipeline, kind: "webhook" }} className="link">
+            Add a webhook
+          </Link>
         </span>
       }
     >
       {data === undefined ? (
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : triggers.length === 0 ? (
-        <p className="text-soft">Runs start only on request. A schedule starts them at set times.</p>
+        <p className="text-soft">
+          Runs start only on request. A schedule starts them at set times, a webhook when another service calls.
+        </p>
       ) : (
         <TriggerTable triggers={triggers} label="Triggers" ofOne />
       )}

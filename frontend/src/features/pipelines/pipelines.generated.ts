@@ -257,6 +257,17 @@ export type WaitReason =
   /** A worker that has what the next step needs; none is alive. */
   | 'WORKER';
 
+/** How deliveries of a webhook prove where they come from. */
+export type WebhookPreset =
+  /** `Authorization: Bearer` and the secret. */
+  | 'BEARER'
+  /** `X-Hub-Signature-256`: HMAC-SHA256 of the body, as GitHub, Gitea and Forgejo sign. */
+  | 'GITHUB'
+  /** `webhook-signature`, as the Standard Webhooks specification says. */
+  | 'STANDARD_WEBHOOKS'
+  /** `Stripe-Signature` or `X-Signature`: `t=` and a time, `v1=` and the HMAC-SHA256 of time, dot and body, as Stripe signs. */
+  | 'TIMESTAMPED';
+
 export type PipelineHeadFragment = { id: string, key: string, name: string, description: string, builtin: boolean, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string>, practice: boolean }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null }, steps: Array<
     | { candidates: Array<string>, key: string, position: number }
     | { packName: string, key: string, position: number }
@@ -363,7 +374,7 @@ export type PipelineTriggersQueryVariables = Exact<{
 }>;
 
 
-export type PipelineTriggersQuery = { triggers: { nodes: Array<{ id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } }>, pageInfo: { hasNextPage: boolean } } };
+export type PipelineTriggersQuery = { triggers: { nodes: Array<{ id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, webhook: { preset: WebhookPreset } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
 
 export const PipelineHeadFragmentDoc = /*#__PURE__*/ gql`
     fragment PipelineHead on Pipeline {

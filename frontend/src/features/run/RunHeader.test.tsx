@@ -35,3 +35,9 @@ test("A run that a schedule started names it and leads to it", async () => {
   expect(await screen.findByRole("link", { name: "Nightly" })).toHaveAttribute("href", "/triggers/trig_1");
   expect(screen.getByText(/by the schedule/)).toBeVisible();
 });
+
+test("A run that a webhook started names it as one", async () => {
+  const run = aFailedRun(undefined, { cause: "WEBHOOK", trigger: { id: "trig_2", name: "Pushes" } });
+  await show(<RunHeader run={run} actions={null} />);
+  expect(await screen.findByText(/by the webhook/)).toBeVisible();
+});

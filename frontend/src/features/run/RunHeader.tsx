@@ -5,7 +5,7 @@ import { Timestamp } from "../../components/Timestamp.tsx";
 import { StateMark } from "../../domain/runs/StateMark.tsx";
 import { serverNow, useNow } from "../../lib/time/clock.ts";
 import { duration, money, tokens, when } from "../../lib/text/format.ts";
-import { isFinal, isLive } from "../../domain/runs/states.ts";
+import { isFinal, isLive, triggerKind } from "../../domain/runs/states.ts";
 import { workSeconds } from "./timeline/axis.ts";
 import { currentStep } from "./currentStep.ts";
 import type { RunWholeFragment } from "./run.generated.ts";
@@ -96,7 +96,7 @@ function Facts({ run }: { run: RunWholeFragment }): ReactNode {
       STARTED_BY[run.cause](run.caller.name)
     ) : (
       <span key="by">
-        by the schedule{" "}
+        by the {triggerKind(run.cause)}{" "}
         <Link to="/triggers/$trigger" params={{ trigger: run.trigger.id }} search={{}} className="link">
           {run.trigger.name}
         </Link>{" "}

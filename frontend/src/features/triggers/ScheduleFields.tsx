@@ -4,6 +4,7 @@ import { FormField } from "../../components/FormField.tsx";
 import { zones } from "../../lib/time/zone.ts";
 import { CATCH_UP, OVERLAP } from "./policies.ts";
 import { type ScheduleTexts, UNITS } from "./scheduleForm.ts";
+import { SchedulePreview } from "./SchedulePreview.tsx";
 
 /** Expressions for a start, by what they mean. */
 const EXAMPLES = [
@@ -127,13 +128,7 @@ export function ScheduleFields({ schedule, words, problems, onChange }: Props): 
           )}
         </FormField>
       )}
-      <p role="status" className="border-l-2 border-accent bg-accent-tint px-3 py-2">
-        {words === null || problems["cron"] !== undefined
-          ? "The next firings show once it is saved."
-          : schedule.kind === "cron"
-            ? `${words}, ${timeZone} time.`
-            : `${words}.`}
-      </p>
+      <SchedulePreview schedule={schedule} words={words} />
       <FormField label="If the last run has not ended" about={OVERLAP[schedule.overlap].sentence}>
         {(given) => (
           <select

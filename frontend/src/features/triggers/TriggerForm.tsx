@@ -6,16 +6,15 @@ import { Notice } from "../../components/Notice.tsx";
 import { problemsByField } from "../../domain/start/schemaCheck.ts";
 import { SchemaForm } from "../../domain/start/SchemaForm.tsx";
 import { fieldsOf, textsOf, UnreadableValue } from "../../domain/start/schemaForm.ts";
-import { scheduleWords } from "../../domain/triggers/scheduleWords.ts";
 import { own } from "../../lib/json/untrusted.ts";
 import type { Problem } from "../../lib/server/problem.ts";
-import { ScheduleFields } from "./ScheduleFields.tsx";
-import { isTemplated, scheduleOf, type ScheduleTexts, templatedInputs } from "./scheduleForm.ts";
-import type { ScheduleInput } from "./triggers.generated.ts";
+import type { Read } from "./scheduleForm.ts";
+import { isTemplated, templatedInputs } from "./templatedInputs.ts";
 
-export interface Draft {
+export interface Draft<Settings> {
   name: string;
-  schedule: ScheduleInput;
+  /** What it fires by. */
+  settings: Settings;
   inputs: Record<string, unknown>;
 }
 
@@ -26,40 +25,51 @@ export interface Refusal {
   inputs: Record<string, string>;
 }
 
-interface Props {
+/** What the form of each kind of trigger takes. */
+export interface FormProps<Settings> {
   inputSchema: unknown;
   name: string;
-  schedule: ScheduleTexts;
   /** The inputs it has. Undefined for a new trigger. */
   inputs?: unknown;
   word: string;
   onCancel: () => void;
   /** Saves. A returned refusal keeps the form open. */
-  onSave: (draft: Draft, inputNames: readonly string[]) => Promise<Refusal | null>;
+  onSave: (draft: Draft<Settings>, inputNames: readonly string[]) => Promise<Refusal | null>;
 }
 
-/** Name, schedule and inputs of a trigger. */
-export function TriggerForm({
+interface Props<Settings> extends FormProps<Settings> {
+  /** The name that is saved when the field is left empty. */
+  usualName: string;
+  aboutName: string;
+  /** What texts of inputs may contain, each with its meaning. */
+  templates: readonly (readonly [template: string, meaning: string])[];
+  /** Reads the fields of the kind; problems keep the form open. */
+  read: () => Read<Settings>;
+  /** Renders the fields of the kind with their problems; `onTouched` clears these. */
+  children: (problems: Readonly<Record<string, string>>, onTouched: () => void) => ReactNode;
+}
+
+/** Name and inputs of a trigger, below the fields of its kind. */
+export function TriggerForm<Settings>({
   inputSchema,
   name,
-  schedule: given,
   inputs: before,
   word,
   onCancel,
   onSave,
-}: Props): ReactNode {
+  usualName,
+  aboutName,
+  templates,
+  read: readSettings,
+  children,
+}: Props<Settings>): ReactNode {
   const fields = useMemo(() => fieldsOf(inputSchema), [inputSchema]);
   const [called, setCalled] = useState(name);
-  const [schedule, setSchedule] = useState(given);
   const [texts, setTexts] = useState(() => textsOf(fields, before));
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const [wrong, setWrong] = useState<Record<string, string>>({});
   const [wrongInputs, setWrongInputs] = useState<Record<string, string>>({});
   const [busy, setBusy] = useState(false);
-  const words = scheduleWords({
-    cron: schedule.kind === "cron" ? schedule.cron : null,
-    intervalSeconds: schedule.kind === "cron" ? null : Number(schedule.every) * Number(schedule.unit) || null,
-  });
 
   function changed(): void {
     setRefusal(null);
@@ -90,12 +100,12 @@ export function TriggerForm({
     event.preventDefault();
     if (busy) return;
     changed();
-    const read = scheduleOf(schedule);
+    const read = readSettings();
     setWrong(read.problems ?? {});
     const inputs = readInputs();
     if (read.value === null || inputs === null) return;
     setBusy(true);
-    const draft = { name: called.trim() || (words ?? schedule.cron.trim()), schedule: read.value, inputs };
+    const draft = { name: called.trim() || usualName, settings: read.value, inputs };
     try {
       setRefusal(
         await onSave(
@@ -112,27 +122,14 @@ export function TriggerForm({
   const general = wrongInputs[""];
   return (
     <form noValidate onSubmit={(event) => void save(event)} className="max-w-2xl space-y-6">
-      <ScheduleFields
-        schedule={schedule}
-        words={words}
-        problems={problems}
-        onChange={(change) => {
-          changed();
-          setSchedule({ ...schedule, ...change });
-        }}
-      />
-      <FormField
-        label="Name"
-        optional
-        about="Shown in lists, and on the runs it starts. Defaults to the schedule in words."
-        problem={problems["name"]}
-      >
+      {children(problems, changed)}
+      <FormField label="Name" optional about={aboutName} problem={problems["name"]}>
         {(attributes) => (
           <input
             {...attributes}
             value={called}
             maxLength={200}
-            placeholder={words ?? ""}
+            placeholder={usualName}
             onChange={(event) => {
               changed();
               setCalled(event.target.value);
@@ -143,12 +140,7 @@ export function TriggerForm({
       <section aria-labelledby="trigger-inputs" className="space-y-3">
         <div>
           <h2 id="trigger-inputs">Inputs</h2>
-          {fields.length === 0 ? null : (
-            <p className="max-w-[72ch] text-meta text-soft">
-              Every run gets these. Text may contain{" "}
-              <code className="font-mono text-ink">{"${{ trigger.scheduled_at }}"}</code>, the time it was due.
-            </p>
-          )}
+          {fields.length === 0 ? null : <Templates templates={templates} />}
         </div>
         <SchemaForm
           fields={fields}
@@ -172,5 +164,20 @@ export function TriggerForm({
         <Button onClick={onCancel}>Cancel</Button>
       </div>
     </form>
+  );
+}
+
+function Templates({ templates }: Pick<Props<unknown>, "templates">): ReactNode {
+  return (
+    <div className="max-w-[72ch] text-meta text-soft">
+      <p>Every run gets these. Text may contain:</p>
+      <ul className="mt-1 space-y-0.5">
+        {templates.map(([template, meaning]) => (
+          <li key={template} className="wrap-anywhere">
+            <code className="font-mono text-ink">{`\${{ trigger.${template} }}`}</code> {meaning}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }

@@ -1,5 +1,5 @@
-import { Link, Navigate, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
 import { FormField } from "../../components/FormField.tsx";
@@ -8,23 +8,39 @@ import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { ownZone, zone } from "../../lib/time/zone.ts";
 import { refusalOf } from "./refusal.ts";
+import { ScheduleForm } from "./ScheduleForm.tsx";
 import { newSchedule, scheduleTexts } from "./scheduleForm.ts";
-import { type Draft, type Refusal, TriggerForm } from "./TriggerForm.tsx";
+import { SecretOnce } from "./SecretOnce.tsx";
+import type { Draft, Refusal } from "./TriggerForm.tsx";
 import {
   CreateTriggerDocument,
+  CreateWebhookDocument,
+  type ScheduleInput,
   TriggerPipelinesDocument,
   TriggerTargetDocument,
+  type TriggerTargetQuery,
   TriggerToEditDocument,
+  type TriggerToEditQuery,
   UpdateTriggerDocument,
+  UpdateWebhookDocument,
 } from "./triggers.generated.ts";
+import { webhookAddress } from "./webhookAddress.ts";
+import { WebhookForm, type WebhookSettings } from "./WebhookForm.tsx";
 
 export function NewTriggerPage(): ReactNode {
-  const { pipeline } = useSearch({ from: "/triggers/new" });
+  const { pipeline, kind } = useSearch({ from: "/triggers/new" });
   const navigate = useNavigate({ from: "/triggers/new" });
-  if (pipeline !== undefined) return <NewTrigger key={pipeline} pipeline={pipeline} />;
+  if (pipeline !== undefined) return <NewTrigger key={`${pipeline} ${kind}`} pipeline={pipeline} kind={kind} />;
   return (
-    <Page title="Add a schedule" lead="It starts runs of one pipeline at set times.">
-      <ChoosePipeline onChoose={(chosen) => void navigate({ search: { pipeline: chosen }, replace: true })} />
+    <Page
+      title={kind === undefined ? "Add a schedule" : "Add a webhook"}
+      lead={
+        kind === undefined
+          ? "It starts runs of one pipeline at set times."
+          : "It starts a run of one pipeline whenever another service calls its address."
+      }
+    >
+      <ChoosePipeline onChoose={(chosen) => void navigate({ search: { pipeline: chosen, kind }, replace: true })} />
     </Page>
   );
 }
@@ -55,30 +71,18 @@ function ChoosePipeline({ onChoose }: { onChoose: (key: string) => void }): Reac
   );
 }
 
-function NewTrigger({ pipeline: id }: { pipeline: string }): ReactNode {
-  const navigate = useNavigate();
+function NewTrigger({ pipeline: id, kind }: { pipeline: string; kind: "webhook" | undefined }): ReactNode {
   const [{ data, fetching, error, extensions }] = useQuery({
     query: TriggerTargetDocument,
     variables: { pipeline: id },
   });
-  const [, create] = useMutation(CreateTriggerDocument);
-
-  async function save(draft: Draft, inputNames: readonly string[]): Promise<Refusal | null> {
-    const answer = await create({ pipeline: id, ...draft });
-    const result = answer.data?.createTrigger;
-    if (answer.error !== undefined || result?.__typename !== "TriggerSuccess")
-      return refusalOf(answer.error, result, inputNames);
-    await navigate({ to: "/triggers/$trigger", params: { trigger: result.trigger.id }, search: {} });
-    return null;
-  }
-
   const pipeline = data?.pipeline;
   if (pipeline === null && !fetching) return <UnknownPipeline id={id} extensions={extensions} />;
   if (pipeline === undefined || pipeline === null)
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   return (
     <Page
-      title={`Add a schedule to ${pipeline.name}`}
+      title={`Add a ${kind ?? "schedule"} to ${pipeline.name}`}
       lead={
         <p>
           Its runs belong to you and have your permissions.{" "}
@@ -88,41 +92,135 @@ function NewTrigger({ pipeline: id }: { pipeline: string }): ReactNode {
         </p>
       }
     >
-      <TriggerForm
-        inputSchema={pipeline.inputSchema}
-        name=""
-        schedule={newSchedule(zone() ?? ownZone())}
-        word="Add the schedule"
-        onCancel={() => void navigate({ to: "/triggers", search: { pipeline: pipeline.key } })}
-        onSave={save}
-      />
+      {kind === undefined ? <NewSchedule pipeline={pipeline} /> : <NewWebhook pipeline={pipeline} />}
     </Page>
+  );
+}
+
+type Target = NonNullable<TriggerTargetQuery["pipeline"]>;
+
+function NewSchedule({ pipeline }: { pipeline: Target }): ReactNode {
+  const navigate = useNavigate();
+  const [, create] = useMutation(CreateTriggerDocument);
+
+  async function save(draft: Draft<ScheduleInput>, inputNames: readonly string[]): Promise<Refusal | null> {
+    const { name, settings: schedule, inputs } = draft;
+    const answer = await create({ pipeline: pipeline.id, name, schedule, inputs });
+    const result = answer.data?.createTrigger;
+    if (answer.error !== undefined || result?.__typename !== "TriggerSuccess")
+      return refusalOf(answer.error, result, inputNames);
+    await navigate({ to: "/triggers/$trigger", params: { trigger: result.trigger.id }, search: {} });
+    return null;
+  }
+
+  return (
+    <ScheduleForm
+      inputSchema={pipeline.inputSchema}
+      name=""
+      schedule={newSchedule(zone() ?? ownZone())}
+      word="Add the schedule"
+      onCancel={() => void navigate({ to: "/triggers", search: { pipeline: pipeline.key } })}
+      onSave={save}
+    />
+  );
+}
+
+interface Made {
+  trigger: string;
+  url: string | null;
+  secret: string;
+}
+
+/** The form of a webhook; once it is saved, its secret instead. */
+function NewWebhook({ pipeline }: { pipeline: Target }): ReactNode {
+  const navigate = useNavigate();
+  const [, create] = useMutation(CreateWebhookDocument);
+  const [made, setMade] = useState<Made | null>(null);
+
+  async function save(draft: Draft<WebhookSettings>, inputNames: readonly string[]): Promise<Refusal | null> {
+    const { name, settings, inputs } = draft;
+    const answer = await create({ pipeline: pipeline.id, name, ...settings, inputs });
+    const result = answer.data?.createWebhook;
+    if (answer.error !== undefined || result?.__typename !== "WebhookSecretSuccess")
+      return refusalOf(answer.error, result, inputNames);
+    const { trigger, secret } = result;
+    setMade({
+      trigger: trigger.id,
+      url: trigger.webhook === null ? null : webhookAddress(trigger.webhook.url),
+      secret,
+    });
+    return null;
+  }
+
+  if (made !== null)
+    return (
+      <SecretOnce
+        title="The webhook is ready."
+        url={made.url}
+        secret={made.secret}
+        onDone={() => void navigate({ to: "/triggers/$trigger", params: { trigger: made.trigger }, search: {} })}
+      />
+    );
+  return (
+    <WebhookForm
+      inputSchema={pipeline.inputSchema}
+      name=""
+      webhook={null}
+      word="Add the webhook"
+      onCancel={() => void navigate({ to: "/triggers", search: { pipeline: pipeline.key } })}
+      onSave={save}
+    />
   );
 }
 
 export function EditTriggerPage(): ReactNode {
   const { trigger: id } = useParams({ from: "/triggers/$trigger/edit" });
-  const navigate = useNavigate();
   const [{ data, fetching, error }] = useQuery({ query: TriggerToEditDocument, variables: { id } });
-  const [, update] = useMutation(UpdateTriggerDocument);
-  const leave = () => navigate({ to: "/triggers/$trigger", params: { trigger: id }, search: {} });
   const trigger = data?.trigger;
   if (trigger === null && !fetching) return <NoTrigger />;
   if (trigger === undefined || trigger === null)
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
-  const { inputs, schedule } = trigger;
-  // A webhook has no form yet.
-  if (schedule === null) return <Navigate to="/triggers/$trigger" params={{ trigger: id }} search={{}} replace />;
+  const { schedule, webhook } = trigger;
+  return (
+    <Page
+      title={`Edit ${trigger.name}`}
+      lead={
+        schedule === null ? "The change applies to later deliveries." : "Firings before the change are not made up for."
+      }
+    >
+      {schedule === null ? null : (
+        <EditSchedule key={trigger.id} trigger={trigger} schedule={scheduleTexts(schedule)} />
+      )}
+      {webhook === null ? null : <EditWebhook key={trigger.id} trigger={trigger} webhook={webhook} />}
+    </Page>
+  );
+}
 
-  async function save(draft: Draft, inputNames: readonly string[]): Promise<Refusal | null> {
-    // Secrets in the inputs come masked: what was not changed is not sent back.
-    const same = JSON.stringify(draft.inputs) === JSON.stringify(inputs);
-    const answer = await update({
-      id,
-      name: draft.name,
-      schedule: draft.schedule,
-      ...(same ? {} : { inputs: draft.inputs }),
-    });
+type Edited = NonNullable<TriggerToEditQuery["trigger"]>;
+
+/** The inputs to send: secrets in them come masked, so what was not changed is not sent back. */
+function changedInputs(trigger: Edited, inputs: Record<string, unknown>): { inputs?: Record<string, unknown> } {
+  return JSON.stringify(inputs) === JSON.stringify(trigger.inputs) ? {} : { inputs };
+}
+
+function useLeave({ id }: Edited): () => Promise<void> {
+  const navigate = useNavigate();
+  return () => navigate({ to: "/triggers/$trigger", params: { trigger: id }, search: {} });
+}
+
+function EditSchedule({
+  trigger,
+  schedule: before,
+}: {
+  trigger: Edited;
+  schedule: ReturnType<typeof scheduleTexts>;
+}): ReactNode {
+  const [, update] = useMutation(UpdateTriggerDocument);
+  const leave = useLeave(trigger);
+
+  async function save(draft: Draft<ScheduleInput>, inputNames: readonly string[]): Promise<Refusal | null> {
+    const { name, settings: schedule, inputs } = draft;
+    const answer = await update({ id: trigger.id, name, schedule, ...changedInputs(trigger, inputs) });
     const result = answer.data?.updateTrigger;
     if (answer.error !== undefined || result?.__typename !== "TriggerSuccess")
       return refusalOf(answer.error, result, inputNames);
@@ -131,18 +229,53 @@ export function EditTriggerPage(): ReactNode {
   }
 
   return (
-    <Page title={`Edit ${trigger.name}`} lead="Firings before the change are not made up for.">
-      <TriggerForm
-        key={trigger.id}
-        inputSchema={trigger.pipeline?.inputSchema}
-        name={trigger.name}
-        schedule={scheduleTexts(schedule)}
-        inputs={inputs}
-        word="Save"
-        onCancel={() => void leave()}
-        onSave={save}
-      />
-    </Page>
+    <ScheduleForm
+      inputSchema={trigger.pipeline?.inputSchema}
+      name={trigger.name}
+      schedule={before}
+      inputs={trigger.inputs}
+      word="Save"
+      onCancel={() => void leave()}
+      onSave={save}
+    />
+  );
+}
+
+function EditWebhook({ trigger, webhook }: { trigger: Edited; webhook: NonNullable<Edited["webhook"]> }): ReactNode {
+  const [, update] = useMutation(UpdateTriggerDocument);
+  const [, updateEvents] = useMutation(UpdateWebhookDocument);
+  const leave = useLeave(trigger);
+
+  /** Saves in two commands. If the second is refused, the events are saved: the next attempt sends only the rest. */
+  async function save(draft: Draft<WebhookSettings>, inputNames: readonly string[]): Promise<Refusal | null> {
+    const { name, settings, inputs } = draft;
+    if (JSON.stringify(settings.events) !== JSON.stringify(webhook.events)) {
+      const answer = await updateEvents({ id: trigger.id, events: settings.events });
+      const result = answer.data?.updateWebhook;
+      if (answer.error !== undefined || result?.__typename !== "TriggerSuccess")
+        return refusalOf(answer.error, result, inputNames);
+    }
+    const change = { ...(name === trigger.name ? {} : { name }), ...changedInputs(trigger, inputs) };
+    if (Object.keys(change).length > 0) {
+      const answer = await update({ id: trigger.id, ...change });
+      const result = answer.data?.updateTrigger;
+      if (answer.error !== undefined || result?.__typename !== "TriggerSuccess")
+        return refusalOf(answer.error, result, inputNames);
+    }
+    await leave();
+    return null;
+  }
+
+  return (
+    <WebhookForm
+      inputSchema={trigger.pipeline?.inputSchema}
+      name={trigger.name}
+      webhook={webhook}
+      inputs={trigger.inputs}
+      word="Save"
+      onCancel={() => void leave()}
+      onSave={save}
+    />
   );
 }
 

@@ -12,14 +12,13 @@ import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { AdminNav } from "../../domain/administration/AdminNav.tsx";
 import { useRunChanges } from "../../domain/runs/runChanges.ts";
-import type { SchedulePartsFragment } from "../../domain/triggers/triggers.generated.ts";
 import { TriggerState } from "../../domain/triggers/TriggerState.tsx";
 import { FiresBy } from "../../domain/triggers/TriggerTable.tsx";
 import { useWhenPassed } from "../../domain/triggers/useWhenPassed.ts";
-import { inZoneOf } from "../../lib/text/format.ts";
-import { ownZone, zone } from "../../lib/time/zone.ts";
 import { outcomeOf, type Problem, problemOfError } from "../../lib/server/problem.ts";
-import { Firings } from "./Firings.tsx";
+import { Fact, Facts } from "./Facts.tsx";
+import { Firings, type Payloads } from "./Firings.tsx";
+import { NextFirings } from "./NextFirings.tsx";
 import { CATCH_UP, OVERLAP } from "./policies.ts";
 import { NoTrigger } from "./TriggerFormPages.tsx";
 import {
@@ -29,24 +28,21 @@ import {
   ResumeTriggerDocument,
   TriggerPageDocument,
   type TriggerPageQuery,
-  type WebhookPreset,
 } from "./triggers.generated.ts";
+import { WebhookSection } from "./WebhookSection.tsx";
 
 type Trigger = NonNullable<TriggerPageQuery["trigger"]>;
 
-const PRESETS: Record<WebhookPreset, string> = {
-  GITHUB: "GitHub's signature",
-  STANDARD_WEBHOOKS: "Standard Webhooks signature",
-  TIMESTAMPED: "signature with a time, as Stripe's",
-  BEARER: "bearer secret",
-};
+/** Firings on a page. */
+const PAGE = 20;
 
 export function TriggerPage(): ReactNode {
   const { trigger: id } = useParams({ from: "/triggers/$trigger" });
   const search = useSearch({ from: "/triggers/$trigger" });
-  const [{ data, fetching, error }, ask] = useQuery({
+  const [payloads, setPayloads] = useState(false);
+  const [{ data, fetching, stale, error }, ask] = useQuery({
     query: TriggerPageDocument,
-    variables: { id, ...pageArguments(search) },
+    variables: { id, payloads, ...pageArguments(search, PAGE) },
   });
   const again = () => ask({ requestPolicy: "network-only" });
   useRunChanges(again);
@@ -57,11 +53,29 @@ export function TriggerPage(): ReactNode {
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   const { viewer } = data;
   const may = trigger.owner.id === viewer.id || viewer.scopes.includes("MANAGE");
-  return <Whole key={trigger.id} trigger={trigger} may={may} onChanged={again} />;
+  return (
+    <Whole
+      key={trigger.id}
+      trigger={trigger}
+      may={may}
+      payloads={{ loading: fetching || stale, onWanted: () => setPayloads(true) }}
+      onChanged={again}
+    />
+  );
 }
 
-function Whole({ trigger, may, onChanged }: { trigger: Trigger; may: boolean; onChanged: () => void }): ReactNode {
-  const { id, name, pipeline, schedule, enabled, attention, owner } = trigger;
+function Whole({
+  trigger,
+  may,
+  payloads,
+  onChanged,
+}: {
+  trigger: Trigger;
+  may: boolean;
+  payloads: Payloads;
+  onChanged: () => void;
+}): ReactNode {
+  const { id, name, pipeline, schedule, webhook, enabled, attention, owner } = trigger;
   const search = useSearch({ from: "/triggers/$trigger" });
   const navigate = useNavigate();
   const [deleting, setDeleting] = useState(false);
@@ -99,7 +113,7 @@ function Whole({ trigger, may, onChanged }: { trigger: Trigger; may: boolean; on
       lead={
         <p className="flex flex-wrap items-baseline gap-x-3 text-dense">
           <TriggerState trigger={trigger} />
-          <FiresBy schedule={schedule} />
+          <FiresBy trigger={trigger} />
         </p>
       }
       actions={
@@ -110,11 +124,9 @@ function Whole({ trigger, may, onChanged }: { trigger: Trigger; may: boolean; on
             </Button>
             {pipeline === null ? null : (
               <>
-                {schedule === null ? null : (
-                  <ButtonLink to="/triggers/$trigger/edit" params={{ trigger: id }}>
-                    Edit
-                  </ButtonLink>
-                )}
+                <ButtonLink to="/triggers/$trigger/edit" params={{ trigger: id }}>
+                  Edit
+                </ButtonLink>
                 <Button disabled={firing} onClick={() => void fireNow()}>
                   Fire now
                 </Button>
@@ -139,17 +151,17 @@ function Whole({ trigger, may, onChanged }: { trigger: Trigger; may: boolean; on
       )}
       <Notice problem={problem} />
       <div className="grid gap-x-12 lg:grid-cols-2">
-        {schedule === null ? (
-          <Section title="Webhook">
-            <WebhookFacts webhook={trigger.webhook} />
-          </Section>
-        ) : (
+        {webhook === null ? null : <WebhookSection trigger={trigger} webhook={webhook} may={may} />}
+        {schedule === null ? null : (
           <Section title="Next firings">
-            <NextFirings trigger={trigger} schedule={schedule} />
+            {enabled ? null : (
+              <p className="mb-2 text-soft">It is paused. When resumed, it would fire at these times.</p>
+            )}
+            <NextFirings instants={trigger.nextFirings} timeZone={schedule.cron === null ? null : schedule.timeZone} />
           </Section>
         )}
         <Section title="Details">
-          <dl className="grid grid-cols-[8.5rem_1fr] gap-x-4 gap-y-2 [&>dt]:text-soft">
+          <Facts>
             <Fact term="Pipeline">
               {pipeline === null ? (
                 "deleted"
@@ -178,7 +190,7 @@ function Whole({ trigger, may, onChanged }: { trigger: Trigger; may: boolean; on
                 </>
               )}
             </Fact>
-          </dl>
+          </Facts>
         </Section>
       </div>
       {isEmpty(trigger.inputs) ? null : (
@@ -187,7 +199,12 @@ function Whole({ trigger, may, onChanged }: { trigger: Trigger; may: boolean; on
         </Section>
       )}
       <Section title="Firings">
-        <Firings firings={trigger.firings.nodes} />
+        <Firings
+          firings={trigger.firings.nodes}
+          ofWebhook={webhook !== null}
+          payloads={payloads}
+          onReplayed={may ? onChanged : null}
+        />
         <Pager info={trigger.firings.pageInfo} place={search} />
       </Section>
       {deleting ? <DeleteDialog trigger={trigger} onClose={() => setDeleting(false)} /> : null}
@@ -197,60 +214,6 @@ function Whole({ trigger, may, onChanged }: { trigger: Trigger; may: boolean; on
 
 function isEmpty(inputs: unknown): boolean {
   return inputs === null || typeof inputs !== "object" || Object.keys(inputs).length === 0;
-}
-
-/** Where deliveries go and how they are verified; the secret is shown only when it is made. */
-function WebhookFacts({ webhook }: { webhook: Trigger["webhook"] }): ReactNode {
-  if (webhook === null) return null;
-  const { url, preset, events } = webhook;
-  return (
-    <dl className="grid grid-cols-[8.5rem_1fr] gap-x-4 gap-y-2 [&>dt]:text-soft">
-      <Fact term="URL">
-        <code className="font-mono text-meta">{new URL(url, window.location.href).href}</code>
-      </Fact>
-      <Fact term="Verified by">{PRESETS[preset]}</Fact>
-      <Fact term="Events">{events.length === 0 ? "all" : events.join(", ")}</Fact>
-    </dl>
-  );
-}
-
-/** The next instants in the schedule's zone and, where it differs, in the reader's. */
-function NextFirings({ trigger, schedule }: { trigger: Trigger; schedule: SchedulePartsFragment }): ReactNode {
-  const { nextFirings, enabled } = trigger;
-  const reader = zone() ?? ownZone();
-  const both = schedule.cron !== null && schedule.timeZone !== reader;
-  return (
-    <>
-      {enabled ? null : <p className="mb-2 text-soft">It is paused. When resumed, it would fire at these times.</p>}
-      <table className="border-collapse text-dense" aria-label="Next firings">
-        <thead className={both ? "" : "sr-only"}>
-          <tr className="border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-6 [&>th]:font-medium">
-            {both ? <th>{schedule.timeZone}</th> : null}
-            <th>Your time{both ? ` (${reader})` : ""}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {nextFirings.map((at) => (
-            <tr key={at} className="[&>td]:py-1 [&>td]:pr-6">
-              {both ? <td>{inZoneOf(at, schedule.timeZone)}</td> : null}
-              <td className={both ? "text-soft" : ""}>
-                <time dateTime={at}>{inZoneOf(at, reader)}</time>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </>
-  );
-}
-
-function Fact({ term, children }: { term: string; children: ReactNode }): ReactNode {
-  return (
-    <>
-      <dt>{term}</dt>
-      <dd className="min-w-0 wrap-anywhere">{children}</dd>
-    </>
-  );
 }
 
 function DeleteDialog({ trigger, onClose }: { trigger: Trigger; onClose: () => void }): ReactNode {

@@ -43,9 +43,14 @@ export function TriggersPage(): ReactNode {
       title="Triggers"
       lead="Triggers start runs by themselves, as the person who created them."
       actions={
-        <ButtonLink kind="primary" to="/triggers/new" search={{ pipeline }}>
-          Add a schedule
-        </ButtonLink>
+        <>
+          <ButtonLink to="/triggers/new" search={{ pipeline, kind: "webhook" }}>
+            Add a webhook
+          </ButtonLink>
+          <ButtonLink kind="primary" to="/triggers/new" search={{ pipeline }}>
+            Add a schedule
+          </ButtonLink>
+        </>
       }
     >
       <AdminNav />
@@ -87,11 +92,11 @@ function Nothing({ search }: { search: TriggersSearch }): ReactNode {
     <Empty>
       <p className="max-w-[72ch]">
         There are no triggers. A schedule starts runs of a pipeline at set times, such as every weekday at 09:00, with
-        inputs that you fill in once.
+        inputs that you fill in once. A webhook starts one whenever another service, such as GitHub, calls its address.
       </p>
       <p className="mt-2 max-w-[72ch]">
-        Scripts and agents create one with <code className="font-mono text-dense text-ink">createTrigger</code> over
-        GraphQL.
+        Scripts and agents create them with <code className="font-mono text-dense text-ink">createTrigger</code> and{" "}
+        <code className="font-mono text-dense text-ink">createWebhook</code> over GraphQL.
       </p>
     </Empty>
   );

@@ -2,8 +2,6 @@
 
 import type { ScheduleInput } from "./triggers.generated.ts";
 import type { SchedulePartsFragment } from "../../domain/triggers/triggers.generated.ts";
-import { changedValue, type Field, valuesOf } from "../../domain/start/schemaForm.ts";
-import { own, readJson } from "../../lib/json/untrusted.ts";
 
 export const UNITS = [
   ["1", "seconds"],
@@ -56,7 +54,7 @@ export function scheduleTexts(schedule: SchedulePartsFragment): ScheduleTexts {
   };
 }
 
-type Read<Value> = { value: Value; problems: null } | { value: null; problems: Record<string, string> };
+export type Read<Value> = { value: Value; problems: null } | { value: null; problems: Record<string, string> };
 
 /** The schedule to send, or what cannot be read as a number. The server checks the rest. */
 export function scheduleOf(texts: ScheduleTexts): Read<ScheduleInput> {
@@ -83,23 +81,7 @@ export function scheduleOf(texts: ScheduleTexts): Read<ScheduleInput> {
   };
 }
 
-/** Whether a text holds a template that its field cannot read as a value, such as a number. */
-export function isTemplated(field: Field, text: string): boolean {
-  if (!text.includes("${{")) return false;
-  if (field.kind === "json") return readJson(text) === null;
-  return field.kind === "number" || field.kind === "integer";
-}
-
-/** The inputs of a form whose texts may be templates; those are sent as text. Throws UnreadableValue. */
-export function templatedInputs(
-  fields: readonly Field[],
-  texts: Readonly<Record<string, string>>,
-  before?: unknown,
-): Record<string, unknown> {
-  const templated = fields.filter((field) => isTemplated(field, own(texts, field.name) ?? ""));
-  const plain = fields.filter((field) => !templated.includes(field));
-  return {
-    ...(before === undefined ? valuesOf(plain, texts) : changedValue(plain, before, texts)),
-    ...Object.fromEntries(templated.map(({ name }) => [name, (own(texts, name) ?? "").trim()])),
-  };
+/** What decides when a schedule fires; null while it cannot be read. */
+export function firesBy(texts: ScheduleTexts): ScheduleInput | null {
+  return scheduleOf({ ...texts, overlap: "SKIP", catchUp: "LATEST" }).value;
 }

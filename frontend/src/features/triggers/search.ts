@@ -9,7 +9,10 @@ export interface TriggersSearch {
 }
 
 export type TriggerSearch = Pick<TriggersSearch, "after" | "before">;
-export type NewTriggerSearch = Pick<TriggersSearch, "pipeline">;
+export interface NewTriggerSearch extends Pick<TriggersSearch, "pipeline"> {
+  /** Undefined for a schedule. */
+  kind?: "webhook" | undefined;
+}
 
 export function triggersSearch(given: Record<string, unknown>): TriggersSearch {
   return {
@@ -24,5 +27,5 @@ export function triggerSearch(given: Record<string, unknown>): TriggerSearch {
 }
 
 export function newTriggerSearch(given: Record<string, unknown>): NewTriggerSearch {
-  return { pipeline: textOf(given["pipeline"]) };
+  return { pipeline: textOf(given["pipeline"]), kind: oneOf(given["kind"], ["webhook"] as const) };
 }

@@ -147,17 +147,20 @@ export type TriggersQueryVariables = Exact<{
 }>;
 
 
-export type TriggersQuery = { triggers: { nodes: Array<{ id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type TriggersQuery = { triggers: { nodes: Array<{ id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, webhook: { preset: WebhookPreset } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type TriggerPipelinesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type TriggerPipelinesQuery = { pipelines: { nodes: Array<{ id: string, key: string, name: string, availability: { usable: boolean } }> } };
 
-export type TriggerWholeFragment = { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } };
+export type TriggerWholeFragment = { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null };
+
+export type DeliveredFiringFragment = { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, delivery: { deliveryId: string | null, event: string | null, payload?: string | null, isCut: boolean, sizeBytes: number, keptUntil: string } | null, run: { id: string, title: string, state: RunState } | null };
 
 export type TriggerPageQueryVariables = Exact<{
   id: string;
+  payloads: boolean;
   first?: number | null | undefined;
   after?: string | null | undefined;
   last?: number | null | undefined;
@@ -165,14 +168,14 @@ export type TriggerPageQueryVariables = Exact<{
 }>;
 
 
-export type TriggerPageQuery = { viewer: { id: string, scopes: Array<Scope> }, trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, firings: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } | null };
+export type TriggerPageQuery = { viewer: { id: string, scopes: Array<Scope> }, trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, firings: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, delivery: { deliveryId: string | null, event: string | null, payload?: string | null, isCut: boolean, sizeBytes: number, keptUntil: string } | null, run: { id: string, title: string, state: RunState } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } | null };
 
 export type TriggerToEditQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type TriggerToEditQuery = { trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, pipeline: { id: string, key: string, name: string, inputSchema: unknown } | null, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } | null };
+export type TriggerToEditQuery = { trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, pipeline: { id: string, key: string, name: string, inputSchema: unknown } | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } | null };
 
 export type TriggerTargetQueryVariables = Exact<{
   pipeline: string;
@@ -180,6 +183,13 @@ export type TriggerTargetQueryVariables = Exact<{
 
 
 export type TriggerTargetQuery = { pipeline: { id: string, key: string, name: string, inputSchema: unknown } | null };
+
+export type SchedulePreviewQueryVariables = Exact<{
+  schedule: ScheduleInput;
+}>;
+
+
+export type SchedulePreviewQuery = { previewSchedule: { nextFirings: Array<string>, issues: Array<{ message: string, hint: string | null }> } };
 
 export type CreateTriggerMutationVariables = Exact<{
   pipeline: string;
@@ -194,7 +204,7 @@ export type CreateTriggerMutation = { createTrigger:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    | null };
 
@@ -211,7 +221,7 @@ export type UpdateTriggerMutation = { updateTrigger:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    | null };
 
@@ -224,7 +234,7 @@ export type PauseTriggerMutation = { pauseTrigger:
     | { __typename: 'ConflictProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
    | null };
 
 export type ResumeTriggerMutationVariables = Exact<{
@@ -237,7 +247,7 @@ export type ResumeTriggerMutation = { resumeTrigger:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string> } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, latest: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null }> } } }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    | null };
 
@@ -267,6 +277,71 @@ export type DeleteTriggerMutation = { deleteTrigger:
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
    | null };
 
+export type CreateWebhookMutationVariables = Exact<{
+  pipeline: string;
+  name: string;
+  preset: WebhookPreset;
+  events?: Array<string> | string | null | undefined;
+  inputs?: unknown;
+  secret?: string | null | undefined;
+}>;
+
+
+export type CreateWebhookMutation = { createWebhook:
+    | { __typename: 'ConflictProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'WebhookSecretSuccess', secret: string, trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
+   | null };
+
+export type UpdateWebhookMutationVariables = Exact<{
+  id: string;
+  events: Array<string> | string;
+}>;
+
+
+export type UpdateWebhookMutation = { updateWebhook:
+    | { __typename: 'ConflictProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
+    | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
+   | null };
+
+export type RotateWebhookSecretMutationVariables = Exact<{
+  id: string;
+  secret?: string | null | undefined;
+  overlapSeconds: number;
+}>;
+
+
+export type RotateWebhookSecretMutation = { rotateWebhookSecret:
+    | { __typename: 'ConflictProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'WebhookSecretSuccess', secret: string, trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
+   | null };
+
+export type ReplayFiringMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ReplayFiringMutation = { replayFiring:
+    | { __typename: 'ConflictProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'FireTriggerSuccess', run: { id: string } | null }
+    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'LimitedProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
+   | null };
+
 export const TriggerWholeFragmentDoc = /*#__PURE__*/ gql`
     fragment TriggerWhole on Trigger {
   ...TriggerRow
@@ -279,9 +354,23 @@ export const TriggerWholeFragmentDoc = /*#__PURE__*/ gql`
     url
     preset
     events
+    previousSecretUntil
   }
 }
     ` as unknown as DocumentNode<TriggerWholeFragment, unknown>;
+export const DeliveredFiringFragmentDoc = /*#__PURE__*/ gql`
+    fragment DeliveredFiring on Firing {
+  ...FiringRow
+  delivery {
+    deliveryId
+    event
+    payload @include(if: $payloads)
+    isCut
+    sizeBytes
+    keptUntil
+  }
+}
+    ` as unknown as DocumentNode<DeliveredFiringFragment, unknown>;
 export const TriggersDocument = /*#__PURE__*/ gql`
     query Triggers($pipeline: ID, $needsAttention: Boolean, $first: Int, $after: Cursor, $last: Int, $before: Cursor) {
   triggers(
@@ -321,7 +410,7 @@ export const TriggerPipelinesDocument = /*#__PURE__*/ gql`
 }
     ` as unknown as DocumentNode<TriggerPipelinesQuery, TriggerPipelinesQueryVariables>;
 export const TriggerPageDocument = /*#__PURE__*/ gql`
-    query TriggerPage($id: ID!, $first: Int, $after: Cursor, $last: Int, $before: Cursor) {
+    query TriggerPage($id: ID!, $payloads: Boolean!, $first: Int, $after: Cursor, $last: Int, $before: Cursor) {
   viewer {
     id
     scopes
@@ -330,7 +419,7 @@ export const TriggerPageDocument = /*#__PURE__*/ gql`
     ...TriggerWhole
     firings(first: $first, after: $after, last: $last, before: $before) {
       nodes {
-        ...FiringRow
+        ...DeliveredFiring
       }
       pageInfo {
         hasNextPage
@@ -344,7 +433,8 @@ export const TriggerPageDocument = /*#__PURE__*/ gql`
     ${TriggerWholeFragmentDoc}
 ${TriggerRowFragmentDoc}
 ${SchedulePartsFragmentDoc}
-${FiringRowFragmentDoc}` as unknown as DocumentNode<TriggerPageQuery, TriggerPageQueryVariables>;
+${FiringRowFragmentDoc}
+${DeliveredFiringFragmentDoc}` as unknown as DocumentNode<TriggerPageQuery, TriggerPageQueryVariables>;
 export const TriggerToEditDocument = /*#__PURE__*/ gql`
     query TriggerToEdit($id: ID!) {
   trigger(id: $id) {
@@ -371,6 +461,17 @@ export const TriggerTargetDocument = /*#__PURE__*/ gql`
   }
 }
     ` as unknown as DocumentNode<TriggerTargetQuery, TriggerTargetQueryVariables>;
+export const SchedulePreviewDocument = /*#__PURE__*/ gql`
+    query SchedulePreview($schedule: ScheduleInput!) {
+  previewSchedule(schedule: $schedule, count: 5) {
+    nextFirings
+    issues {
+      message
+      hint
+    }
+  }
+}
+    ` as unknown as DocumentNode<SchedulePreviewQuery, SchedulePreviewQueryVariables>;
 export const CreateTriggerDocument = /*#__PURE__*/ gql`
     mutation CreateTrigger($pipeline: ID!, $name: String!, $schedule: ScheduleInput!, $inputs: JSON) {
   createTrigger(
@@ -468,3 +569,76 @@ export const DeleteTriggerDocument = /*#__PURE__*/ gql`
   }
 }
     ${ProblemPartsFragmentDoc}` as unknown as DocumentNode<DeleteTriggerMutation, DeleteTriggerMutationVariables>;
+export const CreateWebhookDocument = /*#__PURE__*/ gql`
+    mutation CreateWebhook($pipeline: ID!, $name: String!, $preset: WebhookPreset!, $events: [String!], $inputs: JSON, $secret: String) {
+  createWebhook(
+    pipeline: $pipeline
+    name: $name
+    preset: $preset
+    events: $events
+    inputs: $inputs
+    secret: $secret
+  ) {
+    __typename
+    ...ProblemParts
+    ... on WebhookSecretSuccess {
+      secret
+      trigger {
+        ...TriggerWhole
+      }
+    }
+  }
+}
+    ${ProblemPartsFragmentDoc}
+${TriggerWholeFragmentDoc}
+${TriggerRowFragmentDoc}
+${SchedulePartsFragmentDoc}
+${FiringRowFragmentDoc}` as unknown as DocumentNode<CreateWebhookMutation, CreateWebhookMutationVariables>;
+export const UpdateWebhookDocument = /*#__PURE__*/ gql`
+    mutation UpdateWebhook($id: ID!, $events: [String!]!) {
+  updateWebhook(id: $id, events: $events) {
+    __typename
+    ...ProblemParts
+    ... on TriggerSuccess {
+      trigger {
+        ...TriggerWhole
+      }
+    }
+  }
+}
+    ${ProblemPartsFragmentDoc}
+${TriggerWholeFragmentDoc}
+${TriggerRowFragmentDoc}
+${SchedulePartsFragmentDoc}
+${FiringRowFragmentDoc}` as unknown as DocumentNode<UpdateWebhookMutation, UpdateWebhookMutationVariables>;
+export const RotateWebhookSecretDocument = /*#__PURE__*/ gql`
+    mutation RotateWebhookSecret($id: ID!, $secret: String, $overlapSeconds: Int!) {
+  rotateWebhookSecret(id: $id, secret: $secret, overlapSeconds: $overlapSeconds) {
+    __typename
+    ...ProblemParts
+    ... on WebhookSecretSuccess {
+      secret
+      trigger {
+        ...TriggerWhole
+      }
+    }
+  }
+}
+    ${ProblemPartsFragmentDoc}
+${TriggerWholeFragmentDoc}
+${TriggerRowFragmentDoc}
+${SchedulePartsFragmentDoc}
+${FiringRowFragmentDoc}` as unknown as DocumentNode<RotateWebhookSecretMutation, RotateWebhookSecretMutationVariables>;
+export const ReplayFiringDocument = /*#__PURE__*/ gql`
+    mutation ReplayFiring($id: ID!) {
+  replayFiring(id: $id) {
+    __typename
+    ...ProblemParts
+    ... on FireTriggerSuccess {
+      run {
+        id
+      }
+    }
+  }
+}
+    ${ProblemPartsFragmentDoc}` as unknown as DocumentNode<ReplayFiringMutation, ReplayFiringMutationVariables>;

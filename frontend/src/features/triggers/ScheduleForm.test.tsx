@@ -6,23 +6,32 @@ import { afterEach, expect, test, vi } from "vitest";
 
 import { show } from "../../testing/show.tsx";
 import { refusalOf } from "./refusal.ts";
+import { ScheduleForm } from "./ScheduleForm.tsx";
 import { newSchedule } from "./scheduleForm.ts";
-import { type Draft, type Refusal, TriggerForm } from "./TriggerForm.tsx";
+import type { Draft, Refusal } from "./TriggerForm.tsx";
+import type { ScheduleInput } from "./triggers.generated.ts";
 
 afterEach(cleanup);
 
 const SCHEMA = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
 
-async function form(onSave: (draft: Draft) => Promise<Refusal | null>): Promise<void> {
-  await show(
-    <TriggerForm
+/** Answers each expression with its own preview. */
+type Preview = (variables: { schedule: { cron: string } }) => unknown;
+
+async function form(
+  onSave: (draft: Draft<ScheduleInput>) => Promise<Refusal | null>,
+  preview: Preview = () => ({ previewSchedule: { nextFirings: [], issues: [] } }),
+) {
+  return await show(
+    <ScheduleForm
       inputSchema={SCHEMA}
       name=""
-      schedule={newSchedule("UTC")}
+      schedule={newSchedule("Asia/Tokyo")}
       word="Add"
       onCancel={() => undefined}
       onSave={onSave}
     />,
+    { SchedulePreview: preview },
   );
 }
 
@@ -32,7 +41,7 @@ const input = () => screen.getByRole("textbox", { name: "Name" });
 test("a schedule without a name is called after its words", async () => {
   const onSave = vi.fn(async () => null);
   await form(onSave);
-  expect(screen.getByRole("status")).toHaveTextContent("Every weekday at 09:00, UTC time.");
+  expect(screen.getByRole("status")).toHaveTextContent("Every weekday at 09:00, Asia/Tokyo time.");
   await userEvent.type(input(), "tea");
   await userEvent.click(screen.getByRole("button", { name: "Add" }));
   expect(onSave).toHaveBeenCalledWith(
@@ -60,4 +69,25 @@ test("problems of an input called name and of the name of the trigger show apart
   expect(input()).toHaveAccessibleDescription(/too short/);
   expect(screen.getByRole("textbox", { name: "Cron expression" })).toHaveAccessibleDescription(/never fires/);
   expect(screen.getByRole("textbox", { name: /^Name · optional/ })).not.toHaveAccessibleDescription(/too short/);
+});
+
+test("the next firings show while a schedule is typed, in its zone and the reader's", async () => {
+  const never = { message: "`0 9 31 2 *` never fires.", hint: "Check the day and the month." };
+  const { asked } = await form(
+    async () => null,
+    ({ schedule }) => ({
+      previewSchedule: schedule.cron.includes("31")
+        ? { nextFirings: [], issues: [never] }
+        : { nextFirings: ["2030-01-07T00:00:00Z"], issues: [] },
+    }),
+  );
+  const table = await screen.findByRole("table", { name: "Next firings" });
+  expect(table).toHaveTextContent(/Asia\/Tokyo.*09:00/);
+  await userEvent.clear(screen.getByRole("textbox", { name: "Cron expression" }));
+  await userEvent.type(screen.getByRole("textbox", { name: "Cron expression" }), "0 9 31 2 *");
+  await screen.findByText(/never fires\. Check the day/);
+  expect(screen.queryByRole("table", { name: "Next firings" })).toBeNull();
+  const expressions = asked.map(({ variables }) => (variables["schedule"] as { cron?: string }).cron);
+  // Not one request for each key.
+  expect(expressions.length).toBeLessThan(5);
 });

@@ -103,7 +103,7 @@ async def test_a_schedule_starts_runs_as_its_owner(scene: Scene) -> None:
 
 
 async def test_a_paused_schedule_does_not_fire_for_what_passed(scene: Scene) -> None:
-    trigger = (await create(scene.it, cron="@hourly"))["trigger"]
+    trigger = (await create(scene.it, cron="@yearly"))["trigger"]
     paused = (await act(scene.it, "pauseTrigger", trigger["id"]))["trigger"]
     assert (paused["enabled"], paused["nextAt"], paused["attention"]) == (False, None, None)
     resumed = (await act(scene.it, "resumeTrigger", trigger["id"]))["trigger"]
@@ -111,8 +111,8 @@ async def test_a_paused_schedule_does_not_fire_for_what_passed(scene: Scene) -> 
 
 
 async def test_what_a_downtime_left_is_caught_up_with_and_recorded(scene: Scene) -> None:
-    trigger = (await create(scene.it, cron="@hourly"))["trigger"]
-    scene.clock.set(hours=5)
+    trigger = (await create(scene.it, intervalSeconds=3600))["trigger"]
+    scene.clock.set(hours=5.5)
     # The scheduler waits for the next firing by the old clock; a change of any trigger wakes it.
     await create(scene.it, cron="@yearly")
     found = await firings(scene.it, trigger["id"], 5)
@@ -174,8 +174,8 @@ async def test_a_run_that_began_while_an_instant_was_prepared_overlaps_with_it(s
 
 
 async def test_all_missed_instants_start_one_after_the_other_even_if_overlaps_are_skipped(scene: Scene) -> None:
-    trigger = (await create(scene.it, "slow", cron="@hourly", catchUp="ALL"))["trigger"]
-    scene.clock.set(hours=3)
+    trigger = (await create(scene.it, "slow", intervalSeconds=3600, catchUp="ALL"))["trigger"]
+    scene.clock.set(hours=3.5)
     await create(scene.it, cron="@yearly")  # wakes the scheduler
     found = await firings(scene.it, trigger["id"], 3)
     assert [one["outcome"] for one in found] == ["FIRED"] * 3
@@ -224,8 +224,8 @@ async def test_a_full_queue_refuses_what_is_caught_up_with_but_no_instant_on_tim
         async with product(tmp_path, bench.packs, queue_limit=1, caller_concurrent_runs=1) as it:
             await save(it, "echo", step("only", "test.echo"))
             await save(it, "slow", step("only", "test.slow"))
-            missed = (await create(it, "slow", cron="@hourly", catchUp="ALL"))["trigger"]
-            clock.set(hours=3)
+            missed = (await create(it, "slow", intervalSeconds=3600, catchUp="ALL"))["trigger"]
+            clock.set(hours=3.5)
             punctual = (await create(it, "echo", inputs={}, intervalSeconds=1))["trigger"]
             found = await firings(it, missed["id"], 3)
             assert [one["outcome"] for one in found] == ["FIRED", "FIRED", "REFUSED"]

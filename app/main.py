@@ -32,6 +32,7 @@ from resolvers.catalog.pack_routing import PackRouter
 from resolvers.context import Services
 from resolvers.pipelines.versions import Versions
 from resolvers.triggers.firing import fire_due
+from resolvers.triggers.run_ends import fire_ended
 from resolvers.usage import UsageCache
 from runner.definitions.starters import seed_starters
 from runner.egress.client import Egress
@@ -46,7 +47,7 @@ from runner.processes.processes import stop_processes
 from runner.running.engine import Engine
 from runner.secrets.redaction import Redactor
 from runner.secrets.vault_sync import VaultSync
-from runner.triggers.scheduler import Scheduler
+from runner.triggers.scheduler import EndedRuns, Scheduler
 from runner.watching.tail import Tails
 from store.database.engine import Connections, open_store
 from store.files.shared_storage import require_shared_storage
@@ -223,16 +224,19 @@ class Application:
         return authenticator
 
     async def _start_background_work(self, services: Services, reload: PackReload) -> None:
-        """Starts memory, mounts and, because its runs need them, the engine, then schedules and the reload of packs."""
+        """Starts memory, mounts and, because its runs need them, the engine, then triggers and the reload of packs."""
         await services.memory.start()
         self._stack.push_async_callback(services.memory.stop)
         await services.mounts.start()
         self._stack.push_async_callback(services.mounts.stop)
         await services.engine.start()
         self._stack.push_async_callback(services.engine.stop, self.settings.shutdown_grace_seconds)
-        scheduler = Scheduler(services.store, partial(fire_due, services))
-        await scheduler.start()
-        self._stack.push_async_callback(scheduler.stop)
+        for loop in (
+            Scheduler(services.store, partial(fire_due, services)),
+            EndedRuns(services.store, partial(fire_ended, services)),
+        ):
+            await loop.start()
+            self._stack.push_async_callback(loop.stop)
         reload.start(services.registry, lambda: [attempt.pack for attempt in services.engine.worker.attempts()])
         self._stack.push_async_callback(reload.stop)
 
@@ -286,6 +290,7 @@ def _services(
         sign_transcript=downloads.sign_transcript,
         upload_url=f"{settings.outward}/artifacts",
         hooks_url=f"{settings.outward}/hooks",
+        runs_url=f"{settings.outward}/runs",
         previews=previews,
         version=engine.resources.release,
         versions=Versions(),

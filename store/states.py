@@ -56,6 +56,7 @@ class RunCause(StrEnum):
     AGENT = "agent"
     SCHEDULE = "schedule"
     WEBHOOK = "webhook"
+    RUN_ENDED = "run_ended"
     RERUN = "rerun"
     A2A = "a2a"
 

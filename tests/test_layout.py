@@ -127,6 +127,7 @@ def test_use_cases_change_the_store_through_their_context_alone():
         "resolvers/server/server.py",
         "resolvers/triggers/deliveries.py",
         "resolvers/triggers/firing.py",
+        "resolvers/triggers/run_ends.py",
     }
     assert files_with(r"\bstore\.write", "resolvers", "schema") == doors
 

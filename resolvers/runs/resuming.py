@@ -217,7 +217,7 @@ async def rerun_run(
     request = request_digest(idempotency_key, "rerun_run", id, inputs, definition, from_step, force, agent)
     if (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
         return earlier
-    await readable_run(context, id)
+    earlier_record = await readable_run(context, id)
     found = await get_snapshot(context, id)
     target = await target_of(context, found, definition)
     if has_errors(target.issues):
@@ -271,6 +271,7 @@ async def rerun_run(
         from_memory=named(from_memory),
         concurrency_key=group,
         concurrency_limit=group_limit,
+        chain_depth=earlier_record.chain_depth,
     )
     try:
         return await start(context, new, wait_seconds, warnings)

@@ -57,6 +57,7 @@ class RunQuery:
     callers: tuple[str, ...] | None = None
     causes: tuple[RunCause, ...] | None = None
     rerun_of: str | None = None
+    ended_run: str | None = None
     needs_attention: bool | None = None
     text: str | None = None
     created_from: datetime | None = None
@@ -122,6 +123,7 @@ async def filter_of(context: Context, query: RunQuery) -> RunFilter:
         caller_ids=query.callers,
         causes=query.causes,
         rerun_of=query.rerun_of,
+        ended_run=query.ended_run,
         needs_attention=query.needs_attention,
         text=query.text,
         created_from=query.created_from,
@@ -167,6 +169,7 @@ async def get_run(context: Context, *, id: str) -> RunRecord | None:
         parameters={
             "callers": Parameter(hidden=True),
             "rerun_of": Parameter(hidden=True),
+            "ended_run": Parameter(hidden=True),
             "created_before": Parameter(hidden=True),
             "causes": Parameter(hidden=True),
             "packs": Parameter(hidden=True),

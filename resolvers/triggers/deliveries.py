@@ -11,13 +11,12 @@ import orjson
 
 from resolvers.problems import Limited, NotFound, Problem, Unavailable
 from resolvers.runs.starts import queue_full
-from resolvers.triggers.firing import PausedError, audit_firing, owner_context, prepare_firing
+from resolvers.triggers.firing import PausedError, audit_firing, owner_context, prepare_firing, refuse_and_pause
 from runner.json_values import canonical_json, digest
 from runner.triggers.webhooks import Delivery, WebhookSettings, is_wanted, read_delivery, verify
 from store.database.ids import new_id
 from store.runs.unit_types import QueueFullError
 from store.secrets.cipher import UnsealError
-from store.triggers.commands import pause_trigger
 from store.triggers.firings import FiringOutcome, NewFiring, TriggerChangedError, record_asked, record_unfired
 from store.triggers.reads import find_triggers
 from store.triggers.webhooks import (
@@ -154,7 +153,9 @@ async def _start(
 
         return Answer(DeliveryStatus.ACCEPTED, (await services.engine.submit(prepared.new, before=begin)).run_id)
     except PausedError as paused:
-        await services.store.write(_pause, trigger, NewFiring(key, FiringOutcome.REFUSED, reason=paused.reason))
+        await services.store.write(
+            refuse_and_pause, trigger, NewFiring(key, FiringOutcome.REFUSED, reason=paused.reason)
+        )
         raise Unavailable("The trigger of this webhook is paused.") from paused
     except QueueFullError as full:
         raise queue_full(full) from full
@@ -166,13 +167,6 @@ async def _start(
             _fail, trigger, new, NewFiring(key, FiringOutcome.FAILED, reason=reason, id=firing_id)
         )
         return Answer(DeliveryStatus.FAILED)
-
-
-def _pause(conn: Connection, trigger: TriggerRecord, firing: NewFiring) -> None:
-    if not pause_trigger(conn, trigger.id, revision=trigger.revision, attention=firing.reason):
-        raise TriggerChangedError(trigger.id)
-    record_unfired(conn, trigger.id, firing)
-    audit_firing(conn, trigger, firing)
 
 
 def _fail(conn: Connection, trigger: TriggerRecord, new: NewDelivery, firing: NewFiring) -> None:

@@ -16,13 +16,14 @@ from resolvers.not_found import no_pipeline
 from resolvers.problems import Invalid, Problem
 from resolvers.runs.starts import prepare_run, queue_full
 from runner.definitions.inputs import check_inputs
-from runner.issues import error
+from runner.issues import Hint, error
 from runner.templates.plan import TemplateError
 from runner.templates.references import TRIGGER
 from runner.templates.templating import compile_template
 from runner.triggers.planning import plan_due
+from runner.triggers.run_ends import FIELDS as RUN_ENDED_FIELDS
+from runner.triggers.run_ends import unknown_run_fields
 from runner.triggers.schedules import Overlap, Schedule
-from runner.triggers.webhooks import Delivery
 from store.access.audit import append_audit
 from store.access.callers import ADMIN_SUBJECT, find_callers
 from store.access.tokens import lost_scope
@@ -41,8 +42,10 @@ from store.triggers.firings import (
     active_runs,
     record_asked,
     record_due,
+    record_unfired,
 )
 from store.triggers.reads import find_triggers
+from store.triggers.run_ends import RUN_ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.issues import Issue
     from runner.templates.references import Reference
+    from runner.triggers.webhooks import Delivery
     from store.database.dialects import Connection
     from store.pipelines.reads import PipelineRecord
     from store.runs.unit_types import NewRun
@@ -63,12 +67,17 @@ log = structlog.get_logger(__name__)
 #: Triggers that are fired at the same time.
 _AT_ONCE = 32
 SCHEDULE, WEBHOOK = "schedule", "webhook"
-_CAUSES = {SCHEDULE: RunCause.SCHEDULE, WEBHOOK: RunCause.WEBHOOK}
-#: Fields of `trigger` in the inputs of a webhook.
-_WEBHOOK_FIELDS = ("payload", "event", "delivery_id", "received_at", "id", "name", "kind")
+_CAUSES = {SCHEDULE: RunCause.SCHEDULE, WEBHOOK: RunCause.WEBHOOK, RUN_ENDED: RunCause.RUN_ENDED}
+#: Fields of `trigger` in the inputs, by kind, and those of them that nobody knows before it fires.
+_FIELDS = {
+    WEBHOOK: ("payload", "event", "delivery_id", "received_at", "id", "name", "kind"),
+    RUN_ENDED: RUN_ENDED_FIELDS,
+}
+_UNKNOWN = {WEBHOOK: ("payload", "event", "delivery_id"), RUN_ENDED: ("run",)}
+_BY_HAND = "Let the trigger fire by itself, or give the reference a default."
 _CANCELLED = "The next run of its trigger begins."
 _MISSED = "No server was running, or it was too busy."
-_BUG = "Packline could not start the run because of a bug; the server's log describes it."
+BUG = "Packline could not start the run because of a bug; the server's log describes it."
 _NOT_COMPUTED = "Packline could not compute the instants of the schedule; the server's log says why."
 
 
@@ -186,7 +195,7 @@ async def _fire_instant(services: Services, trigger: TriggerRecord, overlap: Ove
         firing = _firing(at, FiringOutcome.FAILED, services.redactor.message(problem.message))
     except Exception:
         log.exception("a trigger could not be fired because of a bug", trigger=trigger.id)
-        firing = _firing(at, FiringOutcome.FAILED, _BUG)
+        firing = _firing(at, FiringOutcome.FAILED, BUG)
     else:
         return
     await services.store.write(_record, trigger, instant.seen, instant.following, firing)
@@ -254,6 +263,18 @@ def audit_firing(conn: Connection, trigger: TriggerRecord, firing: NewFiring) ->
     )
 
 
+def refuse_and_pause(conn: Connection, trigger: TriggerRecord, firing: NewFiring) -> None:
+    """Record a firing that was not due at an instant and pause the trigger, for the same reason.
+
+    Raises:
+        TriggerChangedError: The trigger was changed meanwhile.
+    """
+    if not pause_trigger(conn, trigger.id, revision=trigger.revision, attention=firing.reason):
+        raise TriggerChangedError(trigger.id)
+    record_unfired(conn, trigger.id, firing)
+    audit_firing(conn, trigger, firing)
+
+
 class PausedError(Exception):
     """The trigger cannot fire until somebody changes something; the reason is for people."""
 
@@ -278,7 +299,12 @@ async def owner_context(services: Services, trigger: TriggerRecord) -> Context:
 
 
 async def prepare_firing(
-    context: Context, trigger: TriggerRecord, *, fired_at: datetime, delivery: Delivery | None = None
+    context: Context,
+    trigger: TriggerRecord,
+    *,
+    fired_at: datetime,
+    delivery: Delivery | None = None,
+    run: JSONValue = None,
 ) -> PreparedRun:
     """Resolve a trigger's inputs, and check and make its run.
 
@@ -287,6 +313,7 @@ async def prepare_firing(
         trigger: The trigger.
         fired_at: The instant of a schedule, or when a delivery was received.
         delivery: What a webhook received.
+        run: Describes the run that ended.
 
     Raises:
         PausedError: The pipeline is deleted.
@@ -294,10 +321,14 @@ async def prepare_firing(
     """
     pipeline = await _pipeline_of(context, trigger)
     values: dict[str, JSONValue] = {"id": trigger.id, "name": trigger.name, "kind": trigger.kind}
-    values["scheduled_at" if trigger.kind == SCHEDULE else "received_at"] = fired_at.isoformat().replace("+00:00", "Z")
+    if trigger.kind != RUN_ENDED:
+        field = "scheduled_at" if trigger.kind == SCHEDULE else "received_at"
+        values[field] = fired_at.isoformat().replace("+00:00", "Z")
+    elif run is not None:
+        values["run"] = run
     if delivery is not None:
         values |= delivery.to_json()
-    inputs = resolved_inputs(orjson.loads(trigger.inputs), values)
+    inputs = _resolved_inputs(orjson.loads(trigger.inputs), values, unknown=_UNKNOWN.get(trigger.kind, ()))
     prepared = await prepare_run(context, pipeline, ref=pipeline.id, inputs=inputs, version=trigger.version)
     # A firing never joins another run.
     return replace(prepared, new=replace(prepared.new, flight=None, trigger_id=trigger.id))
@@ -321,7 +352,8 @@ async def _pipeline_of(context: Context, trigger: TriggerRecord) -> PipelineReco
 async def check_firing(context: Context, trigger: TriggerRecord, *, fired_at: datetime) -> None:
     """Check what a trigger would start.
 
-    Inputs that read a payload, which nobody knows before it is delivered, are checked as far as they are known.
+    Inputs that read a payload or a run, which nobody knows before it is delivered or ends, are checked as far as they
+    are known.
 
     Raises:
         PausedError: The pipeline is deleted.
@@ -334,11 +366,10 @@ async def check_firing(context: Context, trigger: TriggerRecord, *, fired_at: da
     template = compile_template(inputs, root=TRIGGER)
     if template.issues:
         raise Invalid([issue.under_argument("inputs") for issue in template.issues])
-    if issues := unknown_fields(template.references):
+    if issues := unknown_fields(template.references, _FIELDS[trigger.kind]):
         raise Invalid(issues)
-    sample = Delivery(None, None, None)
-    if all(reference.source_path[0] not in sample.to_json() for reference in template.references):
-        await prepare_firing(context, trigger, fired_at=fired_at, delivery=sample)
+    if all(reference.source_path[0] not in _UNKNOWN[trigger.kind] for reference in template.references):
+        await prepare_firing(context, trigger, fired_at=fired_at)
         return
     pipeline = await _pipeline_of(context, trigger)
     schema = (await context.services.versions.get(context, pipeline, trigger.version)).input_schema
@@ -352,22 +383,25 @@ async def check_firing(context: Context, trigger: TriggerRecord, *, fired_at: da
         raise Invalid(wrong, summary=f"The inputs do not fit pipeline {pipeline.key}")
 
 
-def unknown_fields(references: Sequence[Reference]) -> list[Issue]:
-    """Find references to fields that a webhook's `trigger` never has."""
-    return [
+def unknown_fields(references: Sequence[Reference], known: Sequence[str]) -> list[Issue]:
+    """Find references to fields that `trigger` never has."""
+    wrong = [
         error(
             reference.path,
             "unresolved_reference",
             f"{reference.expression}: `trigger` has no field `{reference.source_path[0]}`.",
-            f"Use one of {', '.join(_WEBHOOK_FIELDS)}.",
-        ).under_argument("inputs")
+            f"Use one of {', '.join(known)}.",
+        )
         for reference in references
-        if reference.source_path[0] not in _WEBHOOK_FIELDS
+        if reference.source_path[0] not in known
     ]
+    if "run" in known:
+        wrong += unknown_run_fields(references)
+    return [issue.under_argument("inputs") for issue in wrong]
 
 
-def resolved_inputs(inputs: JSONValue, values: dict[str, JSONValue]) -> JSONValue:
-    """Fill in the templates of a trigger's inputs.
+def _resolved_inputs(inputs: JSONValue, values: dict[str, JSONValue], *, unknown: Sequence[str]) -> JSONValue:
+    """Fill in the templates of a trigger's inputs; `unknown` has the fields that one fired by hand lacks.
 
     Raises:
         Invalid: A template is malformed, or reads a field that does not exist.
@@ -378,7 +412,11 @@ def resolved_inputs(inputs: JSONValue, values: dict[str, JSONValue]) -> JSONValu
     try:
         return template.resolve(values, {}).value
     except TemplateError as wrong:
-        where = error(wrong.path, "unresolved_reference", f"{wrong.expression}: {wrong.reason}", wrong.hint)
+        fields = [one.source_path[0] for one in template.references if one.expression == wrong.expression]
+        reason, hint = wrong.reason, wrong.hint
+        if fields and fields[0] in unknown and fields[0] not in values:
+            reason, hint = "it is known only when the trigger fires by itself.", Hint(_BY_HAND)
+        where = error(wrong.path, "unresolved_reference", f"{wrong.expression}: {reason}", hint)
         raise Invalid([where.under_argument("inputs")]) from wrong
 
 

@@ -15,6 +15,7 @@ from resolvers.pipelines.versions import get_pipeline
 from resolvers.problems import Conflict, Forbidden, Invalid, NotFound
 from resolvers.tools import TRIGGER_ID, Parameter, Tool
 from resolvers.triggers.firing import SCHEDULE, PausedError, check_firing, fire_now, owner_context
+from resolvers.triggers.run_ends import checked_run_ended, run_ended_of
 from runner.issues import argument_error, lacking_scope
 from runner.json_values import canonical_json, forbidden_text
 from runner.triggers.schedules import Schedule, check_schedule, next_instants
@@ -33,6 +34,7 @@ from store.triggers.reads import (
     list_firings,
     list_triggers,
 )
+from store.triggers.run_ends import RUN_ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from runner.failures import JSONValue
     from runner.issues import Issue
+    from runner.triggers.run_ends import RunEndedSettings
     from store.database.dialects import Connection
     from store.database.paging import PageWindow
     from store.pipelines.reads import PipelineRecord
@@ -71,6 +74,7 @@ class TriggerChange:
     name: str | None = None
     version: int | Keep | None = KEEP
     schedule: Schedule | None = None
+    run_ended: RunEndedSettings | None = None
     inputs: JSONValue = None
 
 
@@ -179,6 +183,7 @@ def _shown(count: int) -> int:
             "version": Parameter(description="Pins a version of the pipeline."),
             "time_zone": Parameter(default="UTC"),
             "catch_up_limit": Parameter(hidden=True),
+            "run_ended": Parameter(hidden=True),
         },
     ),
 )
@@ -187,22 +192,33 @@ async def create(
     *,
     pipeline: str,
     name: str,
-    schedule: Schedule,
+    schedule: Schedule | None = None,
+    run_ended: RunEndedSettings | None = None,
     inputs: JSONValue,
     version: int | None = None,
     enabled: bool = True,
 ) -> TriggerRecord:
-    """Save a new trigger, owned by the caller.
+    """Save a new trigger, owned by the caller, that fires by a schedule or when runs end.
 
     Raises:
         Problem: The schedule never fires, or a run of the pipeline with these inputs would be refused.
     """
+    if schedule is not None and run_ended is None:
+        kind, settings = SCHEDULE, partial(_settings, schedule)
+    elif run_ended is not None and schedule is None:
+        own = await get_pipeline(context, pipeline)
+        may_observe = context.caller.may(Scope.OBSERVE)
+        checked = await checked_run_ended(context, run_ended, own.id, may_observe=may_observe)
+        kind, settings = RUN_ENDED, partial(_settings, checked)
+    else:
+        message = "A trigger fires either by a schedule or when runs end."
+        raise Invalid([argument_error("schedule", "one_of", message, "Set `schedule` or `runEnded`.")])
     return await create_of_kind(
         context,
-        kind=SCHEDULE,
+        kind=kind,
         pipeline=pipeline,
         name=name,
-        settings=partial(_settings, schedule),
+        settings=settings,
         inputs=inputs,
         version=version,
         enabled=enabled,
@@ -279,7 +295,18 @@ async def update(context: Context, *, id: str, change: TriggerChange) -> Trigger
     trigger = await changeable_trigger(context, id)
     if change.schedule is not None and trigger.kind != SCHEDULE:
         raise Invalid([argument_error("schedule", "wrong_kind", f"The trigger {trigger.name} has no schedule.")])
+    settings = trigger.settings
     now = await _store_now(context)
+    if change.schedule is not None:
+        settings = _settings(change.schedule, now)
+    if change.run_ended is not None:
+        if run_ended_of(trigger) is None:
+            message = f"The trigger {trigger.name} does not fire when runs end."
+            raise Invalid([argument_error("run_ended", "wrong_kind", message)])
+        # The owner's scopes, not those of an administrator who changes the trigger.
+        may_observe = Scope.OBSERVE.value in orjson.loads(trigger.scopes)
+        checked = await checked_run_ended(context, change.run_ended, trigger.pipeline_id, may_observe=may_observe)
+        settings = _settings(checked, now)
     version = trigger.version if change.version is KEEP else change.version
     if version is None and trigger.version is not None:
         pipeline = (await find_pipelines(context.services.store, [trigger.pipeline_id])).get(trigger.pipeline_id)
@@ -287,7 +314,7 @@ async def update(context: Context, *, id: str, change: TriggerChange) -> Trigger
     draft = trigger._replace(
         version=version,
         name=trigger.name if change.name is None else change.name,
-        settings=trigger.settings if change.schedule is None else _settings(change.schedule, now),
+        settings=settings,
         inputs=trigger.inputs if change.inputs is None else canonical_json(change.inputs),
     )
     return await _save(context, trigger, draft, now)
@@ -422,9 +449,9 @@ def _timed(text: TriggerText, draft: TriggerRecord, conn: Connection) -> Trigger
     return text if schedule is None else replace(text, next_at=schedule.next_after(conn.now()))
 
 
-def _settings(schedule: Schedule, now: datetime) -> str:
-    """Write a schedule whose intervals count from now."""
-    return canonical_json(_anchored(schedule, now).to_json())
+def _settings(chosen: Schedule | RunEndedSettings, now: datetime) -> str:
+    """Write what a trigger fires by; the intervals of a schedule count from now."""
+    return canonical_json((_anchored(chosen, now) if isinstance(chosen, Schedule) else chosen).to_json())
 
 
 def _anchored(schedule: Schedule, now: datetime) -> Schedule:

@@ -33,6 +33,9 @@ class RunFilter:
     )
     causes: list[RunCause] | None = strawberry.field(default=None, description="Only runs with one of these causes.")
     rerun_of: strawberry.ID | None = strawberry.field(default=None, description="Only re-runs of the run with this id.")
+    ended_run: strawberry.ID | None = strawberry.field(
+        default=None, description="Only runs that triggers started because the run with this id ended."
+    )
     needs_attention: bool | None = strawberry.field(
         default=None,
         description="True: only failed runs that are not acknowledged and have no successful re-run. False: "
@@ -54,6 +57,7 @@ class RunFilter:
             callers=tuple(self.callers) if self.callers is not None else None,
             causes=tuple(self.causes) if self.causes is not None else None,
             rerun_of=self.rerun_of,
+            ended_run=self.ended_run,
             needs_attention=self.needs_attention,
             text=self.text,
             created_from=self.created_from,

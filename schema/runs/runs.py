@@ -237,6 +237,13 @@ class Run(Node):
     async def rerun_of(self, info: Info) -> "Run | None":
         return None if self.record.rerun_of is None else await load_run(info, self.record.rerun_of)
 
+    @strawberry.field(
+        description="The run whose end made a trigger start this one. Null if none did, it was deleted, or the caller "
+        "may not see it."
+    )
+    async def ended_run(self, info: Info) -> "Run | None":
+        return None if self.record.ended_run_id is None else await load_run(info, self.record.ended_run_id)
+
     @strawberry.field(description=("All steps of the version, in order. A single pack call has one step."))
     async def steps(self, info: Info) -> list[RunStep]:
         info.context.loaders.run.prime(self.record.id, self.record)  # they ask for it

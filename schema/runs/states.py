@@ -26,6 +26,7 @@ described_enum(
         "AGENT": "An agent, over MCP.",
         "SCHEDULE": "A trigger with a schedule.",
         "WEBHOOK": "A webhook.",
+        "RUN_ENDED": "A trigger that fires when a run ends.",
         "RERUN": "A re-run of another run.",
         "A2A": "Another agent, over A2A.",
     },

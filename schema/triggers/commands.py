@@ -22,6 +22,7 @@ from schema.base.problems import (
 from schema.base.scalars import JSON
 from schema.runs.commands import DeleteSuccess
 from schema.runs.runs import Run, load_run
+from schema.triggers.run_ends import RunEndedInput
 from schema.triggers.schedules import ScheduleInput
 from schema.triggers.triggers import Trigger, changed_trigger
 from store.states import Scope
@@ -86,10 +87,18 @@ class TriggerMutations:
         info: Info,
         pipeline: Annotated[strawberry.ID, strawberry.argument(description="The pipeline's id, key or alias.")],
         name: Annotated[str, strawberry.argument(description="Name for people.")],
-        schedule: Annotated[ScheduleInput, strawberry.argument(description="When it fires.")],
+        schedule: Annotated[
+            ScheduleInput | None, strawberry.argument(description="When it fires. Give this or `runEnded`.")
+        ] = None,
+        run_ended: Annotated[
+            RunEndedInput | None, strawberry.argument(description="The runs that it fires for when they end.")
+        ] = None,
         inputs: Annotated[
             JSON | None,
-            strawberry.argument(description="Inputs of its runs. Texts may contain `${{ trigger.scheduled_at }}`."),
+            strawberry.argument(
+                description="Inputs of its runs. Texts may contain `${{ trigger.scheduled_at }}`, or "
+                "`${{ trigger.run.failure.message }}` and other fields of the run that ended."
+            ),
         ] = None,
         version: Annotated[
             int | None,
@@ -104,7 +113,8 @@ class TriggerMutations:
             info.context.context,
             pipeline=pipeline,
             name=name,
-            schedule=schedule.record(),
+            schedule=None if schedule is None else schedule.record(),
+            run_ended=None if run_ended is None else run_ended.record(),
             inputs={} if inputs is None else as_json(inputs),
             version=version,
             enabled=enabled,
@@ -122,6 +132,9 @@ class TriggerMutations:
         id: TriggerId,
         name: Annotated[str | None, strawberry.argument(description="The new name.")] = None,
         schedule: Annotated[ScheduleInput | None, strawberry.argument(description="The new schedule.")] = None,
+        run_ended: Annotated[
+            RunEndedInput | None, strawberry.argument(description="The runs that it fires for from now on.")
+        ] = None,
         inputs: Annotated[JSON | None, strawberry.argument(description="The new inputs; they replace all.")] = None,
         version: Annotated[
             int | None,
@@ -135,6 +148,7 @@ class TriggerMutations:
             name=name,
             version=KEEP if version is strawberry.UNSET else version,
             schedule=None if schedule is None else schedule.record(),
+            run_ended=None if run_ended is None else run_ended.record(),
             inputs=as_json(inputs),
         )
         return TriggerSuccess(trigger=changed_trigger(info, await update(info.context.context, id=id, change=change)))

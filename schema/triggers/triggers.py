@@ -9,6 +9,7 @@ import strawberry
 
 from resolvers.pipelines.lookups import find_one_pipeline
 from resolvers.records import FiringOutcome, FiringRecord, TriggerRecord
+from resolvers.triggers.run_ends import ended_run_id, run_ended_of
 from resolvers.triggers.triggers import (
     count_some_triggers,
     count_trigger_firings,
@@ -29,6 +30,7 @@ from schema.base.pagination import After, Before, Connection, CursorKind, First,
 from schema.base.scalars import JSON
 from schema.pipelines.pipelines import Pipeline, load_pipeline
 from schema.runs.runs import Run, load_run
+from schema.triggers.run_ends import RunEnded
 from schema.triggers.schedules import NextCount, Schedule
 from schema.triggers.webhooks import Delivery, TriggerKind, Webhook, load_delivery
 from store.states import Scope
@@ -43,7 +45,7 @@ described_enum(
         "FIRED": "A run was started.",
         "SKIPPED": "No run was started, because the last one had not ended.",
         "MISSED": "No server was running, or it was too busy.",
-        "REFUSED": "A limit was reached, or Packline paused the trigger.",
+        "REFUSED": "A limit was reached, such as that of a chain of triggers, or Packline paused the trigger.",
         "FAILED": "The start of the run failed its checks.",
     },
 )
@@ -52,7 +54,7 @@ described_enum(
 @strawberry.type(description="One firing of a trigger: what it led to, and why.")
 class Firing:
     id: strawberry.ID = strawberry.field(description="Its id.")
-    scheduled_at: datetime | None = strawberry.field(description="When it was due. Null if somebody asked for it.")
+    scheduled_at: datetime | None = strawberry.field(description="When a schedule was due. Null for other firings.")
     outcome: FiringOutcome = strawberry.field(description="What it led to.")
     reason: str | None = strawberry.field(description="Why no run was started.")
     created_at: datetime = strawberry.field(description="When it was recorded.")
@@ -72,6 +74,14 @@ class Firing:
     @strawberry.field(description="The run it started. Null if it started none, or the run was deleted.")
     async def run(self, info: Info) -> Run | None:
         return None if self.record.run_id is None else await load_run(info, self.record.run_id)
+
+    @strawberry.field(
+        description="The run whose end fired it. Null for other firings, and for a run that was deleted or that the "
+        "caller may not see."
+    )
+    async def ended_run(self, info: Info) -> Run | None:
+        run_id = ended_run_id(self.record)
+        return None if run_id is None else await load_run(info, run_id)
 
     @strawberry.field(description="What a webhook received. Null for other firings, and 7 days later.")
     async def delivery(self, info: Info) -> Delivery | None:
@@ -110,21 +120,26 @@ class Trigger(Node):
             record=record,
         )
 
-    @strawberry.field(description="The schedule it fires by. Null for a webhook.")
+    @strawberry.field(description="The schedule it fires by. Null for other kinds.")
     def schedule(self) -> Schedule | None:
         found = schedule_of(self.record)
         return None if found is None else Schedule.of(found)
 
-    @strawberry.field(description="The webhook it fires by. Null for a schedule.")
+    @strawberry.field(description="The webhook it fires by. Null for other kinds.")
     def webhook(self) -> Webhook | None:
         found = settings_of(self.record)
         return None if found is None else Webhook.of(self.record, found)
+
+    @strawberry.field(description="Which runs it fires for when they end. Null for other kinds.")
+    def run_ended(self) -> RunEnded | None:
+        found = run_ended_of(self.record)
+        return None if found is None else RunEnded.of(found)
 
     @strawberry.field(description="Inputs of its runs, with templates over `trigger` unresolved and secrets masked.")
     def inputs(self, info: Info) -> JSON:
         return JSON(info.context.context.services.redactor.value(orjson.loads(self.record.inputs)))
 
-    @strawberry.field(description="The next instants of its schedule, also while it is paused. Empty for a webhook.")
+    @strawberry.field(description="The next instants of its schedule, also while it is paused. Empty for other kinds.")
     def next_firings(
         self,
         info: Info,

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import strawberry
 
-from resolvers.records import KEEP_DAYS, TriggerRecord
+from resolvers.records import KEEP_DAYS, RUN_ENDED, TriggerRecord
 from resolvers.triggers.deliveries import SHOWN_CHARACTERS, shown_delivery
 from resolvers.triggers.firing import SCHEDULE, WEBHOOK
 from resolvers.triggers.webhooks import url_of
@@ -18,12 +18,17 @@ from schema.base.enums import described_enum
 class TriggerKind(StrEnum):
     SCHEDULE = SCHEDULE
     WEBHOOK = WEBHOOK
+    RUN_ENDED = RUN_ENDED
 
 
 described_enum(
     TriggerKind,
     "What a trigger fires by.",
-    {"SCHEDULE": "A cron expression or an interval.", "WEBHOOK": "Signed requests to its address."},
+    {
+        "SCHEDULE": "A cron expression or an interval.",
+        "WEBHOOK": "Signed requests to its address.",
+        "RUN_ENDED": "The end of runs of other pipelines.",
+    },
 )
 described_enum(
     Preset,

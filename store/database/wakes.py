@@ -41,6 +41,7 @@ class Topic(StrEnum):
     MCP_TOOLS = "mcp_tools"
     WORKER = "worker"  # a worker: it is drained, or no longer
     TRIGGERS = "triggers"  # a trigger whose next firing changed
+    TRIGGERS_DUE = "triggers_due"  # a run that ended, and that triggers may fire for
 
 
 Wake: TypeAlias = "tuple[Topic, str]"

@@ -64,6 +64,12 @@ class RunRow(SQLModel, table=True):
             "ended_at",
             where="trigger_id IS NOT NULL",
         ),
+        # What triggers started when a run ended.
+        partial_index(
+            "ix_run_ended_run",
+            "ended_run_id",
+            where="ended_run_id IS NOT NULL",
+        ),
         # Runs that wait for a retry or their start, the soonest first.
         partial_index(
             "ix_run_not_before",
@@ -129,6 +135,24 @@ class RunRow(SQLModel, table=True):
     needs: str = Field(default="", sa_type=Text, sa_column_kwargs={"server_default": text("''")})
     trigger_id: str | None = None  # may dangle: triggers are deleted
     after_run_id: str | None = None  # the caller's run that has to end before this one begins
+    ended_run_id: str | None = None  # the run whose end a trigger started this one for; may dangle
+    # Number of runs whose end led to this one, through triggers; a re-run has that of the earlier run.
+    chain_depth: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
+
+
+class RunEndRow(SQLModel, table=True):
+    """An end of a run that triggers have yet to fire for, written in the transaction that ends the run.
+
+    A run that is resumed at once keeps this end, as well as the next one.
+    """
+
+    __tablename__ = "run_end"
+
+    run_id: str = Field(primary_key=True, foreign_key="run.id", ondelete="CASCADE")
+    resume_count: int = Field(primary_key=True)  # of the run when it ended
+    state: str
+    failure: str | None = Field(default=None, sa_type=Text)
+    ended_at: datetime
 
 
 class AdmissionRow(SQLModel, table=True):

@@ -17,11 +17,13 @@ class TriggerRow(SQLModel, table=True):
     __table_args__ = (
         # Finds what is due, and when the next one will be, however many triggers there are.
         partial_index("ix_trigger_due", "next_at", "id", where="enabled"),
+        # Asked each time a run ends; empty where no trigger waits for that.
+        partial_index("ix_trigger_run_ended", "pipeline_id", where="kind = 'run_ended' AND enabled"),
     )
 
     id: str = Field(primary_key=True)
     name: str
-    kind: str  # schedule
+    kind: str  # schedule | webhook | run_ended
     pipeline_id: str = Field(foreign_key="pipeline.id", index=True)
     version: int | None = None  # number of the pinned version; None for the current one
     owner_id: str = Field(foreign_key="caller.id", index=True)

@@ -57,6 +57,7 @@ SET_STEP = Sql("UPDATE run_step SET state = :state, ended_at = :ended_at, wait_u
 _OPEN_STEPS = Sql(
     "SELECT id, state FROM run_step WHERE run_id = :id AND state IN ('running', 'waiting') AND retired_at IS NULL"
 )
+# Also answers whether a trigger may fire for the end. Without such triggers, that reads only an empty index.
 _END_RUN = Sql(
     """
     UPDATE run SET state = :state, failure = :failure, ended_at = :now, owner = NULL, lease_until = NULL,
@@ -64,8 +65,14 @@ _END_RUN = Sql(
         memory_due = :yes,
         progress = CASE WHEN :state = 'succeeded' THEN 1.0 ELSE progress END,
         search_text = search_text || :message
-    WHERE id = :id RETURNING concurrency_key
+    WHERE id = :id RETURNING concurrency_key, resume_count, EXISTS (
+        SELECT 1 FROM trigger
+        WHERE kind = 'run_ended' AND enabled AND trigger.pipeline_id <> run.pipeline_id) AS triggers_due
     """
+)
+_KEEP_END = Sql(
+    """INSERT INTO run_end (run_id, resume_count, state, failure, ended_at)
+    VALUES (:id, :resume_count, :state, :failure, :now)"""
 )
 
 
@@ -157,19 +164,13 @@ def end_run(
 ) -> None:
     """End a run: set its state, failure and last event; release its lease, flight and wait; pass its slot on."""
     require_run_transition(before, after)
-    ended = conn.one(
-        _END_RUN,
-        {
-            "id": run_id,
-            "state": after.value,
-            "failure": failure,
-            "now": ledger.stamp,
-            "yes": True,
-            "message": "\n" + message.lower() if message else "",
-        },
-    )
+    end = {"id": run_id, "state": after.value, "failure": failure, "now": ledger.stamp}
+    ended = conn.one(_END_RUN, {**end, "yes": True, "message": "\n" + message.lower() if message else ""})
     ledger.run(before, after, reason or message or None)
     conn.wake(Topic.RUN_ENDED, run_id)
+    if ended is not None and ended.triggers_due:
+        conn.run(_KEEP_END, {**end, "resume_count": ended.resume_count})
+        conn.wake(Topic.TRIGGERS_DUE, run_id)
     admit_next(conn, caller_id, None if ended is None else ended.concurrency_key)
 
 

@@ -76,6 +76,8 @@ class RunRecord(NamedTuple):
     ended_at: datetime | None
     needs: str
     trigger_id: str | None
+    ended_run_id: str | None
+    chain_depth: int
 
 
 class RunPayload(NamedTuple):
@@ -131,6 +133,7 @@ class RunFilter:
     caller_ids: tuple[str, ...] | None = None
     causes: tuple[RunCause, ...] | None = None
     rerun_of: str | None = None
+    ended_run: str | None = None
     needs_attention: bool | None = None
     text: str | None = None
     created_from: datetime | None = None
@@ -352,6 +355,8 @@ def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:
         conditions.append(sa.literal_column("run.ended_at IS NULL"))
     if wanted.rerun_of is not None:
         conditions.append(RUN.c.rerun_of == wanted.rerun_of)
+    if wanted.ended_run is not None:
+        conditions.append(RUN.c.ended_run_id == wanted.ended_run)
     if wanted.needs_attention is not None:
         conditions.append(sa.text(_NEEDS_ATTENTION if wanted.needs_attention else f"NOT ({_NEEDS_ATTENTION})"))
     if wanted.text:

@@ -108,6 +108,8 @@ class NewRun:
     concurrency_limit: int | None = None
     trigger_id: str | None = None
     after_run_id: str | None = None
+    ended_run_id: str | None = None
+    chain_depth: int = 0
     needs: str = ""
     limited: bool = True
     id: str | None = None

@@ -42,7 +42,7 @@ class TriggerChangedError(Exception):
 
 
 class FiredBeforeError(Exception):
-    """The instant has a firing already; nothing was written."""
+    """The instant or the ending has a firing already; nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +182,22 @@ def sweep_firings(conn: Connection, *, keep_days: float, limit: int) -> int:
     return conn.run(_SWEEP, {"oldest": oldest_id("fire", before), "before": before, "limit": limit})
 
 
-def record_unfired(conn: Connection, trigger_id: str, firing: NewFiring) -> None:
-    """Record a firing that started no run and was not due at an instant."""
-    _insert(conn, trigger_id, [firing])
+def record_once(conn: Connection, trigger_id: str, firing: NewFiring, *, revision: int) -> None:
+    """Record a firing that starts a run, unless its key has a firing.
+
+    Raises:
+        TriggerChangedError: the trigger was changed or deleted; the transaction must end.
+        FiredBeforeError: the key has a firing; the transaction must end.
+    """
+    if conn.run(_TOUCH, {"id": trigger_id, "revision": revision, "now": conn.now()}) == 0:
+        raise TriggerChangedError(trigger_id)
+    if _insert(conn, trigger_id, [firing]) == 0:
+        raise FiredBeforeError(trigger_id)
+
+
+def record_unfired(conn: Connection, trigger_id: str, firing: NewFiring) -> bool:
+    """Record a firing that started no run and was not due at an instant; return false if its key has a firing."""
+    return _insert(conn, trigger_id, [firing]) > 0
 
 
 def _insert(conn: Connection, trigger_id: str, firings: Sequence[NewFiring]) -> int:

@@ -45,6 +45,7 @@ class FiringRecord(NamedTuple):
 
     id: str
     trigger_id: str
+    key: str
     scheduled_at: datetime | None
     outcome: str
     reason: str | None

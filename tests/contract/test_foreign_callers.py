@@ -225,7 +225,13 @@ def roots_of(anna: str, run: str, artifact: str, *, manage: bool = False) -> dic
     asked: dict[str, list[dict[str, Any]]] = {
         "viewer": [{}],
         "server": [{}],
-        "runs": [{}, {"filter": {"callers": [anna]}}, {"filter": {"rerunOf": run}}, {"filter": {"text": "hushinput"}}],
+        "runs": [
+            {},
+            {"filter": {"callers": [anna]}},
+            {"filter": {"rerunOf": run}},
+            {"filter": {"endedRun": run}},
+            {"filter": {"text": "hushinput"}},
+        ],
         "run": [{"id": run}],
         "waitRun": [{"id": run, "waitSeconds": 0}],
         "promoteRun": [{"id": run}],

@@ -11,6 +11,7 @@ fragment TriggerParts on Trigger {
   owner { id subject }
   schedule { cron intervalSeconds timeZone overlap catchUp catchUpLimit }
   webhook { url preset events previousSecretUntil }
+  runEnded { states runsOf pipelines { key } }
 }
 """
 
@@ -37,7 +38,7 @@ FIRINGS = """
 query CliFirings($id: ID!, $first: Int, $after: Cursor) {
   trigger(id: $id) {
     firings(first: $first, after: $after) {
-      nodes { id scheduledAt outcome reason createdAt run { id state } delivery { deliveryId event } }
+      nodes { id scheduledAt outcome reason createdAt run { id state } endedRun { id } delivery { deliveryId event } }
       pageInfo { hasNextPage endCursor }
     }
   }
@@ -48,10 +49,10 @@ CREATE_TRIGGER = (
     _TRIGGER
     + PROBLEM_PARTS
     + """
-mutation CliCreateTrigger($pipeline: ID!, $name: String!, $schedule: ScheduleInput!, $inputs: JSON, $version: Int,
-    $enabled: Boolean!) {
-  result: createTrigger(pipeline: $pipeline, name: $name, schedule: $schedule, inputs: $inputs, version: $version,
-      enabled: $enabled) {
+mutation CliCreateTrigger($pipeline: ID!, $name: String!, $schedule: ScheduleInput, $runEnded: RunEndedInput,
+    $inputs: JSON, $version: Int, $enabled: Boolean!) {
+  result: createTrigger(pipeline: $pipeline, name: $name, schedule: $schedule, runEnded: $runEnded, inputs: $inputs,
+      version: $version, enabled: $enabled) {
     __typename
     ... on TriggerSuccess { trigger { ...TriggerParts nextFirings } }
     ...ProblemParts

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from app.cli.base.output import JSON, Output
 
 triggers = typer.Typer(
-    no_args_is_help=True, help="Start runs of pipelines by schedule or webhook, and see what each firing led to."
+    no_args_is_help=True,
+    help="Start runs of pipelines by schedule, by webhook or when runs end, and see what each firing led to.",
 )
 
 
@@ -29,6 +30,12 @@ class _Preset(StrEnum):
     STANDARD_WEBHOOKS = "standard_webhooks"
     TIMESTAMPED = "timestamped"
     BEARER = "bearer"
+
+
+class _Ended(StrEnum):
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
 
 
 class _CatchUp(StrEnum):
@@ -99,6 +106,19 @@ def create(
     catch_up_limit: CatchUpLimit = None,
     event: Events = None,
     from_stdin: FromStdin = False,
+    after: Annotated[
+        list[_Ended] | None,
+        typer.Option(help="Or when runs of other pipelines end so; may be repeated.", show_default=False),
+    ] = None,
+    of: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PIPELINE", help="With --after: only runs of this pipeline; may be repeated.", show_default=False
+        ),
+    ] = None,
+    all_callers: Annotated[
+        bool, typer.Option("--all-callers", help="With --after: also runs of other callers; needs `observe`.")
+    ] = False,
     inputs: Inputs = None,
     inputs_file: InputsFile = None,
     version: Version = None,
@@ -106,9 +126,10 @@ def create(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Create a trigger that starts runs of a pipeline, by schedule or by webhook.
+    """Create a trigger that starts runs of a pipeline: by schedule, by webhook, or with --after when other runs end.
 
-    Inputs may contain `${{ trigger.scheduled_at }}`; those of a webhook `${{ trigger.payload.… }}`.
+    Inputs may contain `${{ trigger.scheduled_at }}`; those of a webhook `${{ trigger.payload.… }}`, and those of a
+    trigger for ended runs `${{ trigger.run.failure.message }}`.
     """
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
@@ -119,12 +140,15 @@ def create(
 
     output = Output(as_json)
     schedule = _given_schedule(cron, every, zone, overlap, catch_up, catch_up_limit)
-    if webhook is not None and schedule:
-        raise CliError("A webhook has no schedule. Give either `--webhook` or the options of a schedule.")
+    if (of or all_callers) and not after:
+        raise CliError("`--of` and `--all-callers` belong to `--after`. Give it, too.")
+    kinds = [webhook is not None, bool(after), bool(schedule)]
+    if kinds.count(True) > 1:
+        raise CliError("Give either the options of a schedule, `--webhook` or `--after`.")
     if webhook is None and (event or from_stdin):
         raise CliError("`--event` and `--from-stdin` belong to a webhook. Give `--webhook PRESET`, too.")
-    if webhook is None and not schedule.keys() & {"cron", "intervalSeconds"}:
-        raise CliError("Say what it fires by: `--cron`, `--every` or `--webhook`.")
+    if webhook is None and not after and not schedule.keys() & {"cron", "intervalSeconds"}:
+        raise CliError("Say what it fires by: `--cron`, `--every`, `--webhook` or `--after`.")
     change: dict[str, object] = {
         "pipeline": pipeline,
         "name": name,
@@ -134,7 +158,13 @@ def create(
     }
     with Client(Target.find(server)) as client:
         if webhook is None:
-            answer = client.execute(documents.CREATE_TRIGGER, {**change, "schedule": schedule})
+            ended = {
+                "states": [state.name for state in after or ()],
+                "pipelines": of,
+                "runsOf": "ALL" if all_callers else "OWNER",
+            }
+            fires_by: dict[str, object] = {"runEnded": ended} if after else {"schedule": schedule}
+            answer = client.execute(documents.CREATE_TRIGGER, {**change, **fires_by})
             made = accept(answer["result"])["trigger"]
             _print(output, client, made, f"{made['name']} ({made['id']}) is created.")
             return
@@ -199,12 +229,12 @@ def update(
             raise missing_trigger(client, trigger)
         if schedule:
             if found["schedule"] is None:
-                raise CliError(f"The trigger {found['name']} is a webhook and has no schedule.")
+                raise CliError(f"The trigger {found['name']} has no schedule.")
             # A cron expression replaces an interval, and the other way round.
             kind = {"cron": None, "intervalSeconds": None} if schedule.keys() & {"cron", "intervalSeconds"} else {}
             change["schedule"] = {**found["schedule"], **kind, **schedule}
         if changes_events and found["webhook"] is None:
-            raise CliError(f"The trigger {found['name']} is a schedule and has no events.")
+            raise CliError(f"The trigger {found['name']} is not a webhook and has no events.")
         if change:
             found = accept(client.execute(documents.UPDATE_TRIGGER, {"id": trigger, **change})["result"])["trigger"]
         if changes_events:
@@ -484,6 +514,9 @@ def _print(output: Output, client: Client, trigger: JSON, sentence: str) -> None
 def _schedule(trigger: JSON) -> str:
     if (webhook := trigger["webhook"]) is not None:
         return f"webhook {webhook['preset'].lower()}"
+    if (ended := trigger["runEnded"]) is not None:
+        of = "" if ended["pipelines"] is None else f" of {', '.join(each['key'] for each in ended['pipelines'])}"
+        return f"{', '.join(state.lower() for state in ended['states'])} runs{of}"
     schedule = trigger["schedule"]
     if schedule["intervalSeconds"] is not None:
         return f"every {schedule['intervalSeconds']} s"
@@ -492,6 +525,8 @@ def _schedule(trigger: JSON) -> str:
 
 def _origin(firing: JSON) -> str:
     """What fired it, if it was not its schedule."""
+    if firing["endedRun"] is not None:
+        return f"end of {firing['endedRun']['id']}"
     if firing["delivery"] is not None:
         return f"delivery {firing['delivery']['deliveryId'] or ''}".strip()
     return "" if firing["scheduledAt"] else "by hand"
@@ -502,6 +537,8 @@ def _state(trigger: JSON) -> str:
         return f"paused: {trigger['attention'].rstrip('.')}" if trigger["attention"] else "paused"
     if trigger["webhook"] is not None:
         return "at a delivery"
+    if trigger["runEnded"] is not None:
+        return "when one ends"
     return _time(trigger["nextAt"]) if trigger["nextAt"] else "never"
 
 

@@ -80,6 +80,8 @@ export type RunCause =
   | 'PERSON'
   /** A re-run of another run. */
   | 'RERUN'
+  /** A trigger that fires when a run ends. */
+  | 'RUN_ENDED'
   /** A trigger with a schedule. */
   | 'SCHEDULE'
   /** A webhook. */

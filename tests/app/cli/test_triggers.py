@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import queue
+import re
+import shlex
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tests.support.machine import Machine
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
+
+_PAGE = Path(__file__).parents[3] / "docs" / "triggers.md"
 
 
 def test_a_trigger_is_created_shown_fired_paused_and_deleted(tmp_path: Path) -> None:
@@ -30,6 +40,13 @@ def test_a_trigger_is_created_shown_fired_paused_and_deleted(tmp_path: Path) -> 
         assert machine.lines("trigger", "list", "--attention") == []
         listed = machine.run("trigger", "list", "--text")
         assert "@yearly Europe/Berlin" in listed.stdout
+
+        (after,) = machine.lines("trigger", "create", "sample", "After", "--after", "failed", "--of", "doc-deck")
+        assert after["runEnded"] == {"states": ["FAILED"], "runsOf": "OWNER", "pipelines": [{"key": "doc-deck"}]}
+        assert "failed runs of doc-deck" in machine.run("trigger", "list", "--text").stdout
+        both = machine.run("trigger", "create", "sample", "Both", "--after", "failed", "--cron", "@daily")
+        assert "`--webhook` or `--after`" in both.stderr
+        machine.lines("trigger", "delete", after["id"], "--yes")
 
         wrong = machine.run("trigger", "create", "sample", "Never", "--cron", "0 0 30 2 *")
         assert wrong.returncode == 2
@@ -80,6 +97,50 @@ def test_a_webhook_is_created_tried_rotated_and_replayed(tmp_path: Path) -> None
         (changed,) = machine.lines("trigger", "update", made["id"], "--all-events")
         assert changed["webhook"]["events"] == []
         both = machine.run(*given, "--cron", "@daily")
-        assert "has no schedule" in both.stderr
+        assert "the options of a schedule" in both.stderr
         neither = machine.run("trigger", "create", "sample", "Nothing")
         assert "--webhook" in neither.stderr
+
+
+@contextmanager
+def chat() -> Iterator[tuple[int, queue.Queue[Any]]]:
+    """A chat channel's webhook: its port, and what was posted."""
+    posted: queue.Queue[Any] = queue.Queue()
+
+    class Channel(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            posted.put(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"ok")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Channel) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            yield server.server_port, posted
+        finally:
+            server.shutdown()
+            serving.join()
+
+
+def test_the_commands_of_the_page_post_a_failure_to_a_channel(tmp_path: Path) -> None:
+    found = re.search(r"### Tell me when it breaks\n.*?```sh\n(.*?)```", _PAGE.read_text("utf-8"), re.DOTALL)
+    assert found is not None
+    machine, address = Machine(tmp_path), tmp_path / "address.txt"
+    with chat() as (port, posted):
+        machine.environment["PACKLINE_EGRESS_ALLOW"] = f"127.0.0.1:{port}"
+        address.write_text(f"http://127.0.0.1:{port}/services/T0/B0/secret\n")
+        with machine.up():
+            for line in found[1].splitlines():
+                words = shlex.split(line.replace("@address.txt", f"@{address}"))[1:]
+                form = ["--input", "form=slack"] if words[:2] == ["trigger", "create"] else []
+                done = machine.run(*words, *form)
+                assert done.returncode == 0, done.stderr
+            machine.run("run", "sample")
+            message = posted.get(timeout=60)["text"]
+    assert message.startswith("*sample failed*\nSee it work\n")
+    assert "Practice failure: this step fails the first time" in message

@@ -223,7 +223,7 @@ def test_up_and_down_and_up_with_rows_in_every_table(database: Database):
 def test_attempts_stay_where_their_key_to_the_run_goes_and_comes_back(database: Database):
     database.ensure()
     # Made by revisions after that one.
-    triggers = {"trigger", "firing", "webhook", "trigger_secret", "webhook_delivery"}
+    triggers = {"trigger", "firing", "webhook", "trigger_secret", "webhook_delivery", "run_end"}
     later = frozenset({"spent_key", "admission", "worker", "blob_marker", "a2a_task"} | triggers)
     with database.engine() as engine, engine.begin() as connection:
         fill(connection)

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { Bot, Clock3, Repeat2, User, Webhook } from "lucide-react";
+import { Bot, Clock3, Link2, Repeat2, User, Webhook } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { useNow } from "../../lib/time/clock.ts";
@@ -15,6 +15,7 @@ const ICONS: Record<RunCause, typeof User> = {
   AGENT: Bot,
   SCHEDULE: Clock3,
   WEBHOOK: Webhook,
+  RUN_ENDED: Link2,
   RERUN: Repeat2,
   A2A: Bot,
 };

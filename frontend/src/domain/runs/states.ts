@@ -42,6 +42,7 @@ export const CAUSES: Record<RunCause, string> = {
   AGENT: "an agent",
   SCHEDULE: "a schedule",
   WEBHOOK: "a webhook",
+  RUN_ENDED: "the end of a run",
   RERUN: "a re-run",
   A2A: "another agent platform",
 };

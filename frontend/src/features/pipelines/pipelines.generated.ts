@@ -82,7 +82,7 @@ export type FiringOutcome =
   | 'FIRED'
   /** No server was running, or it was too busy. */
   | 'MISSED'
-  /** A limit was reached, or Packline paused the trigger. */
+  /** A limit was reached, such as that of a chain of triggers, or Packline paused the trigger. */
   | 'REFUSED'
   /** No run was started, because the last one had not ended. */
   | 'SKIPPED';
@@ -202,6 +202,8 @@ export type RunCause =
   | 'PERSON'
   /** A re-run of another run. */
   | 'RERUN'
+  /** A trigger that fires when a run ends. */
+  | 'RUN_ENDED'
   /** A trigger with a schedule. */
   | 'SCHEDULE'
   /** A webhook. */

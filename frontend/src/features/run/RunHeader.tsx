@@ -80,6 +80,7 @@ const STARTED_BY: Record<RunWholeFragment["cause"], (name: string) => string> = 
   A2A: (name) => `by agent ${name}, from another platform`,
   SCHEDULE: (name) => `by a schedule of ${name}`,
   WEBHOOK: (name) => `by a webhook of ${name}`,
+  RUN_ENDED: (name) => `by the end of a run, for ${name}`,
   RERUN: (name) => `run again by ${name}`,
 };
 

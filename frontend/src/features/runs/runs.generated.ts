@@ -134,6 +134,8 @@ export type RunCause =
   | 'PERSON'
   /** A re-run of another run. */
   | 'RERUN'
+  /** A trigger that fires when a run ends. */
+  | 'RUN_ENDED'
   /** A trigger with a schedule. */
   | 'SCHEDULE'
   /** A webhook. */
@@ -149,6 +151,8 @@ export type RunFilter = {
   createdBefore?: string | null | undefined;
   /** Only runs created at or after this time. */
   createdFrom?: string | null | undefined;
+  /** Only runs that triggers started because the run with this id ended. */
+  endedRun?: string | null | undefined;
   /** True: only failed runs that are not acknowledged and have no successful re-run. False: all others. */
   needsAttention?: boolean | null | undefined;
   /** Only single calls of one of these packs, by id. */

@@ -23,7 +23,7 @@ export type FiringOutcome =
   | 'FIRED'
   /** No server was running, or it was too busy. */
   | 'MISSED'
-  /** A limit was reached, or Packline paused the trigger. */
+  /** A limit was reached, such as that of a chain of triggers, or Packline paused the trigger. */
   | 'REFUSED'
   /** No run was started, because the last one had not ended. */
   | 'SKIPPED';

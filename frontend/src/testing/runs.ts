@@ -64,6 +64,7 @@ export function aRow(change: Partial<RunRowFragment> = {}): RunRowFragment {
     state: "SUCCEEDED",
     cause: "PERSON",
     trigger: null,
+    endedRun: null,
     clientName: null,
     createdAt: AT,
     startedAt: AT,

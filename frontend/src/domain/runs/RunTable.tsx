@@ -84,7 +84,12 @@ function RunLine({
   onPick: Props["onPick"];
 }): ReactNode {
   const Icon = ICONS[run.cause];
-  const starter = run.trigger === null ? CAUSES[run.cause] : `the ${triggerKind(run.cause)} ${run.trigger.name}`;
+  const starter =
+    run.endedRun === null
+      ? run.trigger === null
+        ? CAUSES[run.cause]
+        : `the ${triggerKind(run.cause)} ${run.trigger.name}`
+      : `the end of ${run.endedRun.title}`;
   const of = run.pipeline?.name ?? run.pack?.name ?? null;
   return (
     <tr

@@ -49,7 +49,7 @@ export const CAUSES: Record<RunCause, string> = {
 
 /** What kind of trigger started a run that has one. */
 export function triggerKind(cause: RunCause): string {
-  return cause === "WEBHOOK" ? "webhook" : "schedule";
+  return cause === "WEBHOOK" ? "webhook" : cause === "RUN_ENDED" ? "trigger" : "schedule";
 }
 
 /** What the class of a failure means. */

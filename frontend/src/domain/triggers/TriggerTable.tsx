@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { FiringResult } from "./FiringResult.tsx";
 import { webhookWords } from "./presets.ts";
+import { runEndedWords } from "./runEndedWords.ts";
 import { scheduleWords } from "./scheduleWords.ts";
 import type { SchedulePartsFragment, TriggerRowFragment } from "./triggers.generated.ts";
 import { TriggerState } from "./TriggerState.tsx";
@@ -87,15 +88,16 @@ function Row({ trigger, ofOne }: { trigger: TriggerRowFragment; ofOne: boolean }
   );
 }
 
-/** What a trigger fires by: its schedule, or a webhook and who sends to it. */
+/** What a trigger fires by: its schedule, a webhook and who sends to it, or the ends of runs. */
 export function FiresBy({
-  trigger: { schedule, webhook },
+  trigger: { schedule, webhook, runEnded },
   short = false,
 }: {
-  trigger: Pick<TriggerRowFragment, "schedule" | "webhook">;
+  trigger: Pick<TriggerRowFragment, "schedule" | "webhook" | "runEnded">;
   short?: boolean;
 }): ReactNode {
   if (schedule !== null) return <ScheduleText schedule={schedule} short={short} />;
+  if (runEnded !== null) return runEndedWords(runEnded);
   return webhook === null ? null : webhookWords(webhook.preset);
 }
 

@@ -50,6 +50,13 @@ export type RunState =
   /** Waiting for a retry, a session or its start time, without occupying a worker. */
   | 'WAITING';
 
+/** Whose runs a trigger fires for when they end. */
+export type RunsOf =
+  /** The runs of all callers. Its owner needs `observe`, also whenever it fires for another caller's run. */
+  | 'ALL'
+  /** The runs of the trigger's owner. */
+  | 'OWNER';
+
 /** How deliveries of a webhook prove where they come from. */
 export type WebhookPreset =
   /** `Authorization: Bearer` and the secret. */
@@ -63,9 +70,11 @@ export type WebhookPreset =
 
 export type SchedulePartsFragment = { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number };
 
+export type RunEndedPartsFragment = { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null };
+
 export type FiringRowFragment = { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null };
 
-export type TriggerRowFragment = { id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, webhook: { preset: WebhookPreset } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null };
+export type TriggerRowFragment = { id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, webhook: { preset: WebhookPreset } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null };
 
 export const SchedulePartsFragmentDoc = /*#__PURE__*/ gql`
     fragment ScheduleParts on Schedule {
@@ -77,6 +86,16 @@ export const SchedulePartsFragmentDoc = /*#__PURE__*/ gql`
   catchUpLimit
 }
     ` as unknown as DocumentNode<SchedulePartsFragment, unknown>;
+export const RunEndedPartsFragmentDoc = /*#__PURE__*/ gql`
+    fragment RunEndedParts on RunEnded {
+  states
+  runsOf
+  pipelines {
+    id
+    name
+  }
+}
+    ` as unknown as DocumentNode<RunEndedPartsFragment, unknown>;
 export const FiringRowFragmentDoc = /*#__PURE__*/ gql`
     fragment FiringRow on Firing {
   id
@@ -112,6 +131,9 @@ export const TriggerRowFragmentDoc = /*#__PURE__*/ gql`
   }
   webhook {
     preset
+  }
+  runEnded {
+    ...RunEndedParts
   }
   lastFiring {
     ...FiringRow

@@ -10,6 +10,12 @@ export const PLACES: readonly { word: string; href: string; keys: string | null;
   { word: "Connect an agent", href: "/connect", keys: null, words: "mcp claude codex client token" },
   { word: "Triggers", href: "/triggers", keys: "g t", words: "schedules cron automatic" },
   { word: "New schedule", href: "/triggers/new", keys: null, words: "create trigger cron add" },
+  {
+    word: "New run-ended trigger",
+    href: "/triggers/new?kind=run-ended",
+    keys: null,
+    words: "create notify failure alert slack discord add",
+  },
   { word: "New webhook", href: "/triggers/new?kind=webhook", keys: null, words: "create trigger github stripe add" },
   { word: "Memory", href: "/memory", keys: null, words: "defaults learned forget" },
   { word: "Proposals", href: "/proposals", keys: null, words: "gaps missing packs" },

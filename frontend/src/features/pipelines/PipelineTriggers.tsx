@@ -35,6 +35,9 @@ export function PipelineTriggers({ pipeline }: { pipeline: string }): ReactNode 
           <Link to="/triggers/new" search={{ pipeline, kind: "webhook" }} className="link">
             Add a webhook
           </Link>
+          <Link to="/triggers/new" search={{ pipeline, kind: "run-ended" }} className="link">
+            Add a run-ended trigger
+          </Link>
         </span>
       }
     >
@@ -42,7 +45,8 @@ export function PipelineTriggers({ pipeline }: { pipeline: string }): ReactNode 
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : triggers.length === 0 ? (
         <p className="text-soft">
-          Runs start only on request. A schedule starts them at set times, a webhook when another service calls.
+          Runs start only on request. A schedule starts them at set times, a webhook when another service calls, a
+          trigger for ended runs when runs of other pipelines end.
         </p>
       ) : (
         <TriggerTable triggers={triggers} label="Triggers" ofOne />

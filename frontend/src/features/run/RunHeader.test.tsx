@@ -41,3 +41,18 @@ test("A run that a webhook started names it as one", async () => {
   await show(<RunHeader run={run} actions={null} />);
   expect(await screen.findByText(/by the webhook/)).toBeVisible();
 });
+
+test("A run that another one's end started leads to it, and to what its own end started", async () => {
+  const run = aFailedRun(undefined, {
+    cause: "RUN_ENDED",
+    trigger: { id: "trig_3", name: "Failures" },
+    endedRun: { id: "run_0", title: "Nightly report" },
+  });
+  const node = { id: "run_9", title: "Tidy up", state: "SUCCEEDED" };
+  const answer = { runs: { nodes: [node], pageInfo: { hasNextPage: false } } };
+  const { asked } = await show(<RunHeader run={run} actions={null} />, { StartedRuns: answer });
+  expect(await screen.findByRole("link", { name: "Nightly report" })).toHaveAttribute("href", "/runs/run_0");
+  expect(screen.getByText(/by the trigger/)).toBeVisible();
+  expect(await screen.findByRole("link", { name: "Tidy up" })).toHaveAttribute("href", "/runs/run_9");
+  expect(asked[0]?.variables).toEqual({ run: run.id });
+});

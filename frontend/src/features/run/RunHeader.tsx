@@ -9,6 +9,7 @@ import { isFinal, isLive, triggerKind } from "../../domain/runs/states.ts";
 import { workSeconds } from "./timeline/axis.ts";
 import { currentStep } from "./currentStep.ts";
 import type { RunWholeFragment } from "./run.generated.ts";
+import { StartedRuns } from "./StartedRuns.tsx";
 import { Takeovers } from "./Takeovers.tsx";
 
 /** Title, state, caller, duration and cost of the run. */
@@ -62,6 +63,7 @@ export const RunHeader = memo(function RunHeader({
       </div>
       <Facts run={run} />
       <Takeovers takeovers={run.takeovers} />
+      {isFinal(run.state) && run.pipeline !== null ? <StartedRuns run={run.id} /> : null}
     </header>
   );
 });
@@ -104,6 +106,16 @@ function Facts({ run }: { run: RunWholeFragment }): ReactNode {
         of {run.caller.name}
       </span>
     ),
+    ...(run.endedRun === null
+      ? []
+      : [
+          <span key="after">
+            after{" "}
+            <Link to="/runs/$run" params={{ run: run.endedRun.id }} search={{}} className="link">
+              {run.endedRun.title}
+            </Link>
+          </span>,
+        ]),
     ...(run.clientName === null ? [] : [`via ${run.clientName.slice(0, 40)}`]),
     <Timestamp key="at" at={run.createdAt} />,
     run.startedAt === null ? "not started" : isFinal(run.state) ? duration(work) : `${duration(work)} so far`,

@@ -25,6 +25,7 @@ const FIRING = {
   reason: "The payload has no `who`.",
   createdAt: "2026-11-28T09:00:00Z",
   run: null,
+  endedRun: null,
 } as const;
 
 async function firings(delivery: DeliveredFiringFragment["delivery"], more: { loading?: boolean; may?: boolean } = {}) {

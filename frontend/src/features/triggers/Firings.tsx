@@ -63,7 +63,7 @@ export function Firings({ firings, ofWebhook, payloads, onReplayed }: Props): Re
 }
 
 function Row({ firing, ofWebhook }: { firing: DeliveredFiringFragment; ofWebhook: boolean }): ReactNode {
-  const { scheduledAt, createdAt, outcome, reason, run, delivery } = firing;
+  const { scheduledAt, createdAt, outcome, reason, run, delivery, endedRun } = firing;
   const { word, icon, ink } = OUTCOMES[outcome];
   return (
     <tr
@@ -71,7 +71,9 @@ function Row({ firing, ofWebhook }: { firing: DeliveredFiringFragment; ofWebhook
     >
       <td>
         <Timestamp at={scheduledAt ?? createdAt} />
-        {scheduledAt === null && !ofWebhook ? <span className="text-soft"> on request</span> : null}
+        {scheduledAt === null && endedRun === null && !ofWebhook ? (
+          <span className="text-soft"> on request</span>
+        ) : null}
       </td>
       <td className={ink}>
         <span aria-hidden="true">{icon}</span> <span className="font-medium">{word}</span>
@@ -90,6 +92,14 @@ function Row({ firing, ofWebhook }: { firing: DeliveredFiringFragment; ofWebhook
           >
             {run.title}
           </Link>
+        )}
+        {endedRun === null ? null : (
+          <span className="block truncate text-meta text-soft">
+            after{" "}
+            <Link to="/runs/$run" params={{ run: endedRun.id }} search={{}} className="link relative z-10">
+              {endedRun.title}
+            </Link>
+          </span>
         )}
       </td>
       <td>{run === null ? null : <StateMark state={run.state} />}</td>

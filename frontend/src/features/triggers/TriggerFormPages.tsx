@@ -10,11 +10,14 @@ import { ownZone, zone } from "../../lib/time/zone.ts";
 import { refusalOf } from "./refusal.ts";
 import { ScheduleForm } from "./ScheduleForm.tsx";
 import { newSchedule, scheduleTexts } from "./scheduleForm.ts";
+import { type Choice, RunEndedForm } from "./RunEndedForm.tsx";
+import type { NewTriggerSearch } from "./search.ts";
 import { SecretOnce } from "./SecretOnce.tsx";
 import type { Draft, Refusal } from "./TriggerForm.tsx";
 import {
   CreateTriggerDocument,
   CreateWebhookDocument,
+  type RunEndedInput,
   type ScheduleInput,
   TriggerPipelinesDocument,
   TriggerTargetDocument,
@@ -28,22 +31,27 @@ import { webhookAddress } from "./webhookAddress.ts";
 import { WebhookForm, type WebhookSettings } from "./WebhookForm.tsx";
 
 export function NewTriggerPage(): ReactNode {
-  const { pipeline, kind } = useSearch({ from: "/triggers/new" });
+  const { pipeline, kind }: NewTriggerSearch = useSearch({ from: "/triggers/new" });
   const navigate = useNavigate({ from: "/triggers/new" });
   if (pipeline !== undefined) return <NewTrigger key={`${pipeline} ${kind}`} pipeline={pipeline} kind={kind} />;
   return (
-    <Page
-      title={kind === undefined ? "Add a schedule" : "Add a webhook"}
-      lead={
-        kind === undefined
-          ? "It starts runs of one pipeline at set times."
-          : "It starts a run of one pipeline whenever another service calls its address."
-      }
-    >
+    <Page title={`Add a ${KINDS[kind ?? "schedule"].word}`} lead={KINDS[kind ?? "schedule"].sentence}>
       <ChoosePipeline onChoose={(chosen) => void navigate({ search: { pipeline: chosen, kind }, replace: true })} />
     </Page>
   );
 }
+
+const KINDS = {
+  schedule: { word: "schedule", sentence: "It starts runs of one pipeline at set times." },
+  webhook: {
+    word: "webhook",
+    sentence: "It starts a run of one pipeline whenever another service calls its address.",
+  },
+  "run-ended": {
+    word: "run-ended trigger",
+    sentence: "It starts a run of one pipeline, such as Notify about a failed run, when runs of others end.",
+  },
+};
 
 function ChoosePipeline({ onChoose }: { onChoose: (key: string) => void }): ReactNode {
   const [{ data, fetching, error }] = useQuery({ query: TriggerPipelinesDocument });
@@ -71,7 +79,7 @@ function ChoosePipeline({ onChoose }: { onChoose: (key: string) => void }): Reac
   );
 }
 
-function NewTrigger({ pipeline: id, kind }: { pipeline: string; kind: "webhook" | undefined }): ReactNode {
+function NewTrigger({ pipeline: id, kind }: { pipeline: string; kind: NewTriggerSearch["kind"] }): ReactNode {
   const [{ data, fetching, error, extensions }] = useQuery({
     query: TriggerTargetDocument,
     variables: { pipeline: id },
@@ -82,7 +90,7 @@ function NewTrigger({ pipeline: id, kind }: { pipeline: string; kind: "webhook" 
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   return (
     <Page
-      title={`Add a ${kind ?? "schedule"} to ${pipeline.name}`}
+      title={`Add a ${KINDS[kind ?? "schedule"].word} to ${pipeline.name}`}
       lead={
         <p>
           Its runs belong to you and have your permissions.{" "}
@@ -92,7 +100,9 @@ function NewTrigger({ pipeline: id, kind }: { pipeline: string; kind: "webhook" 
         </p>
       }
     >
-      {kind === undefined ? <NewSchedule pipeline={pipeline} /> : <NewWebhook pipeline={pipeline} />}
+      {kind === undefined ? <NewSchedule pipeline={pipeline} /> : null}
+      {kind === "webhook" ? <NewWebhook pipeline={pipeline} /> : null}
+      {kind === "run-ended" ? <NewRunEnded pipeline={pipeline} /> : null}
     </Page>
   );
 }
@@ -119,6 +129,40 @@ function NewSchedule({ pipeline }: { pipeline: Target }): ReactNode {
       name=""
       schedule={newSchedule(zone() ?? ownZone())}
       word="Add the schedule"
+      onCancel={() => void navigate({ to: "/triggers", search: { pipeline: pipeline.key } })}
+      onSave={save}
+    />
+  );
+}
+
+/** The pipelines whose runs may fire a trigger of one of them. */
+function useOtherPipelines(own: string | undefined): readonly Choice[] {
+  const [{ data }] = useQuery({ query: TriggerPipelinesDocument });
+  return data?.pipelines.nodes.filter(({ id }) => id !== own) ?? [];
+}
+
+function NewRunEnded({ pipeline }: { pipeline: Target }): ReactNode {
+  const navigate = useNavigate();
+  const choices = useOtherPipelines(pipeline.id);
+  const [, create] = useMutation(CreateTriggerDocument);
+
+  async function save(draft: Draft<RunEndedInput>, inputNames: readonly string[]): Promise<Refusal | null> {
+    const { name, settings: runEnded, inputs } = draft;
+    const answer = await create({ pipeline: pipeline.id, name, runEnded, inputs });
+    const result = answer.data?.createTrigger;
+    if (answer.error !== undefined || result?.__typename !== "TriggerSuccess")
+      return refusalOf(answer.error, result, inputNames);
+    await navigate({ to: "/triggers/$trigger", params: { trigger: result.trigger.id }, search: {} });
+    return null;
+  }
+
+  return (
+    <RunEndedForm
+      inputSchema={pipeline.inputSchema}
+      name=""
+      runEnded={{ states: ["FAILED"], pipelines: [], runsOf: "OWNER" }}
+      choices={choices}
+      word="Add the trigger"
       onCancel={() => void navigate({ to: "/triggers", search: { pipeline: pipeline.key } })}
       onSave={save}
     />
@@ -180,17 +224,18 @@ export function EditTriggerPage(): ReactNode {
   if (trigger === null && !fetching) return <NoTrigger />;
   if (trigger === undefined || trigger === null)
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
-  const { schedule, webhook } = trigger;
+  const { schedule, webhook, runEnded } = trigger;
   return (
     <Page
       title={`Edit ${trigger.name}`}
       lead={
-        schedule === null ? "The change applies to later deliveries." : "Firings before the change are not made up for."
+        webhook === null ? "Firings before the change are not made up for." : "The change applies to later deliveries."
       }
     >
       {schedule === null ? null : (
         <EditSchedule key={trigger.id} trigger={trigger} schedule={scheduleTexts(schedule)} />
       )}
+      {runEnded === null ? null : <EditRunEnded key={trigger.id} trigger={trigger} runEnded={runEnded} />}
       {webhook === null ? null : <EditWebhook key={trigger.id} trigger={trigger} webhook={webhook} />}
     </Page>
   );
@@ -233,6 +278,41 @@ function EditSchedule({
       inputSchema={trigger.pipeline?.inputSchema}
       name={trigger.name}
       schedule={before}
+      inputs={trigger.inputs}
+      word="Save"
+      onCancel={() => void leave()}
+      onSave={save}
+    />
+  );
+}
+
+function EditRunEnded({
+  trigger,
+  runEnded: { states, pipelines, runsOf },
+}: {
+  trigger: Edited;
+  runEnded: NonNullable<Edited["runEnded"]>;
+}): ReactNode {
+  const [, update] = useMutation(UpdateTriggerDocument);
+  const leave = useLeave(trigger);
+  const choices = useOtherPipelines(trigger.pipeline?.id);
+
+  async function save(draft: Draft<RunEndedInput>, inputNames: readonly string[]): Promise<Refusal | null> {
+    const { name, settings: runEnded, inputs } = draft;
+    const answer = await update({ id: trigger.id, name, runEnded, ...changedInputs(trigger, inputs) });
+    const result = answer.data?.updateTrigger;
+    if (answer.error !== undefined || result?.__typename !== "TriggerSuccess")
+      return refusalOf(answer.error, result, inputNames);
+    await leave();
+    return null;
+  }
+
+  return (
+    <RunEndedForm
+      inputSchema={trigger.pipeline?.inputSchema}
+      name={trigger.name}
+      runEnded={{ states, pipelines: pipelines ?? [], runsOf }}
+      choices={choices}
       inputs={trigger.inputs}
       word="Save"
       onCancel={() => void leave()}

@@ -29,6 +29,7 @@ import {
   TriggerPageDocument,
   type TriggerPageQuery,
 } from "./triggers.generated.ts";
+import { WHOSE } from "./whose.ts";
 import { WebhookSection } from "./WebhookSection.tsx";
 
 type Trigger = NonNullable<TriggerPageQuery["trigger"]>;
@@ -75,7 +76,7 @@ function Whole({
   payloads: Payloads;
   onChanged: () => void;
 }): ReactNode {
-  const { id, name, pipeline, schedule, webhook, enabled, attention, owner } = trigger;
+  const { id, name, pipeline, schedule, webhook, runEnded, enabled, attention, owner } = trigger;
   const search = useSearch({ from: "/triggers/$trigger" });
   const navigate = useNavigate();
   const [deleting, setDeleting] = useState(false);
@@ -173,6 +174,14 @@ function Whole({
             </Fact>
             <Fact term="Version">{trigger.version === null ? "the current one at each firing" : trigger.version}</Fact>
             <Fact term="Runs as">{owner.name}</Fact>
+            {runEnded === null ? null : (
+              <>
+                <Fact term="Fires for runs of">
+                  {runEnded.pipelines?.map((each) => each.name).join(", ") ?? "all pipelines but this one"}
+                </Fact>
+                <Fact term="Whose runs">{WHOSE[runEnded.runsOf].word}</Fact>
+              </>
+            )}
             {schedule === null ? null : (
               <>
                 <Fact term="Overlap">{OVERLAP[schedule.overlap].sentence}</Fact>

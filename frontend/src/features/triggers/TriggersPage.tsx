@@ -44,6 +44,9 @@ export function TriggersPage(): ReactNode {
       lead="Triggers start runs by themselves, as the person who created them."
       actions={
         <>
+          <ButtonLink to="/triggers/new" search={{ pipeline, kind: "run-ended" }}>
+            Add a run-ended trigger
+          </ButtonLink>
           <ButtonLink to="/triggers/new" search={{ pipeline, kind: "webhook" }}>
             Add a webhook
           </ButtonLink>
@@ -93,6 +96,7 @@ function Nothing({ search }: { search: TriggersSearch }): ReactNode {
       <p className="max-w-[72ch]">
         There are no triggers. A schedule starts runs of a pipeline at set times, such as every weekday at 09:00, with
         inputs that you fill in once. A webhook starts one whenever another service, such as GitHub, calls its address.
+        A run-ended trigger starts one when others end, for example to post failures to a chat channel.
       </p>
       <p className="mt-2 max-w-[72ch]">
         Scripts and agents create them with <code className="font-mono text-dense text-ink">createTrigger</code> and{" "}

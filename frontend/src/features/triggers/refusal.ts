@@ -4,7 +4,18 @@ import { problemOf, problemOfError } from "../../lib/server/problem.ts";
 import type { Refusal } from "./TriggerForm.tsx";
 
 /** Fields of the form that the server names. */
-const OWN = ["name", "cron", "timeZone", "intervalSeconds", "catchUpLimit", "events", "secret"];
+const OWN = [
+  "name",
+  "cron",
+  "timeZone",
+  "intervalSeconds",
+  "catchUpLimit",
+  "events",
+  "secret",
+  "states",
+  "pipelines",
+  "runsOf",
+];
 
 interface Refused {
   __typename?: string;

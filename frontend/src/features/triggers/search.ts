@@ -11,7 +11,7 @@ export interface TriggersSearch {
 export type TriggerSearch = Pick<TriggersSearch, "after" | "before">;
 export interface NewTriggerSearch extends Pick<TriggersSearch, "pipeline"> {
   /** Undefined for a schedule. */
-  kind?: "webhook" | undefined;
+  kind?: "webhook" | "run-ended" | undefined;
 }
 
 export function triggersSearch(given: Record<string, unknown>): TriggersSearch {
@@ -27,5 +27,5 @@ export function triggerSearch(given: Record<string, unknown>): TriggerSearch {
 }
 
 export function newTriggerSearch(given: Record<string, unknown>): NewTriggerSearch {
-  return { pipeline: textOf(given["pipeline"]), kind: oneOf(given["kind"], ["webhook"] as const) };
+  return { pipeline: textOf(given["pipeline"]), kind: oneOf(given["kind"], ["webhook", "run-ended"] as const) };
 }

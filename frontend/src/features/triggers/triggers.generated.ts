@@ -4,7 +4,7 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
-import { FiringRowFragmentDoc, SchedulePartsFragmentDoc, TriggerRowFragmentDoc } from '../../domain/triggers/triggers.generated.ts';
+import { FiringRowFragmentDoc, RunEndedPartsFragmentDoc, SchedulePartsFragmentDoc, TriggerRowFragmentDoc } from '../../domain/triggers/triggers.generated.ts';
 import { ProblemPartsFragmentDoc } from '../../domain/fragments.generated.ts';
 /** What happens with instants at which no server was running. */
 export type CatchUpPolicy =
@@ -73,6 +73,16 @@ export type RequirementKind =
   /** A pack that leaves or keeps a session. */
   | 'SESSION';
 
+/** Which runs a trigger fires for when they end. Runs of its own pipeline never fire it. */
+export type RunEndedInput = {
+  /** Ids, keys or aliases of their pipelines, at most 50. Defaults to all but the one that the trigger starts. */
+  pipelines?: Array<string> | null | undefined;
+  /** Whose they are. `ALL` needs `observe`. */
+  runsOf?: RunsOf;
+  /** How they end: `SUCCEEDED`, `FAILED` or `CANCELLED`. */
+  states: Array<RunState>;
+};
+
 /** The state of a run. SUCCEEDED, FAILED and CANCELLED are final unless the run is resumed. */
 export type RunState =
   /** Cancelled before it finished. */
@@ -89,6 +99,13 @@ export type RunState =
   | 'SUCCEEDED'
   /** Waiting for a retry, a session or its start time, without occupying a worker. */
   | 'WAITING';
+
+/** Whose runs a trigger fires for when they end. */
+export type RunsOf =
+  /** The runs of all callers. Its owner needs `observe`, also whenever it fires for another caller's run. */
+  | 'ALL'
+  /** The runs of the trigger's owner. */
+  | 'OWNER';
 
 /** When a trigger fires: by a cron expression, or at an interval. */
 export type ScheduleInput = {
@@ -147,16 +164,16 @@ export type TriggersQueryVariables = Exact<{
 }>;
 
 
-export type TriggersQuery = { triggers: { nodes: Array<{ id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, webhook: { preset: WebhookPreset } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type TriggersQuery = { triggers: { nodes: Array<{ id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, webhook: { preset: WebhookPreset } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type TriggerPipelinesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type TriggerPipelinesQuery = { pipelines: { nodes: Array<{ id: string, key: string, name: string, availability: { usable: boolean } }> } };
 
-export type TriggerWholeFragment = { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null };
+export type TriggerWholeFragment = { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null };
 
-export type DeliveredFiringFragment = { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, delivery: { deliveryId: string | null, event: string | null, payload?: string | null, isCut: boolean, sizeBytes: number, keptUntil: string } | null, run: { id: string, title: string, state: RunState } | null };
+export type DeliveredFiringFragment = { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, endedRun: { id: string, title: string } | null, delivery: { deliveryId: string | null, event: string | null, payload?: string | null, isCut: boolean, sizeBytes: number, keptUntil: string } | null, run: { id: string, title: string, state: RunState } | null };
 
 export type TriggerPageQueryVariables = Exact<{
   id: string;
@@ -168,14 +185,14 @@ export type TriggerPageQueryVariables = Exact<{
 }>;
 
 
-export type TriggerPageQuery = { viewer: { id: string, scopes: Array<Scope> }, trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, firings: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, delivery: { deliveryId: string | null, event: string | null, payload?: string | null, isCut: boolean, sizeBytes: number, keptUntil: string } | null, run: { id: string, title: string, state: RunState } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } | null };
+export type TriggerPageQuery = { viewer: { id: string, scopes: Array<Scope> }, trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, firings: { nodes: Array<{ id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, endedRun: { id: string, title: string } | null, delivery: { deliveryId: string | null, event: string | null, payload?: string | null, isCut: boolean, sizeBytes: number, keptUntil: string } | null, run: { id: string, title: string, state: RunState } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } | null };
 
 export type TriggerToEditQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type TriggerToEditQuery = { trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, pipeline: { id: string, key: string, name: string, inputSchema: unknown } | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } | null };
+export type TriggerToEditQuery = { trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, pipeline: { id: string, key: string, name: string, inputSchema: unknown } | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } | null };
 
 export type TriggerTargetQueryVariables = Exact<{
   pipeline: string;
@@ -194,7 +211,8 @@ export type SchedulePreviewQuery = { previewSchedule: { nextFirings: Array<strin
 export type CreateTriggerMutationVariables = Exact<{
   pipeline: string;
   name: string;
-  schedule: ScheduleInput;
+  schedule?: ScheduleInput | null | undefined;
+  runEnded?: RunEndedInput | null | undefined;
   inputs?: unknown;
 }>;
 
@@ -204,7 +222,7 @@ export type CreateTriggerMutation = { createTrigger:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    | null };
 
@@ -212,6 +230,7 @@ export type UpdateTriggerMutationVariables = Exact<{
   id: string;
   name?: string | null | undefined;
   schedule?: ScheduleInput | null | undefined;
+  runEnded?: RunEndedInput | null | undefined;
   inputs?: unknown;
 }>;
 
@@ -221,7 +240,7 @@ export type UpdateTriggerMutation = { updateTrigger:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    | null };
 
@@ -234,7 +253,7 @@ export type PauseTriggerMutation = { pauseTrigger:
     | { __typename: 'ConflictProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
    | null };
 
 export type ResumeTriggerMutationVariables = Exact<{
@@ -247,7 +266,7 @@ export type ResumeTriggerMutation = { resumeTrigger:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    | null };
 
@@ -293,7 +312,7 @@ export type CreateWebhookMutation = { createWebhook:
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'WebhookSecretSuccess', secret: string, trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
+    | { __typename: 'WebhookSecretSuccess', secret: string, trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
    | null };
 
 export type UpdateWebhookMutationVariables = Exact<{
@@ -307,7 +326,7 @@ export type UpdateWebhookMutation = { updateWebhook:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
+    | { __typename: 'TriggerSuccess', trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    | null };
 
@@ -324,7 +343,7 @@ export type RotateWebhookSecretMutation = { rotateWebhookSecret:
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'WebhookSecretSuccess', secret: string, trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
+    | { __typename: 'WebhookSecretSuccess', secret: string, trigger: { version: number | null, inputs: unknown, createdAt: string, updatedAt: string, nextFirings: Array<string>, id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, webhook: { url: string, preset: WebhookPreset, events: Array<string>, previousSecretUntil: string | null } | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null } }
    | null };
 
 export type ReplayFiringMutationVariables = Exact<{
@@ -361,6 +380,10 @@ export const TriggerWholeFragmentDoc = /*#__PURE__*/ gql`
 export const DeliveredFiringFragmentDoc = /*#__PURE__*/ gql`
     fragment DeliveredFiring on Firing {
   ...FiringRow
+  endedRun {
+    id
+    title
+  }
   delivery {
     deliveryId
     event
@@ -394,6 +417,7 @@ export const TriggersDocument = /*#__PURE__*/ gql`
 }
     ${TriggerRowFragmentDoc}
 ${SchedulePartsFragmentDoc}
+${RunEndedPartsFragmentDoc}
 ${FiringRowFragmentDoc}` as unknown as DocumentNode<TriggersQuery, TriggersQueryVariables>;
 export const TriggerPipelinesDocument = /*#__PURE__*/ gql`
     query TriggerPipelines {
@@ -433,6 +457,7 @@ export const TriggerPageDocument = /*#__PURE__*/ gql`
     ${TriggerWholeFragmentDoc}
 ${TriggerRowFragmentDoc}
 ${SchedulePartsFragmentDoc}
+${RunEndedPartsFragmentDoc}
 ${FiringRowFragmentDoc}
 ${DeliveredFiringFragmentDoc}` as unknown as DocumentNode<TriggerPageQuery, TriggerPageQueryVariables>;
 export const TriggerToEditDocument = /*#__PURE__*/ gql`
@@ -450,6 +475,7 @@ export const TriggerToEditDocument = /*#__PURE__*/ gql`
     ${TriggerWholeFragmentDoc}
 ${TriggerRowFragmentDoc}
 ${SchedulePartsFragmentDoc}
+${RunEndedPartsFragmentDoc}
 ${FiringRowFragmentDoc}` as unknown as DocumentNode<TriggerToEditQuery, TriggerToEditQueryVariables>;
 export const TriggerTargetDocument = /*#__PURE__*/ gql`
     query TriggerTarget($pipeline: ID!) {
@@ -473,11 +499,12 @@ export const SchedulePreviewDocument = /*#__PURE__*/ gql`
 }
     ` as unknown as DocumentNode<SchedulePreviewQuery, SchedulePreviewQueryVariables>;
 export const CreateTriggerDocument = /*#__PURE__*/ gql`
-    mutation CreateTrigger($pipeline: ID!, $name: String!, $schedule: ScheduleInput!, $inputs: JSON) {
+    mutation CreateTrigger($pipeline: ID!, $name: String!, $schedule: ScheduleInput, $runEnded: RunEndedInput, $inputs: JSON) {
   createTrigger(
     pipeline: $pipeline
     name: $name
     schedule: $schedule
+    runEnded: $runEnded
     inputs: $inputs
   ) {
     __typename
@@ -493,10 +520,17 @@ export const CreateTriggerDocument = /*#__PURE__*/ gql`
 ${TriggerWholeFragmentDoc}
 ${TriggerRowFragmentDoc}
 ${SchedulePartsFragmentDoc}
+${RunEndedPartsFragmentDoc}
 ${FiringRowFragmentDoc}` as unknown as DocumentNode<CreateTriggerMutation, CreateTriggerMutationVariables>;
 export const UpdateTriggerDocument = /*#__PURE__*/ gql`
-    mutation UpdateTrigger($id: ID!, $name: String, $schedule: ScheduleInput, $inputs: JSON) {
-  updateTrigger(id: $id, name: $name, schedule: $schedule, inputs: $inputs) {
+    mutation UpdateTrigger($id: ID!, $name: String, $schedule: ScheduleInput, $runEnded: RunEndedInput, $inputs: JSON) {
+  updateTrigger(
+    id: $id
+    name: $name
+    schedule: $schedule
+    runEnded: $runEnded
+    inputs: $inputs
+  ) {
     __typename
     ...ProblemParts
     ... on TriggerSuccess {
@@ -510,6 +544,7 @@ export const UpdateTriggerDocument = /*#__PURE__*/ gql`
 ${TriggerWholeFragmentDoc}
 ${TriggerRowFragmentDoc}
 ${SchedulePartsFragmentDoc}
+${RunEndedPartsFragmentDoc}
 ${FiringRowFragmentDoc}` as unknown as DocumentNode<UpdateTriggerMutation, UpdateTriggerMutationVariables>;
 export const PauseTriggerDocument = /*#__PURE__*/ gql`
     mutation PauseTrigger($id: ID!) {
@@ -527,6 +562,7 @@ export const PauseTriggerDocument = /*#__PURE__*/ gql`
 ${TriggerWholeFragmentDoc}
 ${TriggerRowFragmentDoc}
 ${SchedulePartsFragmentDoc}
+${RunEndedPartsFragmentDoc}
 ${FiringRowFragmentDoc}` as unknown as DocumentNode<PauseTriggerMutation, PauseTriggerMutationVariables>;
 export const ResumeTriggerDocument = /*#__PURE__*/ gql`
     mutation ResumeTrigger($id: ID!) {
@@ -544,6 +580,7 @@ export const ResumeTriggerDocument = /*#__PURE__*/ gql`
 ${TriggerWholeFragmentDoc}
 ${TriggerRowFragmentDoc}
 ${SchedulePartsFragmentDoc}
+${RunEndedPartsFragmentDoc}
 ${FiringRowFragmentDoc}` as unknown as DocumentNode<ResumeTriggerMutation, ResumeTriggerMutationVariables>;
 export const FireTriggerDocument = /*#__PURE__*/ gql`
     mutation FireTrigger($id: ID!) {
@@ -593,6 +630,7 @@ export const CreateWebhookDocument = /*#__PURE__*/ gql`
 ${TriggerWholeFragmentDoc}
 ${TriggerRowFragmentDoc}
 ${SchedulePartsFragmentDoc}
+${RunEndedPartsFragmentDoc}
 ${FiringRowFragmentDoc}` as unknown as DocumentNode<CreateWebhookMutation, CreateWebhookMutationVariables>;
 export const UpdateWebhookDocument = /*#__PURE__*/ gql`
     mutation UpdateWebhook($id: ID!, $events: [String!]!) {
@@ -610,6 +648,7 @@ export const UpdateWebhookDocument = /*#__PURE__*/ gql`
 ${TriggerWholeFragmentDoc}
 ${TriggerRowFragmentDoc}
 ${SchedulePartsFragmentDoc}
+${RunEndedPartsFragmentDoc}
 ${FiringRowFragmentDoc}` as unknown as DocumentNode<UpdateWebhookMutation, UpdateWebhookMutationVariables>;
 export const RotateWebhookSecretDocument = /*#__PURE__*/ gql`
     mutation RotateWebhookSecret($id: ID!, $secret: String, $overlapSeconds: Int!) {
@@ -628,6 +667,7 @@ export const RotateWebhookSecretDocument = /*#__PURE__*/ gql`
 ${TriggerWholeFragmentDoc}
 ${TriggerRowFragmentDoc}
 ${SchedulePartsFragmentDoc}
+${RunEndedPartsFragmentDoc}
 ${FiringRowFragmentDoc}` as unknown as DocumentNode<RotateWebhookSecretMutation, RotateWebhookSecretMutationVariables>;
 export const ReplayFiringDocument = /*#__PURE__*/ gql`
     mutation ReplayFiring($id: ID!) {

@@ -197,7 +197,12 @@ class Settings(BaseSettings):
     # -- runs
     lanes: int = Field(64, ge=1, le=10_000, description="Concurrent runs of this process.")
     caller_concurrent_runs: int = Field(8, ge=1, le=100_000, description="Concurrent runs of one caller.")
-    queue_limit: int = Field(1000, ge=1, le=10_000_000, description="Queued runs; more are refused.")
+    queue_limit: int = Field(
+        1000,
+        ge=1,
+        le=10_000_000,
+        description="Queued runs of one caller, and as many of its triggers; more are refused.",
+    )
     run_deadline_seconds: Seconds = Field(
         1800, description="Deadline of a run, unless its start or its pipeline sets one."
     )

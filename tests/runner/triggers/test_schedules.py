@@ -140,16 +140,38 @@ def test_a_year_of_missed_seconds_takes_few_rows() -> None:
     ("wrong", "rule", "says"),
     [
         (schedule("0 9 31 2 *"), "never_fires", "0 9 31 2 *"),
+        (schedule("0 0 LW * */6"), "never_fires", "0 0 LW * */6"),
+        (schedule("0 0 31 2,4,6,9,11 *"), "never_fires", "0 0 31 2,4,6,9,11 *"),
+        (schedule("0 0 31 4 */2"), "never_fires", "0 0 31 4 */2"),
+        (schedule("0 0 0 1 *"), "cron_syntax", "bad day-of-month"),
+        (schedule("0 0 1 1 MON#6"), "cron_syntax", "bad day-of-week"),
+        (schedule("0 0 1 1 \N{SUPERSCRIPT TWO}L"), "cron_syntax", "bad day-of-week"),
+        (schedule("\N{FULLWIDTH DIGIT FIVE} * * * *"), "cron_syntax", "bad minute"),
+        (schedule("*/0 * * * *"), "cron_syntax", "bad minute"),
+        (schedule("0 0 1 1 * 2026"), "cron_syntax", "2026"),
+        (schedule("0 0 0 1 1 * 2026"), "cron_syntax", "wrong number of fields"),
+        (schedule(""), "cron_syntax", "wrong number of fields"),
+        (schedule("* * * * \0"), "cron_syntax", "bad day-of-week"),
         (schedule("* * *"), "cron_syntax", "wrong number of fields"),
         (schedule("@fortnightly"), "cron_syntax", "@fortnightly"),
         (schedule("61 * * * *"), "cron_syntax", "bad minute"),
         (schedule("* " * 300), "too_long", "200"),
         (schedule("@daily", zone="Europe/Berlni"), "unknown_zone", "Europe/Berlni"),
         (schedule("@daily", zone="../../etc/passwd"), "unknown_zone", "passwd"),
+        (schedule("@daily", zone=""), "unknown_zone", "``"),
+        (schedule("@daily", zone="europe/berlin"), "unknown_zone", "europe/berlin"),
+        (schedule("@daily", zone="Europe/Berlin\n"), "unknown_zone", "Europe/Berlin"),
+        (schedule("@daily", zone="UTC+2"), "unknown_zone", "UTC+2"),
+        (schedule("@daily", zone="x" * 10_000), "unknown_zone", "xxx"),
+        (schedule("@daily", zone="\0"), "unknown_zone", "There is no time zone"),
+        (schedule(None, 60, zone="Mars/Olympus"), "unknown_zone", "Mars/Olympus"),
         (schedule(), "one_of", "cron"),
         (schedule("@daily", 60), "one_of", "cron"),
         (schedule(None, 0), "out_of_range", "0 s"),
+        (schedule(None, -1), "out_of_range", "-1 s"),
         (schedule(None, 10**9), "out_of_range", "1000000000 s"),
+        (schedule(None, 2_000 * 366 * 86_400), "out_of_range", "63244800000 s"),
+        (schedule(None, 10**30), "out_of_range", "s; use 1 s to"),
         (schedule("@daily", catch_up_limit=101), "out_of_range", "101"),
     ],
 )
@@ -157,6 +179,30 @@ def test_a_wrong_schedule_is_named(wrong: Schedule, rule: str, says: str) -> Non
     (issue,) = check_schedule(wrong, NOW)
     assert issue.rule == rule
     assert says in issue.message
+
+
+@given(st.text(alphabet="0123456789*/-,#?LWSUNMOJAN @\0\N{SUPERSCRIPT TWO}\N{FULLWIDTH DIGIT FIVE}", max_size=40))
+def test_any_text_is_a_schedule_or_named(text: str) -> None:
+    for issue in check_schedule(schedule(text, zone="Europe/Berlin"), NOW):
+        assert issue.rule in ("cron_syntax", "never_fires", "too_far")
+
+
+#: Expressions that are looked for longest: each field but one matches in a few days of a century.
+RARE = ["0 0 29 2 */7", "59 59 23 29 2 */7", "0 0 1 1 MON#5", "0 0 * 2 MON#5", "* * 29 2 *", "0 0 L 2 */6"]
+
+
+@pytest.mark.parametrize("expression", RARE)
+@pytest.mark.parametrize("years", [-2_000, 2_000])
+def test_a_clock_that_is_2000_years_off_finds_instants_and_few_rows(expression: str, years: int) -> None:
+    wanted = schedule(expression, zone="America/New_York", catch_up=CatchUp.ALL)
+    now = NOW.replace(year=NOW.year + years)
+    assert all(issue.rule == "too_far" for issue in check_schedule(wanted, now))
+    first = wanted.next_after(min(now, NOW))
+    assert first is not None
+    due = plan_due(wanted, first, max(now, NOW))
+    assert 1 <= len(due.missed) + len(due.fire) <= 200
+    following = wanted.next_after(due.fire[-1])
+    assert following is None or following > due.fire[-1]
 
 
 def test_a_schedule_that_first_fires_decades_from_now_is_refused() -> None:

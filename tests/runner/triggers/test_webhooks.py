@@ -112,6 +112,73 @@ def test_a_timestamped_signature_is_verified_within_the_tolerance():
             tried(NOW, header)
 
 
+def test_a_timestamped_signature_may_be_in_either_case_but_in_no_other_encoding():
+    def tried(header: str) -> None:
+        verify(Preset.TIMESTAMPED, [GITHUB_SECRET], {"x-signature": header}, b"{}", NOW)
+
+    signed = stamped(NOW, b"{}")
+    time, digest = signed.split(",v1=")
+    for header in (f"{time},v1={digest.upper()}", f" {time} , v1={digest}", f"v1={digest},{time}"):
+        tried(header)
+    raw = bytes.fromhex(digest)
+    for header in (
+        f"{time},v1={base64.b64encode(raw).decode()}",
+        f"{time},v1={base64.urlsafe_b64encode(raw).decode()}",
+        f"{time},v1=0x{digest}",
+        f"{time},v1={digest[:-1]}",
+        f"{time},v1=%{digest}",
+        f"{time},V1={digest}",
+        f"{time},{time},v1={digest}",
+        f"{time}.0,v1={digest}",
+        f"t={2_000 * 366 * 86_400},v1={digest}",
+        f"t=-1,v1={digest}",
+        f"t=\N{FULLWIDTH DIGIT FIVE},v1={digest}",
+        f"{time},v1={digest.translate({ord('a'): 'а'})}",  # noqa: RUF001 - a Cyrillic letter
+        ",".join([time, *["v1=" + "0" * 64] * 10, f"v1={digest}"]),
+    ):
+        with pytest.raises(UnverifiedError):
+            tried(header)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("webhook-timestamp", "nan"),
+        ("webhook-timestamp", "inf"),
+        ("webhook-timestamp", "1e400"),
+        ("webhook-timestamp", "9" * 400),
+        ("webhook-timestamp", str(2_000 * 366 * 86_400)),
+        ("webhook-timestamp", "-62135596800"),
+        ("webhook-timestamp", "2026-11-28T10:00:00Z"),
+        ("webhook-timestamp", ""),
+        ("webhook-id", ""),
+        ("webhook-id", STANDARD_ID.upper()),
+        ("webhook-signature", ""),
+        ("webhook-signature", " ".join(["v1," + "A" * 43 + "="] * 1_000)),
+    ],
+)
+def test_standard_headers_that_were_not_signed_are_refused(name: str, text: str):
+    headers = {**standard(datetime.now(UTC)), name: text}
+    with pytest.raises(UnverifiedError):
+        verify(Preset.STANDARD_WEBHOOKS, [STANDARD_SECRET], headers, STANDARD_BODY, datetime.now(UTC))
+
+
+def test_a_standard_signature_in_another_case_or_encoding_is_refused():
+    now = datetime.now(UTC)
+    version, _, text = standard(now)["webhook-signature"].partition(",")
+    raw = base64.b64decode(text)
+    for signature in (
+        f"{version.upper()},{text}",
+        f"{version},{text.swapcase()}",
+        f"{version},{raw.hex()}",
+        f"{version}={text}",
+        f"{version},{base64.b64encode(raw[:-1]).decode()}",
+        f"{version},{base64.b32encode(raw).decode()}",
+    ):
+        with pytest.raises(UnverifiedError):
+            verify(Preset.STANDARD_WEBHOOKS, [STANDARD_SECRET], standard(now, signature), STANDARD_BODY, now)
+
+
 def test_a_bearer_secret_is_compared():
     def tried(header: str) -> str | None:
         headers = {"authorization": header, "idempotency-key": "k"}
@@ -135,6 +202,7 @@ def test_bodies_are_json_or_forms():
         (b"{", "application/json"),
         (b"\xff", "application/json"),
         (b"NaN", "application/json"),
+        (b"1" + b"0" * 400, "application/json"),
         (b"[" * 201 + b"]" * 201, "application/json"),
         (b"a=%ff", "application/x-www-form-urlencoded"),
         (b"&".join([b"a=1"] * 1_001), "application/x-www-form-urlencoded"),

@@ -211,6 +211,53 @@ async def test_a_payload_of_the_wrong_shape_is_kept_and_replayed(it: Product) ->
     assert [one["outcome"] for one in await hook.firings()] == ["FIRED", "FAILED"]
 
 
+@pytest.mark.parametrize(
+    ("payload", "outcome"),
+    [
+        (None, "FAILED"),
+        ([], "FAILED"),
+        ([{"who": "x"}], "FAILED"),
+        ("who", "FAILED"),
+        (0, "FAILED"),
+        ({}, "FAILED"),
+        ({"who": None}, "FIRED"),
+        ({"who": ["x"]}, "FIRED"),
+        ({"WHO": "x"}, "FAILED"),
+        ({"who": {"who": "x"}, "": "y"}, "FIRED"),
+        ({"who": "a\0b"}, "FAILED"),
+        ({"who": "\N{RIGHT-TO-LEFT OVERRIDE}\N{PILE OF POO}"}, "FIRED"),
+        ({"who": "${{ trigger.payload.other }}", "other": "read"}, "FIRED"),
+        ({"who": 2**64 - 1}, "FIRED"),
+        ({"who": "x", "id": ["no text"], "type": {"no": "text"}}, "FIRED"),
+        ({"__proto__": 1, "who": "x", "a.b": {"c d": 1}}, "FIRED"),
+    ],
+)
+async def test_a_payload_of_any_shape_is_kept_and_answered(it: Product, payload: object, outcome: str) -> None:
+    hook = Hook(it, await create(it))
+    answer = await hook.github(payload, "d-1")
+    assert answer.status_code == (202 if outcome == "FIRED" else 422), answer.text
+    (firing,) = await hook.firings()
+    assert firing["outcome"] == outcome
+    assert (firing["reason"] is None) == (outcome == "FIRED")
+    assert firing["delivery"]["deliveryId"] == "d-1"
+    if outcome == "FIRED":
+        assert "read" not in firing["run"]["inputs"]["text"], "what is delivered is no template"
+
+
+async def test_a_delivery_is_replayed_and_its_repeat_known_after_its_secret_is_gone(it: Product) -> None:
+    hook = Hook(it, await create(it))
+    accepted = await hook.github({"who": "x"}, "d-1")
+    assert accepted.status_code == 202
+    captured = {"payload": {"who": "x"}, "delivery": "d-1", "secret": hook.secret}
+    second = await act(it, "rotateWebhookSecret", hook.id, ", overlapSeconds: 0")
+    assert (await hook.github(**captured)).status_code == 401
+    assert (await hook.github({"who": "x"}, "d-1", secret=second["secret"])).json()["status"] == "duplicate"
+    (firing,) = await hook.firings()
+    replayed = await act(it, "replayFiring", firing["id"])
+    assert replayed["run"]["inputs"] == {"text": "push: x"}
+    assert replayed["run"]["id"] != accepted.json()["run"]
+
+
 async def test_a_secret_is_rotated_with_overlap(it: Product) -> None:
     hook = Hook(it, await create(it))
     second = await act(it, "rotateWebhookSecret", hook.id)

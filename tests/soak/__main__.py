@@ -1,6 +1,7 @@
 """`make soak`: keeps real servers under load and kills, freezes and stops them; then checks what remains.
 
-    python -m tests.soak [--minutes 10] [--database sqlite|postgresql|both] [--workers N] [--seed N] [--keep FOLDER]
+    python -m tests.soak [--minutes 10] [--database sqlite|postgresql|both] [--workers N] [--callers N] [--kill-only]
+        [--seed N] [--keep FOLDER]
 
 Prints the seed, a line every few seconds, and at last what happened and every fault that was found. The exit status is
 1 on any. A seed gives the same faults and the same choices of the callers; what meets what is left to the machine.
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from tests.soak.soak import SERVERS, Soak
+from tests.soak.soak import KINDS, SERVERS, Soak
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +40,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--workers", type=int, default=0, help="processes that execute runs, on PostgreSQL; by default the servers do"
     )
+    parser.add_argument("--callers", type=int, default=4, help="callers besides the schedules; 0 for none")
+    parser.add_argument("--kill-only", action="store_true", help="servers are killed, and not frozen or stopped")
     parser.add_argument("--seed", type=int, default=None, help="that of an earlier soak, for the same choices")
     parser.add_argument(
         "--keep", type=Path, help="leave data and logs below this folder, in a new one named like the database"
@@ -51,7 +54,15 @@ def main(words: Sequence[str] | None = None) -> int:
     found = 0
     for database in SERVERS if arguments.database == "both" else (arguments.database,):
         workers = arguments.workers if database == "postgresql" else 0
-        soak = Soak(database, arguments.minutes * 60, seed, workers=workers, tell=lambda line: print(line, flush=True))
+        soak = Soak(
+            database,
+            arguments.minutes * 60,
+            seed,
+            callers=arguments.callers,
+            workers=workers,
+            kinds=("kill",) if arguments.kill_only else KINDS,
+            tell=lambda line: print(line, flush=True),
+        )
         with tempfile.TemporaryDirectory(prefix="packline-soak-", ignore_cleanup_errors=True) as temporary:
             folder = Path(temporary) if arguments.keep is None else arguments.keep / database
             folder.mkdir(parents=True, exist_ok=arguments.keep is None)

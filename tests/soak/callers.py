@@ -14,6 +14,7 @@ from collections import defaultdict
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import httpx2
 import websockets
@@ -46,6 +47,9 @@ _CANCEL = f'mutation ($id: ID!) {{ cancelRun(id: $id, reason: "the soak") {_CHAN
 _RESUME = f"mutation ($id: ID!) {{ resumeRun(id: $id) {_CHANGED} }}"
 _DELETE = """mutation ($id: ID!) { deleteRun(id: $id) {
     __typename ... on DeleteSuccess { deletedId } ... on Problem { code message } } }"""
+_WEBHOOK = """mutation ($inputs: JSON) {
+    createWebhook(pipeline: "soak-quick", name: "Deliveries", preset: BEARER, inputs: $inputs) {
+        __typename ... on WebhookSecretSuccess { secret trigger { webhook { url } } } ... on Problem { message } } }"""
 _LOOK = "query ($id: ID!) { run(id: $id) { id state } }"
 _WATCH = """subscription ($id: ID!, $after: Cursor) { runEvents(id: $id, after: $after) { __typename
     ... on RunEventBatch { cursor events { sequence } } ... on RunEventGap { missed }
@@ -69,6 +73,7 @@ class Caller:
     journal: Journal
     marks: Path
     random: random.Random
+    _webhook: tuple[str, str] = ("", "")
     _clients: dict[str, GraphQLClient] = field(default_factory=dict)
     _turns: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
 
@@ -87,6 +92,7 @@ class Caller:
         if recent:
             run = self.random.choice(recent)
             acts += [
+                (self.deliver_some, 10),
                 (lambda: self.cancel(run), 10),
                 (lambda: self.resume(run), 12),
                 (lambda: self.rerun(run), 6),
@@ -117,6 +123,14 @@ class Caller:
             if not key.startswith("again"):
                 await self.start(run.pipeline, run.text, key)
 
+    async def deliver_some(self) -> None:
+        """Delivers to its webhook until that is answered, at times twice at the same moment or once more."""
+        delivery, text = f"delivery-{next(_numbers)}", self._text()
+        times = 2 if self.random.random() < 0.2 else 1
+        await asyncio.gather(*(self.deliver(delivery, text) for _ in range(times)))
+        if self.random.random() < 0.1:
+            await self.deliver(delivery, text)
+
     async def watch_some(self) -> None:
         """Follows a run, leaving in mid-event and coming back, at times at another server."""
         known = [run for run in self.journal.runs.values() if run.caller == self.subject and run.deleted == "no"]
@@ -146,6 +160,43 @@ class Caller:
             self.journal.counts["answers lost"] += 1
             await asyncio.sleep(0.5)
         return None
+
+    async def add_webhook(self) -> None:
+        """Creates its webhook."""
+        answered, made = await self._ask(_WEBHOOK, inputs={"text": "${{ trigger.payload.text }}"})
+        assert answered, "no server was disturbed yet"
+        assert made is not None
+        assert made["__typename"] == "WebhookSecretSuccess", made
+        self.journal.secrets.append(made["secret"])
+        self._webhook = urlsplit(made["trigger"]["webhook"]["url"]).path, made["secret"]
+
+    async def deliver(self, delivery: str, text: str) -> None:
+        """Delivers to its webhook, and asks until it is answered."""
+        path, secret = self._webhook
+        headers = {"authorization": f"Bearer {secret}", "idempotency-key": delivery}
+        for _ in range(20):
+            try:
+                name = self._some_server()
+                url = f"{self.urls[name]}{path}"
+                answer = await self._client(name).http.post(url, json={"text": text}, headers=headers)
+                said = answer.json()
+            except LOST:
+                self.journal.counts["deliveries: no answer"] += 1
+                await asyncio.sleep(0.5)
+                continue
+            self.journal.counts[f"deliveries: {answer.status_code}"] += 1
+            if answer.status_code in (429, 503):
+                await asyncio.sleep(0.5)
+                continue
+            if answer.status_code not in (200, 202):
+                self.journal.faults.append(f"{delivery}: it was answered with {answer.status_code}: {said}")
+                return
+            run_id = said["run"]
+            known = self.journal.deliveries.setdefault((self.subject, delivery), run_id)
+            if known != run_id:
+                self.journal.faults.append(f"{run_id}: {delivery} of {self.subject} led to {known} before")
+            self.journal.runs.setdefault(run_id, KnownRun(run_id, self.subject, "soak-quick", text))
+            return
 
     async def rerun(self, run: KnownRun) -> KnownRun | None:
         """Runs it again, from the beginning or a later step."""
@@ -214,12 +265,9 @@ class Caller:
         return found
 
     async def _ask(self, query: str, **variables: Any) -> tuple[bool, dict[str, Any] | None]:
-        name = self.random.choice(list(self.urls))
-        if name not in self._clients:
-            url = f"{self.urls[name]}/graphql"
-            self._clients[name] = GraphQLClient(url, token=self.token, timeout_seconds=ANSWER_SECONDS)
+        name = self._some_server()
         try:
-            answer = await self._clients[name].execute(query, variables)
+            answer = await self._client(name).execute(query, variables)
         except LOST:
             return False, None
         if answer.errors:
@@ -234,9 +282,18 @@ class Caller:
             return False, None
         return True, next(iter(answer.body["data"].values()))
 
+    def _some_server(self) -> str:
+        return self.random.choice(list(self.urls))
+
+    def _client(self, name: str) -> GraphQLClient:
+        if name not in self._clients:
+            url = f"{self.urls[name]}/graphql"
+            self._clients[name] = GraphQLClient(url, token=self.token, timeout_seconds=ANSWER_SECONDS)
+        return self._clients[name]
+
     async def _watch(self, run: KnownRun, after: str | None, seen: int, most: int) -> tuple[str | None, int, bool]:
         """Reads some messages; the cursor, the last number seen, and whether there is nothing more to see."""
-        url = self.urls[self.random.choice(list(self.urls))].replace("http", "ws", 1)
+        url = self.urls[self._some_server()].replace("http", "ws", 1)
         self.journal.counts["subscriptions"] += 1
         try:
             async with (

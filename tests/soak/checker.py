@@ -26,6 +26,7 @@ from store.maintenance.retention import prune_blobs
 from store.runs.events import ROW, EventRecord, events_of
 from store.states import FINAL_RUN_STATES, RUN_TRANSITIONS, RunState
 from tests.soak.pipelines import PIPELINES
+from tests.soak.triggers import a_firing_is_one_run, every_instant_has_one_firing
 from tests.support.databases import DATABASE
 
 if TYPE_CHECKING:
@@ -355,6 +356,8 @@ PROMISES: tuple[Callable[[Remains, Journal], Iterator[str]], ...] = (
     files_are_those_of_the_table,
     commands_were_audited,
     no_secret_is_kept,
+    every_instant_has_one_firing,
+    a_firing_is_one_run,
     the_database_is_whole,
     no_process_is_left,
 )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 @dataclass
@@ -26,12 +29,27 @@ class KnownRun:
 
 
 @dataclass
+class SoakSchedule:
+    """A schedule of each second.
+
+    Attributes:
+        first: Its first instant.
+        until: The instant up to which it had dealt with all when it was paused; None before.
+    """
+
+    first: datetime
+    until: datetime | None = None
+
+
+@dataclass
 class Journal:
     """What all callers asked and were answered.
 
     Attributes:
         runs: By id.
         keys: The run that each idempotency key of a caller led to.
+        deliveries: The run that each delivery of a caller's webhook led to.
+        schedules: By id.
         commands: How often a command on a run was answered: action, run, whether it was accepted.
         counts: What happened, for the table at the end.
         faults: What callers found wrong while it ran.
@@ -40,6 +58,8 @@ class Journal:
 
     runs: dict[str, KnownRun] = field(default_factory=dict)
     keys: dict[tuple[str, str], str] = field(default_factory=dict)
+    deliveries: dict[tuple[str, str], str] = field(default_factory=dict)
+    schedules: dict[str, SoakSchedule] = field(default_factory=dict)
     commands: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)

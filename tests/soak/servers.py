@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tests.soak.pipelines import PACKS, PIPELINES
+from tests.soak.triggers import begin_schedules, end_schedules
 from tests.support.ports import free_port
 from tests.support.servers import Calls, Fleet
 
@@ -102,6 +103,14 @@ class SoakServers:
             subject: (await _done(server, _TOKEN, name=subject, subject=subject, scopes=scopes))["plaintext"]
             for subject in subjects
         }
+
+    async def begin_schedules(self) -> None:
+        """Creates schedules, which any of the servers fires."""
+        await begin_schedules(next(iter(self._now.values())), self._journal)
+
+    async def end_schedules(self, patience_seconds: float) -> None:
+        """Pauses the schedules once they have dealt with every instant until now."""
+        await end_schedules(next(iter(self._now.values())), self._journal, patience_seconds)
 
     async def befall(self, chance: random.Random, kinds: Sequence[Kind]) -> None:
         """Has something happen to one of them, and rarely to all, and brings them up again."""

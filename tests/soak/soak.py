@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import psycopg
 
@@ -18,6 +18,7 @@ from tests.soak import checker
 from tests.soak.callers import Caller
 from tests.soak.journal import Journal
 from tests.soak.servers import SoakServers
+from tests.soak.triggers import outcomes
 from tests.support.databases import DATABASE, prepare_sqlite, ready_database
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from tests.soak.servers import Kind
 
 SERVERS = {"sqlite": ("one",), "postgresql": ("one", "two")}
+#: What befalls servers, each as often as it is named.
+KINDS: Final[tuple[Kind, ...]] = ("kill", "kill", "freeze", "freeze", "stop")
 #: How long runs may take to end once nothing disturbs them any more.
 QUIET_SECONDS = 180.0
 _OPEN = "SELECT count(*) FROM run WHERE ended_at IS NULL"
@@ -52,7 +55,7 @@ class Soak:
     callers: int = 4
     workers: int = 0
     between_faults: tuple[float, float] = (2.0, 7.0)
-    kinds: tuple[Kind, ...] = ("kill", "kill", "freeze", "freeze", "stop")
+    kinds: tuple[Kind, ...] = KINDS
     tell: Callable[[str], None] = print
 
     async def run(self, folder: Path) -> Journal:
@@ -83,6 +86,7 @@ class Soak:
             )
             journal.faults += checker.faults_of(remains, journal)
             journal.counts |= {f"ended: {state}": count for state, count in _states(remains).items()}
+            journal.counts |= outcomes(remains.tables["firing"])
             journal.counts["attempts"] = len(remains.attempts)
             journal.counts["attempts lost"] = sum(each["state"] == "lost" for each in remains.attempts.values())
             journal.counts["events"] = sum(map(len, remains.events.values()))
@@ -94,12 +98,15 @@ class Soak:
         await servers.up()
         subjects = [f"caller-{number}" for number in range(1, self.callers + 1)]
         tokens = await servers.prepare(subjects, journal.secrets[0])
+        await servers.begin_schedules()
         journal.secrets += tokens.values()
         marks = folder / "once.txt"
         callers = [
             Caller(subject, token, servers.urls, journal, marks, random.Random(f"{self.seed} {subject}"))
             for subject, token in tokens.items()
         ]
+        for caller in callers:
+            await caller.add_webhook()
         over = asyncio.Event()
         tasks = [asyncio.create_task(_repeat(caller.act, over)) for caller in callers for _ in range(3)]
         tasks += [asyncio.create_task(_repeat(caller.watch_some, over)) for caller in callers]
@@ -131,6 +138,7 @@ class Soak:
     async def _quiet(self, servers: SoakServers, journal: Journal, url: str) -> None:
         """Waits until no run is under way and all sessions have ended."""
         await servers.up()
+        await servers.end_schedules(QUIET_SECONDS)
         until = time.monotonic() + QUIET_SECONDS
         folder = servers.data / "sessions"
         while time.monotonic() < until:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import shutil
 import sqlite3
 from collections import Counter
 from copy import deepcopy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
@@ -17,7 +18,9 @@ from tests.soak import checker
 from tests.soak.callers import Caller
 from tests.soak.journal import Journal
 from tests.soak.pipelines import PACKS, PIPELINES
+from tests.soak.triggers import begin_schedules, end_schedules
 from tests.support.databases import DATABASE, ready_database
+from tests.support.graphql_client import PATIENCE_SECONDS
 from tests.support.product import product
 from tests.support.vaults import put
 from tests.support.waiting import eventually
@@ -38,7 +41,7 @@ _IN_USE = Sql(
 
 
 async def do_a_few_runs(folder: Path, database_url: str) -> Journal:
-    """A run of each pipeline, a cancel, a resume, a re-run, a repeat and a deletion, until all is at rest."""
+    """A run of each pipeline, a cancel, a resume, a re-run, a repeat, a deletion and triggers, until all is at rest."""
     journal = Journal(secrets=[SECRET])
     async with product(
         folder, database_url=database_url, pack_path=(PACKS,), session_idle_seconds=0.1, session_sweep_seconds=0.1
@@ -49,10 +52,13 @@ async def do_a_few_runs(folder: Path, database_url: str) -> Journal:
         token = await it.token_for("ada", "READ", "RUN", "WRITE")
         urls = {"one": it.url("").rstrip("/")}
         caller = Caller("ada", token, urls, journal, folder / "once.txt", random.Random(1))
+        admin = Admin(it)
+        await begin_schedules(admin, journal)
         try:
             await use(caller, it)
         finally:
             await caller.close()
+        await end_schedules(admin, journal, PATIENCE_SECONDS)
 
         async def is_at_rest() -> bool:
             found = (await it.services.store.rows(_IN_USE))[0]
@@ -62,7 +68,22 @@ async def do_a_few_runs(folder: Path, database_url: str) -> Journal:
     return journal
 
 
+class Admin:
+    """The administrator of a product."""
+
+    def __init__(self, it: Product) -> None:
+        self._it = it
+
+    async def ask(self, query: str, /, **variables: object) -> dict[str, Any]:
+        return await self._it.query(query, variables)
+
+    async def command(self, query: str, /, **variables: object) -> dict[str, Any]:
+        return await self._it.mutate(query, variables)
+
+
 async def use(caller: Caller, it: Product) -> None:
+    await caller.add_webhook()
+    await asyncio.gather(*(caller.deliver("delivery", "delivered") for _ in range(2)))
     runs = {}
     for number, key in enumerate(PIPELINES):
         runs[key] = await caller.start(key, "x" * (number + 1), f"key-{number}")
@@ -109,11 +130,13 @@ async def test_what_a_few_runs_leave_is_whole(left: tuple[Path, Journal]):
     remains = remains_of("sqlite", folder)
     assert checker.faults_of(remains, journal) == []
     assert journal.faults == []
-    states = Counter(row["state"] for row in remains.runs.values())
+    states = Counter(row["state"] for row in remains.runs.values() if row["trigger_id"] is None)
     # The stumbling one was resumed, the quick one ran twice; broken fails, and so does every other text of the leak.
     assert states["cancelled"] == 1
     assert states.total() == len(PIPELINES) + 2
     assert "soak-leak" in {remains.pipelines[row["pipeline_id"]] for row in remains.runs.values()}
+    assert {row["outcome"] for row in remains.tables["firing"]} >= {"fired"}
+    assert len(journal.deliveries) == 1
     assert {"run_pipeline", "rerun_run", "resume_run", "cancel_run", "delete_run"} <= {
         action for action, _, _ in journal.commands
     }
@@ -128,7 +151,10 @@ async def test_on_postgresql_too(tmp_path: Path):
     assert journal.faults == []
 
 
-_RUN = "(SELECT run.id FROM run JOIN pipeline ON pipeline.id = pipeline_id WHERE pipeline.key = 'soak-{}' LIMIT 1)"
+_RUN = """(SELECT run.id FROM run JOIN pipeline ON pipeline.id = pipeline_id WHERE pipeline.key = 'soak-{}'
+    AND trigger_id IS NULL LIMIT 1)"""
+_INSTANT = "(SELECT id FROM firing WHERE scheduled_at IS NOT NULL AND outcome = 'fired' ORDER BY id LIMIT 1)"
+_DUE = f"(SELECT run_id FROM firing WHERE id = {_INSTANT})"
 _QUICK, _BROKEN, _ONCE, _FILES = (_RUN.format(name) for name in ("quick", "broken", "once", "files"))
 
 
@@ -176,6 +202,19 @@ _QUICK, _BROKEN, _ONCE, _FILES = (_RUN.format(name) for name in ("quick", "broke
             f"UPDATE attempt SET output = '{{\"text\":\"' || hex('{SECRET}') || '\"}}'",
             "a secret is in a row of attempt",
         ),
+        (f"DELETE FROM firing WHERE id = {_INSTANT}", "has 0 firings"),
+        (
+            "INSERT INTO firing SELECT id || 'x', trigger_id, key || 'x', scheduled_at, outcome, reason, run_id,"
+            f" created_at FROM firing WHERE id = {_INSTANT}",
+            "has 2 firings",
+        ),
+        (f"UPDATE firing SET outcome = 'missed', run_id = NULL WHERE id = {_INSTANT}", "no reason is given"),
+        (f"UPDATE firing SET run_id = NULL WHERE id = {_INSTANT}", "it was fired, and its run is None"),
+        (f"UPDATE firing SET run_id = NULL WHERE id = {_INSTANT}", "its trigger has 0 firings of it"),
+        (f"DELETE FROM run WHERE id = {_DUE}", "is not there"),
+        (f"UPDATE run SET trigger_id = 'trig_x' WHERE id = {_DUE}", "is one of trig_x"),
+        (f'UPDATE run SET inputs = \'{{"text":"2000-01-01T00:00:00Z"}}\' WHERE id = {_DUE}', "it was due at"),
+        ("DELETE FROM audit WHERE action = 'trigger_fired'", "the audit has 0 rows of it"),
         ("DELETE FROM run_step", "refers to a row of run_step that is not there"),
     ],
 )

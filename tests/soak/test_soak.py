@@ -37,6 +37,18 @@ async def test_a_short_soak_finds_nothing(tmp_path: Path, database: str, workers
     assert "0 faults found" in lines[-1]
 
 
+@pytest.mark.slow
+@pytest.mark.postgres
+async def test_two_servers_killed_at_random_miss_and_repeat_no_instant(tmp_path: Path):
+    """For ten minutes: `python -m tests.soak --database postgresql --callers 0 --kill-only`."""
+    soak = Soak("postgresql", 12, seed=2, callers=0, between_faults=(0.5, 2.0), kinds=("kill",), tell=[].append)
+    journal = await soak.run(tmp_path)
+    assert journal.faults == []
+    assert journal.counts["servers: kill"] >= 1
+    assert journal.counts["firings: fired"] >= 12
+    assert all(schedule.until for schedule in journal.schedules.values())
+
+
 @pytest.mark.parametrize(("faults", "status"), [([], 0), (["run_1: it is lost"], 1)])
 def test_the_command_tells_the_seed_and_each_fault(monkeypatch, capsys, faults, status):
     soaked: list[Soak] = []

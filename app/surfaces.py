@@ -61,7 +61,7 @@ class Surfaces:
         self.schema = build_schema(settings.request_limits())
         self._services = services
         self._mcp = McpMount(self.schema, authenticator, settings, self._command)
-        self._a2a = A2AMount(self.schema, authenticator, settings, self._command, services.version)
+        self._a2a = A2AMount(self.schema, authenticator, settings, self._command, services)
         self._graphql = graphql = GraphQLApp(
             self.schema,
             authenticate=authenticator.authenticate,
@@ -98,8 +98,9 @@ class Surfaces:
         await self._answer(scope, receive, send)
 
     def start(self) -> None:
-        """Starts the task that owns the MCP server."""
+        """Starts the task that owns the MCP server, and the push notifications of A2A."""
         self._mcp.start()
+        self._a2a.start()
 
     def begin_stopping(self) -> None:
         """Ends open event streams, so that the server need not wait for them."""
@@ -108,7 +109,8 @@ class Surfaces:
         self._a2a.begin_stopping()
 
     async def stop(self) -> None:
-        """Ends the MCP server; harmless twice."""
+        """Ends both; harmless twice."""
+        await self._a2a.stop()
         await self._mcp.stop()
 
     def _context(self, caller: Caller, connection: HTTPConnection) -> RequestContext:

@@ -47,7 +47,7 @@ def public_card(base: str, version: str) -> AgentCard:
             for protocol in (PROTOCOL_VERSION_1_0, PROTOCOL_VERSION_0_3)
             for binding in (TransportProtocol.JSONRPC.value, TransportProtocol.HTTP_JSON.value)
         ],
-        capabilities=AgentCapabilities(streaming=True, push_notifications=False, extended_agent_card=True),
+        capabilities=AgentCapabilities(streaming=True, push_notifications=True, extended_agent_card=True),
         security_schemes={
             "bearer": SecurityScheme(
                 http_auth_security_scheme=HTTPAuthSecurityScheme(

@@ -16,6 +16,7 @@ import orjson
 from a2a.helpers import new_data_part, new_text_part
 from a2a.server.request_handlers.request_handler import RequestHandler, validate_request_params
 from a2a.types import (
+    ListTaskPushNotificationConfigsResponse,
     ListTasksResponse,
     Message,
     Role,
@@ -25,13 +26,17 @@ from a2a.types import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
-from a2a.utils.constants import DEFAULT_LIST_TASKS_PAGE_SIZE, MAX_LIST_TASKS_PAGE_SIZE
+from a2a.utils.constants import (
+    DEFAULT_LIST_TASKS_PAGE_SIZE,
+    MAX_LIST_TASKS_PAGE_SIZE,
+    PROTOCOL_VERSION_0_3,
+    PROTOCOL_VERSION_1_0,
+)
 from a2a.utils.errors import (
     A2AError,
     InternalError,
     InvalidParamsError,
     InvalidRequestError,
-    PushNotificationNotSupportedError,
     TaskNotCancelableError,
     TaskNotFoundError,
     UnsupportedOperationError,
@@ -39,7 +44,8 @@ from a2a.utils.errors import (
 
 from app.a2a.cards import RUNS_SKILL, extended_card
 from app.a2a.messages import INPUTS, SKILL, read_message
-from app.a2a.tasks import RUNS, STATES, find_run, shown
+from app.a2a.pushes import check_push, put_push_config, remove_push, stored_pushes
+from app.a2a.tasks import RUNS, STATES, find_run, find_runs, shown
 from app.http.while_allowed import NoLongerAllowedError, while_allowed
 from app.mcp.session import Unanswered
 from resolvers.catalog.pack_routing import as_json
@@ -53,7 +59,7 @@ from runner.excerpts import excerpt
 from runner.watching.tail import End
 from schema.base.masking import internal_error, report
 from store.database.ids import new_id
-from store.runs.a2a_tasks import delete_question, find_task, list_tasks, put_task
+from store.runs.a2a_tasks import delete_question, find_tasks, list_tasks, put_task
 from store.states import RunCause
 
 if TYPE_CHECKING:
@@ -69,7 +75,6 @@ if TYPE_CHECKING:
         GetTaskPushNotificationConfigRequest,
         GetTaskRequest,
         ListTaskPushNotificationConfigsRequest,
-        ListTaskPushNotificationConfigsResponse,
         ListTasksRequest,
         Part,
         SendMessageRequest,
@@ -78,6 +83,7 @@ if TYPE_CHECKING:
     )
 
     from app.a2a.messages import Said
+    from app.a2a.pusher import Pusher
     from app.a2a.tasks import Shown
     from app.mcp.session import Session
     from app.mcp.tools.toolbox import Toolbox
@@ -147,11 +153,13 @@ class PacklineHandler(RequestHandler):
     Args:
         tools: Answer the skill for runs.
         stopping: Set when the server stops, which ends open streams.
+        pusher: Sends push notifications.
     """
 
-    def __init__(self, tools: Toolbox, stopping: asyncio.Event) -> None:
+    def __init__(self, tools: Toolbox, stopping: asyncio.Event, pusher: Pusher) -> None:
         self._tools = tools
         self._stopping = stopping
+        self._pusher = pusher
 
     # -- messages
 
@@ -161,7 +169,7 @@ class PacklineHandler(RequestHandler):
         session = _session(context)
         async with _answering():
             seconds = 0 if params.configuration.return_immediately else _wait_seconds(session)
-            return await while_allowed(self._answer(session, params, seconds), session.ended)
+            return await while_allowed(self._answer(session, params, context, seconds), session.ended)
 
     @validate_request_params
     async def on_message_send_stream(
@@ -170,7 +178,7 @@ class PacklineHandler(RequestHandler):
         """Answer a message and follow its run."""
         session = _session(context)
         async with _answering():
-            answer = await self._answer(session, params, 0)
+            answer = await self._answer(session, params, context, 0)
             if isinstance(answer, Task):
                 async with aclosing(self._follow(session, answer)) as events:
                     async for event in events:
@@ -178,9 +186,24 @@ class PacklineHandler(RequestHandler):
             else:
                 yield answer
 
-    async def _answer(self, session: Session, params: SendMessageRequest, wait_seconds: int) -> Task | Message:
-        if params.configuration.HasField("task_push_notification_config"):
-            raise PushNotificationNotSupportedError
+    async def _answer(
+        self, session: Session, params: SendMessageRequest, context: ServerCallContext, wait_seconds: int
+    ) -> Task | Message:
+        """Answer a message; the address it gives for push notifications is stored before the wait."""
+        if not params.configuration.HasField("task_push_notification_config"):
+            return await self._said(session, params, wait_seconds)
+        config = params.configuration.task_push_notification_config
+        await check_push(session, config)
+        answer = await self._said(session, params, 0)
+        if not isinstance(answer, Task):
+            return answer
+        await self._put_push(session, context, answer.id, config)
+        if not wait_seconds or answer.status.state == TaskState.TASK_STATE_INPUT_REQUIRED:
+            return answer
+        await session.context.services.engine.wait_ended(answer.id, wait_seconds)
+        return (await self._run(session, answer.id)).task
+
+    async def _said(self, session: Session, params: SendMessageRequest, wait_seconds: int) -> Task | Message:
         said = read_message(params)
         if said.task_id:
             return await self._go_on(session, said, wait_seconds)
@@ -318,21 +341,33 @@ class PacklineHandler(RequestHandler):
                     return ListTasksResponse(page_size=size)
             page = await session.execute(RUNS, {"filter": wanted, "first": size, "after": params.page_token or None})
             found = page["runs"]
-            contexts = [(await self._context_id(session, run["id"])) for run in found["nodes"]]
+            known = await find_tasks(
+                session.context.services.store, [run["id"] for run in found["nodes"]], session.caller.id
+            )
+            contexts = {run_id: task.context_id for run_id, task in known.items()}
             return ListTasksResponse(
-                tasks=[shown(run, context).task for run, context in zip(found["nodes"], contexts, strict=True)],
+                tasks=[shown(run, contexts.get(run["id"], run["id"])).task for run in found["nodes"]],
                 next_page_token=found["pageInfo"]["endCursor"] if found["pageInfo"]["hasNextPage"] else "",
                 page_size=size,
                 total_size=found["totalCount"],
             )
 
     async def _of_conversation(self, session: Session, params: ListTasksRequest, size: int) -> ListTasksResponse:
-        store = session.context.services.store
-        rows = await list_tasks(store, session.caller.id, params.context_id, limit=size)
-        tasks = [task for row in rows if (task := await self._task(session, row.id)) is not None]
+        store, before = session.context.services.store, params.page_token or None
+        rows = await list_tasks(store, session.caller.id, params.context_id, limit=size + 1, before=before)
+        more, rows = len(rows) > size, rows[:size]
+        runs = await find_runs(session, [row.id for row in rows if row.question is None])
+        tasks = []
+        for row in rows:
+            if row.question is not None:
+                tasks.append(_asking(row.id, row.context_id, _read_question(row.question)))
+            elif (run := runs.get(row.id)) is not None:
+                tasks.append(shown(run, row.context_id).task)
         if params.status:
             tasks = [task for task in tasks if task.status.state == params.status]
-        return ListTasksResponse(tasks=tasks, page_size=size, total_size=len(tasks))
+        return ListTasksResponse(
+            tasks=tasks, page_size=size, total_size=len(tasks), next_page_token=rows[-1].id if more else ""
+        )
 
     @validate_request_params
     async def on_cancel_task(self, params: CancelTaskRequest, context: ServerCallContext) -> Task | None:
@@ -427,7 +462,7 @@ class PacklineHandler(RequestHandler):
         return task_id if asked is None else asked.context_id
 
     async def _asked(self, session: Session, task_id: str) -> A2ATask | None:
-        return await find_task(session.context.services.store, task_id, session.caller.id)
+        return (await find_tasks(session.context.services.store, [task_id], session.caller.id)).get(task_id)
 
     # -- the card
 
@@ -441,29 +476,69 @@ class PacklineHandler(RequestHandler):
 
     # -- push notifications
 
+    @validate_request_params
     async def on_create_task_push_notification_config(
         self, params: TaskPushNotificationConfig, context: ServerCallContext
     ) -> TaskPushNotificationConfig:
-        """Refuse: this server sends none."""
-        raise PushNotificationNotSupportedError
+        """Store where to send the changes of a task, or replace it."""
+        session = _session(context)
+        async with _answering():
+            await self._known(session, params.task_id)
+            await check_push(session, params)
+            return await self._put_push(session, context, params.task_id, params)
 
+    @validate_request_params
     async def on_get_task_push_notification_config(
         self, params: GetTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> TaskPushNotificationConfig:
-        """Refuse: this server sends none."""
-        raise PushNotificationNotSupportedError
+        """Where changes of a task are sent, without the secrets."""
+        session = _session(context)
+        async with _answering():
+            await self._known(session, params.task_id)
+            for config in await stored_pushes(session, params.task_id):
+                if config.id == params.id:
+                    return config
+            raise TaskNotFoundError
 
+    @validate_request_params
     async def on_list_task_push_notification_configs(
         self, params: ListTaskPushNotificationConfigsRequest, context: ServerCallContext
     ) -> ListTaskPushNotificationConfigsResponse:
-        """Refuse: this server sends none."""
-        raise PushNotificationNotSupportedError
+        """Everywhere changes of a task are sent, without the secrets."""
+        session = _session(context)
+        async with _answering():
+            await self._known(session, params.task_id)
+            return ListTaskPushNotificationConfigsResponse(configs=await stored_pushes(session, params.task_id))
 
+    @validate_request_params
     async def on_delete_task_push_notification_config(
         self, params: DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> None:
-        """Refuse: this server sends none."""
-        raise PushNotificationNotSupportedError
+        """Send changes of a task there no more; one that is not known is no error."""
+        session = _session(context)
+        async with _answering():
+            await self._known(session, params.task_id)
+            await remove_push(session, params.task_id, params.id)
+
+    async def _put_push(
+        self, session: Session, context: ServerCallContext, task_id: str, config: TaskPushNotificationConfig
+    ) -> TaskPushNotificationConfig:
+        headers: dict[str, str] = context.state["headers"]
+        # As the SDK reads it: without the header, a client speaks 0.3.
+        is_old = not headers.get("a2a-version", "").startswith("1")
+        protocol = PROTOCOL_VERSION_0_3 if is_old else PROTOCOL_VERSION_1_0
+        stored = await put_push_config(session, task_id, config, protocol)
+        self._pusher.added(task_id)
+        return stored
+
+    async def _known(self, session: Session, task_id: str) -> None:
+        """Refuse a task the caller may not see.
+
+        Raises:
+            TaskNotFoundError: there is no such task.
+        """
+        if not (await find_runs(session, [task_id]) or await self._asked(session, task_id)):
+            raise TaskNotFoundError
 
 
 def _session(context: ServerCallContext) -> Session:

@@ -18,6 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from app.a2a.pusher import Pusher
 from app.auth.identity import bearer_token
 from app.graphql.wire import decode_json
 from app.http.bodies import BodyTooLarge, announced_over, read_bounded, replaying
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from app.auth.identity import Authenticator
     from app.settings.server import Settings
-    from resolvers.context import Caller, Context
+    from resolvers.context import Caller, Context, Services
     from schema.guard.guarded_schema import GuardedSchema
 
     #: The SDK's application, and what makes the public card.
@@ -61,7 +62,7 @@ class A2AMount:
         authenticator: Finds the caller.
         settings: Whether A2A is on, and the public address.
         make_context: Makes the context of use cases for a caller and a request.
-        version: The server's release, for its card.
+        services: What push notifications are sent with; its version is the one on the card.
     """
 
     def __init__(
@@ -70,22 +71,36 @@ class A2AMount:
         authenticator: Authenticator,
         settings: Settings,
         make_context: Callable[[Caller, Request], Context],
-        version: str,
+        services: Services,
     ) -> None:
         self._schema = schema
         self._authenticator = authenticator
         self._settings = settings
         self._make_context = make_context
-        self._version = version
+        self._version = services.version
+        self._pusher = Pusher(schema, services)
         self._origins = Origins(settings)
         self._stopping = asyncio.Event()
         self._importing: asyncio.Task[_Server] | None = None
 
     def routes(self) -> list[Route]:
         """Its addresses; none if A2A is off or the extra is not installed."""
-        if not self._settings.a2a or find_spec("a2a") is None:
+        if not self._is_on:
             return []
         return [Route(path, self) for path in (*CARD_PATHS, A2A_PATH, f"{A2A_PATH}/{{rest:path}}")]
+
+    @property
+    def _is_on(self) -> bool:
+        return self._settings.a2a and find_spec("a2a") is not None
+
+    def start(self) -> None:
+        """Start to send push notifications."""
+        if self._is_on:
+            self._pusher.start()
+
+    async def stop(self) -> None:
+        """Stop sending; safe to call twice and before `start`."""
+        await self._pusher.stop()
 
     def begin_stopping(self) -> None:
         """End open streams, so that the server need not wait for them."""
@@ -155,7 +170,7 @@ class A2AMount:
 
     async def _import(self) -> _Server:
         module = await asyncio.to_thread(importlib.import_module, "app.a2a.server")
-        return module.a2a_server(self._schema, self._stopping), module.public_card_json
+        return module.a2a_server(self._schema, self._stopping, self._pusher), module.public_card_json
 
 
 #: Key of the ASGI scope for the body between reading and handing it on.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
+    from app.a2a.pusher import Pusher
     from schema.guard.guarded_schema import GuardedSchema
 
 
@@ -39,9 +40,9 @@ class _Contexts(ServerCallContextBuilder):
         )
 
 
-def a2a_server(schema: GuardedSchema, stopping: asyncio.Event) -> ASGIApp:
+def a2a_server(schema: GuardedSchema, stopping: asyncio.Event, pusher: Pusher) -> ASGIApp:
     """The ASGI application of the SDK: JSON-RPC and HTTP+JSON, each in protocol 1.0 and 0.3."""
-    handler, contexts = PacklineHandler(Toolbox(schema), stopping), _Contexts()
+    handler, contexts = PacklineHandler(Toolbox(schema), stopping, pusher), _Contexts()
     return Starlette(
         routes=[
             *create_jsonrpc_routes(handler, A2A_PATH, contexts, enable_v0_3_compat=True),

@@ -7,15 +7,19 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
+from a2a.compat.v0_3.conversions import to_compat_task
 from a2a.helpers import new_data_part, new_text_part, new_url_part
 from a2a.types import Artifact, Message, Role, Task, TaskState, TaskStatus
+from a2a.utils.constants import PROTOCOL_VERSION_0_3
+from a2a.utils.proto_utils import to_stream_response
+from google.protobuf.json_format import MessageToDict  # type: ignore[import-untyped] # it has no types
 
 from app.mcp.session import Unanswered
 from runner.excerpts import excerpt
 from store.states import RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from a2a.types import Part
 
@@ -47,6 +51,9 @@ RUNS: Final = f"""query A2ATasks($filter: RunFilter, $first: Int, $after: Cursor
         nodes {{ {_FIELDS} }} pageInfo {{ hasNextPage endCursor }} totalCount }} }}"""
 
 
+_SOME: Final = f"query A2ARuns($ids: [ID!]!) {{ nodes(ids: $ids) {{ ... on Run {{ {_FIELDS} }} }} }}"
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A run as a task, and what must differ for an update to be worth sending."""
@@ -76,6 +83,12 @@ async def find_run(session: Session, run_id: str) -> dict[str, Any] | None:
         raise
     run: dict[str, Any] | None = data["run"]
     return run
+
+
+async def find_runs(session: Session, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Runs the caller may see, by id, without what they made; at most 100."""
+    nodes = (await session.execute(_SOME, {"ids": list(ids)}))["nodes"] if ids else []
+    return {node["id"]: node for node in nodes if node}
 
 
 def shown(run: Mapping[str, Any], context_id: str) -> Shown:
@@ -148,3 +161,16 @@ def _output(output: Mapping[str, Any] | None) -> Artifact | None:
         parts=parts,
         metadata={"truncated": output["nextOffset"] is not None, "sizeBytes": int(output["sizeBytes"])},
     )
+
+
+def is_same_state(state: RunState, other: RunState) -> bool:
+    """Whether a task is in the same state with its run in either state."""
+    return STATES[state] == STATES[other]
+
+
+def notification(run: Mapping[str, Any], context_id: str, protocol: str) -> bytes:
+    """The body of a push notification: the task without its artifacts, as each protocol has it."""
+    task = shown(run, context_id).task
+    if protocol == PROTOCOL_VERSION_0_3:
+        return to_compat_task(task).model_dump_json(by_alias=True, exclude_none=True).encode()
+    return orjson.dumps(MessageToDict(to_stream_response(task)))

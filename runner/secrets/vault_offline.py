@@ -15,6 +15,7 @@ import orjson
 from store.access.audit import append_audit
 from store.memory.entries import empty_sealed, reseal_memory, sealed_memory
 from store.memory.overrides import drop_pinned, reseal_override, sealed_overrides
+from store.runs.a2a_pushes import empty_pushes, reseal_pushes
 from store.secrets.cipher import KEY_BYTES, Cipher, UnsealError, VaultKeyError
 from store.secrets.credentials import empty_vault, place_of, read_vault, reseal_all
 from store.secrets.vault_key import FoundKey, KeyFile
@@ -124,6 +125,7 @@ async def reset_vault(store: Store) -> int:
         empty_sealed(conn)
         drop_pinned(conn)
         empty_webhooks(conn)
+        empty_pushes(conn)
         _audit(conn, "reset_vault", {"credentials": count})
         return count
 
@@ -147,7 +149,7 @@ async def _reseal(store: Store, old: FoundKey, new_key: bytes) -> RotationResult
 
 
 def _reseal_others(conn: Connection, resealed: Callable[[str, str], tuple[str, str]]) -> None:
-    """Seal learned values and webhooks with the new key; drop values that do not open."""
+    """Seal learned values, webhooks and addresses of A2A with the new key; drop what does not open."""
 
     def reseal(sealed: str, place: str) -> str | None:
         try:
@@ -160,6 +162,7 @@ def _reseal_others(conn: Connection, resealed: Callable[[str, str], tuple[str, s
         if (text := reseal(sealed, place)) is not None:
             reseal_override(conn, key, text)
     reseal_webhooks(conn, reseal)
+    reseal_pushes(conn, reseal)
 
 
 def _audit(conn: Connection, action: str, detail: dict[str, Any]) -> None:

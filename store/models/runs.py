@@ -313,6 +313,22 @@ class A2ATaskRow(SQLModel, table=True):
     created_at: datetime = Field(index=True)
 
 
+class A2APushRow(SQLModel, table=True):
+    """Where a caller wants to hear of an A2A task; deleted once the end of its run was sent there."""
+
+    __tablename__ = "a2a_push"
+
+    task_id: str = Field(primary_key=True)  # the id of its run, which may not have started
+    config_id: str = Field(primary_key=True)  # the client's
+    caller_id: str = Field(foreign_key="caller.id", ondelete="CASCADE", index=True)
+    sealed: str = Field(sa_type=Text)  # JSON: URL, token, and scheme and credentials of its authentication
+    protocol: str  # of A2A: 1.0 | 0.3
+    sent_state: str | None = None  # the state of the run that was sent last
+    failures: int  # in a row
+    not_before: datetime | None = None  # a server sends now, or sending failed
+    created_at: datetime
+
+
 RUN = table_of(RunRow)
 ADMISSION = table_of(AdmissionRow)
 RUN_STEP = table_of(RunStepRow)
@@ -321,3 +337,4 @@ JOINED_KEY = table_of(JoinedKeyRow)
 SPENT_KEY = table_of(SpentKeyRow)
 RUN_EVENT = table_of(RunEventRow)
 A2A_TASK = table_of(A2ATaskRow)
+A2A_PUSH = table_of(A2APushRow)

@@ -13,6 +13,7 @@ from store.models.declaring import columns_of
 from store.models.runs import A2A_TASK
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from store.database.dialects import Connection
@@ -76,19 +77,18 @@ def delete_question(conn: Connection, id: str, caller_id: str) -> bool:
     return conn.run(_DELETE, {"id": id, "caller_id": caller_id}) > 0
 
 
-async def find_task(store: Store, id: str, caller_id: str) -> A2ATask | None:
-    """Find a caller's task."""
-    rows = await store.read(sa.select(*_COLUMNS).where(A2A_TASK.c.id == id, A2A_TASK.c.caller_id == caller_id))
-    row = rows.mappings().first()
-    return None if row is None else A2ATask(**row)
+async def find_tasks(store: Store, ids: Sequence[str], caller_id: str) -> dict[str, A2ATask]:
+    """Find tasks of a caller by id; those that do not exist are left out."""
+    rows = await store.read(sa.select(*_COLUMNS).where(A2A_TASK.c.id.in_(ids), A2A_TASK.c.caller_id == caller_id))
+    return {row["id"]: A2ATask(**row) for row in rows.mappings()}
 
 
-async def list_tasks(store: Store, caller_id: str, context_id: str, *, limit: int) -> list[A2ATask]:
-    """List the tasks of a conversation, newest first."""
-    rows = await store.read(
-        sa.select(*_COLUMNS)
-        .where(A2A_TASK.c.caller_id == caller_id, A2A_TASK.c.context_id == context_id)
-        .order_by(A2A_TASK.c.id.desc())
-        .limit(limit)
-    )
+async def list_tasks(
+    store: Store, caller_id: str, context_id: str, *, limit: int, before: str | None = None
+) -> list[A2ATask]:
+    """List the tasks of a conversation, newest first, from the one before an id on."""
+    wanted = sa.select(*_COLUMNS).where(A2A_TASK.c.caller_id == caller_id, A2A_TASK.c.context_id == context_id)
+    if before is not None:
+        wanted = wanted.where(A2A_TASK.c.id < before)
+    rows = await store.read(wanted.order_by(A2A_TASK.c.id.desc()).limit(limit))
     return [A2ATask(**row) for row in rows.mappings()]

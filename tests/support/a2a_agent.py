@@ -15,14 +15,18 @@ from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.helpers import new_data_part, new_text_part
 from a2a.types import (
     CancelTaskRequest,
+    DeleteTaskPushNotificationConfigRequest,
     GetExtendedAgentCardRequest,
+    GetTaskPushNotificationConfigRequest,
     GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest,
     ListTasksRequest,
     Message,
     Role,
     SendMessageConfiguration,
     SendMessageRequest,
     SubscribeToTaskRequest,
+    TaskPushNotificationConfig,
 )
 from google.protobuf.json_format import MessageToDict
 
@@ -30,12 +34,26 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from a2a.client import Client
-    from a2a.types import AgentCard, ListTasksResponse, StreamResponse, Task
+    from a2a.types import (
+        AgentCard,
+        ListTaskPushNotificationConfigsResponse,
+        ListTasksResponse,
+        StreamResponse,
+        Task,
+    )
 
     from tests.support.product import Product
 
 
-def request(said: Any, *, skill: str = "", task: str = "", context: str = "", now: bool = False) -> SendMessageRequest:
+def request(
+    said: Any,
+    *,
+    skill: str = "",
+    task: str = "",
+    context: str = "",
+    now: bool = False,
+    push: TaskPushNotificationConfig | None = None,
+) -> SendMessageRequest:
     """A message with text, data or parts; `now` asks to be answered before the run has ended."""
     match said:
         case list():
@@ -47,7 +65,8 @@ def request(said: Any, *, skill: str = "", task: str = "", context: str = "", no
     message = Message(message_id=uuid4().hex, role=Role.ROLE_USER, parts=parts, task_id=task, context_id=context)
     if skill:
         message.metadata.update({"skill": skill})
-    return SendMessageRequest(message=message, configuration=SendMessageConfiguration(return_immediately=now))
+    configuration = SendMessageConfiguration(return_immediately=now, task_push_notification_config=push)
+    return SendMessageRequest(message=message, configuration=configuration)
 
 
 class Agent:
@@ -80,6 +99,21 @@ class Agent:
 
     async def cancel(self, id: str) -> Task:
         return await self._client.cancel_task(CancelTaskRequest(id=id))
+
+    async def set_push(self, config: TaskPushNotificationConfig) -> TaskPushNotificationConfig:
+        return await self._client.create_task_push_notification_config(config)
+
+    async def push(self, task: str, id: str) -> TaskPushNotificationConfig:
+        wanted = GetTaskPushNotificationConfigRequest(task_id=task, id=id)
+        return await self._client.get_task_push_notification_config(wanted)
+
+    async def pushes(self, task: str) -> ListTaskPushNotificationConfigsResponse:
+        wanted = ListTaskPushNotificationConfigsRequest(task_id=task)
+        return await self._client.list_task_push_notification_configs(wanted)
+
+    async def unset(self, task: str, id: str) -> None:
+        wanted = DeleteTaskPushNotificationConfigRequest(task_id=task, id=id)
+        await self._client.delete_task_push_notification_config(wanted)
 
     async def card(self) -> AgentCard:
         return await self._client.get_extended_agent_card(GetExtendedAgentCardRequest())

@@ -13,7 +13,7 @@ from a2a.utils.errors import (
 )
 
 from tests.support.a2a_agent import a2a_agent, data_of
-from tests.support.front_door import ended, look, save, step
+from tests.support.front_door import ended, look, save, statements, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -157,6 +157,27 @@ async def test_a_failure_says_what_to_do_and_a_run_can_be_cancelled(house, bench
         assert (await agent.task(running.id)).status.state == TaskState.TASK_STATE_CANCELED
         listed = await agent.tasks(status=TaskState.TASK_STATE_CANCELED)
         assert running.id in [each.id for each in listed.tasks]
+
+
+async def test_a_list_of_tasks_takes_a_fixed_number_of_statements_and_has_pages(house):
+    pipeline = await save(house, "echo", step("say", "test.echo", text="${{ inputs.text }}"))
+    async with a2a_agent(house) as agent:
+        ids = [(await agent.send({"text": "tea"}, skill=pipeline, context="many")).id for _ in range(6)]
+        for wanted in ({"context_id": "many"}, {}):
+            counts = []
+            for size in (2, 6):
+                with statements() as seen:
+                    listed = await agent.tasks(page_size=size, **wanted)
+                assert [task.id for task in listed.tasks] == ids[::-1][:size]
+                assert {task.context_id for task in listed.tasks} == {"many"}
+                counts.append(len(seen))
+            assert counts[0] == counts[1] <= 5, counts
+            found, token = [], ""
+            while len(found) < 6:
+                page = await agent.tasks(page_size=4, page_token=token, **wanted)
+                found += [task.id for task in page.tasks]
+                token = page.next_page_token
+            assert found[:6] == ids[::-1]
 
 
 async def test_the_skill_for_runs_answers_with_its_tools(house):

@@ -224,7 +224,7 @@ def test_attempts_stay_where_their_key_to_the_run_goes_and_comes_back(database: 
     database.ensure()
     # Made by revisions after that one.
     triggers = {"trigger", "firing", "webhook", "trigger_secret", "webhook_delivery", "run_end"}
-    later = frozenset({"spent_key", "admission", "worker", "blob_marker", "a2a_task"} | triggers)
+    later = frozenset({"spent_key", "admission", "worker", "blob_marker", "a2a_task", "a2a_push"} | triggers)
     with database.engine() as engine, engine.begin() as connection:
         fill(connection)
         counts = counted(connection, later)

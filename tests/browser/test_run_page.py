@@ -19,6 +19,19 @@ if TYPE_CHECKING:
 pytestmark = BROWSER
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
+#: Whether the middle of an element is inside the window and inside every pane around it.
+SEEN = """selector => {
+    const one = document.querySelector(selector);
+    if (one === null) return false;
+    const {left, top, width, height} = one.getBoundingClientRect();
+    const [x, y] = [left + width / 2, top + height / 2];
+    for (let pane = one.closest('[data-pane]'); pane !== null; pane = pane.parentElement.closest('[data-pane]')) {
+        const box = pane.getBoundingClientRect();
+        // A pane that is only its content, as on a phone, has no box.
+        if (box.height > 0 && (y < box.top || y > box.bottom)) return false;
+    }
+    return x >= 0 && x <= innerWidth && y >= 0 && y <= innerHeight;
+}"""
 
 
 async def test_a_run_goes_again_from_a_step_with_the_current_definition(tmp_path: Path) -> None:
@@ -251,3 +264,114 @@ async def test_hands_that_never_leave_the_keyboard_resume_a_run(tmp_path: Path) 
         await keys.type("catalog")
         await keys.press("Enter")
         await tab.page.wait_for_url("**/catalog")
+
+
+async def test_sixty_steps_stay_beside_the_one_that_is_looked_at(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs, steps_max=61) as it:
+        steps = [step(f"step_{number}", "test.echo", text=str(number)) for number in range(1, 56)]
+        await save(
+            it,
+            "sixty",
+            *steps,
+            step("send", "test.switch"),
+            *[step(f"after_{number}", "test.echo", text="x") for number in range(1, 5)],
+        )
+        run = await ran(it, "sixty")
+        async with browsing(it, size=(1024, 768)) as tab:
+            await tab.visit(f"/runs/{run['id']}")
+            await tab.state("Failed")
+            # What succeeded is one row; the failure is seen at once, with its step.
+            fold = tab.page.get_by_role("button", name="55 steps succeeded")
+            await fold.wait_for()
+            assert await tab.page.evaluate(SEEN, "[data-step=send]")
+            assert await tab.page.evaluate(SEEN, "[aria-label='What went wrong'] h2")
+            assert await tab.violations() == []
+
+            await fold.focus()
+            await tab.page.keyboard.press("Enter")
+            await tab.focuses(tab.page.locator("[data-step=step_1]"))
+            await tab.page.locator("[data-step=step_30]").click()
+            await tab.page.get_by_role("heading", name="Step 30").wait_for()
+            assert await tab.page.evaluate(SEEN, "[data-step=step_30]")
+            assert await tab.page.evaluate(SEEN, "[role=tablist]")
+            assert await tab.page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+            assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            await tab.visit(f"/runs/{run['id']}?step=step_50&fold=off")
+            await tab.page.get_by_role("heading", name="Step 50").wait_for()
+            await tab.page.wait_for_function(SEEN, arg="[data-step=step_50]")
+
+            separator = tab.page.get_by_role("separator", name="Width of the steps")
+            width = "() => document.querySelector('[data-pane=steps]').getBoundingClientRect().width"
+            before = await tab.page.evaluate(width)
+            await separator.focus()
+            for _ in range(5):
+                await tab.page.keyboard.press("ArrowLeft")
+            narrow = await tab.page.evaluate(width)
+            assert narrow < before - 50
+            await tab.page.reload()
+            await tab.page.get_by_role("heading", name="Step 50").wait_for()
+            assert abs(await tab.page.evaluate(width) - narrow) < 2
+        async with browsing(it, size=(360, 640), touch=True) as tab:
+            await tab.visit(f"/runs/{run['id']}?step=step_50&fold=off")
+            await tab.page.get_by_role("heading", name="Step 50").wait_for()
+            for place in ("[data-step=step_50]", "[data-pane=inspector] h2", "[role=tablist]"):
+                await tab.page.wait_for_function(SEEN, arg=place)
+            await tab.page.locator("[data-step=step_48]").tap()
+            await tab.page.get_by_role("heading", name="Step 48").wait_for()
+            await tab.page.wait_for_function(SEEN, arg="[data-pane=inspector] h2")
+            assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+async def test_the_timeline_is_read_and_zoomed_by_pointer_and_by_keyboard(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await save(
+            it,
+            "timed",
+            step("make", "test.artifact", name="tea.txt", content="tea"),
+            step("try", "test.flaky", text="so", retry={"initial_seconds": 0.5, "jitter": 0}),
+        )
+        run = await ran(it, "timed")
+        await tab.visit(f"/runs/{run['id']}")
+        # The result comes first.
+        result = tab.page.get_by_role("region", name="Result")
+        await result.get_by_role("link", name="Open").wait_for()
+        async with tab.page.expect_download() as download:
+            await result.get_by_role("link", name="Download").click()
+        assert (await download.value).suggested_filename == "tea.txt"
+
+        row = tab.page.locator("[data-step=try]")
+        await row.get_by_text("2 attempts").wait_for()
+        box = await row.bounding_box()
+        assert box is not None
+        # The duration takes the last 80 pixels of a row; the lane ends there.
+        right, y = box["x"] + box["width"] - 90, box["y"] + box["height"] / 2
+        await tab.page.mouse.move(right, y)
+        await tab.page.locator("[data-readout]").get_by_text(" s · ").wait_for()
+        await tab.page.mouse.down()
+        await tab.page.mouse.move(right - 60, y, steps=4)
+        await tab.page.mouse.up()
+        await tab.page.wait_for_url("**zoom=*")
+        assert "step=" not in tab.page.url, "a drag is no click"
+        await tab.page.reload()
+        await tab.press("Reset zoom")
+        await tab.page.wait_for_url(lambda url: "zoom=" not in url)
+        await row.click()
+        await tab.page.keyboard.press("z")
+        await tab.page.wait_for_url("**zoom=*")
+        for key in ("+", "+", ",", ".", "-"):
+            before = tab.page.url
+            await tab.page.keyboard.press(key)
+            await tab.page.wait_for_url(lambda url, before=before: url != before)
+        assert "zoom=" in tab.page.url
+        assert await tab.violations() == []
+        await tab.page.keyboard.press("0")
+        await tab.page.wait_for_url(lambda url: "zoom=" not in url)
+        await tab.press("Zoom to step")
+        await tab.page.wait_for_url("**zoom=*")
+        # A link to a step shows it among the steps and with its details, also under a result on a phone held sideways.
+        async with browsing(it, size=(640, 360), touch=True) as phone:
+            await phone.visit(f"/runs/{run['id']}?step=try")
+            for place in ("[data-step=try]", "[data-pane=inspector] h2", "[role=tablist]"):
+                await phone.page.wait_for_function(SEEN, arg=place)

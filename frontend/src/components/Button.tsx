@@ -13,12 +13,17 @@ const KINDS: Record<Kind, string> = {
   danger: "border border-fail bg-page text-fail not-disabled:hover:bg-fail-tint",
 };
 
+/** The look of a button, for a plain link such as one to a file. */
+export function buttonLook(kind: Kind): string {
+  return `${BASE} ${KINDS[kind]}`;
+}
+
 export function Button({
   kind = "plain",
   className = "",
   ...rest
 }: ButtonHTMLAttributes<HTMLButtonElement> & { kind?: Kind }): ReactNode {
-  return <button type="button" {...rest} className={`${BASE} ${KINDS[kind]} ${className}`} />;
+  return <button type="button" {...rest} className={`${buttonLook(kind)} ${className}`} />;
 }
 
 export function ButtonLink({
@@ -27,7 +32,7 @@ export function ButtonLink({
   ...to
 }: LinkProps & { kind?: Kind; children: ReactNode }): ReactNode {
   return (
-    <Link {...to} className={`${BASE} ${KINDS[kind]}`}>
+    <Link {...to} className={buttonLook(kind)}>
       {children}
     </Link>
   );

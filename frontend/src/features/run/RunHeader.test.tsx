@@ -10,23 +10,21 @@ import { RunHeader } from "./RunHeader.tsx";
 
 afterEach(cleanup);
 
-test("The header names the worker that holds the run, and each takeover", async () => {
+test("The header names the worker that holds the run, and leads to the step that the last takeover continued", async () => {
   const takeovers = [
     { at: AT, worker: "web-2:2:bb", previousWorker: "web-1:1:aa", lost: true },
-    { at: "2026-05-01T13:00:00Z", worker: "web-3:3:cc", previousWorker: "web-2:2:bb", lost: false },
+    { at: "2026-11-20T13:00:00Z", worker: "web-3:3:cc", previousWorker: "web-2:2:bb", lost: false },
   ];
   const run = aFailedRun(undefined, { state: "RUNNING", worker: "web-3:3:cc", takeovers });
   await show(<RunHeader run={run} actions={null} />);
   expect(await screen.findByText("on web-3:3:cc")).toBeVisible();
-  const shown = screen.getByRole("list", { name: "Takeovers" });
-  expect(shown).toHaveTextContent("web-2:2:bb took over from web-1:1:aa, which was lost");
-  expect(shown).toHaveTextContent("moved from web-2:2:bb to web-3:3:cc");
+  expect(screen.getByRole("link", { name: "2 takeovers" })).toHaveAttribute("href", "/runs/run_1?step=render");
 });
 
 test("A run that one worker executed says nothing of takeovers", async () => {
   await show(<RunHeader run={aFailedRun()} actions={null} />);
   expect(await screen.findByRole("heading")).toBeVisible();
-  expect(screen.queryByRole("list", { name: "Takeovers" })).toBeNull();
+  expect(screen.queryByRole("link", { name: /takeover/ })).toBeNull();
 });
 
 test("A run that a schedule started names it and leads to it", async () => {

@@ -4,13 +4,13 @@ import { memo, type ReactNode } from "react";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { StateMark } from "../../domain/runs/StateMark.tsx";
 import { serverNow, useNow } from "../../lib/time/clock.ts";
-import { duration, money, tokens, when } from "../../lib/text/format.ts";
+import { count, duration, money, tokens, when } from "../../lib/text/format.ts";
 import { isFinal, isLive, triggerKind } from "../../domain/runs/states.ts";
 import { workSeconds } from "./timeline/axis.ts";
 import { currentStep } from "./currentStep.ts";
 import type { RunWholeFragment } from "./run.generated.ts";
 import { StartedRuns } from "./StartedRuns.tsx";
-import { Takeovers } from "./Takeovers.tsx";
+import { takeoversByStep } from "./workers.ts";
 
 /** Title, state, caller, duration and cost of the run. */
 export const RunHeader = memo(function RunHeader({
@@ -51,18 +51,17 @@ export const RunHeader = memo(function RunHeader({
           </>
         )}
       </nav>
-      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
-        <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+      <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3 lg:flex-nowrap">
+        <div className="flex min-h-8 min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
           <h1 className="wrap-anywhere">{run.title}</h1>
           <span className="inline-flex items-center gap-2">
             <StateMark state={run.state} tinted />
             {at === null ? null : <span className="text-soft">{at}</span>}
           </span>
         </div>
-        <div className="flex gap-2">{actions}</div>
+        <div className="flex shrink-0 flex-wrap gap-2">{actions}</div>
       </div>
       <Facts run={run} />
-      <Takeovers takeovers={run.takeovers} />
       {isFinal(run.state) && run.pipeline !== null ? <StartedRuns run={run.id} /> : null}
     </header>
   );
@@ -121,6 +120,15 @@ function Facts({ run }: { run: RunWholeFragment }): ReactNode {
     run.startedAt === null ? "not started" : isFinal(run.state) ? duration(work) : `${duration(work)} so far`,
   ];
   if (run.worker !== null) facts.push(`on ${run.worker}`);
+  // The step that went on after the last one says which worker took over from which.
+  const [taken] = [...takeoversByStep(run).keys()].slice(-1);
+  if (taken !== undefined) {
+    facts.push(
+      <Link key="takeovers" to="/runs/$run" params={{ run: run.id }} search={{ step: taken }} className="link">
+        {count(run.takeovers.length, "takeover")}
+      </Link>,
+    );
+  }
   if (run.cost.amountUsd !== null && run.cost.amountUsd > 0) facts.push(money(run.cost.amountUsd));
   const used = (run.cost.usage?.input ?? 0) + (run.cost.usage?.output ?? 0);
   if (used > 0) facts.push(tokens(used));

@@ -33,8 +33,12 @@ import {
   type RunWholeFragment,
   type StepRowFragment,
 } from "./run.generated.ts";
-import type { RunSearch } from "./search.ts";
+import { Result, resultStep } from "./Result.tsx";
+import { type RunSearch, zoomExtent, zoomText } from "./search.ts";
+import { Split } from "./Split.tsx";
 import { StepTabs, type Tab, tabFor } from "./step/StepTabs.tsx";
+import type { Stretch } from "./timeline/axis.ts";
+import type { Fold } from "./timeline/fold.ts";
 import { type Scale, Timeline } from "./timeline/Timeline.tsx";
 import { useRunKeys } from "./useRunKeys.ts";
 
@@ -142,6 +146,13 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
   );
   const select = useCallback((key: string) => show({ step: key, tab: undefined, attempt: undefined }), [show]);
   const onScale = useCallback((scale: Scale) => show({ scale: scale === "fit" ? undefined : scale }), [show]);
+  const origin = Date.parse(run.createdAt);
+  const zoom = useMemo(() => zoomExtent(search.zoom, origin), [search.zoom, origin]);
+  const onZoom = useCallback(
+    (extent: Stretch | null) => show({ zoom: extent === null ? undefined : zoomText(extent, origin) }),
+    [show, origin],
+  );
+  const onFold = useCallback((fold: Fold) => show({ fold }), [show]);
   const choose = (attempt: number | undefined) => show({ step: step?.key, attempt });
   const turnTo = (chosen: Tab) => show({ step: step?.key, tab: chosen });
   useRunKeys({
@@ -153,13 +164,23 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
     onTab: turnTo,
     onAsk: setAsked,
   });
+  // What the reader or a link chose is brought into sight; what the page follows by itself is not.
+  const inspected = useRef<HTMLDivElement>(null);
+  const chosen = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    if (chosen.current !== search.step) inspected.current?.scrollIntoView({ block: "nearest" });
+    chosen.current = search.step;
+  }, [search.step]);
 
-  const primary = advice === "resume" || advice === "rerun" || advice === "report";
+  const result = resultStep(run);
+  // A result is opened before it is made again.
+  const primary = result === null && (advice === "resume" || advice === "rerun" || advice === "report");
   const actions = useMemo(() => <Actions run={run} primary={primary} onAsk={setAsked} />, [run, primary]);
   const shownFailure =
     isFinal(run.state) && run.failure !== null && (step === failed || step === null) ? run.failure : null;
   return (
-    <>
+    // As high as the window, where the panes scroll and not the page.
+    <div className="lg:-mb-24 lg:flex lg:h-[calc(100svh-1.25rem)] lg:flex-col">
       <ContentBoundary what="The head of the run" of={[run]}>
         <RunHeader run={run} actions={actions} />
       </ContentBoundary>
@@ -168,45 +189,61 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
           {asked === null ? null : <RunDialog asked={asked} run={run} onClose={close} />}
         </Suspense>
       </ContentBoundary>
-      <div className="flex flex-col">
-        <div className={shownFailure === null ? "" : "max-md:order-2 max-md:mt-5"}>
+      {result === null ? null : (
+        <ContentBoundary what="The result" of={[result]}>
+          <Result step={result} onMore={() => show({ step: result.key, tab: "artifacts", attempt: undefined })} />
+        </ContentBoundary>
+      )}
+      <Split
+        steps={
           <ContentBoundary what="The steps of the run" of={[run]}>
             <Timeline
               run={run}
               selected={step?.key ?? null}
               scale={search.scale ?? "fit"}
+              zoom={zoom}
+              fold={search.fold}
               onSelect={select}
               onScale={onScale}
+              onZoom={onZoom}
+              onFold={onFold}
             />
           </ContentBoundary>
-        </div>
-        <div
-          className={`mt-5 grid items-start gap-x-8 gap-y-6 max-md:contents ${shownFailure === null ? "" : "lg:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)]"}`}
-        >
-          {shownFailure === null ? null : (
+        }
+        first={
+          shownFailure === null ? null : (
             <ContentBoundary what="What went wrong" of={[run]} source={() => jsonOf(run.failure)}>
-              <FailurePanel
-                run={run}
-                step={failed}
-                failure={shownFailure}
-                advice={advice}
-                attempt={search.attempt}
-                onAttempt={choose}
-                onChange={() => setAsked("change")}
-              >
-                {run.actions.includes("ACKNOWLEDGE") ? <Acknowledge run={run} /> : null}
-              </FailurePanel>
+              <div ref={inspected} className="scroll-mt-4 max-md:scroll-mb-24">
+                <FailurePanel
+                  run={run}
+                  step={failed}
+                  failure={shownFailure}
+                  advice={advice}
+                  attempt={search.attempt}
+                  onAttempt={choose}
+                  onChange={() => setAsked("change")}
+                >
+                  {run.actions.includes("ACKNOWLEDGE") ? <Acknowledge run={run} /> : null}
+                </FailurePanel>
+              </div>
             </ContentBoundary>
-          )}
-          {step === null ? null : (
-            <div className="min-w-0 max-md:order-3 max-md:mt-5">
-              {shownFailure === null ? <StepHead step={step} attempt={search.attempt} onAttempt={choose} /> : null}
+          )
+        }
+        inspector={
+          step === null ? null : (
+            <>
+              {shownFailure === null ? (
+                // In a narrow window, under the steps: high enough that the tabs are seen, too.
+                <div ref={inspected} className="scroll-mt-4 max-lg:scroll-mb-[45svh]">
+                  <StepHead run={run} step={step} attempt={search.attempt} onAttempt={choose} />
+                </div>
+              ) : null}
               <StepTabs run={run} step={step} tab={tab} attempt={search.attempt} onTab={turnTo} />
-            </div>
-          )}
-        </div>
-      </div>
-    </>
+            </>
+          )
+        }
+      />
+    </div>
   );
 });
 
@@ -268,16 +305,18 @@ function Acknowledge({ run }: { run: RunWholeFragment }): ReactNode {
 }
 
 function StepHead({
+  run,
   step,
   attempt,
   onAttempt,
 }: {
+  run: RunWholeFragment;
   step: StepRowFragment;
   attempt: number | undefined;
   onAttempt: (attempt: number | undefined) => void;
 }): ReactNode {
   return (
-    <div className="mb-3">
+    <div className="mb-4">
       <div className="flex flex-wrap items-center gap-x-3">
         <h2>{humanise(step.key)}</h2>
         <StateMark state={step.state} />
@@ -293,7 +332,9 @@ function StepHead({
           <TextWithCode text={warning} />
         </p>
       ))}
-      {step.attempts.length > 1 ? <Attempts step={step} chosen={attempt} onChoose={onAttempt} /> : null}
+      {step.attempts.length > 1 || run.takeovers.length > 0 ? (
+        <Attempts run={run} step={step} chosen={attempt} onChoose={onAttempt} />
+      ) : null}
     </div>
   );
 }

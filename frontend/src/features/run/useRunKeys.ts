@@ -29,7 +29,6 @@ export function useRunKeys({ run, step, attempt, onSelect, onAttempt, onTab, onA
     const next = run.steps[place];
     if (next === undefined) return;
     onSelect(next.key);
-    document.querySelector<HTMLElement>(`[data-step="${next.key}"]`)?.scrollIntoView({ block: "nearest" });
   }
 
   function turn(by: 1 | -1): void {

@@ -94,7 +94,7 @@ export function exact(at: string): string {
 }
 
 /** The time of day to the second, as logs have it. */
-export function clockTime(at: string): string {
+export function clockTime(at: string | number): string {
   return shaped(new Date(at), "clock");
 }
 

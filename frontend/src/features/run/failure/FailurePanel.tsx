@@ -37,7 +37,7 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
   return (
     <section
       aria-label="What went wrong"
-      className={`rounded-lg border p-4 ${cancelled ? "border-line bg-panel" : "border-fail/40 bg-fail-tint"}`}
+      className={`@container rounded-lg border p-4 ${cancelled ? "border-line bg-panel" : "border-fail/40 bg-fail-tint"}`}
     >
       <h2 className="flex items-start gap-2">
         <span className="mt-1">
@@ -45,7 +45,7 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
         </span>
         <span>{cancelled ? `${name} was stopped` : `${name} failed`}</span>
       </h2>
-      <dl className="mt-3 grid grid-cols-[7.5rem_1fr] gap-x-4 gap-y-2 max-md:grid-cols-1 max-md:gap-y-0.5 [&>dd]:max-md:mb-2 [&>dt]:text-soft">
+      <dl className="mt-3 grid gap-y-0.5 @sm:grid-cols-[7.5rem_1fr] @sm:gap-x-4 @sm:gap-y-2 [&>dd]:mb-2 @sm:[&>dd]:mb-0 [&>dt]:text-soft">
         <dt>What happened</dt>
         <dd className="wrap-anywhere">
           <TextWithCode text={failure.message} />
@@ -87,7 +87,7 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
           <CopyButton text={forAgent(run, step, failure)} what="what failed" label="Copy for agent" />
         </span>
       </div>
-      {step === null ? null : <Attempts step={step} chosen={attempt} onChoose={onAttempt} />}
+      {step === null ? null : <Attempts run={run} step={step} chosen={attempt} onChoose={onAttempt} />}
       {traceback === null ? null : <Traceback text={traceback} />}
       <Raw key={run.resumeCount} failure={failure} startsOpen={traceback === null && opensRaw(failure.code)} />
     </section>

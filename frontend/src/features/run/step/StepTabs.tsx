@@ -64,7 +64,12 @@ export function StepTabs({ run, step, tab: asked, attempt, onTab }: Props): Reac
   return (
     <section aria-label={`Step ${humanise(step.key)}`} className="min-w-0">
       {/* oxlint-disable-next-line jsx-a11y/interactive-supports-focus -- its tabs take focus, one at a time */}
-      <div role="tablist" aria-label="Of the step" onKeyDown={move} className="mb-3 flex gap-5 border-b border-line">
+      <div
+        role="tablist"
+        aria-label="Of the step"
+        onKeyDown={move}
+        className="mb-3 flex gap-5 border-b border-line max-md:gap-3.5"
+      >
         {tabs.map((name) => (
           <button
             key={name}

@@ -2,13 +2,17 @@ import { expect, test } from "vitest";
 
 import {
   axisOf,
+  extentOf,
   isUneven,
   queueSegment,
   reachOf,
   sameSegments,
   segmentsOf,
+  takeoverSegments,
   type TimedStep,
   workSeconds,
+  zoomed,
+  zoomedBy,
 } from "./axis.ts";
 
 const ZERO = Date.parse("2026-01-01T00:00:00Z");
@@ -119,4 +123,57 @@ test("what goes on leads a little beyond now, so that bars of what has ended sta
     expect(reachOf(ZERO, work, now)).toBeGreaterThanOrEqual(now);
     expect(reachOf(ZERO, work, now) - now).toBeLessThanOrEqual(Math.max(1000, work / 8));
   }
+});
+
+test("a place is read back as a moment, also across a pause that was cut", () => {
+  const steps = [step([0, 1]), step([1, 2, "FAILED"], [7200, 7202])];
+  const axis = axisOf(steps, ZERO + 7_202_000);
+  for (const second of [0, 0.5, 2, 7200, 7201.5]) {
+    expect(axis.momentAt(axis.at(ZERO + second * 1000)) - ZERO).toBeCloseTo(second * 1000, 0);
+  }
+  expect(axis.sections.map(({ from, to, first }) => [from - ZERO, to - ZERO, first])).toEqual([
+    [0, 2000, true],
+    [7_200_000, 7_202_000, false],
+  ]);
+});
+
+test("a zoom fills the width with its extent; what lies outside is not drawn", () => {
+  const steps = [step([0, 4]), step([4, 6]), step([6, 10])];
+  const axis = zoomed(axisOf(steps, ZERO + 10_000), { from: ZERO + 4000, to: ZERO + 8000 });
+  const [before, whole, cut] = steps.map((one) => segmentsOf(one, axis, ZERO));
+  expect(before).toEqual([]);
+  expect(whole).toMatchObject([{ left: 0, width: 50, seconds: 2 }]);
+  expect(cut).toMatchObject([{ left: 50, width: 50, seconds: 4 }]);
+  expect(axis.momentAt(25) - ZERO).toBeCloseTo(5000);
+  expect(axis.sections).toMatchObject([{ from: ZERO + 4000, to: ZERO + 8000, origin: ZERO }]);
+});
+
+test("a zoom to nothing, as an address may ask for, is none", () => {
+  const axis = axisOf([step([0, 4])], ZERO + 4000);
+  expect(zoomed(axis, { from: ZERO + 90_000, to: ZERO + 95_000 })).toBe(axis);
+  expect(zoomed(axis, null)).toBe(axis);
+});
+
+test("what a step is zoomed to holds all its attempts", () => {
+  expect(extentOf(step([2, 3, "FAILED"], [5, 12]), ZERO)).toEqual({ from: ZERO + 1000, to: ZERO + 13_000 });
+  expect(extentOf(step(), ZERO)).toBeNull();
+});
+
+test("keys zoom around the step that is seen, and move within the run", () => {
+  const axis = axisOf([step([0, 4]), step([4, 10])], ZERO + 10_000);
+  const part = (from: number, to: number) => ({ from: ZERO + from * 1000, to: ZERO + to * 1000 });
+  expect(zoomedBy(axis, null, { factor: 0.5 })).toEqual(part(2.5, 7.5));
+  expect(zoomedBy(axis, null, { factor: 0.5, focus: part(0, 4) })).toEqual(part(1, 6));
+  expect(zoomedBy(axis, part(6, 8), { factor: 0.5, focus: part(0, 4) })).toEqual(part(6.5, 7.5));
+  expect(zoomedBy(axis, part(6, 8), { shift: 0.25 })).toEqual(part(6.5, 8.5));
+  expect(zoomedBy(axis, part(8, 10), { shift: 0.25 })).toEqual(part(8, 10));
+  expect(zoomedBy(axis, part(7, 9), { factor: 2 })).toEqual(part(6, 10));
+  expect(zoomedBy(axis, part(2, 8), { factor: 2 })).toBeNull();
+  expect(zoomedBy(axis, null, { shift: 0.25 })).toBeNull();
+});
+
+test("a takeover is marked where it happened, and not outside of what is shown", () => {
+  const axis = axisOf([step([0, 4], [6, 10])], ZERO + 10_000);
+  expect(takeoverSegments([{ at: at(5) }], axis)).toMatchObject([{ kind: "takeover", left: 50 }]);
+  expect(takeoverSegments([{ at: at(5) }], zoomed(axis, { from: ZERO + 6000, to: ZERO + 9000 }))).toEqual([]);
 });

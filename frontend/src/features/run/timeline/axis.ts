@@ -8,7 +8,7 @@ export type TimedStep = Pick<StepRowFragment, "state" | "wait"> & {
 };
 
 export interface Segment {
-  kind: "attempt" | "wait" | "queue";
+  kind: "attempt" | "wait" | "queue" | "takeover";
   /** Per cent of the whole width. */
   left: number;
   width: number;
@@ -16,16 +16,27 @@ export interface Segment {
   seconds: number;
 }
 
-interface Stretch {
+export interface Stretch {
   from: number;
   to: number;
+}
+
+/** A stretch of the axis that is drawn to scale. */
+export interface Section extends Stretch {
+  /** Where it begins on the whole axis: the zero of its ticks. */
+  origin: number;
+  /** Whether it is the first of the whole axis. */
+  first: boolean;
 }
 
 /** Maps a moment to per cent of the width. */
 export interface Axis {
   at: (moment: number) => number;
+  momentAt: (place: number) => number;
   /** Where a long pause, such as that before a resume, was cut short. */
   breaks: number[];
+  /** What lies between those pauses; none on an even scale. */
+  sections: Section[];
 }
 
 /** The attempts that ran here: a reused output took no time. */
@@ -43,6 +54,11 @@ const NARROWEST = 0.8;
 const LONG_PAUSE = 0.5;
 /** …to this share. */
 const CUT = 0.06;
+
+/** The smallest share of the axis, in per cent, that can fill the width. */
+const MOST_ZOOM = 0.001;
+const MARGIN = 0.1;
+const MARGIN_MS = 2;
 
 /** A linear scale is no use when one step took this many times as long as another. */
 const UNEVEN = 20;
@@ -78,8 +94,9 @@ export function axisOf(
     1,
     busy.reduce((sum, { from, to }) => sum + to - from, 0),
   );
-  const points: { moment: number; place: number }[] = [];
-  const cuts: { from: number; to: number }[] = [];
+  const points: Point[] = [];
+  const cuts: Stretch[] = [];
+  const sections: Section[] = [];
   let place = 0;
   for (const [index, { from, to }] of busy.entries()) {
     const before = busy[index - 1];
@@ -89,16 +106,69 @@ export function axisOf(
       const width = long ? work * CUT : pause;
       if (long) cuts.push({ from: place, to: place + width });
       place += width;
+      if (long) sections.push({ from, to, origin: from, first: false });
     }
+    const section = sections.at(-1);
+    if (section === undefined) sections.push({ from, to, origin: from, first: true });
+    else section.to = to;
     points.push({ moment: from, place });
     place += to - from;
     points.push({ moment: to, place });
   }
   const whole = Math.max(place, 1);
   return {
-    at: (moment) => (interpolated(points, moment) / whole) * 100,
+    ...scaled(points, whole),
     breaks: cuts.map(({ from, to }) => ((from + to) / 2 / whole) * 100),
+    sections,
   };
+}
+
+/** The part of an axis between two moments, over the whole width; places outside it are below 0 or above 100. */
+export function zoomed(axis: Axis, extent: Stretch | null): Axis {
+  if (extent === null) return axis;
+  const left = axis.at(extent.from);
+  const width = axis.at(extent.to) - left;
+  // The extent comes from the address.
+  if (width < MOST_ZOOM) return axis;
+  const scale = 100 / width;
+  const [from, to] = [axis.momentAt(left), axis.momentAt(left + width)];
+  return {
+    at: (moment) => (axis.at(moment) - left) * scale,
+    momentAt: (place) => axis.momentAt(left + place / scale),
+    breaks: axis.breaks.map((place) => (place - left) * scale).filter((place) => place >= 0 && place <= 100),
+    sections: axis.sections
+      .map((section) => ({ ...section, from: Math.max(section.from, from), to: Math.min(section.to, to) }))
+      .filter((section) => section.to > section.from),
+  };
+}
+
+/**
+ * What is shown after one press of a key: a part of the axis, `factor` as long and moved by `shift` times its length;
+ * null for the whole axis. It is zoomed around `focus`, or around its middle when that lies outside.
+ */
+export function zoomedBy(
+  axis: Axis,
+  extent: Stretch | null,
+  { factor = 1, shift = 0, focus = null }: { factor?: number; shift?: number; focus?: Stretch | null },
+): Stretch | null {
+  const left = extent === null ? 0 : axis.at(extent.from);
+  const width = extent === null ? 100 : axis.at(extent.to) - left;
+  const wanted = width * factor;
+  if (wanted >= 100) return null;
+  if (wanted < MOST_ZOOM) return extent;
+  const wish = focus === null ? NaN : (axis.at(focus.from) + axis.at(focus.to)) / 2;
+  const middle = wish >= left && wish <= left + width ? wish : left + width / 2;
+  const begin = Math.min(100 - wanted, Math.max(0, middle - (middle - left) * factor + shift * width));
+  return { from: axis.momentAt(begin), to: axis.momentAt(begin + wanted) };
+}
+
+/** What to zoom to for a step: its attempts and the waits between them, with a margin; null when nothing ran. */
+export function extentOf(step: TimedStep, now: number): Stretch | null {
+  const ran = ranOf(step).map((attempt) => stretch(attempt, now));
+  const [first, last] = [ran[0], ran.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const margin = Math.max(MARGIN_MS, (last.to - first.from) * MARGIN);
+  return { from: first.from - margin, to: last.to + margin };
 }
 
 /** The axis of an active run ends at most this share of the working time after now. */
@@ -137,7 +207,7 @@ function sameSegment(one: Segment, other: Segment | undefined): boolean {
 }
 
 function evenAxis(stretches: Stretch[]): Axis {
-  const points: { moment: number; place: number }[] = [];
+  const points: Point[] = [];
   let place = 0;
   let end = -Infinity;
   for (const { from, to } of stretches.toSorted((one, other) => one.from - other.from)) {
@@ -148,7 +218,20 @@ function evenAxis(stretches: Stretch[]): Axis {
     end = Math.max(to, begin);
     points.push({ moment: end, place });
   }
-  return { at: (moment) => (interpolated(points, moment) / Math.max(place, 0.001)) * 100, breaks: [] };
+  return { ...scaled(points, Math.max(place, 0.001)), breaks: [], sections: [] };
+}
+
+interface Point {
+  moment: number;
+  place: number;
+}
+
+/** Both directions of an axis through points in order, `whole` wide. */
+function scaled(points: readonly Point[], whole: number): Pick<Axis, "at" | "momentAt"> {
+  return {
+    at: (moment) => (interpolated(points, "moment", moment).place / whole) * 100,
+    momentAt: (place) => interpolated(points, "place", (place / 100) * whole).moment,
+  };
 }
 
 /** The time in the queue before the first attempt; null when too short to show. */
@@ -162,7 +245,7 @@ export function queueSegment(queuedAt: number, steps: readonly TimedStep[], axis
 
 /** The bars of one step: its attempts, and the waits between them. */
 export function segmentsOf(step: TimedStep, axis: Axis, now: number): Segment[] {
-  const segments: Segment[] = [];
+  const segments: (Segment | null)[] = [];
   let last: Stretch | null = null;
   for (const attempt of ranOf(step)) {
     const current = stretch(attempt, now);
@@ -172,12 +255,25 @@ export function segmentsOf(step: TimedStep, axis: Axis, now: number): Segment[] 
   }
   // A wait for the next attempt grows until it begins.
   if (step.wait !== null && last !== null && now - last.to > 1) segments.push(placed("wait", null, axis, last.to, now));
-  return segments;
+  return segments.filter((segment) => segment !== null);
 }
 
-function placed(kind: Segment["kind"], state: Segment["state"], axis: Axis, from: number, to: number): Segment {
-  const left = Math.min(axis.at(from), 100 - NARROWEST);
-  const width = Math.min(Math.max(axis.at(to) - left, NARROWEST), 100 - left);
+/** The marks of the moments at which another worker took over. */
+export function takeoverSegments(takeovers: readonly { at: string }[], axis: Axis): Segment[] {
+  return takeovers
+    .map(({ at }) => placed("takeover", null, axis, Date.parse(at), Date.parse(at)))
+    .filter((segment) => segment !== null);
+}
+
+/** How far beyond the edge rounding may put a place. */
+const ROUNDING = 1e-6;
+
+/** The bar between two moments, cut at the edges; null when it lies outside. */
+function placed(kind: Segment["kind"], state: Segment["state"], axis: Axis, from: number, to: number): Segment | null {
+  const [begin, end] = [axis.at(from), axis.at(to)];
+  if ((begin < -ROUNDING && end < ROUNDING) || (begin > 100 - ROUNDING && end > 100 + ROUNDING)) return null;
+  const left = Math.min(Math.max(begin, 0), 100 - NARROWEST);
+  const width = Math.min(Math.max(end - left, NARROWEST), 100 - left);
   return { kind, state, left, width, seconds: (to - from) / 1000 };
 }
 
@@ -200,21 +296,25 @@ function merged(stretches: Stretch[]): Stretch[] {
   return found;
 }
 
-function interpolated(points: readonly { moment: number; place: number }[], moment: number): number {
+/** The point at a moment or a place, between those given or at their ends. */
+function interpolated(points: readonly Point[], by: keyof Point, value: number): Point {
   const first = points[0];
-  if (first === undefined || moment <= first.moment) return 0;
-  // The first point not before the moment, by halving: a run of 200 steps asks for 400 places at every tick.
+  if (first === undefined || value <= first[by]) return first ?? { moment: 0, place: 0 };
+  // The first point not before the value, by halving: a run of 200 steps asks for 400 places at every tick.
   let [low, high] = [0, points.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((points[middle]?.moment ?? Infinity) < moment) low = middle + 1;
+    if ((points[middle]?.[by] ?? Infinity) < value) low = middle + 1;
     else high = middle;
   }
   const point = points[low];
-  if (point === undefined) return points.at(-1)?.place ?? 0;
+  if (point === undefined) return points.at(-1) ?? first;
   const before = points[low - 1] ?? point;
-  const share = point.moment === before.moment ? 0 : (moment - before.moment) / (point.moment - before.moment);
-  return before.place + share * (point.place - before.place);
+  const share = point[by] === before[by] ? 0 : (value - before[by]) / (point[by] - before[by]);
+  return {
+    moment: before.moment + share * (point.moment - before.moment),
+    place: before.place + share * (point.place - before.place),
+  };
 }
 
 /** Seconds that attempts took; pauses and waits do not count. */

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+
+import { runSearch, zoomExtent, zoomText } from "./search.ts";
+
+test("a zoom is kept in the address, to the millisecond, and around what was chosen", () => {
+  expect(zoomText({ from: 1_000_200.4, to: 1_000_900.2 }, 1_000_000)).toBe("200-901");
+  expect(zoomExtent("200-901", 1_000_000)).toEqual({ from: 1_000_200, to: 1_000_901 });
+  expect(zoomExtent(zoomText({ from: 998, to: 1001 }, 1000), 1000)).toEqual({ from: 998, to: 1001 });
+});
+
+test("what is no zoom or no fold is left out", () => {
+  for (const zoom of ["", "5", "9-3", "3-3", "a-b", "1-99999999999999"]) {
+    expect(runSearch({ zoom }).zoom).toBeUndefined();
+  }
+  expect(runSearch({ zoom: "3-9", fold: "on" })).toMatchObject({ zoom: "3-9", fold: "on" });
+  expect(runSearch({ fold: "yes" }).fold).toBeUndefined();
+});

@@ -99,6 +99,7 @@ async def furnish(it: Product, bench: Workbench) -> dict[str, str]:
         "webhook": f"/triggers/{webhook['trigger']['id']}",
         "webhook to edit": f"/triggers/{webhook['trigger']['id']}/edit",
         "new webhook": "/triggers/new?pipeline=fine&kind=webhook",
+        "new run-ended trigger": "/triggers/new?pipeline=fine&kind=run-ended",
         "nothing": "/runs/run_nothing",
         **{path: path for path in PAGE_PATHS if "{" not in path},
     }

@@ -28,7 +28,7 @@ interface Props extends FormProps<RunEndedInput> {
 const TEMPLATES = [
   ["run", "the run that ended, with all of these"],
   ["run.title", "its title"],
-  ["run.state", "`succeeded`, `failed` or `cancelled`"],
+  ["run.state", "succeeded, failed or cancelled"],
   ["run.url", "its address"],
   ["run.failure.message", "why it failed"],
   ["run.output", "its output, if it succeeded"],

@@ -147,7 +147,7 @@ async def _fire(services: Services, trigger: TriggerRecord, run: EndedRun) -> No
             await services.store.write(refuse_and_pause, trigger, firing)
         return
     except QueueFullError as full:
-        reason = f"{full.waiting} of its owner's runs are queued, which is the limit."
+        reason = f"{full.waiting} runs of its owner's triggers are queued, which is the limit."
         firing = NewFiring(key, FiringOutcome.REFUSED, reason=reason)
     except Problem as problem:
         firing = NewFiring(key, FiringOutcome.FAILED, reason=services.redactor.message(problem.message))

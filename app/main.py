@@ -231,10 +231,10 @@ class Application:
         self._stack.push_async_callback(services.mounts.stop)
         await services.engine.start()
         self._stack.push_async_callback(services.engine.stop, self.settings.shutdown_grace_seconds)
-        for loop in (
-            Scheduler(services.store, partial(fire_due, services)),
-            EndedRuns(services.store, partial(fire_ended, services)),
-        ):
+        loops: list[Scheduler | EndedRuns] = [Scheduler(services.store, partial(fire_due, services))]
+        if self._answers:  # a worker does not know the address of the page, which runs for ended runs are given
+            loops.append(EndedRuns(services.store, partial(fire_ended, services)))
+        for loop in loops:
             await loop.start()
             self._stack.push_async_callback(loop.stop)
         reload.start(services.registry, lambda: [attempt.pack for attempt in services.engine.worker.attempts()])

@@ -1,7 +1,7 @@
-"""What this process has done since it started, in Prometheus' terms; `app.http.metrics` serves it.
+"""Prometheus metrics of this process since its start; `app.http.metrics` serves them.
 
-Labels are names that users choose, such as keys of pipelines. Each label of each metric has its first `NAMES_MAX` names
-and counts the others as `other`, so that no caller can make a scrape grow without bound.
+Labels are names that users choose, such as keys of pipelines. Each label keeps its first `NAMES_MAX` names and counts
+the others as `other`, so that no caller can make a scrape grow without bound.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Metrics:
         )
         self._model_calls = Counter(
             "packline_model_calls",
-            "Calls of models, by outcome: answered, or the code of the failure.",
+            "Answered calls of models, and failures by code; an answer that cannot be used is both.",
             ["model", "outcome"],
             registry=registry,
         )

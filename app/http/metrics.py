@@ -41,7 +41,7 @@ _NEEDS_MAX = 50
 
 
 def metrics_route(services: Callable[[], Services | None], token: SecretStr | None) -> Route:
-    """Serve metrics to who has the token; without one, to this machine alone.
+    """Serve metrics to callers with the token; without a token, only to requests from this machine.
 
     Args:
         services: What use cases work with; None before the start.
@@ -70,7 +70,9 @@ def _refusal(request: Request, expected: bytes | None) -> Response | None:
         message = "Send the value of PACKLINE_METRICS_TOKEN as a bearer token.\n"
         return PlainTextResponse(message, 401, {"www-authenticate": "Bearer"})
     is_forwarded = any(name in request.headers for name in _FORWARDED)
-    if request.client is not None and is_loopback(request.client.host) and not is_forwarded:
+    # A page of the internet may make a browser of this machine ask, by a name that leads here.
+    is_asked_by_name = not is_loopback(request.url.hostname or "")
+    if request.client is not None and is_loopback(request.client.host) and not is_forwarded and not is_asked_by_name:
         return None
     return PlainTextResponse("Set PACKLINE_METRICS_TOKEN to read metrics from another machine.\n", 403)
 

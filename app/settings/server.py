@@ -107,7 +107,7 @@ class Settings(BaseSettings):
         description="Whether `packline up` executes runs. Without, it leaves them to `packline worker`, on PostgreSQL.",
     )
     worker_port: int = Field(
-        0, ge=0, le=65535, description="Port of health check and metrics of `packline worker`; 0 picks a free one."
+        0, ge=0, le=65535, description="Port for the health check and metrics of `packline worker`; 0 picks a free one."
     )
     offers: Labels = Field(
         (),
@@ -247,7 +247,7 @@ class Settings(BaseSettings):
     metrics_token: SecretStr | None = Field(
         None,
         min_length=16,
-        description="Bearer token for `/metrics`; without one, only this machine may read them, and not by a proxy.",
+        description="Bearer token for `/metrics`. Without one, only this machine may read them, without a proxy.",
     )
     shared_storage: bool = Field(
         True,

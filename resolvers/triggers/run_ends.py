@@ -54,7 +54,7 @@ log = structlog.get_logger(__name__)
 
 #: Ended runs whose triggers are fired at the same time.
 _AT_ONCE = 32
-_CHAIN_ENDS = f"The run is the {CHAIN_MAX}th that a trigger started after another one, which is the limit."
+_CHAIN_ENDS = f"This run is the end of a chain of {CHAIN_MAX} runs that triggers started, which is the limit."
 
 
 def run_ended_of(trigger: TriggerRecord) -> RunEndedSettings | None:
@@ -84,11 +84,16 @@ async def checked_run_ended(
     if settings.runs_of is RunsOf.ALL and not may_observe:
         what = lacking_scope("A trigger that fires for runs of all callers", "`observe`")
         raise Forbidden(what, requires=Scope.OBSERVE)
+    _refuse_unfit(settings, own_pipeline)  # before each is looked up
     found = [(await get_pipeline(context, pipeline)).id for pipeline in settings.pipelines]
     known = replace(settings, pipelines=tuple(dict.fromkeys(found)))
-    if issues := check_run_ended(known, own_pipeline):
-        raise Invalid([issue.under_argument("run_ended") for issue in issues], summary="The trigger cannot be saved")
+    _refuse_unfit(known, own_pipeline)
     return known
+
+
+def _refuse_unfit(settings: RunEndedSettings, own_pipeline: str) -> None:
+    if issues := check_run_ended(settings, own_pipeline):
+        raise Invalid([issue.under_argument("run_ended") for issue in issues], summary="The trigger cannot be saved")
 
 
 async def fire_ended(services: Services, ended: Sequence[EndedRun]) -> int:

@@ -134,7 +134,7 @@ async def test_a_secret_is_rotated_with_an_overlap(it: Product) -> None:
         await tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         await tab.visit(f"/triggers/{trigger}")
         await tab.press("Rotate…")
-        await tab.page.get_by_label("The present secret stays valid for").select_option("1 hour")
+        await tab.page.get_by_label("Keep the current secret valid").select_option("1 hour")
         assert await tab.violations_in_both_themes() == []
         await tab.press("Rotate the secret", within="dialog")
         await tab.focuses(tab.page.get_by_role("region", name="New secret"))

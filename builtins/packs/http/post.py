@@ -138,11 +138,11 @@ async def post(ctx: PackContext, input: Input) -> Output:
         address.url,
         content=content,
         headers={
+            "accept": "application/json, text/plain;q=0.9, */*;q=0.5",
+            "user-agent": USER_AGENT,
             **_headers(credential, address),
-            "Content-Type": content_type,
-            "Accept": "application/json, text/plain;q=0.9, */*;q=0.5",
-            "User-Agent": USER_AGENT,
-            "Idempotency-Key": mark_of(ctx),
+            "content-type": content_type,
+            "idempotency-key": mark_of(ctx),
         },
         follow_redirects=False,  # a redirected POST would become a GET, and the headers are for this origin
         extensions={"max_bytes": MAX_BYTES, "total_seconds": TIMEOUT_SECONDS},

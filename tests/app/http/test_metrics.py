@@ -63,6 +63,8 @@ async def test_a_scrape_has_what_was_executed_and_what_waits(tmp_path: Path) -> 
 async def test_only_this_machine_may_scrape_unless_a_token_is_set(tmp_path: Path) -> None:
     async with product(tmp_path, []) as it:
         assert (await scraped(it)).status_code == 200
+        async with httpx2.AsyncClient(base_url=it.url(""), verify=False) as http:
+            assert (await http.get("/metrics", headers={"host": "rebound.example"})).status_code in {400, 403}
         for header in ("x-forwarded-for", "forwarded", "x-real-ip"):
             refused = await scraped(it, **{header: "for=203.0.113.9"})
             assert (refused.status_code, "PACKLINE_METRICS_TOKEN" in refused.text) == (403, True), header

@@ -9,9 +9,9 @@ import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 import { SecretField } from "./SecretField.tsx";
 import { RotateWebhookSecretDocument } from "./triggers.generated.ts";
 
-/** How long the present secret stays valid, in seconds; a week is the longest. */
+/** How long the current secret stays valid, in seconds; a week is the longest. */
 const OVERLAPS = [
-  ["0", "It ends now"],
+  ["0", "until now"],
   ["3600", "1 hour"],
   ["86400", "1 day"],
   ["604800", "7 days"],
@@ -23,7 +23,7 @@ interface Props {
   onRotated: (secret: string) => void;
 }
 
-/** Asks how long the present secret of a webhook stays valid, and replaces it. */
+/** Asks how long the current secret of a webhook stays valid, and replaces it. */
 export function RotateDialog({ trigger, onClose, onRotated }: Props): ReactNode {
   const [overlap, setOverlap] = useState("86400");
   const [secret, setSecret] = useState("");
@@ -45,13 +45,10 @@ export function RotateDialog({ trigger, onClose, onRotated }: Props): ReactNode 
       <form noValidate onSubmit={(event) => void go(event)} className="space-y-4">
         <p>
           {overlap === "0"
-            ? "Deliveries with the present secret are refused from now on."
-            : "Deliveries with the present secret are accepted for a while, so that you can change the sender meanwhile."}
+            ? "Deliveries with the current secret are refused from now on."
+            : "Deliveries with the current secret are accepted for a while, so that you can change the sender meanwhile."}
         </p>
-        <FormField
-          label="The present secret stays valid for"
-          about="A secret from before an earlier rotation ends now."
-        >
+        <FormField label="Keep the current secret valid" about="A secret from before an earlier rotation ends now.">
           {(given) => (
             <select {...given} data-autofocus="" value={overlap} onChange={(event) => setOverlap(event.target.value)}>
               {OVERLAPS.map(([seconds, word]) => (

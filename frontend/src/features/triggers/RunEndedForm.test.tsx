@@ -15,12 +15,12 @@ const TAKES_RUN = { type: "object", properties: { run: { type: "object" } }, req
 
 type Save = (draft: Draft<RunEndedInput>) => Promise<Refusal | null>;
 
-async function form(onSave: Save): Promise<void> {
+async function form(onSave: Save, chosen: [] | null = null): Promise<void> {
   await show(
     <RunEndedForm
       inputSchema={TAKES_RUN}
       name=""
-      runEnded={{ states: ["FAILED"], pipelines: [], runsOf: "OWNER" }}
+      runEnded={{ states: ["FAILED"], pipelines: chosen, runsOf: "OWNER" }}
       choices={[
         { id: "pipe_1", name: "Deck" },
         { id: "pipe_2", name: "Blog" },
@@ -52,6 +52,16 @@ test("a pipeline that takes the run is given it, and the name says what it fires
     },
     ["run"],
   );
+});
+
+test("a trigger whose pipelines were deleted is not saved for all of them", async () => {
+  const onSave = vi.fn<Save>(async () => null);
+  await form(onSave, []);
+  await add();
+  expect(onSave).not.toHaveBeenCalled();
+  await userEvent.selectOptions(screen.getByRole("combobox", { name: /^Of these pipelines/ }), "Deck");
+  await add();
+  expect(onSave).toHaveBeenCalledOnce();
 });
 
 test("no state is a problem", async () => {

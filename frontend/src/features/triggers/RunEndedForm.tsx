@@ -14,8 +14,8 @@ export interface Choice {
 
 export interface RunEndedSettings {
   states: RunEndedInput["states"];
-  /** Empty for all. */
-  pipelines: readonly Choice[];
+  /** Null for all; empty if those it fired for were deleted. */
+  pipelines: readonly Choice[] | null;
   runsOf: RunsOf;
 }
 
@@ -41,7 +41,7 @@ const RUN_INPUT = "run";
 export function RunEndedForm({ runEnded: given, choices, ...rest }: Props): ReactNode {
   const heading = useId();
   const [states, setStates] = useState(given.states);
-  const [pipelines, setPipelines] = useState(given.pipelines);
+  const [pipelines, setPipelines] = useState(given.pipelines ?? []);
   const [runsOf, setRunsOf] = useState(given.runsOf);
   const left = choices.filter(({ id }) => !pipelines.some((chosen) => chosen.id === id));
   return (
@@ -51,11 +51,13 @@ export function RunEndedForm({ runEnded: given, choices, ...rest }: Props): Reac
       usualName={runEndedWords({ states, pipelines: pipelines.length === 0 ? null : pipelines, runsOf })}
       aboutName="Shown in lists, and on the runs it starts. Defaults to the condition in words."
       templates={TEMPLATES}
-      read={() =>
-        states.length === 0
-          ? { value: null, problems: { states: "Choose at least one." } }
-          : { value: { states, pipelines: pipelines.map(({ id }) => id), runsOf }, problems: null }
-      }
+      read={() => {
+        if (states.length === 0) return { value: null, problems: { states: "Choose at least one." } };
+        // None means all: a trigger whose pipelines were deleted must not come to fire for all.
+        if (given.pipelines?.length === 0 && pipelines.length === 0)
+          return { value: null, problems: { pipelines: "Choose at least one, or add another trigger for all." } };
+        return { value: { states, pipelines: pipelines.map(({ id }) => id), runsOf }, problems: null };
+      }}
     >
       {(problems, onTouched) => (
         <div className="space-y-4">
@@ -87,7 +89,7 @@ export function RunEndedForm({ runEnded: given, choices, ...rest }: Props): Reac
           <FormField
             label="Of these pipelines"
             optional
-            about="Without any, of all but the pipeline that it starts."
+            about="Leave it empty for all pipelines except the one the trigger starts."
             problem={problems["pipelines"]}
           >
             {(attributes) => (

@@ -16,7 +16,7 @@ interface Props {
   words: string | null;
 }
 
-/** When a schedule fires, in words and by the server's reckoning, or why it never does. */
+/** When a schedule fires, in words and as the server computes it, or why it never does. */
 export function SchedulePreview({ schedule, words }: Props): ReactNode {
   const { value: asked, waiting } = useDebounced(firesBy(schedule), TYPING_MS);
   const [{ data, fetching, error }] = useQuery({

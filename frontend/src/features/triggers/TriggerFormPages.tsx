@@ -160,7 +160,7 @@ function NewRunEnded({ pipeline }: { pipeline: Target }): ReactNode {
     <RunEndedForm
       inputSchema={pipeline.inputSchema}
       name=""
-      runEnded={{ states: ["FAILED"], pipelines: [], runsOf: "OWNER" }}
+      runEnded={{ states: ["FAILED"], pipelines: null, runsOf: "OWNER" }}
       choices={choices}
       word="Add the trigger"
       onCancel={() => void navigate({ to: "/triggers", search: { pipeline: pipeline.key } })}
@@ -229,7 +229,9 @@ export function EditTriggerPage(): ReactNode {
     <Page
       title={`Edit ${trigger.name}`}
       lead={
-        webhook === null ? "Firings before the change are not made up for." : "The change applies to later deliveries."
+        webhook === null
+          ? "Changes apply to later firings. Missed ones do not fire."
+          : "Changes apply to later deliveries."
       }
     >
       {schedule === null ? null : (
@@ -311,7 +313,7 @@ function EditRunEnded({
     <RunEndedForm
       inputSchema={trigger.pipeline?.inputSchema}
       name={trigger.name}
-      runEnded={{ states, pipelines: pipelines ?? [], runsOf }}
+      runEnded={{ states, pipelines, runsOf }}
       choices={choices}
       inputs={trigger.inputs}
       word="Save"

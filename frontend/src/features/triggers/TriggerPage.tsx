@@ -177,7 +177,9 @@ function Whole({
             {runEnded === null ? null : (
               <>
                 <Fact term="Fires for runs of">
-                  {runEnded.pipelines?.map((each) => each.name).join(", ") ?? "all pipelines but this one"}
+                  {runEnded.pipelines === null
+                    ? "all pipelines except the one it starts"
+                    : runEnded.pipelines.map((each) => each.name).join(", ") || "pipelines that were deleted"}
                 </Fact>
                 <Fact term="Whose runs">{WHOSE[runEnded.runsOf].word}</Fact>
               </>

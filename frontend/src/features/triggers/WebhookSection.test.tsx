@@ -21,7 +21,7 @@ async function section(rotated: unknown, may = true) {
 test("a rotated secret shows until it is done with", async () => {
   const { asked } = await section({ __typename: "WebhookSecretSuccess", secret: "s3cr3t-once", trigger: null });
   await userEvent.click(screen.getByRole("button", { name: "Rotate…" }));
-  await userEvent.selectOptions(screen.getByLabelText("The present secret stays valid for"), "1 hour");
+  await userEvent.selectOptions(screen.getByLabelText("Keep the current secret valid"), "1 hour");
   await userEvent.click(screen.getByRole("button", { name: "Rotate the secret" }));
   expect(await screen.findByText("s3cr3t-once")).toBeVisible();
   expect(asked.at(-1)?.variables).toEqual({ id: "trig_1", secret: null, overlapSeconds: 3600 });

@@ -110,6 +110,7 @@ def _limits(settings: Settings) -> RunLimits:
         steps=settings.steps_max,
         concurrent_runs=settings.caller_concurrent_runs,
         queued_runs=settings.queue_limit,
+        triggers=settings.caller_triggers,
         step_input_bytes=settings.step_input_bytes,
         step_output_bytes=settings.step_output_bytes,
         transcript_bytes=settings.transcript_bytes,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from store.runs.events import EventRecord
     from store.runs.logs import LogLineRecord
     from store.runs.reads import RunRecord
+    from store.triggers.reads import TriggerRecord
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -109,6 +110,11 @@ pipelines = _open(pipeline_reads.find_pipelines)
 versions = _open(pipeline_reads.find_versions)
 #: Texts of versions, by version id.
 version_bodies = _open(pipeline_reads.find_bodies)
+
+
+async def own_triggers(context: Context, pipeline_ids: Sequence[str]) -> Mapping[str, list[TriggerRecord]]:
+    """Return the caller's own triggers of each pipeline, oldest first, by pipeline id."""
+    return await trigger_reads.find_triggers_of(context.services.store, pipeline_ids, owner_id=context.caller.id)
 
 
 async def current_versions(context: Context, wanted: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], Version]:

@@ -132,6 +132,51 @@ def positions(text: str) -> list[Positions]:
     return [Positions(node) for node in composed if isinstance(node, MappingNode)]
 
 
+def without_key(text: str, key: str) -> str | None:
+    """Return a document's text without one of its keys and the comment right above it.
+
+    None if the text cannot be taken apart, such as a document in braces.
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+    from ruamel.yaml.nodes import MappingNode
+
+    try:
+        root = YAML(typ="safe", pure=True).compose(text)
+    except YAMLError:  # such as an empty document after it
+        return None
+    if not isinstance(root, MappingNode) or root.flow_style:
+        return None
+    starts = [name.start_mark for name, _ in root.value]
+    index = next((at for at, (name, _) in enumerate(root.value) if name.value == key), None)
+    if index is None or any(start.column for start in starts):
+        return None
+    begins = starts[index].index
+    ends = starts[index + 1].index if index + 1 < len(starts) else len(text)
+    before = text[:begins].splitlines(keepends=True)
+    while before and before[-1].startswith("#"):
+        before.pop()
+    # Blank lines and comments at its end belong to what follows.
+    inner = text[begins:ends].splitlines(keepends=True)
+    size = len(inner)
+    while size and (inner[size - 1].startswith("#") or not inner[size - 1].strip()):
+        size -= 1
+    left = "".join((*before, *inner[size:])) + text[ends:]
+    wanted = {name: value for name, value in load_document(text).items() if name != key}
+    # The blank line before the last key goes with it, unless a value such as a text after `|+` needs it.
+    for rest in (left.rstrip() + _line_break(left), left):
+        try:
+            if load_document(rest) == wanted:
+                return rest
+        except DocumentError:
+            continue
+    return None
+
+
+def _line_break(text: str) -> str:
+    return "\r\n" if text.endswith("\r\n") else "\n" if text.endswith("\n") else ""
+
+
 def _place(text: str, position: int) -> tuple[int, int]:
     before = text[:position]
     return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1

@@ -12,6 +12,7 @@ import sys
 import time
 import tomllib
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from runner.agents.definition import AgentStep
 from runner.agents.mock import MockAgent
 from runner.definitions.check import check_definition
 from runner.packs.registry import builtins_folder, load_registry
+from runner.triggers.documents import read_triggers
 from runner.yaml_documents import load_document
 from scripts import reference_pages
 from store.states import EventType, Scope
@@ -118,8 +120,10 @@ def test_pipelines_in_the_documentation_check_clean(text, documented):
     registry = load_registry(builtins_folder(), [documented], entry_points=False)
     if text.startswith("steps:"):
         text = f"key: example\nname: Example\n{text}"
-    found = check_definition(load_document(text), registry)
-    assert [f"{'.'.join(issue.path)}: {issue.message}" for issue in found.issues] == []
+    document = load_document(text)
+    _, issues = read_triggers(document.pop("triggers", []), datetime.now(UTC))
+    found = check_definition(document, registry)
+    assert [f"{'.'.join(issue.path)}: {issue.message}" for issue in (*found.issues, *issues)] == []
     assert found.valid
 
 

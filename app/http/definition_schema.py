@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 from starlette.routing import Route
 
-from runner.definitions.editor_schema import SCHEMA_PATH, definition_schema
+from runner.definitions.editor_schema import SCHEMA_PATH
+from runner.triggers.documents import document_schema
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
 
 def definition_schema_route(max_steps: int) -> Route:
-    """The route of the schema; see `definition_schema` for the argument."""
+    """The route of the schema; see `document_schema` for the argument."""
 
     @cache
     def body() -> str:
-        return json.dumps(definition_schema(max_steps))
+        return json.dumps(document_schema(max_steps))
 
     async def answer(_request: Request) -> Response:
         return Response(body(), media_type="application/schema+json")

@@ -203,6 +203,7 @@ class Settings(BaseSettings):
         le=10_000_000,
         description="Queued runs of one caller, and as many of its triggers; more are refused.",
     )
+    caller_triggers: int = Field(10_000, ge=1, le=1_000_000, description="Triggers of one caller; more are refused.")
     run_deadline_seconds: Seconds = Field(
         1800, description="Deadline of a run, unless its start or its pipeline sets one."
     )

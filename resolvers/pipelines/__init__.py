@@ -1,4 +1,4 @@
-"""Use cases of pipelines: look up, check, save, apply and promote; and the checks before a run starts.
+"""Use cases of pipelines: look up, check, save and promote; and the checks before a run starts.
 
 Begin with `lookups` and `pipelines`.
 """

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from catalog.memory.learning import LearnedField
     from resolvers.context import Context
+    from resolvers.pipelines.versions import Version
     from runner.definitions.compiled import CompiledPipeline
     from runner.failures import JSONValue
     from store.database.dialects import Connection
@@ -166,13 +167,28 @@ async def prepare_run(
     force: bool = False,
     agent: str | None = None,
     start_at: datetime | None = None,
+    unsaved: Version | None = None,
 ) -> PreparedRun:
-    """Check a start of a pipeline, and make the run; `ref` is the caller's name for the pipeline.
+    """Check a start of a pipeline, and make the run.
+
+    Args:
+        context: That of the run's caller.
+        found: The pipeline.
+        ref: The caller's name for it.
+        inputs: The run inputs.
+        from_memory: Fields whose values come from memory.
+        version: Number of the version; None for the current one.
+        title: The run's title; None to make it from the inputs.
+        deadline_seconds: Its deadline; None for the pipeline's or the server's.
+        force: Whether to ignore cached results.
+        agent: The agent of its agent steps; None for theirs.
+        start_at: When it starts; None for now.
+        unsaved: A version that is about to be saved and passed its check, to check a later start.
 
     Raises:
         Problem: The run would be refused.
     """
-    chosen = await context.services.versions.get(context, found, version)
+    chosen = unsaved or await context.services.versions.get(context, found, version)
     definition = await chosen.compiled(context)
     refuse_wrong_agent(context, definition, agent)
     schema = chosen.input_schema
@@ -190,9 +206,11 @@ async def prepare_run(
     missing = preflight(
         definition.steps, context.services.registry, check=context.requirement_check(found.id, agent=agent)
     )
-    unfit = await context.services.versions.misfits(
-        context, chosen.record.id, chosen.body.document, chosen.body.input_schema
-    )
+    unfit: tuple[Issue, ...] = ()
+    if unsaved is None:
+        unfit = await context.services.versions.misfits(
+            context, chosen.record.id, chosen.body.document, chosen.body.input_schema
+        )
     if has_errors(issues) or not isinstance(inputs, dict):
         raise Invalid(
             [*(issue.under_argument("inputs") for issue in issues), *unfit, *missing_issues(missing)],

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from resolvers.context import Services
+    from resolvers.pipelines.versions import Version
     from resolvers.runs.starts import PreparedRun
     from runner.failures import JSONValue
     from runner.issues import Issue
@@ -298,6 +299,14 @@ async def owner_context(services: Services, trigger: TriggerRecord) -> Context:
     return Context(services, Caller(owner.id, owner.subject, owner.name, scopes), cause=_CAUSES[trigger.kind])
 
 
+@dataclass(frozen=True, slots=True)
+class Unsaved:
+    """A version that passed its check and is about to be saved, with its pipeline, which may be new, too."""
+
+    pipeline: PipelineRecord
+    version: Version
+
+
 async def prepare_firing(
     context: Context,
     trigger: TriggerRecord,
@@ -305,6 +314,7 @@ async def prepare_firing(
     fired_at: datetime,
     delivery: Delivery | None = None,
     run: JSONValue = None,
+    unsaved: Unsaved | None = None,
 ) -> PreparedRun:
     """Resolve a trigger's inputs, and check and make its run.
 
@@ -314,12 +324,13 @@ async def prepare_firing(
         fired_at: The instant of a schedule, or when a delivery was received.
         delivery: What a webhook received.
         run: Describes the run that ended.
+        unsaved: What it would start once that is saved.
 
     Raises:
         PausedError: The pipeline is deleted.
         Problem: The run would be refused.
     """
-    pipeline = await _pipeline_of(context, trigger)
+    pipeline = await _pipeline_of(context, trigger) if unsaved is None else unsaved.pipeline
     values: dict[str, JSONValue] = {"id": trigger.id, "name": trigger.name, "kind": trigger.kind}
     if trigger.kind != RUN_ENDED:
         field = "scheduled_at" if trigger.kind == SCHEDULE else "received_at"
@@ -329,7 +340,10 @@ async def prepare_firing(
     if delivery is not None:
         values |= delivery.to_json()
     inputs = _resolved_inputs(orjson.loads(trigger.inputs), values, unknown=_UNKNOWN.get(trigger.kind, ()))
-    prepared = await prepare_run(context, pipeline, ref=pipeline.id, inputs=inputs, version=trigger.version)
+    version = None if unsaved is None else unsaved.version
+    prepared = await prepare_run(
+        context, pipeline, ref=pipeline.id, inputs=inputs, version=trigger.version, unsaved=version
+    )
     # A firing never joins another run.
     return replace(prepared, new=replace(prepared.new, flight=None, trigger_id=trigger.id))
 
@@ -349,8 +363,10 @@ async def _pipeline_of(context: Context, trigger: TriggerRecord) -> PipelineReco
     return pipeline
 
 
-async def check_firing(context: Context, trigger: TriggerRecord, *, fired_at: datetime) -> None:
-    """Check what a trigger would start.
+async def check_firing(
+    context: Context, trigger: TriggerRecord, *, fired_at: datetime, unsaved: Unsaved | None = None
+) -> None:
+    """Check what a trigger would start, or would once a version is saved.
 
     Inputs that read a payload or a run, which nobody knows before it is delivered or ends, are checked as far as they
     are known.
@@ -360,7 +376,7 @@ async def check_firing(context: Context, trigger: TriggerRecord, *, fired_at: da
         Problem: The run would be refused.
     """
     if trigger.kind == SCHEDULE:
-        await prepare_firing(context, trigger, fired_at=fired_at)
+        await prepare_firing(context, trigger, fired_at=fired_at, unsaved=unsaved)
         return
     inputs = orjson.loads(trigger.inputs)
     template = compile_template(inputs, root=TRIGGER)
@@ -369,10 +385,13 @@ async def check_firing(context: Context, trigger: TriggerRecord, *, fired_at: da
     if issues := unknown_fields(template.references, _FIELDS[trigger.kind]):
         raise Invalid(issues)
     if all(reference.source_path[0] not in _UNKNOWN[trigger.kind] for reference in template.references):
-        await prepare_firing(context, trigger, fired_at=fired_at)
+        await prepare_firing(context, trigger, fired_at=fired_at, unsaved=unsaved)
         return
-    pipeline = await _pipeline_of(context, trigger)
-    schema = (await context.services.versions.get(context, pipeline, trigger.version)).input_schema
+    pipeline = await _pipeline_of(context, trigger) if unsaved is None else unsaved.pipeline
+    version = (
+        await context.services.versions.get(context, pipeline, trigger.version) if unsaved is None else unsaved.version
+    )
+    schema = version.input_schema
     unknown = {reference.path[:1] for reference in template.references}
     wrong = [
         issue.under_argument("inputs")

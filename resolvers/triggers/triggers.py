@@ -12,17 +12,25 @@ import orjson
 from resolvers.operations import operation
 from resolvers.permissions import visible_to
 from resolvers.pipelines.versions import get_pipeline
-from resolvers.problems import Conflict, Forbidden, Invalid, NotFound
+from resolvers.problems import Conflict, Forbidden, Invalid, Limited, NotFound
 from resolvers.tools import TRIGGER_ID, Parameter, Tool
 from resolvers.triggers.firing import SCHEDULE, PausedError, check_firing, fire_now, owner_context
 from resolvers.triggers.run_ends import checked_run_ended, run_ended_of
 from runner.issues import argument_error, lacking_scope
 from runner.json_values import canonical_json, forbidden_text
+from runner.triggers.documents import NAME_CHARACTERS
 from runner.triggers.schedules import Schedule, check_schedule, next_instants
 from store.pipelines.reads import find_pipelines
 from store.secrets.credentials import KEEP, Keep
 from store.states import Scope
-from store.triggers.commands import TriggerText, create_trigger, delete_trigger, pause_trigger, update_trigger
+from store.triggers.commands import (
+    TooManyTriggersError,
+    TriggerText,
+    create_trigger,
+    delete_trigger,
+    pause_trigger,
+    update_trigger,
+)
 from store.triggers.firings import TriggerChangedError
 from store.triggers.reads import (
     FiringRecord,
@@ -41,16 +49,17 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from resolvers.context import Context
+    from resolvers.triggers.firing import Unsaved
     from runner.failures import JSONValue
     from runner.issues import Issue
     from runner.triggers.run_ends import RunEndedSettings
+    from runner.triggers.webhooks import WebhookSettings
     from store.database.dialects import Connection
     from store.database.paging import PageWindow
     from store.pipelines.reads import PipelineRecord
 
 #: Scopes that a trigger's runs may have.
 _SCOPES = (Scope.READ, Scope.OBSERVE, Scope.RUN)
-_NAME_CHARACTERS = 200
 #: Most instants of a schedule that are listed.
 NEXT_MAX = 20
 
@@ -140,7 +149,7 @@ async def count_trigger_firings(context: Context, trigger: TriggerRecord) -> int
 
 async def save_settings(context: Context, trigger: TriggerRecord, settings: str) -> TriggerRecord:
     """Replace the settings, JSON, of a trigger the caller may change."""
-    return await _save(context, trigger, trigger._replace(settings=settings), await _store_now(context))
+    return await _save(context, trigger, trigger._replace(settings=settings), await store_now(context))
 
 
 def schedule_of(trigger: TriggerRecord) -> Schedule | None:
@@ -158,7 +167,7 @@ def next_firings(context: Context, trigger: TriggerRecord, count: int) -> list[d
 @operation("preview_schedule", scope=Scope.READ, kind="query")
 async def preview_schedule(context: Context, *, schedule: Schedule, count: int) -> SchedulePreview:
     """List the instants a schedule would fire at, at most `NEXT_MAX`, if it were saved now."""
-    now = await _store_now(context)
+    now = await store_now(context)
     if issues := check_schedule(schedule, now):
         return SchedulePreview([], issues)
     return SchedulePreview(next_instants(_anchored(schedule, now), now, _shown(count)), [])
@@ -204,12 +213,12 @@ async def create(
         Problem: The schedule never fires, or a run of the pipeline with these inputs would be refused.
     """
     if schedule is not None and run_ended is None:
-        kind, settings = SCHEDULE, partial(_settings, schedule)
+        kind, settings = SCHEDULE, partial(settings_json, schedule)
     elif run_ended is not None and schedule is None:
         own = await get_pipeline(context, pipeline)
         may_observe = context.caller.may(Scope.OBSERVE)
         checked = await checked_run_ended(context, run_ended, own.id, may_observe=may_observe)
-        kind, settings = RUN_ENDED, partial(_settings, checked)
+        kind, settings = RUN_ENDED, partial(settings_json, checked)
     else:
         message = "A trigger fires either by a schedule or when runs end."
         raise Invalid([argument_error("schedule", "one_of", message, "Set `schedule` or `runEnded`.")])
@@ -253,21 +262,82 @@ async def create_of_kind(
     Raises:
         Problem: It is wrong, or a run of the pipeline with these inputs would be refused.
     """
+    found = await get_pipeline(context, pipeline)
+    now = await store_now(context)
+    draft = new_draft(
+        context,
+        found,
+        kind=kind,
+        name=name,
+        settings=settings(now),
+        inputs=canonical_json(inputs),
+        version=version,
+        enabled=enabled,
+        now=now,
+    )
+    text = await checked_text(context, draft, now)
+
+    def unit(conn: Connection) -> str:
+        trigger_id = created(context, conn, draft, text, found.id)
+        if along is not None:
+            along(conn, trigger_id)
+        return trigger_id
+
+    return await current_trigger(context, await context.commit(unit, str))
+
+
+def created(context: Context, conn: Connection, draft: TriggerRecord, text: TriggerText, pipeline_id: str) -> str:
+    """Save a new trigger in a unit; return its id.
+
+    Raises:
+        Limited: Its owner has too many.
+    """
+    try:
+        return create_trigger(
+            conn,
+            timed(text, draft, conn),
+            kind=draft.kind,
+            pipeline_id=pipeline_id,
+            owner_id=draft.owner_id,
+            limit=context.services.limits.triggers,
+        )
+    except TooManyTriggersError as full:
+        raise Limited(
+            f"You have as many triggers as the limit allows: {full.limit:,}.",
+            hint="Delete some, or raise `PACKLINE_CALLER_TRIGGERS` on the server.",
+        ) from full
+
+
+def new_draft(
+    context: Context,
+    pipeline: PipelineRecord,
+    *,
+    kind: str,
+    name: str,
+    settings: str,
+    inputs: str,
+    version: int | None,
+    enabled: bool,
+    now: datetime,
+) -> TriggerRecord:
+    """Make a new trigger of the caller, to be checked and saved.
+
+    Raises:
+        Forbidden: The caller may not start runs.
+    """
     if not context.caller.may(Scope.RUN):
         raise Forbidden(lacking_scope("A trigger that starts runs", "`run`"), requires=Scope.RUN)
-    found = await get_pipeline(context, pipeline)
     scopes: list[JSONValue] = [scope.value for scope in _SCOPES if context.caller.may(scope)]
-    now = await _store_now(context)
-    draft = TriggerRecord(
+    return TriggerRecord(
         id="trig_new",
         name=name,
         kind=kind,
-        pipeline_id=found.id,
-        version=version if version is not None else _version(found, context.caller.id),
+        pipeline_id=pipeline.id,
+        version=version if version is not None else usual_version(pipeline, context.caller.id),
         owner_id=context.caller.id,
         scopes=canonical_json(scopes),
-        inputs=canonical_json(inputs),
-        settings=settings(now),
+        inputs=inputs,
+        settings=settings,
         enabled=enabled,
         attention=None,
         revision=1,
@@ -276,17 +346,6 @@ async def create_of_kind(
         created_at=now,
         updated_at=now,
     )
-    text = await _checked(context, draft, now)
-
-    def unit(conn: Connection) -> str:
-        trigger_id = create_trigger(
-            conn, _timed(text, draft, conn), kind=kind, pipeline_id=found.id, owner_id=context.caller.id
-        )
-        if along is not None:
-            along(conn, trigger_id)
-        return trigger_id
-
-    return await current_trigger(context, await context.commit(unit, str))
 
 
 @operation("update_trigger", scope=Scope.WRITE, kind="command", target="id")
@@ -296,9 +355,9 @@ async def update(context: Context, *, id: str, change: TriggerChange) -> Trigger
     if change.schedule is not None and trigger.kind != SCHEDULE:
         raise Invalid([argument_error("schedule", "wrong_kind", f"The trigger {trigger.name} has no schedule.")])
     settings = trigger.settings
-    now = await _store_now(context)
+    now = await store_now(context)
     if change.schedule is not None:
-        settings = _settings(change.schedule, now)
+        settings = settings_json(change.schedule, now)
     if change.run_ended is not None:
         if run_ended_of(trigger) is None:
             message = f"The trigger {trigger.name} does not fire when runs end."
@@ -306,11 +365,11 @@ async def update(context: Context, *, id: str, change: TriggerChange) -> Trigger
         # The owner's scopes, not those of an administrator who changes the trigger.
         may_observe = Scope.OBSERVE.value in orjson.loads(trigger.scopes)
         checked = await checked_run_ended(context, change.run_ended, trigger.pipeline_id, may_observe=may_observe)
-        settings = _settings(checked, now)
+        settings = settings_json(checked, now)
     version = trigger.version if change.version is KEEP else change.version
     if version is None and trigger.version is not None:
         pipeline = (await find_pipelines(context.services.store, [trigger.pipeline_id])).get(trigger.pipeline_id)
-        version = None if pipeline is None else _version(pipeline, trigger.owner_id)
+        version = None if pipeline is None else usual_version(pipeline, trigger.owner_id)
     draft = trigger._replace(
         version=version,
         name=trigger.name if change.name is None else change.name,
@@ -339,7 +398,7 @@ async def resume(context: Context, *, id: str) -> TriggerRecord:
     if trigger.enabled:
         await context.commit_unchanged()
         return trigger
-    return await _save(context, trigger, trigger._replace(enabled=True), await _store_now(context))
+    return await _save(context, trigger, trigger._replace(enabled=True), await store_now(context))
 
 
 @operation(
@@ -416,12 +475,14 @@ async def delete(context: Context, *, id: str) -> str:
     return await context.commit(unit, str)
 
 
-async def _checked(context: Context, draft: TriggerRecord, now: datetime) -> TriggerText:
+async def checked_text(
+    context: Context, draft: TriggerRecord, now: datetime, unsaved: Unsaved | None = None
+) -> TriggerText:
     """Check a trigger as it is to be saved, down to the run it would start."""
     schedule = schedule_of(draft)
     issues = [issue.under_argument("name") for issue in forbidden_text(draft.name)]
-    if not 1 <= len(draft.name.strip()) <= _NAME_CHARACTERS:
-        message = f"The name must have 1 to {_NAME_CHARACTERS} characters."
+    if not 1 <= len(draft.name.strip()) <= NAME_CHARACTERS:
+        message = f"The name must have 1 to {NAME_CHARACTERS} characters."
         issues.append(argument_error("name", "out_of_range", message))
     if schedule is not None:
         issues += check_schedule(schedule, now)
@@ -429,7 +490,7 @@ async def _checked(context: Context, draft: TriggerRecord, now: datetime) -> Tri
         raise Invalid(issues, summary="The trigger cannot be saved")
     try:
         fired_at = (None if schedule is None else schedule.next_after(now)) or now
-        await check_firing(await owner_context(context.services, draft), draft, fired_at=fired_at)
+        await check_firing(await owner_context(context.services, draft), draft, fired_at=fired_at, unsaved=unsaved)
     except PausedError as paused:
         raise Conflict(f"The trigger cannot be saved: {paused.reason}", current_id=draft.pipeline_id) from paused
     return TriggerText(
@@ -443,13 +504,13 @@ async def _checked(context: Context, draft: TriggerRecord, now: datetime) -> Tri
     )
 
 
-def _timed(text: TriggerText, draft: TriggerRecord, conn: Connection) -> TriggerText:
+def timed(text: TriggerText, draft: TriggerRecord, conn: Connection) -> TriggerText:
     """Set when a trigger fires next, by the clock that it fires by, so that no earlier instant does."""
     schedule = schedule_of(draft)
     return text if schedule is None else replace(text, next_at=schedule.next_after(conn.now()))
 
 
-def _settings(chosen: Schedule | RunEndedSettings, now: datetime) -> str:
+def settings_json(chosen: Schedule | WebhookSettings | RunEndedSettings, now: datetime) -> str:
     """Write what a trigger fires by; the intervals of a schedule count from now."""
     return canonical_json((_anchored(chosen, now) if isinstance(chosen, Schedule) else chosen).to_json())
 
@@ -458,7 +519,7 @@ def _anchored(schedule: Schedule, now: datetime) -> Schedule:
     return replace(schedule, anchor=now.replace(microsecond=0))
 
 
-def _version(pipeline: PipelineRecord, owner_id: str) -> int | None:
+def usual_version(pipeline: PipelineRecord, owner_id: str) -> int | None:
     """Choose the version of a trigger that names none.
 
     On another caller's pipeline it is pinned: otherwise the pipeline's owner would decide what runs as the trigger's.
@@ -466,15 +527,15 @@ def _version(pipeline: PipelineRecord, owner_id: str) -> int | None:
     return None if pipeline.owner_id in (None, owner_id) else pipeline.current_number
 
 
-async def _store_now(context: Context) -> datetime:
+async def store_now(context: Context) -> datetime:
     return await context.services.store.snapshot(lambda conn: conn.now())
 
 
 async def _save(context: Context, trigger: TriggerRecord, draft: TriggerRecord, now: datetime) -> TriggerRecord:
-    text = await _checked(context, draft, now)
+    text = await checked_text(context, draft, now)
 
     def unit(conn: Connection) -> None:
-        if not update_trigger(conn, trigger.id, _timed(text, draft, conn), revision=trigger.revision):
+        if not update_trigger(conn, trigger.id, timed(text, draft, conn), revision=trigger.revision):
             raise changed_meanwhile(trigger)
 
     await context.commit(unit)

@@ -38,6 +38,8 @@ from store.triggers.webhooks import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from resolvers.context import Context
     from runner.failures import JSONValue
     from runner.secrets.vault_sync import VaultCipher
@@ -88,16 +90,7 @@ async def create_webhook(
     """
     if issues := check_webhook(settings):
         raise Invalid([issue.under_argument("webhook") for issue in issues], summary="The webhook cannot be saved")
-    chosen = _chosen_secret(settings.preset, secret)
-    opened = await _for_sealing(context)
-    sealed = _seal(opened, chosen)
-    context.services.redactor.learn({"webhook secret": chosen})
-    address = secrets.token_urlsafe(_ADDRESS_BYTES)
-
-    def along(conn: Connection, trigger_id: str) -> None:
-        _require_key(conn, opened)
-        add_webhook(conn, trigger_id, address, sealed)
-
+    chosen, along = await new_address(context, settings.preset, secret)
     trigger = await create_of_kind(
         context,
         kind=WEBHOOK,
@@ -110,6 +103,27 @@ async def create_webhook(
         along=along,
     )
     return SecretShown(trigger, chosen)
+
+
+async def new_address(
+    context: Context, preset: Preset, secret: str | None = None
+) -> tuple[str, Callable[[Connection, str], None]]:
+    """Choose the secret of a new webhook, and return it with the unit that stores it for a trigger's id.
+
+    Raises:
+        Problem: The secret is unsuitable, or the vault is locked.
+    """
+    chosen = _chosen_secret(preset, secret)
+    opened = await _for_sealing(context)
+    sealed = _seal(opened, chosen)
+    context.services.redactor.learn({"webhook secret": chosen})
+    address = secrets.token_urlsafe(_ADDRESS_BYTES)
+
+    def along(conn: Connection, trigger_id: str) -> None:
+        _require_key(conn, opened)
+        add_webhook(conn, trigger_id, address, sealed)
+
+    return chosen, along
 
 
 @operation("update_webhook", scope=Scope.WRITE, kind="command", target="id")

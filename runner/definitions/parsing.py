@@ -359,6 +359,8 @@ class _Reader:
     def _unknown_key(self, path: tuple[str, ...], known: Iterable[str]) -> str | None:
         near = nearest(path[-1], known)
         hint = Hint(closest=near) if near else Hint(f"Known keys: {', '.join(f'`{name}`' for name in known)}.")
+        if path == ("triggers",):
+            near, hint = None, Hint("Triggers are no part of a definition.", operation="apply_pipelines")
         self._refuse(path, "unknown_key", f"The key {shown(path[-1])} is unknown.", hint)
         return near
 

@@ -35,6 +35,7 @@ class RunLimits:
     """What one run may use; each is a setting.
 
     Attributes:
+        triggers: Most triggers of one caller.
         lease_seconds: How long a worker is trusted without a heartbeat; it renews at a third of it.
         session_idle_seconds: How long a session of an unfinished run lives without a running or scheduled step.
         session_wait_seconds: How long a step waits for the machine of its session, when no living worker is there.
@@ -49,6 +50,7 @@ class RunLimits:
     steps: int = 64
     concurrent_runs: int = 8
     queued_runs: int = 1000
+    triggers: int = 10_000
     step_input_bytes: int = 1 << 20
     step_output_bytes: int = 1 << 20
     transcript_bytes: int = 8 << 20

@@ -10,10 +10,11 @@ and the fixed parts of tokens; only after a hit is each string checked.
 
 from __future__ import annotations
 
+import re
 import threading
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import orjson
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
@@ -83,6 +84,10 @@ class _Known:
             halves=AhoCorasick(by_half),
             pieces=SecretPieces(forms),
         )
+
+
+#: What a secret is replaced with.
+MASK: Final = re.compile(r"\[redacted:[^\[\]]*\]")
 
 
 class Redactor:

@@ -61,6 +61,7 @@ class Loaders:
     queue_place = _found(visible.queue_places)
     takeovers = _of_each(visible.takeovers_of_runs)
     trigger = _found(visible.triggers)
+    own_triggers = _of_each(visible.own_triggers)
     last_firing = _found(visible.last_firings)
     webhook_address = _found(visible.webhook_addresses)
     overlap_end = _found(visible.overlap_ends)

@@ -6,13 +6,22 @@ from typing import Annotated
 
 import strawberry
 
-from resolvers.pipelines.applying import AppliedDocument, apply
+from resolvers.applying import AppliedDocument, apply
 from resolvers.pipelines.definitions import DefinitionText
 from resolvers.pipelines.pipelines import SavedPipeline, clone, create, delete, update
+from resolvers.triggers.documents import AppliedTrigger
 from schema.base.context import Info
 from schema.base.directives import Requires, published
 from schema.base.issues import Issue
-from schema.base.problems import ConflictProblem, ForbiddenProblem, InvalidProblem, NotFoundProblem, refusable
+from schema.base.problems import (
+    ConflictProblem,
+    ForbiddenProblem,
+    InvalidProblem,
+    LimitedProblem,
+    NotFoundProblem,
+    UnavailableProblem,
+    refusable,
+)
 from schema.base.scalars import Key
 from schema.pipelines.definitions import PipelineChangeInput, PipelineDefinitionInput
 from schema.pipelines.pipelines import Pipeline, get_pipeline_now
@@ -34,11 +43,43 @@ class ApplyAction(Enum):
     KEEP = strawberry.enum_value("keep", description="Changes nothing, because it is identical.")
 
 
+@strawberry.enum(description="The effect of applying a document on a trigger.")
+class ApplyTriggerAction(Enum):
+    CREATE = strawberry.enum_value("create", description="Creates a trigger.")
+    UPDATE = strawberry.enum_value("update", description="Changes it. Instants before the change no longer fire.")
+    KEEP = strawberry.enum_value("keep", description="Changes nothing.")
+    DELETE = strawberry.enum_value("delete", description="Deletes it with its firings, because the list lacks it.")
+
+
+@strawberry.type(description="The change of one trigger made by a document.")
+class TriggerChange:
+    name: str = strawberry.field(description="Its name.")
+    action: ApplyTriggerAction = strawberry.field(description="The effect of applying the document.")
+    trigger_id: strawberry.ID | None = strawberry.field(description="Its id. Null if it does not exist yet.")
+    secret: str | None = strawberry.field(
+        description="The secret of a webhook that was created. It is not shown again. Otherwise null."
+    )
+
+    @classmethod
+    def of(cls, applied: AppliedTrigger) -> "TriggerChange":
+        return cls(
+            name=applied.name,
+            action=ApplyTriggerAction(applied.action),
+            trigger_id=None if applied.trigger_id is None else strawberry.ID(applied.trigger_id),
+            secret=applied.secret,
+        )
+
+
 @strawberry.type(description="The change made by one document.")
 class PipelineChange:
     key: Key = strawberry.field(description="Key of the document.")
-    action: ApplyAction = strawberry.field(description="The effect of applying it.")
-    diff: str = strawberry.field(description="Unified diff of the YAML, or a remark if no line differs.")
+    action: ApplyAction = strawberry.field(description="The effect of applying it on the pipeline.")
+    diff: str = strawberry.field(
+        description="Unified diff of the YAML, or a remark if no line differs; then that of the triggers."
+    )
+    triggers: list[TriggerChange] = strawberry.field(
+        description="The effect on the caller's triggers of the pipeline. Empty if the document has no `triggers`."
+    )
     pipeline: Pipeline | None = strawberry.field(
         description="The pipeline in its current state. Null if it does not exist yet."
     )
@@ -51,6 +92,7 @@ class PipelineChange:
             key=Key(applied.key),
             action=ApplyAction(applied.action),
             diff=applied.diff,
+            triggers=[TriggerChange.of(each) for each in applied.triggers],
             pipeline=pipeline,
             warnings=Issue.all(applied.warnings),
         )
@@ -78,7 +120,7 @@ DeletePipelineResult = Annotated[
     strawberry.union("DeletePipelineResult", description="The result of deletePipeline."),
 ]
 ApplyPipelinesResult = Annotated[
-    ApplyPipelinesSuccess | InvalidProblem | ConflictProblem | ForbiddenProblem,
+    ApplyPipelinesSuccess | InvalidProblem | ConflictProblem | ForbiddenProblem | LimitedProblem | UnavailableProblem,
     strawberry.union("ApplyPipelinesResult", description="The result of applyPipelines."),
 ]
 
@@ -180,8 +222,8 @@ class PipelineMutations:
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))
 
     @strawberry.mutation(
-        description="Creates or updates pipelines from YAML documents: all of them or none. Applying the "
-        "same documents again changes nothing.",
+        description="Creates or updates pipelines and their triggers from YAML documents: all of them or none. "
+        "Applying the same documents again changes nothing.",
         directives=[Requires(scope=Scope.WRITE), published(apply)],
     )
     @refusable

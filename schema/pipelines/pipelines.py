@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import strawberry
 
+from resolvers.applying import exported
 from resolvers.pipelines.lookups import (
     PipelineAction,
     count_pipeline_versions,
@@ -237,6 +238,16 @@ class Pipeline(CatalogEntry):
 
         arguments = PageArguments.parse(TRIGGERS, first=first, after=after, last=last, before=before)
         return await trigger_page(info, arguments, self.record.id)
+
+    @strawberry.field(
+        description="The pipeline as a document for `applyPipelines`: the YAML of its current version, and `triggers` "
+        "with those of the caller, secrets masked, if the caller may change the pipeline.",
+        directives=[Requires(scope=Scope.READ)],
+    )
+    async def export_yaml(self, info: Info) -> str:
+        version = await _current(info, self.record)
+        triggers = await info.context.loaders.own_triggers.load(self.record.id)
+        return await exported(info.context.context, self.record, version, triggers)
 
     @strawberry.field(description="Usage of the last 30 days, counting only runs the caller may see.")
     async def usage(self, info: Info) -> UsageStats:

@@ -43,7 +43,13 @@ class FireTriggerSuccess:
 
 
 CreateTriggerResult = Annotated[
-    TriggerSuccess | NotFoundProblem | InvalidProblem | ConflictProblem | UnavailableProblem | ForbiddenProblem,
+    TriggerSuccess
+    | NotFoundProblem
+    | InvalidProblem
+    | ConflictProblem
+    | LimitedProblem
+    | UnavailableProblem
+    | ForbiddenProblem,
     strawberry.union("CreateTriggerResult", description="The result of createTrigger."),
 ]
 UpdateTriggerResult = Annotated[

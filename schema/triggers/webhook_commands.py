@@ -54,7 +54,13 @@ class WebhookSecretSuccess:
 
 
 CreateWebhookResult = Annotated[
-    WebhookSecretSuccess | NotFoundProblem | InvalidProblem | ConflictProblem | UnavailableProblem | ForbiddenProblem,
+    WebhookSecretSuccess
+    | NotFoundProblem
+    | InvalidProblem
+    | ConflictProblem
+    | LimitedProblem
+    | UnavailableProblem
+    | ForbiddenProblem,
     strawberry.union("CreateWebhookResult", description="The result of createWebhook."),
 ]
 UpdateWebhookResult = Annotated[

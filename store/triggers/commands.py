@@ -36,6 +36,15 @@ class TriggerText:
     next_at: datetime | None
 
 
+class TooManyTriggersError(Exception):
+    """The owner has as many triggers as the limit allows; nothing was written."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+_COUNT = Sql("SELECT count(*) AS number FROM trigger WHERE owner_id = :owner_id")
 _INSERT = Sql(
     """INSERT INTO trigger (id, name, kind, pipeline_id, version, owner_id, scopes, inputs, settings, enabled, revision,
         next_at, created_at, updated_at)
@@ -60,8 +69,17 @@ _PAUSE_OF_PIPELINE = Sql(
 _DELETE = Sql("DELETE FROM trigger WHERE id = :id")
 
 
-def create_trigger(conn: Connection, text: TriggerText, *, kind: str, pipeline_id: str, owner_id: str) -> str:
-    """Save a new trigger; return its id."""
+def create_trigger(
+    conn: Connection, text: TriggerText, *, kind: str, pipeline_id: str, owner_id: str, limit: int
+) -> str:
+    """Save a new trigger; return its id. Simultaneous ones may exceed the limit of the owner's triggers on PostgreSQL.
+
+    Raises:
+        TooManyTriggersError: The limit is reached.
+    """
+    found = conn.one(_COUNT, {"owner_id": owner_id})
+    if found is not None and found.number >= limit:
+        raise TooManyTriggersError(limit)
     trigger_id, now = new_id("trig"), conn.now()
     known = {"id": trigger_id, "kind": kind, "pipeline_id": pipeline_id, "owner_id": owner_id, "now": now}
     conn.run(_INSERT, {**known, **_values(text)})

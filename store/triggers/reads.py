@@ -67,6 +67,13 @@ class TriggerFilter(NamedTuple):
 
 
 _BY_ID = Lookup(TRIGGER, TriggerRecord, "trigger.id")
+_OF_PIPELINES = Lookup(
+    TRIGGER,
+    TriggerRecord,
+    "trigger.pipeline_id",
+    visible="trigger.owner_id = :visible_to",
+    order="trigger.id",
+)
 # The newest one by the index of trigger and id, however many there are.
 _LAST_FIRINGS = Lookup(
     FIRING,
@@ -91,6 +98,16 @@ async def find_triggers(store: Store, ids: Sequence[str], *, visible_to: str | N
     return {
         found.id: found for found in await _BY_ID.read(store, ids) if visible_to is None or found.owner_id == visible_to
     }
+
+
+async def find_triggers_of(
+    store: Store, pipeline_ids: Sequence[str], *, owner_id: str
+) -> dict[str, list[TriggerRecord]]:
+    """Find one caller's triggers of each pipeline, oldest first, by pipeline id."""
+    found: dict[str, list[TriggerRecord]] = {pipeline_id: [] for pipeline_id in pipeline_ids}
+    for trigger in await _OF_PIPELINES.read(store, pipeline_ids, visible_to=owner_id):
+        found[trigger.pipeline_id].append(trigger)
+    return found
 
 
 async def list_triggers(store: Store, wanted: TriggerFilter, window: PageWindow) -> list[TriggerRecord]:

@@ -78,7 +78,7 @@ ANSWERS = {
     "update_pipeline": _SAVED,
     "clone_pipeline": _SAVED,
     "delete_pipeline": "deletedId",
-    "apply_pipelines": "changes { key action diff pipeline { id currentVersion { number } } }",
+    "apply_pipelines": "changes { key action diff triggers { name action } pipeline { id currentVersion { number } } }",
     "pipeline": f"{PIPELINE_FIELDS} usage {{ runs }} versions {{ nodes {{ number note createdBy {{ subject }} }} }}",
     "pipelines": f"nodes {{ {PIPELINE_FIELDS} }} {_PAGE}",
     # catalog

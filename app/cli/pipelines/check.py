@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from app.cli.base.output import JSON, Output
     from app.settings.server import Settings
+    from runner.failures import JSONValue
     from runner.issues import Hint, Issue
     from runner.packs.availability import Requirement
     from runner.packs.registry import Registry
@@ -35,6 +36,7 @@ def check(
     from app.cli.base.output import Output
     from app.settings.server import Settings, SettingsError
     from runner.json_values import DocumentError
+    from runner.triggers.documents import TRIGGERS
     from runner.yaml_documents import load_written, positions
 
     output = Output(as_json)
@@ -50,10 +52,16 @@ def check(
         raise CliError(f"{shown_file}{where}: {error.message}") from error
     if not documents:
         raise CliError(f"{shown_file} contains no definition.")
-    url, found = (None, None) if local else _checked_by_server(output, server, documents)
+    # Documents with a key and triggers alone are about pipelines that exist.
+    definitions = [_without_triggers(one) for one in documents if one.document.keys() != {"key", TRIGGERS}]
+    url, found = (None, None) if local else _checked_by_server(output, server, definitions)
     if found is None:
-        found = _checked_here(output, settings, [one.document for one in documents])
-    for one, checked, places in zip(documents, found, positions(text), strict=True):
+        found = _checked_here(output, settings, [one.document for one in definitions])
+    of_definitions, valid = iter(found), True
+    for one, places in zip(documents, positions(text), strict=True):
+        has_definition = one.document.keys() != {"key", TRIGGERS}
+        checked: JSON = next(of_definitions) if has_definition else {"valid": True, "issues": [], "missing": []}
+        _add_triggers(checked, one.document.get(TRIGGERS))
         for issue in checked["issues"]:
             issue["line"], issue["column"] = places.of(tuple(issue["path"]))
         name = str(one.document.get("key") or one.document.get("name") or shown_file)
@@ -61,7 +69,8 @@ def check(
             output.emit({"type": "check", "name": name, "server": url, **checked})
         else:
             _say(output, shown_file, name, one.document, checked, url)
-    if not all(checked["valid"] for checked in found):
+        valid = valid and checked["valid"]
+    if not valid:
         raise typer.Exit(EXIT_REFUSED)
 
 
@@ -74,13 +83,37 @@ def schema() -> None:
 
     from app.cli.base.exits import CliError
     from app.settings.server import Settings, SettingsError
-    from runner.definitions.editor_schema import definition_schema
+    from runner.triggers.documents import document_schema
 
     try:
         settings = Settings.load()
     except SettingsError as error:
         raise CliError(str(error)) from error
-    print(json.dumps(definition_schema(settings.steps_max), indent=2))
+    print(json.dumps(document_schema(settings.steps_max), indent=2))
+
+
+def _without_triggers(written: YamlDocument) -> YamlDocument:
+    """Return a document as a server checks it: without the triggers, which only `apply` reads."""
+    from runner.triggers.documents import TRIGGERS
+    from runner.yaml_documents import YamlDocument, without_key
+
+    if TRIGGERS not in written.document:
+        return written
+    document = {key: value for key, value in written.document.items() if key != TRIGGERS}
+    return YamlDocument(document, None if written.text is None else without_key(written.text, TRIGGERS))
+
+
+def _add_triggers(checked: JSON, triggers: JSONValue) -> None:
+    """Add what is wrong with the triggers of a document; whether the pipeline accepts their inputs, `apply` checks."""
+    from datetime import UTC, datetime
+
+    from runner.triggers.documents import read_triggers
+
+    if triggers is None:
+        return
+    _, issues = read_triggers(triggers, datetime.now(UTC))
+    checked["issues"] += [_issue(issue) for issue in issues]
+    checked["valid"] = checked["valid"] and not issues
 
 
 def _say(output: Output, file: str, name: str, document: JSON, checked: JSON, url: str | None) -> None:

@@ -56,13 +56,13 @@ query CliPipelines($filter: PipelineFilter, $orderBy: PipelineOrder!, $first: In
 )
 
 EXPORT_ONE = """
-query CliExport($id: ID!) { pipeline(id: $id) { id key name builtin currentVersion { number yaml document } } }
+query CliExport($id: ID!) { pipeline(id: $id) { key exportYaml } }
 """
 
 EXPORT_ALL = """
 query CliExportAll($first: Int, $after: Cursor) {
   pipelines(filter: {builtin: false}, orderBy: NAME, first: $first, after: $after) {
-    nodes { id key name builtin currentVersion { number yaml document } }
+    nodes { key exportYaml }
     pageInfo { hasNextPage endCursor }
   }
 }
@@ -88,7 +88,9 @@ APPLY = (
 mutation CliApply($yaml: String!, $dryRun: Boolean!) {
   result: applyPipelines(yaml: $yaml, dryRun: $dryRun) {
     __typename
-    ... on ApplyPipelinesSuccess { changes { key action diff warnings { ...IssueParts } } }
+    ... on ApplyPipelinesSuccess {
+      changes { key action diff triggers { name action triggerId secret } warnings { ...IssueParts } }
+    }
     ...ProblemParts
   }
 }

@@ -22,6 +22,15 @@ Usable = Annotated[
 ]
 
 
+_PLANNED = {
+    "CREATE": "will be created",
+    "UPDATE": "will be updated",
+    "KEEP": "stays as it is",
+    "DELETE": "will be deleted: the list does not name it",
+}
+_DONE = {"CREATE": "created", "UPDATE": "updated", "DELETE": "deleted"}
+
+
 def apply(
     file: Annotated[list[str], typer.Option("--file", "-f", metavar="FILE", help="Pipelines as YAML; repeatable.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -29,9 +38,10 @@ def apply(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Create and update pipelines from files.
+    """Create and update pipelines and their triggers from files.
 
-    Shows the changes and asks first. Applying the same files again changes nothing.
+    Shows the changes and asks first. Applying the same files again changes nothing. If a document lists `triggers`,
+    your triggers of the pipeline that the list does not name are deleted.
     """
     from app.cli.base.client import Client
     from app.cli.base.exits import CliError
@@ -48,7 +58,7 @@ def apply(
         if planned["__typename"] == "InvalidProblem" and (lines := issues_in_files(planned["issues"], places)):
             raise CliError("\n".join(lines))
         plan = accept(planned)["changes"]
-        changed = [change for change in plan if change["action"] != "KEEP"]
+        changed = [change for part in plan for change in (part, *part["triggers"]) if change["action"] != "KEEP"]
         if not output.is_json:
             for change in plan:
                 _show_change(output, change)
@@ -65,8 +75,16 @@ def apply(
         for change in done:
             if output.is_json:
                 output.emit({"type": "change", "applied": True, **change})
-            elif change["action"] != "KEEP":
-                output.say(f"{change['key']} {'created' if change['action'] == 'CREATE' else 'updated'}.", "green")
+                continue
+            if change["action"] != "KEEP":
+                output.say(f"{change['key']} {_DONE[change['action']]}.", "green")
+            for trigger in change["triggers"]:
+                if trigger["action"] != "KEEP":
+                    known = f" ({trigger['triggerId']})" if trigger["action"] == "CREATE" else ""
+                    output.say(f"Trigger {trigger['name']}{known} {_DONE[trigger['action']]}.", "green")
+                if trigger["secret"] is not None:
+                    output.say(f"Secret: {trigger['secret']}")
+                    output.say("The secret is not shown again. `packline trigger show` has the URL of the webhook.")
 
 
 def export(
@@ -84,7 +102,7 @@ def export(
     ] = None,
     server: Server = None,
 ) -> None:
-    """Export pipelines as YAML, for `apply`.
+    """Export pipelines with your triggers as YAML, for `apply`.
 
     The first line of each tells editors where the server has the JSON Schema of definitions.
     """
@@ -106,7 +124,7 @@ def export(
         else:
             found = list(client.pages(documents.EXPORT_ALL, "pipelines", {}, limit=None))
     # Versions saved by earlier releases may begin with a byte order mark.
-    texts = [with_schema_line(one["currentVersion"]["yaml"].removeprefix("\ufeff"), client.target.url) for one in found]
+    texts = [with_schema_line(one["exportYaml"].removeprefix("\ufeff"), client.target.url) for one in found]
     text = "---\n".join(text.removesuffix("\n") + "\n" for text in texts)
     if into is None:
         print(text, end="")
@@ -271,8 +289,10 @@ def _show_change(output: Output, change: JSON) -> None:
     from app.cli.base.output import issue_line
     from app.cli.pipelines.versions import print_diff
 
-    word = {"CREATE": "will be created", "UPDATE": "will be updated", "KEEP": "stays as it is"}[change["action"]]
-    output.say(f"{change['key']} {word}", "bold")
+    output.say(f"{change['key']} {_PLANNED[change['action']]}", "bold")
+    for trigger in change["triggers"]:
+        if trigger["action"] != "KEEP":
+            output.say(f"  trigger {trigger['name']} {_PLANNED[trigger['action']]}", "bold")
     print_diff(output, change["diff"])
     for issue in change["warnings"]:
         output.say(f"  {issue_line(issue)}", "yellow")

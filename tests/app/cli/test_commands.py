@@ -737,7 +737,7 @@ def test_pipelines_are_listed(packline, server):
 
 
 def change(action, **more):
-    return {"key": "deck", "action": action, "diff": "-a\n+b", "warnings": [], **more}
+    return {"key": "deck", "action": action, "diff": "-a\n+b", "triggers": [], "warnings": [], **more}
 
 
 def applied(*changes):
@@ -795,6 +795,24 @@ def test_apply_shows_the_difference_and_asks(packline, server, tmp_path):
     assert [one["dryRun"] for one in server.asked_for("CliApply")] == [True, True, False]
 
 
+def test_apply_says_what_becomes_of_triggers_and_shows_a_secret_once(packline, server, tmp_path):
+    file = tmp_path / "deck.yaml"
+    file.write_text("key: deck\n")
+    triggers = [
+        {"name": "Daily", "action": "KEEP", "triggerId": "trig_1", "secret": None},
+        {"name": "Pushes", "action": "CREATE", "triggerId": "trig_2", "secret": "shh"},
+        {"name": "Old", "action": "DELETE", "triggerId": "trig_3", "secret": None},
+    ]
+    server.answers["CliApply"] = applied(change("KEEP", triggers=triggers))
+    asked = packline("apply", "-f", str(file), "--text")
+    assert "trigger Pushes will be created" in asked.out
+    assert "trigger Old will be deleted: the list does not name it" in asked.out
+    assert ("Daily" in asked.out, "shh" in asked.out, "2 changes" in asked.err) == (False, False, True)
+    done = packline("apply", "-f", str(file), "--yes", "--text")
+    assert "Trigger Pushes (trig_2) created.\nSecret: shh\n" in done.out
+    assert "Trigger Old deleted." in done.out
+
+
 def test_applying_what_is_there_changes_nothing(packline, server, tmp_path):
     file = tmp_path / "deck.yaml"
     file.write_text("key: deck\n")
@@ -807,13 +825,7 @@ def test_applying_what_is_there_changes_nothing(packline, server, tmp_path):
 
 def test_export_writes_what_apply_reads(packline, server, tmp_path):
     def stored(key):
-        return {
-            "id": key,
-            "key": key,
-            "name": key,
-            "builtin": False,
-            "currentVersion": {"number": 1, "yaml": f"key: {key}\n", "document": {}},
-        }
+        return {"key": key, "exportYaml": f"key: {key}\n"}
 
     server.answers["CliExportAll"] = page("pipelines", stored("a"), stored("b"))
     line = f"# yaml-language-server: $schema={server.url}/schema/pipeline.json\n"
@@ -891,6 +903,20 @@ def test_check_says_where_each_issue_is_and_names_steps_by_id(packline, tmp_path
     assert f"{as_json}:6:4: error: step a, pack" in packline("check", str(as_json), "--text").out
     file.write_text("a: [\n")
     assert packline("check", str(file)).err.startswith(f"packline: {file}:2:1: The text is not YAML")
+
+
+def test_check_reads_triggers_too_and_those_of_a_pipeline_elsewhere(packline, tmp_path):
+    file = tmp_path / "p.yaml"
+    listed = "triggers:\n  - name: Daily\n    schedule:\n      cron: '@daily'\n"
+    file.write_text(f"{GOOD}{listed}---\nkey: elsewhere\n{listed}")
+    checked = packline("check", str(file), "--text")
+    assert (checked.status, checked.out.count(": valid")) == (0, 2), checked.out
+    file.write_text(f"{GOOD}---\nkey: elsewhere\n{listed.replace('daily', 'dayly')}")
+    checked = packline("check", str(file), "--text")
+    line = GOOD.count("\n") + 6
+    assert checked.status == 2
+    assert f"{file}:{line}:7: error: triggers.0.schedule.cron: There is no schedule `@dayly`." in checked.out
+    assert "elsewhere: not valid" in checked.out
 
 
 def test_check_warns_of_a_reference_without_its_dollar(packline, tmp_path):

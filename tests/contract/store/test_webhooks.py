@@ -49,7 +49,7 @@ async def webhook(store: Store, sealed: str = "sealed") -> str:
     saved = await pipeline(store, ada.id)
 
     def unit(conn: Connection) -> str:
-        made = create_trigger(conn, _TEXT, kind="webhook", pipeline_id=saved.pipeline_id, owner_id=ada.id)
+        made = create_trigger(conn, _TEXT, kind="webhook", pipeline_id=saved.pipeline_id, owner_id=ada.id, limit=2)
         add_webhook(conn, made, "address", SealedSecret("sec_1", sealed))
         return made
 

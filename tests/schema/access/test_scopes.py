@@ -334,6 +334,7 @@ BELOW = {
     "Pipeline.latestRun": ("updatePipeline", "WRITE", "... on PipelineSuccess { pipeline { latestRun { id } } }"),
     "Pipeline.runs": ("updatePipeline", "WRITE", "... on PipelineSuccess { pipeline { runs { totalCount } } }"),
     "Pipeline.triggers": ("updatePipeline", "WRITE", "... on PipelineSuccess { pipeline { triggers { totalCount } } }"),
+    "Pipeline.exportYaml": ("updatePipeline", "WRITE", "... on PipelineSuccess { pipeline { exportYaml } }"),
     "Run.resumePreview": ("acknowledgeRun", "RUN", "... on RunSuccess { run { resumePreview { allowed } } }"),
     "Run.rerunPreview": ("acknowledgeRun", "RUN", "... on RunSuccess { run { rerunPreview { allowed } } }"),
 }

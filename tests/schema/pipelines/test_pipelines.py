@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from resolvers.pipelines import applying
+from resolvers import applying
 from tests.support.front_door import command, statements
 from tests.support.packs import Workbench
 from tests.support.product import product

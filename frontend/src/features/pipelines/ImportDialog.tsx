@@ -3,6 +3,7 @@ import { type ReactNode, useId, useState } from "react";
 import { useMutation } from "urql";
 
 import { Button } from "../../components/Button.tsx";
+import { CopyButton } from "../../components/CopyButton.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
@@ -20,10 +21,18 @@ const ACTIONS: Record<Change["action"], string> = {
   KEEP: "stays as it is",
 };
 
+const TRIGGER_ACTIONS: Record<Change["triggers"][number]["action"], string> = {
+  CREATE: "is new",
+  UPDATE: "changes",
+  KEEP: "stays as it is",
+  DELETE: "is deleted, because the list does not name it",
+};
+
 /** Pipelines from YAML, pasted or from a file: first what it would change, then the change. */
 export function ImportDialog({ onClose }: { onClose: () => void }): ReactNode {
   const [yaml, setYaml] = useState("");
   const [planned, setPlanned] = useState<readonly Change[] | null>(null);
+  const [done, setDone] = useState<readonly Change[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [{ fetching }, apply] = useMutation(ImportPipelinesDocument);
   const navigate = useNavigate();
@@ -43,18 +52,49 @@ export function ImportDialog({ onClose }: { onClose: () => void }): ReactNode {
     else if (dryRun) {
       setProblem(null);
       setPlanned(result.changes);
-    } else {
-      const [only] = result.changes;
-      if (result.changes.length === 1 && only !== undefined)
-        await navigate({ to: "/pipelines/$pipeline", params: { pipeline: only.key } });
-      else {
-        await navigate({ to: "/pipelines", search: { source: "own" } });
-        onClose();
-      }
+    } else if (result.changes.some(({ triggers }) => triggers.some(({ secret }) => secret !== null))) {
+      setDone(result.changes);
+    } else await leave(result.changes);
+  }
+
+  async function leave(changes: readonly Change[]): Promise<void> {
+    const [only] = changes;
+    if (changes.length === 1 && only !== undefined)
+      await navigate({ to: "/pipelines/$pipeline", params: { pipeline: only.key } });
+    else {
+      await navigate({ to: "/pipelines", search: { source: "own" } });
+      onClose();
     }
   }
 
   const doing = planned?.filter(({ action }) => action !== "KEEP").length ?? 0;
+  const turning = planned?.flatMap(({ triggers }) => triggers).filter(({ action }) => action !== "KEEP").length ?? 0;
+  if (done !== null)
+    return (
+      <Dialog title="Secrets of the new webhooks" onClose={() => void leave(done)} wide>
+        <p className="mb-3">
+          They are not shown again. Give each to its sender now; the page of the webhook has its URL.
+        </p>
+        <ul className="space-y-2">
+          {done
+            .flatMap(({ triggers }) => triggers)
+            .map(({ triggerId, name, secret }) =>
+              secret === null ? null : (
+                <li key={triggerId}>
+                  <span className="font-medium">{name}</span>{" "}
+                  <code className="font-mono text-dense wrap-anywhere">{secret}</code>{" "}
+                  <CopyButton text={secret} what={`secret of ${name}`} />
+                </li>
+              ),
+            )}
+        </ul>
+        <div className="mt-5 flex justify-end">
+          <Button kind="primary" onClick={() => void leave(done)}>
+            Done
+          </Button>
+        </div>
+      </Dialog>
+    );
   return (
     <Dialog title="Import pipelines" onClose={onClose} wide>
       <label htmlFor={id} className="mb-1 block font-medium">
@@ -96,13 +136,18 @@ export function ImportDialog({ onClose }: { onClose: () => void }): ReactNode {
             Preview changes
           </Button>
         ) : (
-          <Button kind="primary" disabled={fetching || doing === 0} onClick={() => void go(false)}>
-            {doing === 0 ? "Nothing to save" : doing === 1 ? "Save the pipeline" : `Save ${doing} pipelines`}
+          <Button kind="primary" disabled={fetching || doing + turning === 0} onClick={() => void go(false)}>
+            {saveWords(doing, turning)}
           </Button>
         )}
       </div>
     </Dialog>
   );
+}
+
+function saveWords(pipelines: number, triggers: number): string {
+  if (pipelines === 0) return triggers === 0 ? "Nothing to save" : "Save the triggers";
+  return pipelines === 1 ? "Save the pipeline" : `Save ${pipelines} pipelines`;
 }
 
 function Planned({ change }: { change: Change }): ReactNode {
@@ -116,7 +161,16 @@ function Planned({ change }: { change: Change }): ReactNode {
           <TextWithCode text={`${message} ${hint ?? ""}`} />
         </p>
       ))}
-      {change.action === "UPDATE" ? <Patch text={change.diff} label={`What changes in ${change.key}`} /> : null}
+      {change.triggers.map(({ name, action }) =>
+        action === "KEEP" ? null : (
+          <p key={name} className="mb-1 text-dense">
+            The trigger <span className="font-medium">{name}</span> {TRIGGER_ACTIONS[action]}.
+          </p>
+        ),
+      )}
+      {change.action !== "CREATE" && change.diff !== "" ? (
+        <Patch text={change.diff} label={`What changes in ${change.key}`} />
+      ) : null}
     </div>
   );
 }

@@ -15,6 +15,17 @@ export type ApplyAction =
   /** Creates a new version. */
   | 'UPDATE';
 
+/** The effect of applying a document on a trigger. */
+export type ApplyTriggerAction =
+  /** Creates a trigger. */
+  | 'CREATE'
+  /** Deletes it with its firings, because the list lacks it. */
+  | 'DELETE'
+  /** Changes nothing. */
+  | 'KEEP'
+  /** Changes it. Instants before the change no longer fire. */
+  | 'UPDATE';
+
 /** What happens with instants at which no server was running. */
 export type CatchUpPolicy =
   /** A run is started for each of the latest ones, up to `catchUpLimit`, one after the other. */
@@ -357,10 +368,12 @@ export type ImportPipelinesMutationVariables = Exact<{
 
 
 export type ImportPipelinesMutation = { applyPipelines:
-    | { __typename: 'ApplyPipelinesSuccess', changes: Array<{ key: string, action: ApplyAction, diff: string, warnings: Array<{ path: Array<string>, message: string, hint: string | null }> }> }
+    | { __typename: 'ApplyPipelinesSuccess', changes: Array<{ key: string, action: ApplyAction, diff: string, triggers: Array<{ name: string, action: ApplyTriggerAction, triggerId: string | null, secret: string | null }>, warnings: Array<{ path: Array<string>, message: string, hint: string | null }> }> }
     | { __typename: 'ConflictProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'LimitedProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    | null };
 
 export type PipelinePageQueryVariables = Exact<{
@@ -562,6 +575,12 @@ export const ImportPipelinesDocument = /*#__PURE__*/ gql`
         key
         action
         diff
+        triggers {
+          name
+          action
+          triggerId
+          secret
+        }
         warnings {
           path
           message

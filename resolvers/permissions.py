@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 from resolvers.problems import Forbidden, NotFound
 from runner.issues import Hint
+from store.access.callers import ADMIN_SUBJECT
+from store.access.tokens import lost_scope
 from store.runs.reads import find_run_by_id
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from resolvers.context import Caller, Context
+    from resolvers.context import Caller, Context, Services
+    from store.access.callers import CallerRecord
     from store.pipelines.reads import PipelineRecord
     from store.runs.reads import RunRecord
 
@@ -18,6 +21,14 @@ if TYPE_CHECKING:
 def visible_to(caller: Caller) -> str | None:
     """Return the filter for a caller's reads: the caller's id, or None (everything) with the scope `observe`."""
     return None if caller.may(Scope.OBSERVE) else caller.id
+
+
+async def has_lost_scope(services: Services, owner: CallerRecord, scope: Scope) -> bool:
+    """Whether what runs in a caller's name, such as a trigger, may no longer do so for want of a scope.
+
+    The administrator keeps the machine, and perhaps the bootstrap token, when its tokens are revoked.
+    """
+    return owner.subject != ADMIN_SUBJECT and await lost_scope(services.store, owner.id, scope, services.now())
 
 
 async def readable_run(context: Context, run_id: str) -> RunRecord:

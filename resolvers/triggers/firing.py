@@ -13,6 +13,7 @@ import structlog
 
 from resolvers.context import Caller, Context
 from resolvers.not_found import no_pipeline
+from resolvers.permissions import has_lost_scope
 from resolvers.problems import Invalid, Problem
 from resolvers.runs.starts import prepare_run, queue_full
 from runner.definitions.inputs import check_inputs
@@ -25,8 +26,7 @@ from runner.triggers.run_ends import FIELDS as RUN_ENDED_FIELDS
 from runner.triggers.run_ends import unknown_run_fields
 from runner.triggers.schedules import Overlap, Schedule
 from store.access.audit import append_audit
-from store.access.callers import ADMIN_SUBJECT, find_callers
-from store.access.tokens import lost_scope
+from store.access.callers import find_callers
 from store.database.errors import StoreError
 from store.database.ids import new_id
 from store.pipelines.reads import find_pipelines
@@ -291,9 +291,7 @@ async def owner_context(services: Services, trigger: TriggerRecord) -> Context:
         PausedError: The owner may no longer start runs.
     """
     owner = (await find_callers(services.store, [trigger.owner_id]))[trigger.owner_id]
-    # The administrator keeps the machine, and perhaps the bootstrap token, when its tokens are revoked.
-    lost = owner.subject != ADMIN_SUBJECT and await lost_scope(services.store, owner.id, Scope.RUN, services.now())
-    if lost:
+    if await has_lost_scope(services, owner, Scope.RUN):
         raise PausedError(f"Its owner {owner.name} no longer has a token with the `run` scope.")
     scopes = frozenset(Scope(value) for value in orjson.loads(trigger.scopes))
     return Context(services, Caller(owner.id, owner.subject, owner.name, scopes), cause=_CAUSES[trigger.kind])

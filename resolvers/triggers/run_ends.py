@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import orjson
 import structlog
 
+from resolvers.permissions import has_lost_scope
 from resolvers.pipelines.versions import get_pipeline
 from resolvers.problems import Forbidden, Invalid, Problem
 from resolvers.triggers.firing import BUG, PausedError, audit_firing, owner_context, prepare_firing, refuse_and_pause
@@ -18,8 +19,7 @@ from runner.issues import lacking_scope
 from runner.templates.references import TRIGGER
 from runner.templates.templating import compile_template
 from runner.triggers.run_ends import FAILURE_FIELDS, RunEndedSettings, RunsOf, check_run_ended
-from store.access.callers import ADMIN_SUBJECT, find_callers
-from store.access.tokens import lost_scope
+from store.access.callers import find_callers
 from store.database.errors import StoreError
 from store.runs.unit_types import QueueFullError
 from store.states import RunState, Scope
@@ -193,9 +193,7 @@ async def _require_observe(services: Services, trigger: TriggerRecord) -> None:
         PausedError: The owner may not.
     """
     owner = (await find_callers(services.store, [trigger.owner_id]))[trigger.owner_id]
-    has_lost = owner.subject != ADMIN_SUBJECT and await lost_scope(
-        services.store, owner.id, Scope.OBSERVE, services.now()
-    )
+    has_lost = await has_lost_scope(services, owner, Scope.OBSERVE)
     if has_lost or Scope.OBSERVE.value not in orjson.loads(trigger.scopes):
         raise PausedError(
             f"Its owner {owner.name} no longer has a token with the `observe` scope, which runs of other callers need."

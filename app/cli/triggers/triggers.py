@@ -108,7 +108,7 @@ def create(
     from_stdin: FromStdin = False,
     after: Annotated[
         list[_Ended] | None,
-        typer.Option(help="Or when runs of other pipelines end so; may be repeated.", show_default=False),
+        typer.Option(help="Or fire when runs of other pipelines end in this state. Repeatable.", show_default=False),
     ] = None,
     of: Annotated[
         list[str] | None,
@@ -166,13 +166,13 @@ def create(
             fires_by: dict[str, object] = {"runEnded": ended} if after else {"schedule": schedule}
             answer = client.execute(documents.CREATE_TRIGGER, {**change, **fires_by})
             made = accept(answer["result"])["trigger"]
-            _print(output, client, made, f"{made['name']} ({made['id']}) is created.")
+            _print(output, client, made, f"Created {made['name']} ({made['id']}).")
             return
         secret = read_secret() if from_stdin else None
         change |= {"preset": webhook.name, "events": event, "secret": secret}
         shown = accept(client.execute(documents.CREATE_WEBHOOK, change)["result"])
     made = shown["trigger"]
-    print_secret(output, client, shown, f"{made['name']} ({made['id']}) is created.", was_made=secret is None)
+    print_secret(output, client, shown, f"Created {made['name']} ({made['id']}).", was_made=secret is None)
 
 
 @triggers.command()
@@ -192,7 +192,7 @@ def update(
     inputs: Inputs = None,
     inputs_file: InputsFile = None,
     version: Version = None,
-    current: Annotated[bool, typer.Option("--current", help="Pin no version of the pipeline any more.")] = False,
+    current: Annotated[bool, typer.Option("--current", help="Unpin the version and use the current one.")] = False,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
@@ -240,7 +240,7 @@ def update(
         if changes_events:
             events = {"id": trigger, "events": event or []}
             found = accept(client.execute(documents.UPDATE_WEBHOOK, events)["result"])["trigger"]
-    _print(output, client, found, f"{found['name']} ({found['id']}) is changed.")
+    _print(output, client, found, f"Changed {found['name']} ({found['id']}).")
 
 
 @triggers.command("list")
@@ -462,7 +462,7 @@ def print_fired(output: Output, run: JSON | None) -> None:
     if output.is_json:
         output.emit({"type": "run", "run": run})
     elif run is None:
-        output.say("The run is started. It belongs to the trigger's owner.")
+        output.say("Started a run. It belongs to the trigger's owner.")
     else:
         output.say(f"The run {run['id']} is started. `packline watch {run['id']}` shows its steps.")
 

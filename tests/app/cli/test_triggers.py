@@ -128,7 +128,7 @@ def chat() -> Iterator[tuple[int, queue.Queue[Any]]]:
 
 
 def test_the_commands_of_the_page_post_a_failure_to_a_channel(tmp_path: Path) -> None:
-    found = re.search(r"### Tell me when it breaks\n.*?```sh\n(.*?)```", _PAGE.read_text("utf-8"), re.DOTALL)
+    found = re.search(r"### Get notified about failures\n.*?```sh\n(.*?)```", _PAGE.read_text("utf-8"), re.DOTALL)
     assert found is not None
     machine, address = Machine(tmp_path), tmp_path / "address.txt"
     with chat() as (port, posted):

@@ -27,7 +27,9 @@ _TEXT = TriggerText("Nightly", None, "[]", "{}", "{}", enabled=True, next_at=NOW
 async def trigger(store: Store) -> str:
     ada = await caller(store)
     saved = await pipeline(store, ada.id)
-    return await store.write(create_trigger, _TEXT, kind="schedule", pipeline_id=saved.pipeline_id, owner_id=ada.id)
+    return await store.write(
+        create_trigger, _TEXT, kind="schedule", pipeline_id=saved.pipeline_id, owner_id=ada.id, limit=100
+    )
 
 
 async def kept(store: Store) -> list[str]:

@@ -26,7 +26,7 @@ _TEXT = TriggerText("After", None, "[]", "{}", "{}", enabled=True, next_at=None)
 
 
 async def trigger(store: Store, owner_id: str, of: Saved, *, kind: str = "run_ended") -> str:
-    return await store.write(create_trigger, _TEXT, kind=kind, pipeline_id=of.pipeline_id, owner_id=owner_id)
+    return await store.write(create_trigger, _TEXT, kind=kind, pipeline_id=of.pipeline_id, owner_id=owner_id, limit=100)
 
 
 async def ended(store: Store, caller_id: str, of: Saved | None) -> str:

@@ -148,9 +148,19 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
   const onScale = useCallback((scale: Scale) => show({ scale: scale === "fit" ? undefined : scale }), [show]);
   const origin = Date.parse(run.createdAt);
   const zoom = useMemo(() => zoomExtent(search.zoom, origin), [search.zoom, origin]);
+  // From the zoom of the address, which is ahead of what is drawn when keys follow one another.
   const onZoom = useCallback(
-    (extent: Stretch | null) => show({ zoom: extent === null ? undefined : zoomText(extent, origin) }),
-    [show, origin],
+    (change: (shown: Stretch | null) => Stretch | null) =>
+      void navigate({
+        to: "/runs/$run",
+        params: { run: run.id },
+        search: (kept: RunSearch) => {
+          const extent = change(zoomExtent(kept.zoom, origin));
+          return { ...kept, zoom: extent === null ? undefined : zoomText(extent, origin) };
+        },
+        replace: true,
+      }),
+    [navigate, run.id, origin],
   );
   const onFold = useCallback((fold: Fold) => show({ fold }), [show]);
   const choose = (attempt: number | undefined) => show({ step: step?.key, attempt });

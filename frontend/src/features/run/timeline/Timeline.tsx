@@ -1,4 +1,4 @@
-import { type KeyboardEvent, memo, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 import { useActions } from "../../../lib/browser/shortcuts.ts";
 import { useNow } from "../../../lib/time/clock.ts";
@@ -40,7 +40,7 @@ interface Props {
   fold: Fold | undefined;
   onSelect: (key: string) => void;
   onScale: (scale: Scale) => void;
-  onZoom: (extent: Stretch | null) => void;
+  onZoom: (change: (shown: Stretch | null) => Stretch | null) => void;
   onFold: (fold: Fold) => void;
 }
 
@@ -128,22 +128,15 @@ export const Timeline = memo(function Timeline({
 
   const step = run.steps.find(({ key }) => key === selected);
   const extent = step === undefined ? null : extentOf(step, now);
-  // A key may follow before what the last one asked for is drawn.
-  const asked = useRef(zoom);
-  useEffect(() => {
-    asked.current = zoom;
-  }, [zoom]);
-  function zoomBy(change: Parameters<typeof zoomedBy>[2]): void {
-    asked.current = zoomedBy(drawn.whole, asked.current, change);
-    onZoom(asked.current);
-  }
+  const zoomTo = useCallback((to: Stretch | null) => onZoom(() => to), [onZoom]);
+  const zoomBy = (change: Parameters<typeof zoomedBy>[2]) => onZoom((shown) => zoomedBy(drawn.whole, shown, change));
   useActions("Timeline", [
-    { keys: "z", says: "Zoom to the step", quiet: true, act: () => extent !== null && onZoom(extent) },
+    { keys: "z", says: "Zoom to the step", quiet: true, act: () => extent !== null && zoomTo(extent) },
     { keys: "+", says: "Zoom in", quiet: true, act: () => zoomBy({ factor: ZOOM_FACTOR, focus: extent }) },
     { keys: "-", says: "Zoom out", quiet: true, act: () => zoomBy({ factor: 1 / ZOOM_FACTOR, focus: extent }) },
     { keys: ",", says: "Move to what was before", quiet: true, act: () => zoomBy({ shift: -ZOOM_SHIFT }) },
     { keys: ".", says: "Move to what came after", quiet: true, act: () => zoomBy({ shift: ZOOM_SHIFT }) },
-    { keys: "0", says: "Reset the zoom", quiet: true, act: () => onZoom(null) },
+    { keys: "0", says: "Reset the zoom", quiet: true, act: () => zoomTo(null) },
   ]);
   return (
     <>
@@ -187,12 +180,12 @@ export const Timeline = memo(function Timeline({
                   className="link disabled:text-soft disabled:no-underline"
                   title="Or drag over the bars"
                   disabled={extent === null}
-                  onClick={() => onZoom(extent)}
+                  onClick={() => zoomTo(extent)}
                 >
                   Zoom to step
                 </button>
                 {zoom === null ? null : (
-                  <button type="button" className="link" onClick={() => onZoom(null)}>
+                  <button type="button" className="link" onClick={() => zoomTo(null)}>
                     Reset zoom
                   </button>
                 )}
@@ -240,7 +233,7 @@ export const Timeline = memo(function Timeline({
             );
           })}
         </ol>
-        <Crosshair area={area} axis={drawn.axis} origin={queuedAt} onZoom={onZoom} />
+        <Crosshair area={area} axis={drawn.axis} origin={queuedAt} onZoom={zoomTo} />
       </div>
     </>
   );

@@ -360,11 +360,10 @@ async def test_the_timeline_is_read_and_zoomed_by_pointer_and_by_keyboard(tmp_pa
         await row.click()
         await tab.page.keyboard.press("z")
         await tab.page.wait_for_url("**zoom=*")
-        for key in ("+", "+", ",", ".", "-"):
+        for key in ("+", "-"):
             before = tab.page.url
             await tab.page.keyboard.press(key)
             await tab.page.wait_for_url(lambda url, before=before: url != before)
-        assert "zoom=" in tab.page.url
         assert await tab.violations() == []
         await tab.page.keyboard.press("0")
         await tab.page.wait_for_url(lambda url: "zoom=" not in url)

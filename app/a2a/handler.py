@@ -354,7 +354,15 @@ class PacklineHandler(RequestHandler):
 
     async def _of_conversation(self, session: Session, params: ListTasksRequest, size: int) -> ListTasksResponse:
         store, before = session.context.services.store, params.page_token or None
-        rows = await list_tasks(store, session.caller.id, params.context_id, limit=size + 1, before=before)
+        rows, total = await list_tasks(
+            store,
+            session.caller.id,
+            params.context_id,
+            states=[run for run, task in STATES.items() if params.status in (0, task)],
+            asking=params.status in (0, TaskState.TASK_STATE_INPUT_REQUIRED),
+            limit=size + 1,
+            before=before,
+        )
         more, rows = len(rows) > size, rows[:size]
         runs = await find_runs(session, [row.id for row in rows if row.question is None])
         tasks = []
@@ -363,10 +371,8 @@ class PacklineHandler(RequestHandler):
                 tasks.append(_asking(row.id, row.context_id, _read_question(row.question)))
             elif (run := runs.get(row.id)) is not None:
                 tasks.append(shown(run, row.context_id).task)
-        if params.status:
-            tasks = [task for task in tasks if task.status.state == params.status]
         return ListTasksResponse(
-            tasks=tasks, page_size=size, total_size=len(tasks), next_page_token=rows[-1].id if more else ""
+            tasks=tasks, page_size=size, total_size=total, next_page_token=rows[-1].id if more else ""
         )
 
     @validate_request_params
@@ -480,7 +486,7 @@ class PacklineHandler(RequestHandler):
     async def on_create_task_push_notification_config(
         self, params: TaskPushNotificationConfig, context: ServerCallContext
     ) -> TaskPushNotificationConfig:
-        """Store where to send the changes of a task, or replace it."""
+        """Store or replace a push notification config of a task."""
         session = _session(context)
         async with _answering():
             await self._known(session, params.task_id)
@@ -491,7 +497,7 @@ class PacklineHandler(RequestHandler):
     async def on_get_task_push_notification_config(
         self, params: GetTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> TaskPushNotificationConfig:
-        """Where changes of a task are sent, without the secrets."""
+        """Return a push notification config without its secrets."""
         session = _session(context)
         async with _answering():
             await self._known(session, params.task_id)
@@ -504,7 +510,7 @@ class PacklineHandler(RequestHandler):
     async def on_list_task_push_notification_configs(
         self, params: ListTaskPushNotificationConfigsRequest, context: ServerCallContext
     ) -> ListTaskPushNotificationConfigsResponse:
-        """Everywhere changes of a task are sent, without the secrets."""
+        """List the push notification configs of a task without their secrets."""
         session = _session(context)
         async with _answering():
             await self._known(session, params.task_id)
@@ -514,7 +520,7 @@ class PacklineHandler(RequestHandler):
     async def on_delete_task_push_notification_config(
         self, params: DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> None:
-        """Send changes of a task there no more; one that is not known is no error."""
+        """Delete a push notification config; an unknown id is no error."""
         session = _session(context)
         async with _answering():
             await self._known(session, params.task_id)

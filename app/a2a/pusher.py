@@ -1,7 +1,7 @@
 """Sends push notifications: the state of a task, to the addresses its caller gave, until they have taken it.
 
-What is to be sent follows from the store, so that nothing is lost with a server; one that dies between the request and
-its record repeats it. Does not import `a2a` before there is something to send.
+Everything to send is derived from the store, so a lost server loses nothing; a server that dies after the request and
+before recording it repeats the request. Does not import `a2a` before there is something to send.
 """
 
 from __future__ import annotations
@@ -42,12 +42,15 @@ if TYPE_CHECKING:
     from resolvers.context import Services
     from schema.guard.guarded_schema import GuardedSchema
     from store.runs.a2a_pushes import DuePush
+    from store.secrets.cipher import Cipher
 
 log = structlog.get_logger(__name__)
 
 #: Longest wait between two looks: wake-ups may be lost, addresses come in at other servers, and sending is tried again.
 _POLL_SECONDS: Final = 15.0
 _BUSY_POLL_SECONDS: Final = 5.0
+#: Shortest wait between two looks: a busy run wakes the pusher at each of its steps.
+_REST_SECONDS: Final = 0.25
 #: Requests at the same time, and of those to the addresses of one caller.
 _AT_ONCE: Final = 32
 _OF_CALLER: Final = 4
@@ -93,7 +96,7 @@ class Pusher:
         await asyncio.gather(*self._sending, return_exceptions=True)
 
     def added(self, task_id: str) -> None:
-        """Look at a task that somebody wants to hear of from now on."""
+        """Watch a task that has a new config."""
         self._tasks.add(task_id)
         self._changed.set()
 
@@ -118,43 +121,45 @@ class Pusher:
             except Exception:  # no error may end the notifications
                 log.exception("push notifications could not be sent because of a bug and will be retried")
                 wait = _ERROR_SECONDS
+            await asyncio.sleep(_REST_SECONDS)
             await wait_flag(self._changed, wait)
 
     async def _send_due(self) -> None:
         """Begin to send what is due, as far as there is room."""
         store = self._services.store
         self._tasks = await tasks_with_pushes(store)
-        if not self._tasks:
+        vault = self._services.vault_sync.opened
+        if not self._tasks or vault is None:  # no address opens while the vault is locked
             return
         of_caller = Counter(push.caller_id for push in self._sending.values())
         under_way = {(push.task_id, push.config_id) for push in self._sending.values()}
-        for push in await due_pushes(store, self._services.now(), limit=_BATCH):
+        for push in await due_pushes(store, self._services.now(), limit=_BATCH, of_caller=_OF_CALLER):
             if len(self._sending) >= _AT_ONCE:
                 return
             if of_caller[push.caller_id] >= _OF_CALLER or (push.task_id, push.config_id) in under_way:
                 continue
             if await store.write(claim_push, push):
                 of_caller[push.caller_id] += 1
-                sending = asyncio.create_task(self._send(push), name=f"push of {push.task_id}")
+                sending = asyncio.create_task(self._send(push, vault.cipher), name=f"push of {push.task_id}")
                 self._sending[sending] = push
-                sending.add_done_callback(self._sent)
+                sending.add_done_callback(self._finished)
 
-    def _sent(self, sending: asyncio.Task[None]) -> None:
+    def _finished(self, sending: asyncio.Task[None]) -> None:
         push = self._sending.pop(sending)
         if not sending.cancelled() and (error := sending.exception()) is not None:
             # The claim ends after a minute, and it is tried again.
             log.error("a push notification could not be sent", task=push.task_id, exc_info=error)
         self._changed.set()
 
-    async def _send(self, push: DuePush) -> None:
+    async def _send(self, push: DuePush, cipher: Cipher) -> None:
         """Send the state of a task, and record what became of it."""
         store = self._services.store
         try:
-            body = await self._notification(push)
+            state, body = await self._notification(push)
             if body is not None:
-                await self._post(push, body)
+                await self._post(push, body, cipher)
         except PackError as refused:
-            # The address may no longer be reached, or its server does not want to hear of it.
+            # The policy refuses the address, or its server answered 410.
             detail = refused.failure.detail
             status = detail.get("status") if isinstance(detail, dict) else None
             is_final = refused.code is FailureCode.POLICY_DENIED or status == HTTPStatus.GONE
@@ -168,20 +173,22 @@ class Pusher:
         except (_GoneError, UnsealError):
             await store.write(drop_push, push)
             return
-        if RunState(push.state) in FINAL_RUN_STATES:
+        # The run may have been resumed or have ended since it was found to be due.
+        if state in FINAL_RUN_STATES:
             await store.write(drop_push, push)
         else:
-            await store.write(record_sent, push)
+            await store.write(record_sent, push, state)
 
-    async def _notification(self, push: DuePush) -> bytes | None:
-        """Render the task; None if the address has heard of this state of it.
+    async def _notification(self, push: DuePush) -> tuple[RunState, bytes | None]:
+        """Render the task, and return the state it shows; None if this state of it was sent already.
 
         Raises:
             _GoneError: there is no such run, or its caller may no longer read it.
         """
         tasks: Any = await asyncio.to_thread(importlib.import_module, "app.a2a.tasks")
-        if push.sent_state is not None and tasks.is_same_state(RunState(push.state), RunState(push.sent_state)):
-            return None
+        state = RunState(push.state)
+        if push.sent_state is not None and tasks.is_same_state(state, RunState(push.sent_state)):
+            return state, None
         services = self._services
         owner = (await find_callers(services.store, [push.caller_id])).get(push.caller_id)
         if owner is None or (
@@ -196,19 +203,16 @@ class Pusher:
         known = (await find_tasks(services.store, [push.task_id], push.caller_id)).get(push.task_id)
         context_id = push.task_id if known is None else known.context_id
         body: bytes = tasks.notification(run, context_id, push.protocol)
-        return body
+        return RunState(run["state"].lower()), body
 
-    async def _post(self, push: DuePush, body: bytes) -> None:
+    async def _post(self, push: DuePush, body: bytes, cipher: Cipher) -> None:
         """Send a notification.
 
         Raises:
             PackError: it may not be sent there, or was not taken.
             UnsealError: the address was sealed with another key.
         """
-        opened = self._services.vault_sync.opened
-        if opened is None:
-            raise PackError("upstream_unavailable", "The vault is locked.")
-        config = orjson.loads(opened.cipher.open(push.sealed, push_place(push.task_id, push.config_id)))
+        config = orjson.loads(cipher.open(push.sealed, push_place(push.task_id, push.config_id)))
         headers = {"content-type": "application/json", "user-agent": "Packline"}
         if config["token"]:
             headers["x-a2a-notification-token"] = config["token"]

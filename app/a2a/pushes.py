@@ -12,6 +12,7 @@ from a2a.utils.errors import InvalidParamsError, InvalidRequestError
 
 from resolvers.problems import Unavailable
 from runner.egress.policy import origin_of
+from runner.egress.web_address import read_web_address
 from runner.excerpts import excerpt
 from runner.failures import FailureCode, PackError
 from runner.secrets.vault_sync import VaultLockedError
@@ -68,7 +69,11 @@ async def check_push(session: Session, config: TaskPushNotificationConfig) -> No
     except PackError as refused:
         if refused.code is not FailureCode.UPSTREAM_UNAVAILABLE:  # it may be there later
             raise InvalidParamsError(f"`url`: {refused}") from refused
-    await _for_sealing(session)
+    if read_web_address(config.url).account is not None:
+        raise InvalidParamsError(
+            "`url` carries a user name or password, and it is shown. Give credentials in `authentication`."
+        )
+    await _open_vault(session)
 
 
 async def put_push_config(
@@ -84,7 +89,7 @@ async def put_push_config(
     auth = config.authentication
     secrets = {"token": config.token, "scheme": auth.scheme, "credentials": auth.credentials}
     text = orjson.dumps({"url": config.url, **secrets}).decode()
-    opened = await _for_sealing(session)
+    opened = await _open_vault(session)
     sealed = opened.cipher.seal(text, push_place(task_id, config.id))
     caller_id, to = session.caller.id, excerpt(_origin(config.url), 200)
 
@@ -112,7 +117,7 @@ async def stored_pushes(session: Session, task_id: str) -> list[TaskPushNotifica
     rows = await list_pushes(session.context.services.store, task_id, session.caller.id)
     if not rows:
         return []
-    vault = await _for_sealing(session)
+    vault = await _open_vault(session)
     found = []
     for push in rows:
         try:
@@ -146,7 +151,7 @@ def _shown(config: TaskPushNotificationConfig) -> TaskPushNotificationConfig:
     return shown
 
 
-async def _for_sealing(session: Session) -> VaultCipher:
+async def _open_vault(session: Session) -> VaultCipher:
     try:
         return await session.context.services.vault_sync.for_sealing()
     except VaultLockedError as locked:

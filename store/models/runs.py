@@ -314,7 +314,7 @@ class A2ATaskRow(SQLModel, table=True):
 
 
 class A2APushRow(SQLModel, table=True):
-    """Where a caller wants to hear of an A2A task; deleted once the end of its run was sent there."""
+    """A push notification config of an A2A task; deleted once the end of its run was sent."""
 
     __tablename__ = "a2a_push"
 

@@ -1,4 +1,4 @@
-"""Push notifications of A2A: where a caller wants to hear of a task, and what was sent there last."""
+"""Push notification configs of A2A: where to send a task's state, and which state was sent last."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from store.database.dialects import Connection
     from store.database.engine import Store
+    from store.states import RunState
 
 #: Most addresses of one task.
 PUSHES_MAX: Final = 10
@@ -26,7 +27,7 @@ _CLAIM: Final = timedelta(seconds=60)
 
 
 class A2APush(NamedTuple):
-    """An address that hears of a task; `store.models.runs` describes the fields."""
+    """A push notification config of a task; `store.models.runs` describes the fields."""
 
     task_id: str
     config_id: str
@@ -40,8 +41,8 @@ class DuePush(NamedTuple):
     """A notification to send.
 
     Attributes:
-        state: The state of the run, which the address has not heard of.
-        sent_state: The state it heard of last.
+        state: The run's current state, not sent yet.
+        sent_state: The state that was sent last.
         failures: How often sending failed in a row.
     """
 
@@ -76,11 +77,15 @@ _FORGET = Sql(
 )
 _TASKS = Sql("SELECT DISTINCT task_id FROM a2a_push")
 _DUE = Sql(
-    """SELECT a2a_push.task_id, config_id, a2a_push.caller_id, sealed, protocol, run.state, sent_state, failures
-    FROM a2a_push JOIN run ON run.id = a2a_push.task_id
-    WHERE (sent_state IS NULL OR sent_state <> run.state)
-    AND (a2a_push.not_before IS NULL OR a2a_push.not_before <= :now)
-    ORDER BY a2a_push.created_at, a2a_push.task_id, config_id LIMIT :limit"""
+    """SELECT * FROM (
+        SELECT a2a_push.task_id, config_id, a2a_push.caller_id, sealed, protocol, run.state, sent_state, failures,
+            a2a_push.created_at, row_number() OVER (
+                PARTITION BY a2a_push.caller_id ORDER BY a2a_push.created_at, a2a_push.task_id, config_id
+            ) AS place
+        FROM a2a_push JOIN run ON run.id = a2a_push.task_id
+        WHERE (sent_state IS NULL OR sent_state <> run.state)
+        AND (a2a_push.not_before IS NULL OR a2a_push.not_before <= :now)) AS due
+    WHERE place <= :of_caller ORDER BY created_at, task_id, config_id LIMIT :limit"""
 )
 _CLAIM_ONE = Sql(
     """UPDATE a2a_push SET not_before = :until WHERE task_id = :task_id AND config_id = :config_id
@@ -109,7 +114,7 @@ def push_place(task_id: str, config_id: str) -> str:
 
 
 def put_push(conn: Connection, *, task_id: str, config_id: str, caller_id: str, sealed: str, protocol: str) -> None:
-    """Store where a caller wants to hear of a task, or replace it; the present state is then sent there.
+    """Store or replace a config; the current state is then sent to it.
 
     Raises:
         TooManyPushesError: the task has `PUSHES_MAX` already; the transaction must end.
@@ -134,9 +139,9 @@ def claim_push(conn: Connection, push: DuePush) -> bool:
     return conn.run(_CLAIM_ONE, {**_key(push), "now": now, "until": now + _CLAIM}) > 0
 
 
-def record_sent(conn: Connection, push: DuePush) -> None:
-    """Record that an address has heard of the state of the run."""
-    conn.run(_SENT, {**_key(push), "state": push.state})
+def record_sent(conn: Connection, push: DuePush, state: RunState) -> None:
+    """Record the state that was sent."""
+    conn.run(_SENT, {**_key(push), "state": state})
 
 
 def record_unsent(conn: Connection, push: DuePush, again_seconds: float) -> None:
@@ -145,7 +150,7 @@ def record_unsent(conn: Connection, push: DuePush, again_seconds: float) -> None
 
 
 def drop_push(conn: Connection, push: DuePush) -> None:
-    """Forget an address that has heard of the end of the run, or that is given up."""
+    """Delete a config whose task has ended, or that failed too often."""
     conn.run(_DROP, _key(push))
 
 
@@ -179,7 +184,7 @@ def _key(push: DuePush) -> dict[str, str]:
 
 
 async def list_pushes(store: Store, task_id: str, caller_id: str) -> list[A2APush]:
-    """List where a caller hears of a task, the oldest first."""
+    """List a task's configs, oldest first."""
     rows = await store.read(
         sa.select(*_COLUMNS)
         .where(A2A_PUSH.c.task_id == task_id, A2A_PUSH.c.caller_id == caller_id)
@@ -189,11 +194,11 @@ async def list_pushes(store: Store, task_id: str, caller_id: str) -> list[A2APus
 
 
 async def tasks_with_pushes(store: Store) -> set[str]:
-    """Find the tasks that somebody wants to hear of."""
+    """Find the tasks that have configs."""
     return {row.task_id for row in await store.rows(_TASKS)}
 
 
-async def due_pushes(store: Store, now: datetime, *, limit: int) -> list[DuePush]:
-    """List notifications to send, those of the oldest addresses first."""
-    rows = await store.rows(_DUE, {"now": now, "limit": limit})
+async def due_pushes(store: Store, now: datetime, *, limit: int, of_caller: int) -> list[DuePush]:
+    """List notifications to send, those of the oldest configs first, at most `of_caller` of each caller."""
+    rows = await store.rows(_DUE, {"now": now, "limit": limit, "of_caller": of_caller})
     return [DuePush(*(getattr(row, name) for name in DuePush._fields)) for row in rows]

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from store.database.dialects import Sql
 from store.models.declaring import columns_of
-from store.models.runs import A2A_TASK
+from store.models.runs import A2A_TASK, RUN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from store.database.dialects import Connection
     from store.database.engine import Store
+    from store.states import RunState
 
 #: How long a caller may take to answer.
 QUESTION_HOURS: Final = 24
@@ -84,11 +85,35 @@ async def find_tasks(store: Store, ids: Sequence[str], caller_id: str) -> dict[s
 
 
 async def list_tasks(
-    store: Store, caller_id: str, context_id: str, *, limit: int, before: str | None = None
-) -> list[A2ATask]:
-    """List the tasks of a conversation, newest first, from the one before an id on."""
-    wanted = sa.select(*_COLUMNS).where(A2A_TASK.c.caller_id == caller_id, A2A_TASK.c.context_id == context_id)
+    store: Store,
+    caller_id: str,
+    context_id: str,
+    *,
+    states: Sequence[RunState],
+    asking: bool,
+    limit: int,
+    before: str | None = None,
+) -> tuple[list[A2ATask], int]:
+    """List tasks of a conversation, newest first, from the one before an id on; and count all of them.
+
+    Args:
+        store: The database.
+        caller_id: Whose tasks.
+        context_id: The conversation.
+        states: Of the runs that are wanted.
+        asking: Whether tasks with an open question are wanted.
+        limit: Most tasks to list.
+        before: Id of the last task of the page before.
+    """
+    is_asking = A2A_TASK.c.question.is_not(None)
+    kinds = [sa.and_(~is_asking, RUN.c.state.in_(states)), *([is_asking] if asking else ())]
+    wanted = (
+        sa.select(*_COLUMNS)
+        .select_from(A2A_TASK.outerjoin(RUN, RUN.c.id == A2A_TASK.c.id))
+        .where(A2A_TASK.c.caller_id == caller_id, A2A_TASK.c.context_id == context_id, sa.or_(*kinds))
+    )
+    total = await store.read(sa.select(sa.func.count()).select_from(wanted.subquery()))
     if before is not None:
         wanted = wanted.where(A2A_TASK.c.id < before)
     rows = await store.read(wanted.order_by(A2A_TASK.c.id.desc()).limit(limit))
-    return [A2ATask(**row) for row in rows.mappings()]
+    return [A2ATask(**row) for row in rows.mappings()], total.scalar_one()

@@ -1,4 +1,4 @@
-"""Where callers want to hear of A2A tasks."""
+"""Push notification configs of A2A tasks."""
 
 from __future__ import annotations
 

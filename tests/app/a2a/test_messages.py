@@ -178,6 +178,10 @@ async def test_a_list_of_tasks_takes_a_fixed_number_of_statements_and_has_pages(
                 found += [task.id for task in page.tasks]
                 token = page.next_page_token
             assert found[:6] == ids[::-1]
+        for status, total in (("UNSPECIFIED", 6), ("COMPLETED", 6), ("FAILED", 0), ("INPUT_REQUIRED", 0)):
+            wanted = TaskState.Value(f"TASK_STATE_{status}")
+            page = await agent.tasks(context_id="many", page_size=2, status=wanted)
+            assert (len(page.tasks), page.total_size) == (min(2, total), total), status
 
 
 async def test_the_skill_for_runs_answers_with_its_tools(house):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ from google.protobuf.json_format import ParseDict
 
 from app.a2a import pusher
 from store.database.dialects import Sql
-from store.runs.a2a_pushes import PUSHES_MAX
+from store.runs.a2a_pushes import PUSHES_MAX, due_pushes, tasks_with_pushes
+from store.secrets.vault_key import FILE_NAME
 from tests.support.a2a_agent import a2a_agent
 from tests.support.databases import ready_database
 from tests.support.front_door import save, step
@@ -30,10 +32,15 @@ from tests.support.waiting import eventually
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from store.database.engine import Store
+    from store.runs.a2a_pushes import DuePush
+
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 _NOW = Sql("UPDATE a2a_push SET not_before = NULL")
+_AFRESH = Sql("UPDATE a2a_push SET not_before = NULL, failures = 0")
 _FAILURES = Sql("SELECT failures FROM a2a_push")
+_TRIED = Sql("SELECT task_id FROM a2a_push WHERE failures > 0 OR not_before IS NOT NULL")
 WIRES = [("JSONRPC", "1.0"), ("JSONRPC", "0.3"), ("HTTP+JSON", "1.0"), ("HTTP+JSON", "0.3")]
 DATABASES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)]
 
@@ -129,6 +136,55 @@ async def _send_again(tmp_path: Path, bench: Workbench, url: str) -> None:
             assert states(receiver) == ["completed"] * 4
 
 
+async def test_a_locked_vault_is_no_failure_of_the_receiver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pusher, "_BUSY_POLL_SECONDS", 0.05)
+    looks = []
+
+    async def looked(store: Store) -> set[str]:
+        looks.append(found := await tasks_with_pushes(store))
+        return found
+
+    async with loopback_http({"/hook": Reply(b"later", 503)}) as receiver:
+        async with product(tmp_path, Workbench().packs, egress_allow=("127.0.0.1",)) as it, a2a_agent(it) as agent:
+            pipeline = await save(it, "echo", step("say", "test.echo", text="tea"))
+            await agent.send({}, skill=pipeline, push=config(receiver))
+            await eventually(lambda: receiver.requests)
+        receiver.routes["/hook"] = Reply()
+        receiver.requests.clear()
+        (key,) = await asyncio.to_thread(lambda: list(tmp_path.rglob(FILE_NAME)))
+        away = key.rename(key.with_suffix(".away"))
+        monkeypatch.setattr(pusher, "tasks_with_pushes", looked)
+        async with product(tmp_path, Workbench().packs, egress_allow=("127.0.0.1",)) as it:
+            await it.services.store.write(lambda conn: conn.run(_AFRESH))
+            looks.clear()
+            await eventually(lambda: len(looks) >= 3)
+            assert all(looks)
+            assert not await it.services.store.rows(_TRIED)
+        away.rename(key)
+        async with product(tmp_path, Workbench().packs, egress_allow=("127.0.0.1",)):
+            await heard(receiver, "completed")
+
+
+async def test_a_run_resumed_before_its_end_was_sent_keeps_its_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def outdated(*given: Any, **more: Any) -> list[DuePush]:
+        return [push._replace(state="failed") for push in await due_pushes(*given, **more)]
+
+    monkeypatch.setattr(pusher, "due_pushes", outdated)
+    bench = Workbench()
+    async with (
+        loopback_http({"/hook": Reply()}) as receiver,
+        product(tmp_path, bench.packs, egress_allow=("127.0.0.1",)) as it,
+        a2a_agent(it) as agent,
+    ):
+        pipeline = await save(it, "slow", step("wait", "test.slow", text="tea"))
+        await agent.send({}, skill=pipeline, now=True, push=config(receiver))
+        await heard(receiver, "working")
+        bench.release.set()
+        await heard(receiver, "completed")
+
+
 async def test_a_message_gives_an_address_and_a_question_waits_with_it(tmp_path: Path) -> None:
     async with (
         loopback_http({"/hook": Reply()}) as receiver,
@@ -159,6 +215,7 @@ HOSTILE = {
     "a file": "file:///etc/passwd",
     "another scheme": "gopher://example.org/",
     "a user": "http://user:secret@example.org@127.0.0.1/",
+    "a password": "https://user:secret@192.0.9.1/hook",
     "no host": "http:///hook",
     "nothing": "",
     "a new line": "http://example.org/\r\nx-evil: 1",

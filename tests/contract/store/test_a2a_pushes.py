@@ -27,6 +27,7 @@ from store.runs.a2a_pushes import (
 from store.secrets.cipher import Cipher, key_text
 from store.secrets.vault_key import KeyFile
 from store.secrets.vault_proof import create_vault
+from store.states import RunState
 from tests.support.rows import caller
 from tests.support.runs import submitted
 
@@ -45,7 +46,7 @@ async def put(store: Store, caller_id: str, task_id: str, config_id: str = "c", 
 
 
 async def due(store: Store, **ahead: float) -> list[DuePush]:
-    return await due_pushes(store, datetime.now(UTC) + timedelta(**ahead), limit=10)
+    return await due_pushes(store, datetime.now(UTC) + timedelta(**ahead), limit=10, of_caller=10)
 
 
 async def test_a_notification_is_sent_by_one_server_and_again_after_a_failure(store: Store) -> None:
@@ -60,7 +61,7 @@ async def test_a_notification_is_sent_by_one_server_and_again_after_a_failure(st
     assert len(await due(store, seconds=61)) == 1, "the server that claimed it may have died"
     await store.write(record_unsent, push, 30.0)
     assert (await due(store), [each.failures for each in await due(store, seconds=31)]) == ([], [1])
-    await store.write(record_sent, push)
+    await store.write(record_sent, push, RunState.QUEUED)
     assert await due(store, days=1) == [], "the address has heard of this state"
     await put(store, ada.id, run, sealed="another")
     (replaced,) = await due(store)
@@ -82,6 +83,16 @@ async def test_addresses_belong_to_their_caller_and_are_bounded(store: Store) ->
     key = {"task_id": "run_1", "config_id": "c0"}
     assert not await store.write(lambda conn: delete_push(conn, **key, caller_id=bob.id))
     assert await store.write(lambda conn: delete_push(conn, **key, caller_id=ada.id))
+
+
+async def test_many_addresses_of_one_caller_do_not_keep_others_waiting(store: Store) -> None:
+    ada, bob = await caller(store), await caller(store, "bob")
+    busy, other = (await submitted(store, ada.id)).run_id, (await submitted(store, bob.id)).run_id
+    for number in range(6):
+        await put(store, ada.id, busy, f"c{number}")
+    await put(store, bob.id, other, "last")
+    found = await due_pushes(store, datetime.now(UTC), limit=4, of_caller=2)
+    assert [push.config_id for push in found] == ["c0", "c1", "last"]
 
 
 async def test_addresses_of_tasks_that_never_began_are_forgotten(store: Store) -> None:

@@ -17,11 +17,11 @@ import structlog
 
 from app.mcp.session import Session
 from resolvers.context import Caller, Context
+from resolvers.permissions import has_lost_scope
 from runner.egress.client import raise_for_status
 from runner.failures import FailureCode, PackError
 from runner.watching.bus import wait_flag
-from store.access.callers import ADMIN_SUBJECT, find_callers
-from store.access.tokens import lost_scope
+from store.access.callers import find_callers
 from store.database.errors import StoreClosedError, StoreError
 from store.database.essential_tasks import EssentialTask
 from store.database.wakes import EVERYTHING, Topic
@@ -191,9 +191,7 @@ class Pusher:
             return state, None
         services = self._services
         owner = (await find_callers(services.store, [push.caller_id])).get(push.caller_id)
-        if owner is None or (
-            owner.subject != ADMIN_SUBJECT and await lost_scope(services.store, owner.id, Scope.READ, services.now())
-        ):
+        if owner is None or await has_lost_scope(services, owner, Scope.READ):
             raise _GoneError
         caller = Caller(owner.id, owner.subject, owner.name, frozenset({Scope.READ}))
         session = Session(self._schema, Context(services, caller, cause=RunCause.A2A))

@@ -290,7 +290,7 @@ def _services(
         sign_transcript=downloads.sign_transcript,
         upload_url=f"{settings.outward}/artifacts",
         hooks_url=f"{settings.outward}/hooks",
-        runs_url=f"{settings.outward}/runs",
+        runs_url=f"{settings.outward}/runs" if settings.public_url else None,
         previews=previews,
         version=engine.resources.release,
         versions=Versions(),

@@ -155,7 +155,7 @@ async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[
 def _taken_apart(document: dict[str, JSONValue], text: str | None, now: datetime) -> _Given:
     """Separate a definition from its triggers."""
     definition = {key: value for key, value in document.items() if key != TRIGGERS}
-    if document.get(TRIGGERS) is None:
+    if TRIGGERS not in document:
         return _Given(definition, text, None)
     entries, issues = read_triggers(document[TRIGGERS], now)
     return _Given(definition, None if text is None else without_key(text, TRIGGERS), entries, tuple(issues))

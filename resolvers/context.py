@@ -76,7 +76,7 @@ class Services:
         sign_transcript: Returns the same for the transcript of an attempt.
         upload_url: Where files are uploaded.
         hooks_url: Where webhooks are delivered, before the address of each.
-        runs_url: Where the page shows runs, before the id of each.
+        runs_url: Where the page shows runs, before the id of each; None without a public address.
         previews: Renders previews of artifacts and caches them.
         memory: Records what callers ran, and forgets it on request.
         defaults: Cache of what callers usually choose.
@@ -92,7 +92,7 @@ class Services:
     sign_transcript: Callable[[str, str], str]
     upload_url: str
     hooks_url: str
-    runs_url: str
+    runs_url: str | None
     previews: Previews
     version: str
     versions: Versions

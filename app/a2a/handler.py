@@ -10,6 +10,7 @@ import asyncio
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -363,7 +364,8 @@ class PacklineHandler(RequestHandler):
             limit=size + 1,
             before=before,
         )
-        more, rows = len(rows) > size, rows[:size]
+        more = len(rows) > size
+        rows = [*islice(rows, size)]
         runs = await find_runs(session, [row.id for row in rows if row.question is None])
         tasks = []
         for row in rows:

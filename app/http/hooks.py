@@ -94,7 +94,10 @@ class Hooks:
             case DeliveryStatus.IGNORED:
                 return json_answer(200, {"status": answer.status.value})
             case DeliveryStatus.FAILED:
-                message = "The delivery is stored, but its run could not be started. Its trigger says why."
+                message = (
+                    "The delivery is stored, but its run could not be started. Its firing says why. Replay it once "
+                    "the cause is gone."
+                )
                 return _refused(422, ProblemCode.INVALID, message)
 
 

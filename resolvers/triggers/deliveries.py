@@ -123,16 +123,21 @@ async def deliver(services: Services, hook: FoundWebhook, headers: Mapping[str, 
         return Answer(DeliveryStatus.IGNORED)
     new = _sealed(services, trigger, delivery, len(body))
     if (earlier := await find_delivery(services.store, trigger.id, new.key, now)) is not None:
-        return Answer(DeliveryStatus.DUPLICATE, earlier.run_id)
+        return _repeated(earlier.run_id)
     if not trigger.enabled:
         raise Unavailable("The trigger of this webhook is paused.")
     try:
         return await _start(services, trigger, delivery, new, now)
     except DuplicateDeliveryError:
         won = await find_delivery(services.store, trigger.id, new.key, now)
-        return Answer(DeliveryStatus.DUPLICATE, None if won is None else won.run_id)
+        return _repeated(None if won is None else won.run_id)
     except TriggerChangedError as changed:
         raise Unavailable("The trigger of this webhook was changed meanwhile.", hint="Send it again.") from changed
+
+
+def _repeated(run_id: str | None) -> Answer:
+    """Answer a repeat as its first delivery: one that could start no run must not look delivered to its sender."""
+    return Answer(DeliveryStatus.FAILED) if run_id is None else Answer(DeliveryStatus.DUPLICATE, run_id)
 
 
 async def _start(

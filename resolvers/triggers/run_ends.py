@@ -218,7 +218,7 @@ async def _described(services: Services, trigger: TriggerRecord, run: EndedRun) 
         "pipeline": run.pipeline,
         "output": output,
         "failure": failure,
-        "url": f"{services.runs_url}/{run.id}",
+        "url": f"{services.runs_url}/{run.id}" if services.runs_url else "",
         "resume_count": run.resume_count,
         "started_at": None if run.started_at is None else run.started_at.isoformat().replace("+00:00", "Z"),
         "ended_at": run.ended_at.isoformat().replace("+00:00", "Z"),

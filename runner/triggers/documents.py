@@ -168,7 +168,9 @@ def read_triggers(value: JSONValue, now: datetime) -> tuple[list[TriggerEntry], 
         entry, wrong = _read(given, now)
         if entry is not None and entry.name in names:
             message = f"Two triggers have the name {shown(entry.name)}."
-            wrong.append(error(("name",), "duplicate_name", message, "Names tell the triggers of a pipeline apart."))
+            wrong.append(
+                error(("name",), "duplicate_name", message, "Rename one, in the file or by `packline trigger update`.")
+            )
         issues += [issue.under(TRIGGERS, str(index)) for issue in wrong]
         if entry is not None:
             names.add(entry.name)

@@ -53,18 +53,16 @@ def plan_due(schedule: Schedule, next_at: datetime, now: datetime) -> Due:
         found.append(instant)
     due = found[most - 1 :: -1] if len(found) > most else found[::-1]
     earlier = next_at if len(found) > most else None
+    late = sum(now - instant > LATE_AFTER for instant in due)
     match schedule.catch_up:
         case CatchUp.ALL:
-            kept = schedule.catch_up_limit
+            caught_up = min(late, schedule.catch_up_limit)
         case CatchUp.LATEST:
-            kept = 1
+            caught_up = 1 if late == len(due) > 0 else 0
         case CatchUp.NONE:
-            kept = 1 if due and now - due[-1] <= LATE_AFTER else 0
-    # A busy server that is a few seconds late has missed nothing.
-    punctual = sum(now - instant <= LATE_AFTER for instant in due)
-    kept = max(kept, min(punctual, schedule.catch_up_limit))
-    split = max(0, len(due) - kept)
-    fire = due[split:]
+            caught_up = 0
+    # The others are on time: a busy server that is a few seconds late has missed nothing.
+    split = late - caught_up
     # `all` asks for each of them, so that one may not displace the next.
-    late = sum(now - instant > LATE_AFTER for instant in fire) if schedule.catch_up is CatchUp.ALL else 0
-    return Due(tuple(fire), late, tuple(due[:split]), earlier)
+    anyway = caught_up if schedule.catch_up is CatchUp.ALL else 0
+    return Due(tuple(due[split:]), anyway, tuple(due[:split]), earlier)

@@ -105,7 +105,8 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
         await tab.state("Succeeded")
         await tab.sees("tea")
         await tab.page.wait_for_load_state("networkidle")
-        assert sorted(asked) == ["RunPage", "StepDetail", "Viewer"]
+        # What the end of a run has started shows later, and may change meanwhile.
+        assert sorted(name for name in asked if name != "StartedRuns") == ["RunPage", "StepDetail", "Viewer"]
 
         asked.clear()
         await tab.visit("/")

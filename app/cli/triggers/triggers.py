@@ -113,7 +113,10 @@ def create(
     of: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PIPELINE", help="With --after: only runs of this pipeline; may be repeated.", show_default=False
+            metavar="PIPELINE",
+            help="With --after: only runs of this pipeline; may be repeated.",
+            show_default=False,
+            callback=whole_ids("pipe"),
         ),
     ] = None,
     all_callers: Annotated[
@@ -265,7 +268,7 @@ def list_(
     output = Output(as_json)
     given = {"pipeline": pipeline, "attention": True if attention else None}
     with Client(Target.find(server)) as client:
-        found = list(client.pages(documents.TRIGGERS, "triggers", given, limit=limit))
+        found = [located(client, each) for each in client.pages(documents.TRIGGERS, "triggers", given, limit=limit)]
     if output.is_json:
         for each in found:
             output.emit({"type": "trigger", **each})
@@ -425,11 +428,12 @@ def missing_trigger(client: Client, trigger: str) -> Exception:
 
 def located(client: Client, trigger: JSON) -> JSON:
     """Return a trigger with the whole URL of its webhook; without a public address the server knows only the path."""
-    from urllib.parse import urljoin
+    from runner.egress.web_address import read_web_address
 
-    if trigger["webhook"] is None:
+    webhook = trigger["webhook"]
+    if webhook is None or not webhook["url"].startswith("/"):
         return trigger
-    return {**trigger, "webhook": {**trigger["webhook"], "url": urljoin(client.target.url, trigger["webhook"]["url"])}}
+    return {**trigger, "webhook": {**webhook, "url": f"{read_web_address(client.target.url).origin}{webhook['url']}"}}
 
 
 def read_secret() -> str:
@@ -507,8 +511,9 @@ def _print(output: Output, client: Client, trigger: JSON, sentence: str) -> None
     output.say(f"Fires by: {_schedule(trigger)}. Next: {_state(trigger)}.")
     if trigger["webhook"] is not None:
         output.say(f"URL: {trigger['webhook']['url']}")
-    for instant in trigger.get("nextFirings", ())[1:]:
-        output.say(f"  then {_time(instant)}")
+    if trigger["enabled"]:
+        for instant in trigger.get("nextFirings", ())[1:]:
+            output.say(f"  then {_time(instant)}")
 
 
 def _schedule(trigger: JSON) -> str:

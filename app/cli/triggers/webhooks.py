@@ -140,7 +140,11 @@ def send_sample(
         output.say(_said(answer))
     if status >= 300:
         problem = answer.get("problem", {})
-        raise CliError(f"The webhook answered with {status}: {problem.get('message', 'no reason was given')}")
+        message = f"The webhook answered with {status}: {problem.get('message', 'no reason was given')}"
+        if status == 422:
+            message += f" `packline trigger firings {trigger}` has the reason."
+            message += "" if payload is not None else " For a payload like the sender's, use --payload FILE."
+        raise CliError(message)
 
 
 def _deliver(url: str, body: bytes, headers: dict[str, str]) -> tuple[int, JSON]:

@@ -257,17 +257,18 @@ async def test_a_redirect_to_a_private_address_is_not_followed(tmp_path: Path) -
             assert private.requests == []
 
 
-async def test_addresses_belong_to_their_caller_and_are_few_and_audited(house: Product) -> None:
-    pipeline = await save(house, "echo", step("say", "test.echo", text="tea"))
-    stranger = await house.token_for("stranger", "READ", "RUN")
-    reader = await house.token_for("admin", "READ")
+async def test_addresses_belong_to_their_caller_and_are_few_and_audited(tmp_path: Path) -> None:
+    bench = Workbench()
     async with (
-        a2a_agent(house) as agent,
-        a2a_agent(house, token=stranger) as other,
-        a2a_agent(house, token=reader) as reading,
+        loopback_http({"/hook": Reply()}) as receiver,
+        product(tmp_path, bench.packs, egress_allow=("127.0.0.1",)) as it,
+        a2a_agent(it) as agent,
+        a2a_agent(it, token=await it.token_for("stranger", "READ", "RUN")) as other,
+        a2a_agent(it, token=await it.token_for("admin", "READ")) as reading,
     ):
-        task = await agent.send({}, skill=pipeline)
-        public = TaskPushNotificationConfig(task_id=task.id, url="https://192.0.9.1/", token="t0p")
+        pipeline = await save(it, "slow", step("wait", "test.slow", text="tea"))
+        task = await agent.send({}, skill=pipeline, now=True)
+        public = config(receiver, task.id, token="t0p")
         for number in range(PUSHES_MAX):
             public.id = f"c-{number}"
             await agent.set_push(public)
@@ -291,7 +292,8 @@ async def test_addresses_belong_to_their_caller_and_are_few_and_audited(house: P
             await agent.push(task.id, "c-0")
         with pytest.raises(TaskNotFoundError):
             await agent.pushes("run_none")
-    rows = (await house.query("{ audit(first: 50) { nodes { action target { id } } } }"))["audit"]["nodes"]
+        rows = (await it.query("{ audit(first: 50) { nodes { action target { id } } } }"))["audit"]["nodes"]
+        bench.release.set()
     assert [row["action"] for row in rows].count("delete_push_notification") == 1
     assert [row["action"] for row in rows].count("set_push_notification") == PUSHES_MAX + 1
 

@@ -259,10 +259,10 @@ def test_settings_and_secrets_are_checked():
 
 @pytest.mark.parametrize("preset", Preset)
 def test_what_is_signed_is_verified_and_nothing_else(preset: Preset):
-    secret, body = new_secret(preset), b'{"id": "one", "type": "push"}'
-    headers = sign(preset, secret, body, event="push", delivery_id="one", now=NOW)
-    found = verify(preset, [secret], headers, body, NOW)
+    secret, body, now = new_secret(preset), b'{"id": "one", "type": "push"}', datetime.now(UTC)
+    headers = sign(preset, secret, body, event="push", delivery_id="one", now=now)
+    found = verify(preset, [secret], headers, body, now)
     delivery = read_delivery(preset, {**headers, "content-type": "application/json"}, body, found)
     assert (delivery.event, delivery.delivery_id) == ("push", "one")
     with pytest.raises(UnverifiedError):
-        verify(preset, [new_secret(preset)], headers, body, NOW)
+        verify(preset, [new_secret(preset)], headers, body, now)

@@ -121,7 +121,8 @@ async def test_the_list_is_complete_and_without_it_triggers_stay(it: Product) ->
     assert (await stored(it, "listed"))["triggers"]["Pushes"]["enabled"] is True
     assert actions(await only(it, definition + "triggers: []\n")) == {"Pushes": "DELETE"}
     assert (await stored(it, "listed"))["triggers"] == {}
-    assert (await only(it, definition + "triggers:\n"))["triggers"] == []
+    unclear = await apply(it, definition + "triggers:\n")
+    assert unclear["__typename"] == "InvalidProblem", unclear
 
 
 async def test_a_wrong_entry_refuses_everything_with_its_place(it: Product) -> None:

@@ -37,7 +37,8 @@ _REPORT = {"text": "${{ trigger.run.pipeline }} ${{ trigger.run.state }}"}
 )
 async def it(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Product]:
     bench = Workbench()
-    async with product(tmp_path_factory.mktemp("ends"), bench.packs, database_url=request.param) as it:
+    settings = {"database_url": request.param, "public_url": "https://packline.example"}
+    async with product(tmp_path_factory.mktemp("ends"), bench.packs, **settings) as it:
         await save(it, "breaks", step("only", "test.fail"))
         await save(it, "echo", step("only", "test.echo", text="${{ inputs.text }}"))
         await save(it, "report", step("only", "test.echo", text="${{ inputs.text }}"))
@@ -116,7 +117,7 @@ async def test_a_failed_run_starts_a_run_that_knows_it(it: Product) -> None:
     assert firing["run"]["trigger"] == {"id": made["trigger"]["id"]}
     text = firing["run"]["inputs"]["text"]
     assert text.startswith(f"{ended} breaks failed ")
-    assert text.endswith(f"/runs/{ended}")
+    assert text.endswith(f" https://packline.example/runs/{ended}")
     await delete(it, made)
 
 

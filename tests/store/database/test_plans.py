@@ -157,8 +157,9 @@ async def test_lists_are_answered_from_an_index(tmp_path: Path, name: str):
     assert walks == [], plan
 
 
-#: What may be walked: active, queued or admitted runs, and by a pause all callers.
-FEW = re.compile("ix_run_active|ix_run_admitted|ix_run_queue|SCAN (waiting|queue|caller_slot)")
+#: What may be walked: active, queued or admitted runs, by a pause all callers, and triggers of ended runs up to the
+#: first that does not start the run's own pipeline.
+FEW = re.compile("ix_run_active|ix_run_admitted|ix_run_queue|ix_trigger_run_ended|SCAN (waiting|queue|caller_slot)")
 #: Modules of `store.runs` with units of work; the others only read.
 UNITS = (
     "admission",

@@ -56,6 +56,7 @@ def test_the_composition_has_a_server_workers_and_all_they_need() -> None:
     assert needed <= set(services)
 
 
+# Not every developer's machine has the two programs. CI installs them and counts a skip as a failure.
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
 def test_systemd_reads_the_units_and_finds_them_closed(unit: Path, tmp_path: Path) -> None:
@@ -95,6 +96,7 @@ async def nginx(folder: Path, port: int, upstream: int) -> AsyncIterator[None]:
         await process.wait()
 
 
+# As above: CI installs it.
 @pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed; install the package `nginx-light`")
 async def test_nginx_passes_websockets_event_streams_and_uploads(tmp_path: Path) -> None:
     bench, port = Workbench(), free_port()

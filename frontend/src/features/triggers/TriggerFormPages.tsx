@@ -16,6 +16,7 @@ import { SecretOnce } from "./SecretOnce.tsx";
 import type { Draft, Refusal } from "./TriggerForm.tsx";
 import {
   CreateTriggerDocument,
+  type CreateTriggerMutationVariables,
   CreateWebhookDocument,
   type RunEndedInput,
   type ScheduleInput,
@@ -25,6 +26,7 @@ import {
   TriggerToEditDocument,
   type TriggerToEditQuery,
   UpdateTriggerDocument,
+  type UpdateTriggerMutationVariables,
   UpdateWebhookDocument,
 } from "./triggers.generated.ts";
 import { webhookAddress } from "./webhookAddress.ts";
@@ -109,19 +111,28 @@ function NewTrigger({ pipeline: id, kind }: { pipeline: string; kind: NewTrigger
 
 type Target = NonNullable<TriggerTargetQuery["pipeline"]>;
 
-function NewSchedule({ pipeline }: { pipeline: Target }): ReactNode {
+type Save<Settings> = (draft: Draft<Settings>, inputNames: readonly string[]) => Promise<Refusal | null>;
+
+/** Creates a trigger of what `read` makes of the settings, and goes to its page. */
+function useCreate<Settings>(
+  pipeline: Target,
+  read: (settings: Settings) => Pick<CreateTriggerMutationVariables, "schedule" | "runEnded">,
+): Save<Settings> {
   const navigate = useNavigate();
   const [, create] = useMutation(CreateTriggerDocument);
-
-  async function save(draft: Draft<ScheduleInput>, inputNames: readonly string[]): Promise<Refusal | null> {
-    const { name, settings: schedule, inputs } = draft;
-    const answer = await create({ pipeline: pipeline.id, name, schedule, inputs });
+  return async ({ name, settings, inputs }, inputNames) => {
+    const answer = await create({ pipeline: pipeline.id, name, ...read(settings), inputs });
     const result = answer.data?.createTrigger;
     if (answer.error !== undefined || result?.__typename !== "TriggerSuccess")
       return refusalOf(answer.error, result, inputNames);
     await navigate({ to: "/triggers/$trigger", params: { trigger: result.trigger.id }, search: {} });
     return null;
-  }
+  };
+}
+
+function NewSchedule({ pipeline }: { pipeline: Target }): ReactNode {
+  const navigate = useNavigate();
+  const save = useCreate<ScheduleInput>(pipeline, (schedule) => ({ schedule }));
 
   return (
     <ScheduleForm
@@ -144,17 +155,7 @@ function useOtherPipelines(own: string | undefined): readonly Choice[] {
 function NewRunEnded({ pipeline }: { pipeline: Target }): ReactNode {
   const navigate = useNavigate();
   const choices = useOtherPipelines(pipeline.id);
-  const [, create] = useMutation(CreateTriggerDocument);
-
-  async function save(draft: Draft<RunEndedInput>, inputNames: readonly string[]): Promise<Refusal | null> {
-    const { name, settings: runEnded, inputs } = draft;
-    const answer = await create({ pipeline: pipeline.id, name, runEnded, inputs });
-    const result = answer.data?.createTrigger;
-    if (answer.error !== undefined || result?.__typename !== "TriggerSuccess")
-      return refusalOf(answer.error, result, inputNames);
-    await navigate({ to: "/triggers/$trigger", params: { trigger: result.trigger.id }, search: {} });
-    return null;
-  }
+  const save = useCreate<RunEndedInput>(pipeline, (runEnded) => ({ runEnded }));
 
   return (
     <RunEndedForm
@@ -255,6 +256,23 @@ function useLeave({ id }: Edited): () => Promise<void> {
   return () => navigate({ to: "/triggers/$trigger", params: { trigger: id }, search: {} });
 }
 
+/** Changes a trigger to what `read` makes of the settings, and goes back to its page. */
+function useUpdate<Settings>(
+  trigger: Edited,
+  read: (settings: Settings) => Pick<UpdateTriggerMutationVariables, "schedule" | "runEnded">,
+): Save<Settings> {
+  const [, update] = useMutation(UpdateTriggerDocument);
+  const leave = useLeave(trigger);
+  return async ({ name, settings, inputs }, inputNames) => {
+    const answer = await update({ id: trigger.id, name, ...read(settings), ...changedInputs(trigger, inputs) });
+    const result = answer.data?.updateTrigger;
+    if (answer.error !== undefined || result?.__typename !== "TriggerSuccess")
+      return refusalOf(answer.error, result, inputNames);
+    await leave();
+    return null;
+  };
+}
+
 function EditSchedule({
   trigger,
   schedule: before,
@@ -262,18 +280,8 @@ function EditSchedule({
   trigger: Edited;
   schedule: ReturnType<typeof scheduleTexts>;
 }): ReactNode {
-  const [, update] = useMutation(UpdateTriggerDocument);
   const leave = useLeave(trigger);
-
-  async function save(draft: Draft<ScheduleInput>, inputNames: readonly string[]): Promise<Refusal | null> {
-    const { name, settings: schedule, inputs } = draft;
-    const answer = await update({ id: trigger.id, name, schedule, ...changedInputs(trigger, inputs) });
-    const result = answer.data?.updateTrigger;
-    if (answer.error !== undefined || result?.__typename !== "TriggerSuccess")
-      return refusalOf(answer.error, result, inputNames);
-    await leave();
-    return null;
-  }
+  const save = useUpdate<ScheduleInput>(trigger, (schedule) => ({ schedule }));
 
   return (
     <ScheduleForm
@@ -295,19 +303,9 @@ function EditRunEnded({
   trigger: Edited;
   runEnded: NonNullable<Edited["runEnded"]>;
 }): ReactNode {
-  const [, update] = useMutation(UpdateTriggerDocument);
   const leave = useLeave(trigger);
   const choices = useOtherPipelines(trigger.pipeline?.id);
-
-  async function save(draft: Draft<RunEndedInput>, inputNames: readonly string[]): Promise<Refusal | null> {
-    const { name, settings: runEnded, inputs } = draft;
-    const answer = await update({ id: trigger.id, name, runEnded, ...changedInputs(trigger, inputs) });
-    const result = answer.data?.updateTrigger;
-    if (answer.error !== undefined || result?.__typename !== "TriggerSuccess")
-      return refusalOf(answer.error, result, inputNames);
-    await leave();
-    return null;
-  }
+  const save = useUpdate<RunEndedInput>(trigger, (runEnded) => ({ runEnded }));
 
   return (
     <RunEndedForm

@@ -1,7 +1,15 @@
 """The pack authors' API: small, stable, and all a pack may import from Packline."""
 
 from runner.egress.client import raise_for_status
-from runner.egress.web_address import OtherSchemeError, WebAddress, WebAddressError, is_web_address, read_web_address
+from runner.egress.web_address import (
+    OtherSchemeError,
+    SshAddress,
+    WebAddress,
+    WebAddressError,
+    is_web_address,
+    read_ssh_address,
+    read_web_address,
+)
 from runner.excerpts import excerpt
 from runner.failures import PackError
 from runner.files.picture_size import PictureSize, picture_size
@@ -47,6 +55,7 @@ __all__ = [
     "Service",
     "ServiceAddress",
     "SpeechAnswer",
+    "SshAddress",
     "StructuredAnswer",
     "TextAnswer",
     "WebAddress",
@@ -59,6 +68,7 @@ __all__ = [
     "program",
     "python_module",
     "raise_for_status",
+    "read_ssh_address",
     "read_web_address",
     "service_address",
     "worker_label",

@@ -340,6 +340,12 @@ class TestContext:
         """Run a function in a worker process, like a server."""
         return await run_in_process(function, *args, timeout_seconds=timeout_seconds)
 
+    async def permitted_address(self, host: str, port: int) -> str:
+        """Return an IP address of a server that the environment may reach; for programs that connect by themselves."""
+        if not self.environment.network:
+            raise PackError(FailureCode.POLICY_DENIED, f"This test reaches no network, so not `{host}` either.")
+        return (await Egress(EgressPolicy.parse(self.environment.allow)).check_server(host, port))[0]
+
     def service_url(self, name: str) -> str | None:
         """Return the address of a service of the environment; a declared one must be there."""
         return self.services.url(name)

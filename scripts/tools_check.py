@@ -42,6 +42,8 @@ def skipped() -> list[str]:
         )
     if not any(map(shutil.which, CHROMIUM)):
         lines.append("skips the tests in a browser and of videos: Chromium is not installed. Install `chromium`.")
+    if shutil.which("sshd") is None and not Path("/usr/sbin/sshd").exists():
+        lines.append("skips the tests of repositories over SSH: sshd is not installed. Install `openssh-server`.")
     node = shutil.which("node")
     if node is None or shutil.which("npm") is None:
         lines.append(

@@ -78,14 +78,22 @@ class Egress:
         )
 
     async def check(self, url: str) -> tuple[str, ...]:
-        """Return the addresses a URL may be fetched from, for programs that connect by themselves, such as git.
+        """Return the addresses a URL may be fetched from.
 
         Raises:
             PackError: as a request to it would, up to the point of connecting.
         """
+        _, host, port = origin_of(url)
+        return await self.check_server(host, port)
+
+    async def check_server(self, host: str, port: int) -> tuple[str, ...]:
+        """Return the addresses at which a server may be reached, for programs that connect by themselves.
+
+        Raises:
+            PackError: as `check` does.
+        """
         from runner.egress.transport import Connections
 
-        _, host, port = origin_of(url)
         return await Connections(self.policy, self.resolve).checked_addresses(host, port)
 
     async def aclose(self) -> None:

@@ -32,6 +32,12 @@ _PARTS = re.compile(
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _AUTHORITY = re.compile(r"(?:(?P<account>.*)@)?(?P<host>\[[^\[\]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]*))?")
 _HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
+_SSH = re.compile(r"ssh://(?P<authority>[^/?#]*)(?P<path>/.*)?", re.IGNORECASE)
+#: Only with a user: `host:path` is a folder, a drive or an address without a scheme more often.
+_SSH_SHORT = re.compile(r"(?P<authority>[^/:@\s]+@(?:\[[^\[\]]*\]|[^:/@\[\]]+)):(?P<path>[^:].*)")
+_SSH_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+_SSH_PORT = 22
+_SSH_HINT = "Give an address such as ssh://git@git.example/team/project.git."
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 #: Not escaped, like `%`, so that escapes stay as they are (RFC 3986, and brackets as in browsers).
 _KEPT_IN_PATH = "/%:@!$&'()*+,;=[]"
@@ -61,6 +67,36 @@ class OtherSchemeError(WebAddressError):
 
     def __init__(self, text: str, scheme: str) -> None:
         super().__init__(text, f"only http and https are supported, not `{excerpt(scheme, 50)}`")
+
+
+@dataclass(frozen=True, slots=True)
+class SshAddress:
+    """The address of something on an SSH server, as Git takes it.
+
+    Attributes:
+        user: The account; `git` if none is given.
+        host: As in `WebAddress`.
+        port: 22 when none is given.
+        path: As given: from the server's root if it begins with a slash, else from the account's home folder.
+    """
+
+    user: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def server(self) -> str:
+        """Host and port as `known_hosts` files name them."""
+        return self.host if self.port == _SSH_PORT else f"[{self.host}]:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The address in one of the two forms that Git reads."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        if not self.path.startswith("/"):
+            return f"{self.user}@{host}:{self.path}"
+        return f"ssh://{self.user}@{host}" + ("" if self.port == _SSH_PORT else f":{self.port}") + self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +200,36 @@ def is_web_address(text: str) -> bool:
     except WebAddressError:
         return False
     return True
+
+
+def read_ssh_address(text: str) -> SshAddress | None:
+    """Read `ssh://user@host:port/path` or `user@host:path`; None for a text in neither form.
+
+    Raises:
+        WebAddressError: it has a password, no path, or an invalid user, host or port.
+    """
+    given = text.strip(_AROUND)
+    if _NEVER.search(given):
+        raise WebAddressError(given, "it contains a line break or another control character", "Give one address.")
+    parts = _SSH.fullmatch(given)
+    if parts is not None:
+        authority, path = _AUTHORITY.fullmatch(parts["authority"]), parts["path"] or ""
+    elif (short := _SSH_SHORT.fullmatch(given)) is not None:
+        authority, path = _AUTHORITY.fullmatch(short["authority"]), short["path"]
+    else:
+        return None
+    if authority is None:
+        raise WebAddressError(given, "it has no host, or an invalid port", _SSH_HINT)
+    user = "git" if authority["account"] is None else authority["account"]
+    if ":" in user:
+        raise WebAddressError(given, "it contains a password", "Give the address without it.")
+    if not _SSH_USER.fullmatch(user):
+        raise WebAddressError(given, "its user name is not one that SSH accepts", _SSH_HINT)
+    if not path.strip("/") or path.startswith("-"):
+        raise WebAddressError(given, "it names no path on the server", _SSH_HINT)
+    return SshAddress(
+        user, _read_host(given, authority["host"]), _read_port(given, authority["port"]) or _SSH_PORT, path
+    )
 
 
 def read_web_host(text: str) -> str:

@@ -175,6 +175,16 @@ class PackContext(Protocol):
             PackError: The function's error, `timeout`, or `handler_failed` if the process died.
         """
 
+    async def permitted_address(self, host: str, port: int) -> str:
+        """Return an IP address of a server, for a program that connects by itself: it must connect to this one.
+
+        The egress policy applies as it does to `http`: only ports 80 and 443 of public addresses, and what the operator
+        permits.
+
+        Raises:
+            PackError: `policy_denied`, or `upstream_unavailable` if the host is not found.
+        """
+
     def service_url(self, name: str) -> str | None:
         """Return the URL of a service that the operator configured (`PACKLINE_SERVICE_<NAME>_URL`).
 

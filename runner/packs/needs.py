@@ -16,7 +16,18 @@ SERVICE_NAME = re.compile(r"[a-z0-9_]+\Z")
 CREDENTIAL_KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
 #: Names of `runner.secrets.credential_kinds.KINDS`; empty for any kind.
 CredentialKindName: TypeAlias = Literal[
-    "", "github", "ghost", "smtp", "openai", "anthropic", "google", "elevenlabs", "openai-compatible", "generic"
+    "",
+    "github",
+    "git",
+    "ssh",
+    "ghost",
+    "smtp",
+    "openai",
+    "anthropic",
+    "google",
+    "elevenlabs",
+    "openai-compatible",
+    "generic",
 ]
 
 
@@ -120,11 +131,13 @@ class CredentialNeed:
         key: Key in the vault, such as `github`.
         kind: Kind of credential, such as `github`, with its fields and test. Empty for any kind, as for agent steps.
         required: Whether the pack cannot work without it; otherwise it does less and says so.
+        alternatives: Keys of other credentials of the pack; it can work with any of them instead of this one.
     """
 
     key: str
     kind: CredentialKindName
     required: bool = True
+    alternatives: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -330,6 +330,10 @@ class AttemptContext:
         limit = timeout_seconds or self._pack.timeout_seconds or self._resources.limits.step_timeout_seconds
         return await run_in_process(function, *args, timeout_seconds=limit)
 
+    async def permitted_address(self, host: str, port: int) -> str:
+        """Return an IP address of a server, if the policy permits all of its addresses."""
+        return (await self._resources.egress.check_server(host, port))[0]
+
     def service_url(self, name: str) -> str | None:
         """Return the address of a service the operator configured, and open its origin to `http`."""
         return self._services.url(name)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from runner.egress.web_address import WebAddressError, read_web_address
+from runner.egress.web_address import WebAddressError, read_ssh_address, read_web_address
 from runner.excerpts import excerpt
 from runner.issues import Issue, did_you_mean, error
 from runner.json_values import forbidden_text
@@ -26,6 +26,10 @@ VALUE_CHARACTERS = 32_768
 FIELDS_MAX = 32
 GENERIC = "generic"
 TestKind = Literal["github", "ghost", "smtp", "openai", "anthropic", "google", "elevenlabs"]
+_PASSPHRASE = (
+    "it is protected by a passphrase, which nobody is there to enter; make a key for Packline alone, without one: "
+    "`ssh-keygen -t ed25519 -N '' -f packline`"
+)
 _FIELD_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 
 
@@ -36,6 +40,7 @@ class CredentialField:
     Attributes:
         secret: Whether it is masked everywhere; such a field has at least 8 characters.
         check: Returns what is wrong with a value, or None.
+        multiline: Whether the value may have several lines.
     """
 
     name: str
@@ -43,6 +48,7 @@ class CredentialField:
     secret: bool = False
     required: bool = True
     check: Callable[[str], str | None] | None = None
+    multiline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +99,51 @@ def _address(value: str) -> str | None:
     return None if address.account is None else "an address such as https://blog.example must not contain a password"
 
 
+def _origin(value: str) -> str | None:
+    if (wrong := _address(value)) is not None:
+        return wrong
+    address = read_web_address(value)
+    if address.path.strip("/") or address.query is not None:
+        return f"give the server alone, as {address.origin}: the token is for all repositories on it"
+    return None
+
+
+def _ssh_server(value: str) -> str | None:
+    try:
+        found = None if "/" in value or "@" in value else read_ssh_address(f"ssh://{value}/any")
+    except WebAddressError as error:
+        return f"it is not a server such as git.example or git.example:2222: {error.reason}"
+    return None if found is not None else "give the server alone, such as git.example or git.example:2222"
+
+
+def _private_key(value: str) -> str | None:
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_ssh_private_key
+
+    again = "copy the whole file, with its first and last line"
+    if not value.startswith("-----BEGIN ") or "PRIVATE KEY-----" not in value:
+        return f"it is not a private key such as `ssh-keygen` makes; {again}"
+    if "ENCRYPTED" in value:
+        return _PASSPHRASE
+    load = load_ssh_private_key if "OPENSSH PRIVATE KEY" in value else load_pem_private_key
+    try:
+        load(f"{value.strip()}\n".encode(), None)
+    except TypeError:
+        return _PASSPHRASE
+    except UnsupportedAlgorithm:
+        return "keys of this kind cannot be used; make one with `ssh-keygen -t ed25519`"
+    except ValueError as error:
+        return _PASSPHRASE if "password" in str(error) else f"it is damaged; {again}"
+    return None
+
+
+def _known_hosts(value: str) -> str | None:
+    lines = [line.split() for line in value.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    if lines and all(len(parts) >= (4 if parts[0].startswith("@") else 3) for parts in lines):
+        return None
+    return "each line has a server, a kind of key and the key, as `ssh-keyscan git.example` prints them"
+
+
 def _port(value: str) -> str | None:
     return (
         None
@@ -128,6 +179,36 @@ KINDS: dict[str, CredentialKind] = {
             "GitHub's API; PACKLINE_SERVICE_GITHUB_URL sets another address than github.com.",
             (CredentialField("token", "Personal access token, fine-grained or classic.", secret=True),),
             "github",
+        ),
+        CredentialKind(
+            "git",
+            "Repositories of one Git server over https.",
+            (
+                CredentialField("url", "Address of the server, such as https://git.example.", check=_origin),
+                CredentialField("token", "Access token or password.", secret=True),
+                CredentialField("username", "Account, if the server checks it as well as the token.", required=False),
+            ),
+        ),
+        CredentialKind(
+            "ssh",
+            "Repositories of one Git server over SSH.",
+            (
+                CredentialField("host", "The server, such as git.example or git.example:2222.", check=_ssh_server),
+                CredentialField(
+                    "private_key",
+                    "Private key without a passphrase, such as a deploy key.",
+                    secret=True,
+                    check=_private_key,
+                    multiline=True,
+                ),
+                CredentialField(
+                    "known_hosts",
+                    "The server's public keys, as `ssh-keyscan git.example` prints them; compare them with what the "
+                    "server's operator publishes.",
+                    check=_known_hosts,
+                    multiline=True,
+                ),
+            ),
         ),
         CredentialKind(
             "ghost",
@@ -228,7 +309,7 @@ def _value_issues(kind: CredentialKind, field: CredentialField, text: str) -> li
         return [error(path, "empty", f"The field `{field.name}` is empty.", "Leave it out, or null to remove it.")]
     if len(text) > VALUE_CHARACTERS:
         return [error(path, "too_long", f"The field `{field.name}` has more than {VALUE_CHARACTERS} characters.")]
-    if not kind.is_free and any(character in text for character in "\r\n"):
+    if not kind.is_free and not field.multiline and any(character in text for character in "\r\n"):
         return [error(path, "line_break", f"The field `{field.name}` has a line break inside.", "Copy it again.")]
     if field.secret and len(text.strip()) < MIN_SECRET_LENGTH:
         return [

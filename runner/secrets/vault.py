@@ -161,10 +161,13 @@ class Vault:
         return None
 
     def lacks(self, pack: Pack, requester: CredentialRequester) -> list[Requirement]:
-        """List the required credentials that a pack cannot use."""
+        """List the required credentials that a pack cannot use, also not by an alternative."""
         found = []
         for need in pack.credentials:
-            if need.required and (missing := self.missing(pack.name, need, requester)) is not None:
+            if not need.required or (missing := self.missing(pack.name, need, requester)) is None:
+                continue
+            others = (other for other in pack.credentials if other.key in need.alternatives)
+            if all(self.missing(pack.name, other, requester) is not None for other in others):
                 found.append(Requirement.of("credential", need.key, missing))
         return found
 

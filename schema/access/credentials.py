@@ -105,6 +105,7 @@ class CredentialField:
         description="Whether the value is masked everywhere. Secret values need at least 8 characters."
     )
     required: bool = strawberry.field(description="Whether the field is required.")
+    multiline: bool = strawberry.field(description="Whether the value may have several lines, as a key file does.")
 
 
 @strawberry.type(description="A kind of credential, with its fields.")
@@ -122,7 +123,11 @@ class CredentialKind:
             description=kind.description,
             fields=[
                 CredentialField(
-                    name=field.name, description=field.description, secret=field.secret, required=field.required
+                    name=field.name,
+                    description=field.description,
+                    secret=field.secret,
+                    required=field.required,
+                    multiline=field.multiline,
                 )
                 for field in kind.fields
             ],

@@ -320,7 +320,6 @@ async def test_a_small_download_that_unpacks_large_is_refused(server: GitServer,
 @pytest.mark.parametrize(
     ("url", "hint"),
     [
-        ("git@github.com:pallets/click.git", "https://github.com/pallets/click.git"),
         ("github.com:pallets/click", "https://github.com/pallets/click"),
         ("github.com/pallets/click", "https://github.com/pallets/click"),
         ("https://github.com/pallets/click/tree/main/src", "`main` as ref"),
@@ -336,7 +335,7 @@ def test_near_misses_are_told_what_to_give(url: str, hint: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["file:///etc/passwd", "/etc/passwd", "../repo", "ssh://git@host/x", "git://host/x", "ext::sh -c id", "ext://sh/x",
+    ["file:///etc/passwd", "/etc/passwd", "../repo", "git://host/x", "ext::sh -c id", "ext://sh/x",
      "http://", "https://host", "https://host/", "https:///x", "http://2130706433/x", "http://0x7f.1/x", "http://127.1/x",
      "https://host/x?y", "https://host/x#y", "http://host:99999/x", "http://host:0/x", "http://a b/x",
      "-oProxyCommand=x://h/x", "http://ho\nst/x", "C:\\repo", "x" * 1_990],

@@ -199,7 +199,7 @@ async def test_the_credential_goes_to_no_other_server(tmp_path: Path, monkeypatc
         run = await here.run(
             "repo-solve-branch", {"repo_url": other.http.url("/octo/lights"), "task": "Set `level` to 2."}, "FAILED"
         )
-        assert run["failure"]["code"] in {"POLICY_DENIED", "INVALID_INPUT"}
+        assert run["failure"]["code"] == "CREDENTIAL_INVALID"
         assert all("authorization" not in request.headers for request in other.http.requests)
 
 

@@ -9,6 +9,7 @@ Each request runs `git http-backend` as a CGI program, so what answers is Git it
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import gzip
 import os
@@ -55,12 +56,16 @@ class GitServer:
         redirects: Path of a request (without query) to the `Location` it is answered with.
         statuses: Start of a path to the status that every request below it is answered with.
         requests: Methods and paths of all requests, in order.
+        password: `account:password` without which everything is refused; None for a public server.
+        authorizations: The `Authorization` of all requests that have one, in order.
     """
 
     folder: Path
     redirects: dict[str, str] = field(default_factory=dict)
     statuses: dict[str, int] = field(default_factory=dict)
     requests: list[tuple[str, str]] = field(default_factory=list)
+    password: str | None = None
+    authorizations: list[str] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         self._bare.mkdir(parents=True, exist_ok=True)
@@ -83,6 +88,10 @@ class GitServer:
     @property
     def _bare(self) -> Path:
         return self.folder / "git-server"
+
+    def bare(self, name: str) -> Path:
+        """The repository that is served, which `ssh_server` can serve as well."""
+        return self._bare / f"{name}.git"
 
     def url(self, name: str, *, host: str = "127.0.0.1") -> str:
         """Address of a repository."""
@@ -115,7 +124,7 @@ class GitServer:
         bare = self._bare / f"{name}.git"
         if not bare.exists():
             git(self._bare, "clone", "-q", "--bare", str(self.work_tree(name)), str(bare))
-            git(bare, "config", "http.receivepack", "false")
+            git(bare, "config", "http.receivepack", "true" if self.password is not None else "false")
         git(self.work_tree(name), "push", "-q", "--all", str(bare))
         git(self.work_tree(name), "push", "-q", "--tags", str(bare))
 
@@ -171,24 +180,35 @@ def _handler(server: GitServer) -> type[BaseHTTPRequestHandler]:
         def _answer(self, body: bytes) -> None:
             parts = urlsplit(self.path)
             server.requests.append((self.command, self.path))
+            given = self.headers.get("authorization")
+            if given is not None:
+                server.authorizations.append(given)
             status = next((code for start, code in server.statuses.items() if parts.path.startswith(start)), None)
             if status is not None:
                 self.send_response(status)
                 self.send_header("content-length", "0")
                 self.end_headers()
                 return
+            user = None
+            if server.password is not None:
+                user = server.password.partition(":")[0]
+                if given != "Basic " + base64.b64encode(server.password.encode()).decode():
+                    self.send_response(401)
+                    self.send_header("www-authenticate", 'Basic realm="Git"')
+                    self.send_header("content-length", "0")
+                    self.end_headers()
+                    return
             if parts.path in server.redirects:
                 self.send_response(301)
                 self.send_header("location", server.redirects[parts.path])
                 self.send_header("content-length", "0")
                 self.end_headers()
                 return
-            self._run_backend(parts.path, parts.query, body)
+            self._run_backend(parts.path, parts.query, body, user)
 
-        def _run_backend(self, path: str, query: str, body: bytes) -> None:
-            status, headers, content = run_backend(
-                server._bare, self.command, path, query, {k.lower(): v for k, v in self.headers.items()}, body
-            )
+        def _run_backend(self, path: str, query: str, body: bytes, user: str | None) -> None:
+            given = {k.lower(): v for k, v in self.headers.items()}
+            status, headers, content = run_backend(server._bare, self.command, path, query, given, body, user)
             with contextlib.suppress(ConnectionError):
                 self.send_response(status)
                 for name, value in headers.items():

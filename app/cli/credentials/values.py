@@ -110,7 +110,7 @@ def _asked(kind: CredentialKind, given: dict[str, str | None], output: Callable[
         if field.name in given:
             continue
         # Optional secrets, such as a mail account's password, are also prompted for.
-        if not sys.stdin.isatty():
+        if field.multiline or not sys.stdin.isatty():
             if field.required:
                 raise CliError(
                     f"The field `{field.name}` is missing: use `--field {field.name}=@FILE` or `--from-stdin`."

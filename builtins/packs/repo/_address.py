@@ -2,23 +2,34 @@
 
 Git opens its own connections, outside the egress guard of `ctx.http`. So the first request of the
 protocol is made here, through the guard, and Git is then held to what the guard allowed: the same scheme, host and
-port, at the very IP address that was checked (`Remote.resolve_entry`), without redirects.
+port, at the very IP address that was checked (`Remote.resolve_entry`), without redirects. Over SSH the guard checks the
+server, and `ssh` is held to the address in the same way.
 """
 
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from packline import OtherSchemeError, PackError, WebAddressError, excerpt, read_web_address
+from packline import (
+    OtherSchemeError,
+    PackError,
+    WebAddressError,
+    excerpt,
+    read_ssh_address,
+    read_web_address,
+)
 
 from .._http import failure_for_answer
+from ._access import find_sign_in, hint_for, refused, ssh_access
 
 if TYPE_CHECKING:
     import httpx2
 
-    from packline import PackContext
+    from packline import PackContext, SshAddress
+
+    from ._access import SignIn, SshAccess
 
 _MAX_URL_CHARACTERS = 2_000
 _MAX_REDIRECTS = 5
@@ -28,6 +39,8 @@ _DISCOVERY_PATH = "/info/refs"
 _DISCOVERY_QUERY = "service=git-upload-pack"
 # GitHub serves the Git protocol only to user agents that begin with `git/`.
 _HEADERS = {"User-Agent": "git/2 (packline)", "Git-Protocol": "version=2", "Accept": "*/*"}
+#: What servers answer to strangers who ask for a private repository; most do not say that there is one.
+_PERHAPS_PRIVATE = frozenset({401, 403, 404})
 _FORBIDDEN_IN_REF = set(' ~^:?*[\\"')
 
 
@@ -39,13 +52,22 @@ class Remote:
         url: Where Git is sent: no user, query, fragment or trailing slash.
         host: Name or IP address in `url`.
         port: TCP port.
-        address: The IP address the guarded request went to.
+        address: The IP address that the guard permitted.
+        authorization: Value of the header that signs in, if a credential is needed.
+        ssh: How to sign in over SSH; None over HTTP.
     """
 
     url: str
     host: str
     port: int
     address: str
+    authorization: str | None = field(default=None, repr=False)
+    ssh: SshAccess | None = None
+
+    @property
+    def protocol(self) -> str:
+        """The only protocol Git may speak."""
+        return "ssh" if self.ssh is not None else self.url.partition(":")[0]
 
     @property
     def resolve_entry(self) -> str:
@@ -62,21 +84,24 @@ def check_url(url: str) -> str:
     """The address in the form that is used from here on.
 
     Raises:
-        PackError: `invalid_input` when it is not the HTTP(S) address of a repository, with what to give instead.
+        PackError: `invalid_input` when it is not the address of a repository, with what to give instead.
     """
     text = url.strip()
     if not text or len(text) > _MAX_URL_CHARACTERS:
         raise _bad("The repository address is empty or too long.")
-    if "://" not in text:
-        raise _not_an_address(text)
     try:
+        if (over_ssh := read_ssh_address(text)) is not None:
+            return over_ssh.url
+        if "://" not in text:
+            raise _not_an_address(text)
         address = read_web_address(text)
     except WebAddressError as error:
-        raise _bad(f"{error}.", f"{error.hint} Repositories are fetched over https or http.") from error
+        raise _bad(f"{error}.", f"{error.hint} Repositories are fetched over https, http or SSH.") from error
     if address.account is not None:
         raise _bad(
             "The repository address carries a user name or a password.",
-            "Give the address without them: inputs are kept with the run. Public repositories need none.",
+            "Give the address without them: inputs are kept with the run. Private repositories are read with a "
+            "credential.",
         )
     if "?" in text or "#" in text:
         raise _bad("The repository address has a query or a fragment.", "Give the address that `git clone` would take.")
@@ -117,7 +142,8 @@ def check_ref(ref: str) -> str:
 async def discover(ctx: PackContext, url: str) -> Remote:
     """Asks the server for the repository as Git would, through the egress guard.
 
-    Redirects are followed within one host only, as when a repository was renamed or http moved to https.
+    Redirects are followed within one host only, as when a repository was renamed or http moved to https. The first
+    request is made by nobody; only when the server refuses it is a credential for that origin looked for and sent.
 
     Raises:
         PackError: `not_found`, `credential_invalid`, `rate_limited`, `timeout`, `upstream_unavailable` as the server
@@ -125,20 +151,30 @@ async def discover(ctx: PackContext, url: str) -> Remote:
     """
     import httpx2
 
-    for _ in range(_MAX_REDIRECTS + 1):
+    if (over_ssh := read_ssh_address(url)) is not None:
+        return await _remote_over_ssh(ctx, over_ssh)
+    signed: SignIn | None = None
+    for _ in range(_MAX_REDIRECTS + 2):  # one more for signing in
         request = ctx.http.stream(
             "GET",
             f"{url}{_DISCOVERY_PATH}?{_DISCOVERY_QUERY}",
-            headers=_HEADERS,
+            headers=_HEADERS if signed is None else {**_HEADERS, "Authorization": signed.header},
             follow_redirects=False,
             timeout=_DISCOVERY_TIMEOUT_SECONDS,
         )
         try:
             async with request as response:
-                if not response.is_redirect:
-                    _check_answer(url, response)
-                    return _remote(url, response)
-                url = _redirected(url, response.headers.get("location", ""))
+                if response.is_redirect:
+                    url = _redirected(url, response.headers.get("location", ""))
+                    if signed is not None and read_web_address(url).origin != signed.origin:
+                        signed = None
+                    continue
+                if signed is None and response.status_code in _PERHAPS_PRIVATE:
+                    signed = await find_sign_in(ctx, url)
+                    if signed is not None:
+                        continue
+                _check_answer(ctx, url, response, signed)
+                return _remote(url, response, signed)
         except httpx2.TimeoutException as error:
             raise PackError("timeout", f"{url} did not answer within {_DISCOVERY_TIMEOUT_SECONDS:.0f} s.") from error
         except httpx2.TransportError as error:
@@ -152,8 +188,8 @@ def _not_an_address(text: str) -> PackError:
     host = before.rpartition("@")[2]
     if colon and "/" not in before and "." in host and after and not after.startswith(":"):
         return _bad(
-            f"`{_shown(text)}` is an SSH address, and repositories are fetched over https or http.",
-            f"Give `https://{host}/{after.lstrip('/')}` instead.",
+            f"`{_shown(text)}` is an SSH address without a user.",
+            f"Give `https://{host}/{after.lstrip('/')}`, or with a key as the credential `ssh` `git@{host}:{after}`.",
         )
     first = text.partition("/")[0]
     if "." in first.strip(".") and "/" in text and not text.startswith((".", "/", "~")):
@@ -175,7 +211,7 @@ def _refuse_page_of_a_repository(host: str, path: str) -> None:
     raise _bad("This is the address of a page of a repository, not of the repository.", f"{hint}.")
 
 
-def _check_answer(url: str, response: httpx2.Response) -> None:
+def _check_answer(ctx: PackContext, url: str, response: httpx2.Response, signed: SignIn | None) -> None:
     """Raises what the server's answer means, unless it is Git's.
 
     Raises:
@@ -186,13 +222,28 @@ def _check_answer(url: str, response: httpx2.Response) -> None:
         if response.headers.get("content-type", "").partition(";")[0].strip() == _ADVERTISEMENT:
             return
         raise _bad(f"{url} answers, but not as a Git repository.", "Give the address that `git clone` would take.")
+    if signed is not None and status in {401, 403}:
+        raise refused(signed.key, url, f"HTTP {status}")
     hint = None
-    if status in {401, 403, 404, 410}:
-        hint = "Check the address, and that the repository is public: private ones cannot be fetched."
+    if signed is not None and status in _PERHAPS_PRIVATE:
+        hint = f"Check the address, and that the credential `{signed.key}` may read this repository."
+    elif status in _PERHAPS_PRIVATE:
+        hint = hint_for(ctx, url)
     raise failure_for_answer(response, field="url", hint=hint)
 
 
-def _remote(url: str, response: httpx2.Response) -> Remote:
+async def _remote_over_ssh(ctx: PackContext, address: SshAddress) -> Remote:
+    """The repository at an address that the guard permits, with the key for its server.
+
+    Raises:
+        PackError: `credential_invalid`, `policy_denied` or `upstream_unavailable`.
+    """
+    access = await ssh_access(ctx, address)
+    permitted = await ctx.permitted_address(address.host, address.port)
+    return Remote(address.url, address.host, address.port, permitted, ssh=access)
+
+
+def _remote(url: str, response: httpx2.Response, signed: SignIn | None) -> Remote:
     """The address the request went to, read from its connection.
 
     Raises:
@@ -208,7 +259,7 @@ def _remote(url: str, response: httpx2.Response) -> Remote:
             hint="Repositories must be reached directly, not through a proxy.",
         )
     address = str(ipaddress.ip_address(str(peer[0]).partition("%")[0]))
-    return Remote(url, asked.host, asked.port, address)
+    return Remote(url, asked.host, asked.port, address, None if signed is None else signed.header)
 
 
 def _redirected(url: str, location: str) -> str:

@@ -12,7 +12,7 @@ import shutil
 import stat
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from packline import PackError
 
 from ._files import inside
 from ._git import MAX_CHECKED_OUT_FILES, Git
+from ._ssh import ssh_failure, ssh_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,13 +66,11 @@ class PushJob:
         branch: Branch to make; never one that is there with something else.
         message: Of the commit.
         committed_at: Seconds since 1970. The same for the same step, so that a repeat makes the same commit.
-        authorization: Value of the header that signs in; None to push as anybody.
     """
 
     branch: str
     message: str
     committed_at: int
-    authorization: str | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +123,13 @@ def push_changes(job: ChangeJob, push: PushJob) -> Changes:
         PackError: besides those of `find_changes`, `invalid_input` when the branch is there with something else,
             `policy_denied` when the server does not take the branch.
     """
-    sign_in = {} if push.authorization is None else {"http.extraHeader": f"Authorization: {push.authorization}"}
     when = f"@{push.committed_at} +0000"
     variables = {
         f"GIT_{role}_{part}": value
         for role in ("AUTHOR", "COMMITTER")
         for part, value in (("NAME", AUTHOR_NAME), ("EMAIL", AUTHOR_EMAIL), ("DATE", when))
     }
-    with _fresh_copy(job, config=sign_in, variables=variables) as (git, scratch):
+    with _fresh_copy(job, variables) as (git, scratch):
         changes = _compare(git, job, scratch)
         if not changes.file_count:
             return changes
@@ -154,41 +152,41 @@ def push_changes(job: ChangeJob, push: PushJob) -> Changes:
 
 
 @contextmanager
-def _fresh_copy(
-    job: ChangeJob, *, config: Mapping[str, str] | None = None, variables: Mapping[str, str] | None = None
-) -> Iterator[tuple[Git, Path]]:
+def _fresh_copy(job: ChangeJob, variables: Mapping[str, str] | None = None) -> Iterator[tuple[Git, Path]]:
     """A fresh repository at the commit whose index holds the files of the clone, and a folder next to it."""
     source = inside(job.workspace, job.clone, field="clone_path")
     scratch = Path(tempfile.mkdtemp(prefix=".packline-", dir=job.workspace))
     try:
         target = scratch / "tree"
         target.mkdir()
-        git = Git(
-            job.remote,
-            scratch,
-            target,
-            max_bytes=job.max_bytes,
-            time_limit_seconds=job.time_limit_seconds,
-            config=config,
-            variables=variables,
-            task="Comparing with",
-        )
-        git.require_version()
-        git.run("init", "--quiet", "--template=", ".")
-        options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--depth=1")
-        status, _, complaint = git.try_run("fetch", *options, "--", job.remote.url, job.commit)
-        if status != 0:
-            git.fail(
-                "not_found",
-                f"{job.remote.url} does not hand out the commit {job.commit} any more.",
-                complaint,
-                field="commit",
-                hint="Fetch the repository again.",
+        with ssh_variables(job.remote, lifetime_seconds=job.time_limit_seconds) as access:
+            git = Git(
+                job.remote,
+                scratch,
+                target,
+                max_bytes=job.max_bytes,
+                time_limit_seconds=job.time_limit_seconds,
+                variables={**(variables or {}), **access},
+                task="Comparing with",
             )
-        git.run("read-tree", job.commit)
-        _take_files(source, target)
-        git.run("add", "--all", "--", ".")
-        yield git, scratch
+            git.require_version()
+            git.run("init", "--quiet", "--template=", ".")
+            options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--depth=1")
+            status, _, complaint = git.try_run("fetch", *options, "--", job.remote.url, job.commit)
+            if status != 0:
+                if (failure := ssh_failure(job.remote, complaint)) is not None:
+                    raise failure
+                git.fail(
+                    "not_found",
+                    f"{job.remote.url} does not hand out the commit {job.commit} any more.",
+                    complaint,
+                    field="commit",
+                    hint="Fetch the repository again.",
+                )
+            git.run("read-tree", job.commit)
+            _take_files(source, target)
+            git.run("add", "--all", "--", ".")
+            yield git, scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -258,4 +256,4 @@ def _push(git: Git, job: ChangeJob, commit: str, ref: str) -> None:
             field="branch",
             hint="Look at the rules for branches of that repository, or give another branch.",
         )
-    git.fail("upstream_unavailable", f"{job.remote.url} stopped answering.", complaint)
+    git.fail_unreachable(complaint)

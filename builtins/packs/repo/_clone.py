@@ -11,6 +11,7 @@ from packline import PackError
 from ._files import inside, list_files, measure_languages
 from ._git import MAX_CHECKED_OUT_FILES, Git
 from ._introduction import read_docs, read_readme
+from ._ssh import ssh_variables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,19 +73,26 @@ def clone_repository(job: CloneJob) -> Clone:
     """Clones and reads a repository.
 
     Raises:
-        PackError: `not_found` for a missing ref or folder, `resource_exhausted` for one that is too large,
-            `timeout`, `upstream_unavailable` when the server stops answering, `handler_failed` for what Git refuses.
+        PackError: `not_found` for a missing ref or folder, `credential_invalid` for a key or server that is not
+            accepted, `resource_exhausted` for one that is too large, `timeout`, `upstream_unavailable` when the server
+            stops answering, `handler_failed` for what Git refuses.
     """
     target = job.workspace / job.folder
     if target.exists():
         shutil.rmtree(target)  # left by an attempt that was cut off
-    git = Git(
-        job.remote,
-        job.workspace,
-        target,
-        max_bytes=job.max_bytes,
-        time_limit_seconds=job.time_limit_seconds,
-    )
+    with ssh_variables(job.remote, lifetime_seconds=job.time_limit_seconds) as variables:
+        git = Git(
+            job.remote,
+            job.workspace,
+            target,
+            max_bytes=job.max_bytes,
+            time_limit_seconds=job.time_limit_seconds,
+            variables=variables,
+        )
+        return _clone(git, job, target)
+
+
+def _clone(git: Git, job: CloneJob, target: Path) -> Clone:
     git.require_version()
     ref, branch = _find_ref(git, job)
     target.mkdir()
@@ -135,7 +143,7 @@ def _list_refs(git: Git, job: CloneJob, wanted: list[str]) -> dict[str, str]:
     """The server's refs of these names: name to commit, and `ref: HEAD` to the branch that HEAD points to."""
     status, printed, complaint = git.try_run("ls-remote", "--symref", "--", job.remote.url, *wanted)
     if status != 0:
-        git.fail("upstream_unavailable", f"{job.remote.url} stopped answering.", complaint)
+        git.fail_unreachable(complaint)
     refs: dict[str, str] = {}
     for line in printed.splitlines():
         value, _, name = line.partition("\t")
@@ -160,7 +168,7 @@ def _fetch(git: Git, job: CloneJob, ref: str, branch: str | None) -> None:
     if _is_commit_id(ref):
         _list_refs(git, job, ["HEAD"])  # raises when the server is what fails
         git.fail("not_found", f"{job.remote.url} has no commit {ref}, or does not hand it out.", complaint, field="ref")
-    git.fail("upstream_unavailable", f"{job.remote.url} stopped answering.", complaint)
+    git.fail_unreachable(complaint)
 
 
 def _is_commit_id(ref: str) -> bool:

@@ -17,6 +17,8 @@ from typing import IO, TYPE_CHECKING, NoReturn
 
 from packline import PackError, excerpt
 
+from ._ssh import ssh_failure
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -61,7 +63,6 @@ class Git:
         target: Folder of the clone, whose size is watched.
         max_bytes: Most that it may take.
         time_limit_seconds: For everything run here together.
-        config: Configuration besides Packline's own. It goes through the environment, so it may hold a secret.
         variables: Environment variables besides Packline's own.
         task: What is being done, for messages.
     """
@@ -74,7 +75,6 @@ class Git:
         *,
         max_bytes: int,
         time_limit_seconds: float,
-        config: Mapping[str, str] | None = None,
         variables: Mapping[str, str] | None = None,
         task: str = "Cloning",
     ) -> None:
@@ -85,7 +85,7 @@ class Git:
         self._time_limit_seconds = time_limit_seconds
         self._deadline = time.monotonic() + time_limit_seconds
         self._task = task
-        self._environment = {**(variables or {}), **_environment(remote, workspace, config or {})}
+        self._environment = {**(variables or {}), **_environment(remote, workspace)}
         program = shutil.which("git")
         if program is None:
             raise PackError(
@@ -158,6 +158,16 @@ class Git:
         detail = excerpt(complaint.replace(str(self._workspace), "").strip(), 2_000, from_end=True)
         raise PackError(code, message, field=field, hint=hint, detail={"git": detail} if detail else None)
 
+    def fail_unreachable(self, complaint: str) -> NoReturn:
+        """Raises the failure of a server that did not do what it was asked.
+
+        Raises:
+            PackError: always.
+        """
+        if (failure := ssh_failure(self._remote, complaint)) is not None:
+            raise failure
+        self.fail("upstream_unavailable", f"{self._remote.url} stopped answering.", complaint)
+
     def _limit(self, process: subprocess.Popen[bytes]) -> None:
         """Bounds memory and file size, where the system can: a tree of nested trees unpacks in memory first."""
         if not hasattr(resource, "prlimit"):
@@ -207,9 +217,14 @@ class Git:
             )
 
 
-def _environment(remote: Remote, workspace: Path, more: Mapping[str, str]) -> dict[str, str]:
-    """All that Git gets to know: nothing of this machine but where programs and certificates are."""
-    config = {**_CONFIG, "http.curloptResolve": remote.resolve_entry, **more}
+def _environment(remote: Remote, workspace: Path) -> dict[str, str]:
+    """All that Git gets to know: nothing of this machine but where programs and certificates are.
+
+    A secret in it is seen by nobody but the server's user, unlike one among the arguments.
+    """
+    config = {**_CONFIG, "http.curloptResolve": remote.resolve_entry}
+    if remote.authorization is not None:
+        config[f"http.{remote.url}.extraHeader"] = f"Authorization: {remote.authorization}"
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environment |= {
         "HOME": "/nonexistent",
@@ -218,7 +233,7 @@ def _environment(remote: Remote, workspace: Path, more: Mapping[str, str]) -> di
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_ALLOW_PROTOCOL": remote.url.partition(":")[0],
+        "GIT_ALLOW_PROTOCOL": remote.protocol,
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_LFS_SKIP_SMUDGE": "1",
         # A data folder may itself lie inside somebody's repository, whose configuration is none of ours.

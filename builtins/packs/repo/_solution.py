@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
-from packline import ArtifactRef, PackContext, PackError, excerpt, read_web_address
+from packline import ArtifactRef, PackContext, PackError, excerpt
 
 from .._http import failure_for_answer
 from .._marks import CLOCK_SLACK, mark_of, not_before
-from ..github._repo import api_url, parse_repo
+from ._access import refused, require_sign_in
 from ._address import check_ref, check_url, discover
 from ._changes import ChangeJob, Changes, PushJob, find_changes, push_changes
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 TIME_LIMIT_SECONDS = 300.0
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
-_TOKEN = re.compile(r"[\x21-\x7e]{1,1000}\Z")
 _ASK_SECONDS = 20.0
 
 
@@ -117,55 +116,43 @@ def nothing_changed() -> PackError:
     )
 
 
-async def sign_in(ctx: PackContext, remote: Remote) -> str:
-    """The header by which a push to this repository is signed, once the server has taken it.
+async def sign_in(ctx: PackContext, remote: Remote) -> Remote:
+    """The repository with the credential that pushes to it, once the server has accepted that.
 
-    The credential `github` goes to no other server than the GitHub that is set up here.
+    Over SSH only the push itself shows whether the key may push.
 
     Raises:
-        PackError: `invalid_input` when the repository is elsewhere; `credential_invalid` when the credential cannot be
-            had or may not push; what else the server answers.
+        PackError: `credential_invalid` when there is no credential for this server or it may not push; what else the
+            server answers.
     """
     import httpx2
 
-    parse_repo(ctx, remote.url, field="url")
-    api, here = read_web_address(api_url(ctx)), read_web_address(remote.url)
-    wanted = ("https", 443) if api.host == "api.github.com" else (api.scheme, api.port)
-    if (here.scheme, here.port) != wanted:
-        raise PackError(
-            "policy_denied",
-            f"The credential `github` is not sent to {here.origin}.",
-            field="url",
-            hint="Give the repository's https address.",
-        )
-    token = (await ctx.credential("github")).get("token", "").strip()
-    if not _TOKEN.match(token):
-        raise PackError("credential_invalid", "The credential `github` holds no usable token.")
-    header = "Basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode()
+    if remote.ssh is not None:
+        return remote
+    signed = await require_sign_in(ctx, remote.url)
     address = f"{remote.url}/info/refs?service=git-receive-pack"
-    headers = {"User-Agent": "git/2 (packline)", "Authorization": header}
+    headers = {"User-Agent": "git/2 (packline)", "Authorization": signed.header}
     try:
         answer = await ctx.http.get(address, headers=headers, follow_redirects=False, timeout=_ASK_SECONDS)
     except httpx2.TimeoutException as error:
         raise PackError("timeout", f"{remote.url} did not answer within {_ASK_SECONDS:.0f} s.") from error
     except httpx2.TransportError as error:
         raise PackError("upstream_unavailable", f"{remote.url} could not be reached: {error}.") from error
+    if answer.status_code in (401, 403):
+        raise refused(signed.key, remote.url, f"HTTP {answer.status_code}; pushing needs write access")
     if answer.status_code != 200:
-        hint = "The token needs permission to write the repository's contents."
-        raise failure_for_answer(answer, field="url", hint=hint if answer.status_code in (401, 403) else None)
-    return header
+        raise failure_for_answer(answer, field="url", hint=None)
+    return replace(remote, authorization=signed.header)
 
 
-async def push_branch(
-    ctx: PackContext, job: ChangeJob, *, branch: str | None, message: str, authorization: str
-) -> tuple[str, Changes]:
+async def push_branch(ctx: PackContext, job: ChangeJob, *, branch: str | None, message: str) -> tuple[str, Changes]:
     """Pushes the changes as one commit on a branch of their own; the branch's name, and the changes.
 
     Raises:
         PackError: see `push_changes`; `invalid_output` when nothing differs.
     """
     name = check_branch(branch) if branch is not None else f"packline/{mark_of(ctx)[:12]}"
-    push = PushJob(name, message, int((not_before(ctx) + CLOCK_SLACK).timestamp()), authorization)
+    push = PushJob(name, message, int((not_before(ctx) + CLOCK_SLACK).timestamp()))
     ctx.progress(0.3, f"Pushing {name}")
     changes = await ctx.run_in_process(push_changes, job, push, timeout_seconds=TIME_LIMIT_SECONDS + 30)
     if not changes.file_count:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from packline import Metadata, PackContext, pack, program
 
+from ._access import TO_READ
 from ._solution import Change, Clone, change_job, make_patch, nothing_changed
 
 
@@ -27,6 +28,7 @@ class Output(Change):
     uses_session=True,
     timeout_seconds=360,
     services=[program("git")],
+    credentials=TO_READ,
     metadata=Metadata(
         accepts=["repo_workspace", "session_id"],
         produces=["code_diff"],

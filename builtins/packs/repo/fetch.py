@@ -1,4 +1,4 @@
-"""`repo.fetch`: a public Git repository becomes a workspace for the steps that follow."""
+"""`repo.fetch`: a Git repository becomes a workspace for the steps that follow."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from packline import Metadata, PackContext, PackError, pack, program
 
+from ._access import TO_READ
 from ._address import check_ref, check_url, discover
 from ._clone import CloneJob, clone_repository
 from ._introduction import MAX_CHARACTERS
@@ -28,10 +29,10 @@ class Input(BaseModel):
     """What to fetch."""
 
     url: str = Field(
-        description="Address of a public Git repository over https or http, as `git clone` takes it.",
+        description="Address of a Git repository over https, http or SSH, as `git clone` takes it.",
         min_length=1,
         max_length=2_000,
-        examples=["https://github.com/pallets/click.git"],
+        examples=["https://github.com/pallets/click.git", "git@git.example:team/project.git"],
     )
     ref: str | None = Field(
         default=None,
@@ -96,6 +97,7 @@ class Output(BaseModel):
     preserves_session=True,
     timeout_seconds=600,
     services=[program("git")],
+    credentials=TO_READ,
     metadata=Metadata(
         accepts=["repo_url"],
         produces=["repo_workspace", "session_id", "markdown"],
@@ -118,9 +120,10 @@ class Output(BaseModel):
             "Which languages is this project written in?",
             "Download just the packages/core folder's sources from that monorepo",
         ],
-        typical_use="Use this to bring a public Git repository into a run, before mapping or reading it.",
+        typical_use="Use this to bring a Git repository into a run, before mapping or reading it.",
         limitations=[
-            "Public repositories over https or http only; no credentials, no SSH.",
+            "Private repositories need the credential `github`, `git` (https) or `ssh` of their server; SSH "
+            "always needs one.",
             "Submodules and Git LFS content are left out.",
             "README and docs are cut at 60,000 characters each.",
             "A branch may have moved when the step runs again; give a commit id to get the very same files.",
@@ -128,7 +131,7 @@ class Output(BaseModel):
     ),
 )
 async def fetch(ctx: PackContext, input: Input) -> Output:
-    """Clones a public Git repository into a workspace that later steps share, and reads its README and docs.
+    """Clones a Git repository into a workspace that later steps share, and reads its README and docs.
 
     Nothing of the repository is executed: no hooks, no filters, no submodules.
     """

@@ -1,12 +1,15 @@
-"""`repo.push`: what was changed in a clone becomes a commit on a new branch at GitHub."""
+"""`repo.push`: what was changed in a clone becomes a commit on a new branch of its repository."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pydantic import Field, field_validator
 
-from packline import CredentialNeed, Metadata, PackContext, pack, program
+from packline import Metadata, PackContext, pack, program
 
 from ..github._input import one_line
+from ._access import TO_PUSH
 from ._solution import Change, Clone, change_job, check_branch, commit_message, push_branch, save_change, sign_in
 
 
@@ -44,7 +47,7 @@ class Output(Change):
     uses_session=True,
     timeout_seconds=400,
     services=[program("git")],
-    credentials=[CredentialNeed("github", "github")],
+    credentials=TO_PUSH,
     metadata=Metadata(
         accepts=["repo_workspace", "session_id"],
         produces=["code_diff", "json"],
@@ -66,9 +69,10 @@ class Output(Change):
             "Commit and push, but open no pull request",
             "Save the change in the repository itself, on its own branch",
         ],
-        typical_use="Use this when what was changed in a clone should be a branch on GitHub.",
+        typical_use="Use this when what was changed in a clone should be a branch of its repository.",
         limitations=[
-            "Pushes to the GitHub that is set up here only, over https, with the credential `github`.",
+            "Pushes with the credential `github` to the GitHub that is set up here, with `git` or `ssh` to the "
+            "server that the credential names.",
             "Makes one commit, by Packline; commits made in the clone are not kept apart.",
             "Never overwrites a branch: with the same name and something else on it the step fails.",
             "Files that the repository's `.gitignore` leaves out are not pushed; nor are submodules.",
@@ -84,9 +88,9 @@ async def push(ctx: PackContext, input: Input) -> Output:
     if input.branch is not None:
         check_branch(input.branch)
     job = await change_job(ctx, input, ctx.session)
-    authorization = await sign_in(ctx, job.remote)
+    job = replace(job, remote=await sign_in(ctx, job.remote))
     message = commit_message(input.title, input.message)
-    branch, changes = await push_branch(ctx, job, branch=input.branch, message=message, authorization=authorization)
+    branch, changes = await push_branch(ctx, job, branch=input.branch, message=message)
     ctx.progress(1.0, f"Pushed {changes.file_count} changed files as {branch}")
     return Output(
         **dict(await save_change(ctx, changes)),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, Field, field_validator
 
-from packline import ArtifactRef, CredentialNeed, Metadata, PackContext, excerpt, pack, program
+from packline import ArtifactRef, Metadata, PackContext, excerpt, pack, program
 
 from ..github import create_pr as pull_requests
 from ..github._input import one_line
+from ..github._repo import parse_repo
 from ..repo import fetch as fetching
+from ..repo._access import TO_READ
 from ..repo._solution import (
     Clone,
     FileChange,
@@ -120,7 +123,7 @@ class Output(BaseModel):
     uses_agent=True,
     timeout_seconds=2_400,
     services=[program("git")],
-    credentials=[CredentialNeed("github", "github", required=False)],
+    credentials=TO_READ,
     cost="what the agent spends on its model; recorded on the attempt if the agent reports it",
     metadata=Metadata(
         accepts=["repo_url", "description"],
@@ -147,8 +150,8 @@ class Output(BaseModel):
         typical_use="Use this when an agent is to change a repository in one call, outside of a pipeline.",
         limitations=[
             "Needs a declared agent profile and a sandbox (bubblewrap); the agent may start any program inside it.",
-            "Branches and pull requests need the credential `github` and a repository on GitHub.",
-            "Public repositories over https or http only; no submodules, no Git LFS content.",
+            "Branches need the credential `github`, `git` or `ssh`; pull requests `github` and a repository there.",
+            "Private repositories need the same credentials; no submodules, no Git LFS content.",
             "Nothing but what the agent itself tries out is tested: look at the change before you take it.",
             "Running it again starts over; the repo-solve-* pipelines resume where they stopped.",
         ],
@@ -167,15 +170,18 @@ async def solve(ctx: PackContext, input: Input) -> Output:
     fetched = await fetching.fetch_into_session(ctx, wanted, sessions.append)
     clone = Clone(clone_path=fetched.clone_path, url=fetched.url, commit=fetched.commit, max_size_mb=input.max_size_mb)
     job = await change_job(ctx, clone, sessions[0])
-    authorization = None if input.mode == "patch" else await sign_in(ctx, job.remote)
+    if input.mode == "pull_request":
+        parse_repo(ctx, job.remote.url, field="repo_url")
+    if input.mode != "patch":
+        job = replace(job, remote=await sign_in(ctx, job.remote))
     answer = await ctx.ask_agent(_PROMPT.format(task=input.task), agent=input.agent, model=input.model, may_spawn=True)
     summary = excerpt(answer.text.strip(), _SUMMARY_CHARACTERS, ending="")
     branch = commit = pr_url = None
-    if authorization is None:
+    if input.mode == "patch":
         change = await make_patch(ctx, job)
     else:
         message = commit_message(input.title, summary)
-        branch, changes = await push_branch(ctx, job, branch=input.branch, message=message, authorization=authorization)
+        branch, changes = await push_branch(ctx, job, branch=input.branch, message=message)
         change, commit = await save_change(ctx, changes), changes.commit
     if change.artifact is None:
         raise nothing_changed()

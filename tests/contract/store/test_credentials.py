@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import text
 
+from packline import CredentialNeed
 from runner.secrets import vault_sync as vault_keeper
 from runner.secrets.credential_kinds import KINDS
 from runner.secrets.redaction import Redactor
-from runner.secrets.vault import CredentialRequester
+from runner.secrets.vault import CredentialRequester, OpenCredential, Vault
 from runner.secrets.vault_offline import read_credentials, reset_vault, rotate_key
 from runner.secrets.vault_sync import VaultLockedError, VaultSync
 from store.access.audit import AuditFilter, list_audit
@@ -36,6 +38,7 @@ from store.secrets.credentials import (
 )
 from store.secrets.vault_key import EnvironmentKey, KeyFile
 from store.secrets.vault_proof import VaultChangedError
+from tests.support.vaults import reader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -270,6 +273,18 @@ def test_what_is_granted_is_decided_without_the_database() -> None:
         "ghost.admin_api_key": "1234:abcdefgh",
         "ghost.part1": "abcdefgh",
     }
+
+
+def test_a_pack_lacks_nothing_while_it_can_use_an_alternative() -> None:
+    needs = (CredentialNeed("github", "github", alternatives=("git",)), CredentialNeed("git", "git", required=False))
+    one = replace(reader(), credentials=needs)
+    vault, requester = Vault(), CredentialRequester("call_1")
+
+    def lacking(*keys: str) -> list[str]:
+        vault.fill(OpenCredential(key, key, key, {}, None, frozenset(["call_1"])) for key in keys)
+        return [requirement.name for requirement in vault.lacks(one, requester)]
+
+    assert (lacking(), lacking("github"), lacking("git"), lacking("other")) == (["github"], [], [], ["github"])
 
 
 async def test_what_another_server_stores_is_heard_of(

@@ -8,7 +8,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from runner.egress.policy import origin_of
-from runner.egress.web_address import OtherSchemeError, WebAddressError, is_web_address, read_web_address, read_web_host
+from runner.egress.web_address import (
+    OtherSchemeError,
+    WebAddressError,
+    is_web_address,
+    read_ssh_address,
+    read_web_address,
+    read_web_host,
+)
 from runner.schemas.formats import is_of_format
 
 #: What addresses are made of, and what breaks readers of them.
@@ -216,6 +223,21 @@ def test_redirects_raise_nothing_else(location: str) -> None:
         assert read_web_address(location, base="https://host.example/a").url.isascii()
     except WebAddressError as error:
         str(error).encode()
+
+
+@given(TEXTS)
+def test_ssh_addresses_raise_nothing_else_and_keep_their_meaning(text: str) -> None:
+    for given_text in (text, f"ssh://{text}", f"git@{text}"):
+        try:
+            address = read_ssh_address(given_text)
+        except WebAddressError as error:
+            str(error).encode()
+            continue
+        if address is not None:
+            assert read_ssh_address(address.url) == address
+            assert not address.user.startswith("-")
+            assert not address.host.startswith("-")
+            assert not address.path.startswith("-")
 
 
 @given(TEXTS)

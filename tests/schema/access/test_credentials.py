@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 
 #: Any of these would do to find the value in part, in any form that is not masked.
 TELLTALES = ("battery", "horse/", "horse%2F", "62617474657279", "YmF0dGVyeQ", "JhdHRlcn", "iYXR0ZXJ5")
+#: Made by `ssh-keygen -t ed25519` with a passphrase; it opens nothing.
+LOCKED_KEY = """-----BEGIN OPENSSH PRIVATE KEY-----
+b3BlbnNzaC1rZXktdjEAAAAACmFlczI1Ni1jdHIAAAAGYmNyeXB0AAAAGAAAABAcaLscOK
+FeA7iP87tAkp4MAAAAEAAAAAEAAAAzAAAAC3NzaC1lZDI1NTE5AAAAICgbJ4SY1swr5YGI
+3n1lSJaJxDEZ9eXetVQRLs3vIDqvAAAAkLfCm9LXUfUasqJsjKlm4q7pi1ZxJZSd9yC3R0
+7X2GGipRZk4a4qG+vNT4+N2GQzAfHInz/4Fj4yJVEFcQQTNOtqmD6P8WerzhDA1b7SK/LI
+B6GnnLdGdKNMJ6/Zh78U24vYnP74liKLRk8LQjm2WDisI15kwWUwl1k0cfcZ94KCSNnAYb
+SEKlRTEnPBiX1wrg==
+-----END OPENSSH PRIVATE KEY-----
+"""
 READ = step("read", "test.reader")
 PATIENT = Patient()
 
@@ -126,6 +136,14 @@ async def test_grants_given_at_once_all_stay(it: Product) -> None:
         ("ghost", {"url": "https://blog.example", "admin_api_key": SECRET}, ["fields", "admin_api_key"], "wrong_value"),
         ("smtp", {"host": "m", "port": "70000"}, ["fields", "port"], "wrong_value"),
         ("smtp", {"host": "m", "security": "ssl"}, ["fields", "security"], "wrong_value"),
+        ("git", {"url": "https://git.example/team", "token": SECRET}, ["fields", "url"], "wrong_value"),
+        ("git", {"url": "git.example", "token": SECRET}, ["fields", "url"], "wrong_value"),
+        ("ssh", {"host": "git@git.example"}, ["fields", "host"], "wrong_value"),
+        ("ssh", {"host": "git.example:99999"}, ["fields", "host"], "wrong_value"),
+        ("ssh", {"known_hosts": "ssh-ed25519 AAAA"}, ["fields", "known_hosts"], "wrong_value"),
+        ("ssh", {"private_key": SECRET}, ["fields", "private_key"], "wrong_value"),
+        ("ssh", {"private_key": LOCKED_KEY}, ["fields", "private_key"], "wrong_value"),
+        ("ssh", {"private_key": LOCKED_KEY.replace("A", "B")}, ["fields", "private_key"], "wrong_value"),
     ],
 )
 async def test_what_does_not_fit_is_refused_without_telling_the_value(

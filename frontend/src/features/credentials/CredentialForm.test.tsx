@@ -19,9 +19,22 @@ const KINDS: CredentialKindPartsFragment[] = [
     freeFields: false,
     testable: true,
     fields: [
-      { name: "token", description: "From its settings.", secret: true, required: true },
-      { name: "host", description: "Another server than github.com.", secret: false, required: false },
+      { name: "token", description: "From its settings.", secret: true, required: true, multiline: false },
+      {
+        name: "host",
+        description: "Another server than github.com.",
+        secret: false,
+        required: false,
+        multiline: false,
+      },
     ],
+  },
+  {
+    name: "ssh",
+    description: "A key.",
+    freeFields: false,
+    testable: false,
+    fields: [{ name: "private_key", description: "Its file.", secret: true, required: true, multiline: true }],
   },
 ];
 
@@ -84,6 +97,17 @@ test("without the wish to share nobody is given it", async () => {
   await userEvent.click(screen.getByRole("button", { name: "Store the credential" }));
   await waitFor(() => expect(onStored).toHaveBeenCalledOnce());
   expect(sent()).toHaveLength(1);
+});
+
+test("a key file keeps its lines and is not legible", async () => {
+  const { onStored, sent } = await form({ SetCredential: stored() }, "ssh");
+  const key = screen.getByRole("textbox", { name: "Private key" });
+  expect(key).toHaveClass("[-webkit-text-security:disc]");
+  await userEvent.click(key);
+  await userEvent.paste("first line\nsecond line\n");
+  await userEvent.click(screen.getByRole("button", { name: "Store the credential" }));
+  await waitFor(() => expect(onStored).toHaveBeenCalledOnce());
+  expect(sent()[0]).toEqual({ key: "ssh", kind: "ssh", fields: { private_key: "first line\nsecond line\n" } });
 });
 
 test("a kind of one's own has fields of one's own", async () => {

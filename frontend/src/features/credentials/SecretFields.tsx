@@ -29,18 +29,31 @@ export function SecretFields({ kind, texts, onTexts, entries, onEntries, problem
       about={<TextWithCode text={field.description} />}
       problem={problems[field.name]}
     >
-      {(given) => (
-        <input
-          {...given}
-          type={field.secret ? "password" : "text"}
-          autoComplete={field.secret ? "new-password" : "off"}
-          spellCheck={false}
-          placeholder={set.includes(field.name) ? "Stored. Leave empty to keep it." : ""}
-          required={field.required && !set.includes(field.name)}
-          value={texts[field.name] ?? ""}
-          onChange={(event) => onTexts({ ...texts, [field.name]: event.target.value })}
-        />
-      )}
+      {(given) => {
+        const shared = {
+          ...given,
+          spellCheck: false,
+          placeholder: set.includes(field.name) ? "Stored. Leave empty to keep it." : "",
+          required: field.required && !set.includes(field.name),
+          value: texts[field.name] ?? "",
+          onChange: (event: { target: { value: string } }) => onTexts({ ...texts, [field.name]: event.target.value }),
+        };
+        // A password field would drop the line breaks of a key file.
+        return field.multiline ? (
+          <textarea
+            {...shared}
+            rows={4}
+            autoComplete="off"
+            className={`field font-mono ${field.secret ? "[-webkit-text-security:disc]" : ""}`}
+          />
+        ) : (
+          <input
+            {...shared}
+            type={field.secret ? "password" : "text"}
+            autoComplete={field.secret ? "new-password" : "off"}
+          />
+        );
+      }}
     </FormField>
   ));
 }

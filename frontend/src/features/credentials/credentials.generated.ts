@@ -95,7 +95,7 @@ export type GrantTargetFragment =
   | GrantTarget_Trigger_Fragment
 ;
 
-export type CredentialKindPartsFragment = { name: string, description: string, freeFields: boolean, testable: boolean, fields: Array<{ name: string, description: string, secret: boolean, required: boolean }> };
+export type CredentialKindPartsFragment = { name: string, description: string, freeFields: boolean, testable: boolean, fields: Array<{ name: string, description: string, secret: boolean, required: boolean, multiline: boolean }> };
 
 export type CredentialsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -120,7 +120,7 @@ export type CredentialsQuery = { credentials: { nodes: Array<{ id: string, key: 
         | { __typename: 'Run', id: string }
         | { __typename: 'RunStep', id: string }
         | { __typename: 'Trigger', id: string }
-      >, lastTest: { at: string, accepted: boolean, message: string } | null, neededBy: Array<{ id: string, name: string }> }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, credentialKinds: Array<{ name: string, description: string, freeFields: boolean, testable: boolean, fields: Array<{ name: string, description: string, secret: boolean, required: boolean }> }> };
+      >, lastTest: { at: string, accepted: boolean, message: string } | null, neededBy: Array<{ id: string, name: string }> }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, credentialKinds: Array<{ name: string, description: string, freeFields: boolean, testable: boolean, fields: Array<{ name: string, description: string, secret: boolean, required: boolean, multiline: boolean }> }> };
 
 export type CredentialPageQueryVariables = Exact<{
   id: string;
@@ -157,7 +157,7 @@ export type CredentialPageQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
-   | null, credentialKinds: Array<{ name: string, description: string, freeFields: boolean, testable: boolean, fields: Array<{ name: string, description: string, secret: boolean, required: boolean }> }> };
+   | null, credentialKinds: Array<{ name: string, description: string, freeFields: boolean, testable: boolean, fields: Array<{ name: string, description: string, secret: boolean, required: boolean, multiline: boolean }> }> };
 
 export type GrantChoicesQueryVariables = Exact<{
   text?: string | null | undefined;
@@ -278,6 +278,7 @@ export const CredentialKindPartsFragmentDoc = /*#__PURE__*/ gql`
     description
     secret
     required
+    multiline
   }
 }
     ` as unknown as DocumentNode<CredentialKindPartsFragment, unknown>;

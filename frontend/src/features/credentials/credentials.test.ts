@@ -9,7 +9,7 @@ const KINDS = [
     description: "",
     freeFields: false,
     testable: true,
-    fields: [{ name: "token", description: "", secret: true, required: true }],
+    fields: [{ name: "token", description: "", secret: true, required: true, multiline: false }],
   },
   { name: "openai", description: "", freeFields: false, testable: true, fields: [] },
   { name: "generic", description: "", freeFields: true, testable: false, fields: [] },

@@ -14,7 +14,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop check static-checks lint imports test test-python sweeps test-llm fix bench bench-peers soak lock sdl \
+.PHONY: help run stop check static-checks lint imports test test-python sweeps test-llm fix bench bench-peers soak deployment lock sdl \
 	docs wheel ui ui-check runtime-check clean python runtime dev tools
 
 help: ## list the commands
@@ -75,6 +75,9 @@ bench-peers: dev ## measure Packline and DBOS side by side, in one run
 
 soak: dev ## keep servers under load while they are killed and frozen, then check what remains (ARGS="--minutes 5")
 	$(BIN)/python -m tests.soak $(ARGS)
+
+deployment: dev ui ## follow docs/deployment.md from the wheel to a rollback; as root, on a machine to throw away
+	$(BIN)/python -m tests.deployment --this-machine
 
 lock: ## compile the lock files anew (needs uv)
 	$(LOCK) -o requirements.lock

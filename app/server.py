@@ -24,6 +24,7 @@ from app.addresses import is_loopback, url_of
 from app.auth.hosts import refuse
 from app.settings.client import cli_address_path, cli_token_path
 from app.settings.server import SettingsError
+from app.supervisor import READY, STOPPING, notify
 from runner.processes import pack_modules
 from runner.tracebacks import in_one_line
 
@@ -218,6 +219,7 @@ async def run_app(
         gc.set_threshold(*GARBAGE)
         gc.enable()
         await announce(settings.outward if settings.public_url else f"{local_url}{settings.base}")
+        notify(READY)
 
     server = _Server(config, accepting)
 
@@ -226,6 +228,7 @@ async def run_app(
             server.force_exit = True
             return
         log.info("stopping", grace_seconds=settings.shutdown_grace_seconds)
+        notify(STOPPING)
         server.should_exit = True
         on_stopping()
 

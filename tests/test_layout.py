@@ -149,6 +149,7 @@ def test_every_test_folder_mirrors_a_package():
         "llm",
         "scripts",
         "soak",
+        "deployment",
         "__pycache__",
     }
     folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()}

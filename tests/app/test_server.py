@@ -195,15 +195,20 @@ print("stopped well")
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_signals_end_the_process_with_success(number, tmp_path):
-    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    with subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(tmp_path)], stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
+@pytest.mark.parametrize(("number", "name"), [(signal.SIGTERM, "{}/notify"), (signal.SIGINT, "@{}")])
+def test_signals_end_the_process_with_success_and_the_supervisor_hears_of_both(number, name, tmp_path):
+    address = name.format(tmp_path)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "NOTIFY_SOCKET": address}
+    supervisor = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    supervisor.bind(address.replace("@", "\0"))
+    supervisor.settimeout(60)
+    started = [sys.executable, "-c", SCRIPT, str(tmp_path)]
+    with supervisor, subprocess.Popen(started, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("http://127.0.0.1:")
+        assert supervisor.recv(64) == b"READY=1"
         process.send_signal(number)
+        assert supervisor.recv(64) == b"STOPPING=1"
         assert process.stdout.read().endswith("stopped well\n")
         assert process.wait(60) == 0
 

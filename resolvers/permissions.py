@@ -28,7 +28,14 @@ async def has_lost_scope(services: Services, owner: CallerRecord, scope: Scope) 
 
     The administrator keeps the machine, and perhaps the bootstrap token, when its tokens are revoked.
     """
+    if owner.disabled_at is not None:
+        return True
     return owner.subject != ADMIN_SUBJECT and await lost_scope(services.store, owner.id, scope, services.now())
+
+
+def owner_disabled(name: str) -> str:
+    """Describe why the triggers of a disabled caller are paused."""
+    return f"Its owner {name} is disabled."
 
 
 async def readable_run(context: Context, run_id: str) -> RunRecord:

@@ -4,7 +4,7 @@ States and scopes are in `store.states`.
 """
 
 from store.access.audit import AuditFilter, AuditRecord
-from store.access.callers import CallerRecord
+from store.access.callers import CallerFilter, CallerRecord
 from store.access.tokens import TokenRecord
 from store.database.paging import PageWindow
 from store.files.artifacts import ArtifactOrder, ArtifactRecord
@@ -36,6 +36,7 @@ __all__ = [
     "AttemptRecord",
     "AuditFilter",
     "AuditRecord",
+    "CallerFilter",
     "CallerRecord",
     "CredentialRecord",
     "EventRecord",

@@ -178,7 +178,11 @@ _BODY: Final = "packline.a2a.body"
 
 
 def _challenge(token: str | None) -> Response:
-    reason = "The token is invalid, expired or revoked." if token else "Send `Authorization: Bearer …`."
+    reason = (
+        "The token is invalid, expired or revoked, or its caller is disabled."
+        if token
+        else "Send `Authorization: Bearer …`."
+    )
     answer = _problem(HTTPStatus.UNAUTHORIZED, f"{reason} `packline token create` makes a token; see docs/a2a.md.")
     challenge = 'Bearer realm="packline"'
     answer.headers["www-authenticate"] = challenge + (', error="invalid_token"' if token else "")

@@ -1,7 +1,8 @@
 """Who is calling: bearer tokens, browser logins, the bootstrap token; one identity for every surface.
 
-Every request looks its secret up by SHA-256, so a revoked token stops working at once, whichever process revoked it.
-The tokens of open streams are checked every `WATCH_SECONDS`, and when a token is revoked.
+Every request looks its secret up by SHA-256, together with its caller, so a revoked token and those of a disabled
+caller stop working at once, whichever process did it. `Authenticator.admit` is where every proof of identity ends. Open
+streams are checked every `WATCH_SECONDS`, and when a token is revoked or a caller disabled.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import structlog
 from app.auth.throttle import Throttle
 from resolvers.context import Caller
 from store.access.audit import append_audit
-from store.access.callers import ADMIN_SUBJECT, ensure_caller, find_without_login
+from store.access.callers import ADMIN_SUBJECT, ensure_caller, find_callers, find_without_login
 from store.access.tokens import (
     TOUCH_EVERY,
     TokenKind,
@@ -42,13 +43,14 @@ if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
 
     from app.settings.server import Settings
-    from store.access.tokens import NewToken, TokenHolder
+    from store.access.callers import CallerRecord
+    from store.access.tokens import NewToken
     from store.database.dialects import Connection
     from store.database.engine import Store
 
 log = structlog.get_logger(__name__)
 
-#: How often the tokens of open streams are checked; below 5 (guarantee V4).
+#: How often open streams are checked; below 5 (guarantee V4).
 WATCH_SECONDS = 2.0
 _BEARER = "bearer "
 #: Name of the token of this machine's command line.
@@ -89,6 +91,7 @@ class Authenticator:
         self._clock = clock
         self._touching: set[str] = set()
         self._bootstrap: Caller | None = None
+        self._bootstrap_seen_at: datetime | None = None
         self._bootstrap_hash = (
             hash_secret(settings.bootstrap_token.get_secret_value()) if settings.bootstrap_token else None
         )
@@ -96,6 +99,7 @@ class Authenticator:
         self._watching: asyncio.Task[None] | None = None
         self._background: set[asyncio.Task[None]] = set()
         store.wakes.listen(Topic.TOKEN_REVOKED, self._revoked)
+        store.wakes.listen(Topic.CALLER_DISABLED, self._disabled)
 
     async def start(self) -> None:
         """Create the administrator; call before requests are served."""
@@ -175,35 +179,64 @@ class Authenticator:
             and TokenKind.TOKEN in kinds
             and hmac.compare_digest(secret_hash, self._bootstrap_hash)
         ):
+            if self._bootstrap is not None and self._is_old(self._bootstrap_seen_at):
+                self._bootstrap_seen_at = self._clock()
+                self._touch_soon(None, self._bootstrap.id)
             return self._bootstrap
         holder = await find_holder(self._store, secret_hash)
-        now = self._clock()
-        if holder is None or holder.kind not in kinds or not holder.valid_at(now):
+        if holder is None or holder.kind not in kinds or not holder.valid_at(self._clock()):
             return None
-        if holder.last_used_at is None or now - holder.last_used_at > TOUCH_EVERY:
-            self._touch_soon(holder)
-        return Caller(
-            id=holder.caller.id,
-            subject=holder.caller.subject,
-            name=holder.caller.name,
+        return self.admit(
+            holder.caller,
             scopes=holder.scopes,
             token_id=holder.token_id,
             expires_at=holder.expires_at,
             tools=holder.tools,
+            used_at=holder.last_used_at,
         )
 
-    def _touch_soon(self, holder: TokenHolder) -> None:
-        if holder.token_id not in self._touching:
-            self._touching.add(holder.token_id)
-            self._spawn(self._touch(holder.token_id, holder.caller.id))
+    def admit(
+        self,
+        record: CallerRecord,
+        *,
+        scopes: frozenset[Scope],
+        token_id: str | None = None,
+        expires_at: datetime | None = None,
+        tools: frozenset[str] | None = None,
+        used_at: datetime | None = None,
+    ) -> Caller | None:
+        """Return the caller that a valid proof names, and record its use; None if the caller is disabled.
 
-    async def _touch(self, token_id: str, caller_id: str) -> None:
+        Args:
+            record: The caller, as the store has it now.
+            scopes: What the proof allows.
+            token_id: The token or login; None if the proof is not kept here.
+            expires_at: When the proof ends.
+            tools: The only tools it allows; None for all.
+            used_at: When the use of the token was last recorded.
+        """
+        if record.disabled_at is not None:
+            return None
+        if self._is_old(record.last_seen_at if token_id is None else used_at):
+            self._touch_soon(token_id, record.id)
+        return Caller(record.id, record.subject, record.name, scopes, token_id, expires_at, tools)
+
+    def _is_old(self, seen_at: datetime | None) -> bool:
+        return seen_at is None or self._clock() - seen_at > TOUCH_EVERY
+
+    def _touch_soon(self, token_id: str | None, caller_id: str) -> None:
+        key = token_id or caller_id
+        if key not in self._touching:
+            self._touching.add(key)
+            self._spawn(self._touch(token_id, caller_id))
+
+    async def _touch(self, token_id: str | None, caller_id: str) -> None:
         try:
             await self._store.write(touch_token, token_id, caller_id)
         except StoreError as error:
-            log.warning("could not record the use of a token", token=token_id, error=str(error))
+            log.warning("could not record that a caller was seen", caller=caller_id, error=str(error))
         finally:
-            self._touching.discard(token_id)
+            self._touching.discard(token_id or caller_id)
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work)
@@ -213,13 +246,13 @@ class Authenticator:
     # ------------------------------------------------------------------------------------------ watching
 
     async def watch(self, caller: Caller) -> None:
-        """Return once the caller's token has expired, been revoked or lost a scope; within 5 seconds of it."""
-        if caller.token_id is None:
-            await asyncio.Event().wait()
+        """Return once the caller is disabled, or its token ends or loses a scope; within 5 seconds of it."""
+        if caller.token_id is None and caller.subject == ADMIN_SUBJECT:
+            await asyncio.Event().wait()  # the bootstrap token does not end, and nobody disables the administrator
         watcher = _Watcher(caller)
         self._watchers.add(watcher)
         if self._watching is None or self._watching.done():
-            self._watching = asyncio.create_task(self._watch_all(), name="token watch")
+            self._watching = asyncio.create_task(self._watch_all(), name="caller watch")
         left = None if caller.expires_at is None else (caller.expires_at - self._clock()).total_seconds()
         try:
             await asyncio.wait_for(watcher.ended.wait(), left)
@@ -233,27 +266,37 @@ class Authenticator:
             try:
                 await self._check_watched()
             except StoreError as error:
-                log.warning("could not check the tokens of open streams", error=str(error))
+                log.warning("could not check the callers of open streams", error=str(error))
             await asyncio.sleep(WATCH_SECONDS)
 
     async def _check_watched(self) -> None:
         watchers, now = list(self._watchers), self._clock()
         ids = sorted({watcher.caller.token_id for watcher in watchers if watcher.caller.token_id})
-        found = await find_tokens(self._store, ids)
+        tokens = await find_tokens(self._store, ids)
+        callers = await find_callers(self._store, sorted({watcher.caller.id for watcher in watchers}))
         for watcher in watchers:
-            record = found.get(watcher.caller.token_id or "")
+            caller = watcher.caller
+            record, token = callers.get(caller.id), tokens.get(caller.token_id or "")
             if (
                 record is None
-                or record.revoked_at is not None
-                or not watcher.caller.scopes <= record.scopes
+                or record.disabled_at is not None
+                or (
+                    caller.token_id is not None
+                    and (token is None or token.revoked_at is not None or not caller.scopes <= token.scopes)
+                )
                 # The timer in `watch` pauses while the machine sleeps.
-                or (watcher.caller.expires_at is not None and watcher.caller.expires_at <= now)
+                or (caller.expires_at is not None and caller.expires_at <= now)
             ):
                 watcher.ended.set()
 
     def _revoked(self, token_id: str) -> None:
         for watcher in self._watchers:
             if watcher.caller.token_id == token_id:
+                watcher.ended.set()
+
+    def _disabled(self, caller_id: str) -> None:
+        for watcher in self._watchers:
+            if watcher.caller.id == caller_id:
                 watcher.ended.set()
 
     # ------------------------------------------------------------------------------------------ sign-in

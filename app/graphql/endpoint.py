@@ -271,7 +271,11 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
 
 
 def _unauthenticated(token: str | None) -> Refusal:
-    message = "The token is invalid, expired or revoked." if token else "Sign in, or send `Authorization: Bearer …`."
+    message = (
+        "The token is invalid, expired or revoked, or its caller is disabled."
+        if token
+        else "Sign in, or send `Authorization: Bearer …`."
+    )
     challenge = f'{_CHALLENGE}, error="invalid_token"' if token else _CHALLENGE
     return Refusal(401, "UNAUTHENTICATED", message, {"www-authenticate": challenge})
 

@@ -1,4 +1,4 @@
-"""Finds and lists callers and their bearer tokens; creates and revokes tokens."""
+"""Lists the bearer tokens of callers; creates and revokes tokens."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound
-from resolvers.query_limits import check_text_size
 from runner.issues import Hint, Issue, argument_error, has_errors
 from runner.json_values import forbidden_text
-from store.access.callers import CallerRecord, count_callers, ensure_caller, find_callers, list_callers
+from store.access.callers import ensure_caller
 from store.access.tokens import (
     NewToken,
     TokenRecord,
@@ -32,23 +31,6 @@ if TYPE_CHECKING:
 
 #: Longest name of a token and longest subject of a caller.
 NAME_CHARACTERS = 200
-
-
-@operation("viewer", scope=None, kind="query")
-async def get_viewer(context: Context) -> CallerRecord:
-    """Return the current caller."""
-    return (await find_callers(context.services.store, [context.caller.id]))[context.caller.id]
-
-
-@operation("callers", scope=Scope.MANAGE, kind="query")
-async def list_known_callers(context: Context, *, text: str | None, window: PageWindow) -> list[CallerRecord]:
-    """List callers, newest first, and one more than the window asks for if there are more."""
-    check_text_size(text)
-    return await list_callers(context.services.store, window, text=text)
-
-
-async def count_known_callers(context: Context, *, text: str | None) -> int:
-    return await count_callers(context.services.store, text=text)
 
 
 async def list_tokens_of(context: Context, caller_id: str, window: PageWindow) -> list[TokenRecord]:
@@ -91,7 +73,11 @@ async def create(
             raise Forbidden("A new token cannot have a scope that yours lacks.", requires=scope)
 
     def unit(conn: Connection) -> NewToken:
-        caller_id = context.caller.id if subject is None else ensure_caller(conn, subject, subject).id
+        owner = None if subject is None else ensure_caller(conn, subject, subject)
+        if owner is not None and owner.disabled_at is not None:
+            message = f"The caller {owner.subject} is disabled, so its tokens do not work."
+            raise Invalid([argument_error("subject", "disabled", message, Hint(operation="enable_caller"))])
+        caller_id = context.caller.id if owner is None else owner.id
         return create_token(conn, caller_id, name=name, scopes=scopes, expires_at=expires_at)
 
     return await context.commit(unit, lambda made: made.token.id)

@@ -98,6 +98,8 @@ def queue_message(place: Ahead | None) -> str:
     """Describe what a queued run waits for."""
     if place is not None and place.paused:
         return "starts are paused by an operator"
+    if place is not None and place.is_disabled:
+        return "waits until its caller is enabled"
     if place is not None and place.is_held_back and place.of_caller == 0:
         return "waits for another run of its pipeline"
     if place is not None and place.is_after_run:

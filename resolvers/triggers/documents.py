@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import orjson
 
 from resolvers.problems import Forbidden, Invalid, NotFound, Problem
-from resolvers.triggers.firing import SCHEDULE, WEBHOOK
+from resolvers.triggers.firing import WEBHOOK
 from resolvers.triggers.run_ends import checked_run_ended
 from resolvers.triggers.triggers import (
     changed_meanwhile,
@@ -26,7 +26,7 @@ from runner.json_values import canonical_json
 from runner.secrets.redaction import MASK
 from runner.triggers.documents import TRIGGERS, TriggerEntry, TriggerSettings, write_triggers
 from runner.triggers.run_ends import RunEndedSettings
-from runner.triggers.schedules import Schedule
+from runner.triggers.schedules import SCHEDULE, Schedule
 from runner.triggers.webhooks import WebhookSettings
 from store.pipelines.reads import find_pipelines
 from store.states import Scope

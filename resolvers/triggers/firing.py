@@ -13,7 +13,7 @@ import structlog
 
 from resolvers.context import Caller, Context
 from resolvers.not_found import no_pipeline
-from resolvers.permissions import has_lost_scope
+from resolvers.permissions import has_lost_scope, owner_disabled
 from resolvers.problems import Invalid, Problem
 from resolvers.runs.starts import prepare_run, queue_full
 from runner.definitions.inputs import check_inputs
@@ -24,7 +24,7 @@ from runner.templates.templating import compile_template
 from runner.triggers.planning import plan_due
 from runner.triggers.run_ends import FIELDS as RUN_ENDED_FIELDS
 from runner.triggers.run_ends import unknown_run_fields
-from runner.triggers.schedules import Overlap, Schedule
+from runner.triggers.schedules import SCHEDULE, Overlap, Schedule
 from store.access.audit import append_audit
 from store.access.callers import find_callers
 from store.database.errors import StoreError
@@ -67,7 +67,7 @@ log = structlog.get_logger(__name__)
 
 #: Triggers that are fired at the same time.
 _AT_ONCE = 32
-SCHEDULE, WEBHOOK = "schedule", "webhook"
+WEBHOOK = "webhook"
 _CAUSES = {SCHEDULE: RunCause.SCHEDULE, WEBHOOK: RunCause.WEBHOOK, RUN_ENDED: RunCause.RUN_ENDED}
 #: Fields of `trigger` in the inputs, by kind, and those of them that nobody knows before it fires.
 _FIELDS = {
@@ -291,6 +291,8 @@ async def owner_context(services: Services, trigger: TriggerRecord) -> Context:
         PausedError: The owner may no longer start runs.
     """
     owner = (await find_callers(services.store, [trigger.owner_id]))[trigger.owner_id]
+    if owner.disabled_at is not None:
+        raise PausedError(owner_disabled(owner.name))
     if await has_lost_scope(services, owner, Scope.RUN):
         raise PausedError(f"Its owner {owner.name} no longer has a token with the `run` scope.")
     scopes = frozenset(Scope(value) for value in orjson.loads(trigger.scopes))

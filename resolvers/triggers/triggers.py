@@ -14,12 +14,12 @@ from resolvers.permissions import visible_to
 from resolvers.pipelines.versions import get_pipeline
 from resolvers.problems import Conflict, Forbidden, Invalid, Limited, NotFound
 from resolvers.tools import TRIGGER_ID, Parameter, Tool
-from resolvers.triggers.firing import SCHEDULE, PausedError, check_firing, fire_now, owner_context
+from resolvers.triggers.firing import PausedError, check_firing, fire_now, owner_context
 from resolvers.triggers.run_ends import checked_run_ended, run_ended_of
 from runner.issues import argument_error, lacking_scope
 from runner.json_values import canonical_json, forbidden_text
 from runner.triggers.documents import NAME_CHARACTERS
-from runner.triggers.schedules import Schedule, check_schedule, next_instants
+from runner.triggers.schedules import SCHEDULE, Schedule, check_schedule, next_instants
 from store.pipelines.reads import find_pipelines
 from store.secrets.credentials import KEEP, Keep
 from store.states import Scope

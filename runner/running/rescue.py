@@ -14,15 +14,19 @@ import structlog
 from store.database.errors import StoreClosedError, StoreError
 from store.database.essential_tasks import EssentialTask
 from store.database.wakes import EVERYTHING, Topic
-from store.runs.admission import readmit, set_caller_limit, uneven_callers
+from store.runs.admission import readmit, running_of_disabled, set_caller_limit, uneven_callers
 from store.runs.claim import release_leases
+from store.runs.commands import request_cancel
 from store.runs.serving import match_workers
+from store.runs.unit_types import WrongStateError
 
 if TYPE_CHECKING:
     from runner.dispatch.dispatcher import Dispatcher
     from runner.running.resources import Resources
 
 log = structlog.get_logger(__name__)
+
+_DISABLED = "Its caller was disabled."
 
 
 class Rescue:
@@ -66,7 +70,17 @@ class Rescue:
             self._fleet.update(living)
         for caller_id in await self._store.write(uneven_callers):
             await self._store.write(readmit, caller_id)
+        await self.cancel_of_disabled()
         await self._dispatcher.sweep()
+
+    async def cancel_of_disabled(self) -> int:
+        """Cancel the runs of disabled callers that have begun; return how many."""
+        cancelled = 0
+        for run_id in await running_of_disabled(self._store):
+            with suppress(WrongStateError):
+                await self._store.write(request_cancel, run_id, _DISABLED)
+                cancelled += 1
+        return cancelled
 
     def hurry(self) -> None:
         """Search now instead of at the next interval, because something was missed."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
@@ -33,6 +33,8 @@ ALIASES = {
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
 }
+#: Kind of the triggers that fire by a schedule.
+SCHEDULE: Final = "schedule"
 #: Longest interval: a year.
 INTERVAL_MAX_SECONDS = 366 * 86_400
 #: Most instants after a downtime that are started.

@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
+from resolvers.access.callers import count_known_callers, disable, enable, get_viewer, list_known_callers
 from resolvers.access.tokens import (
-    count_known_callers,
     count_tokens_of,
     create,
     find_token,
-    get_viewer,
-    list_known_callers,
     list_tokens_of,
     revoke,
     scopes_of_caller,
 )
+from resolvers.records import CallerFilter as WantedCallers
 from schema.base.context import Info
 from schema.base.directives import Requires
 from schema.base.node_interface import Node
@@ -39,12 +38,21 @@ def _in_order(scopes: frozenset[Scope]) -> list[Scope]:
 class Caller(Node):
     subject: str = strawberry.field(description="External identity, such as the subject of the bearer token.")
     name: str = strawberry.field(description="Display name.")
-    last_seen_at: datetime | None = strawberry.field(description="When the caller last made a request. Null if never.")
+    last_seen_at: datetime | None = strawberry.field(
+        description="When the caller last made a request, to the minute. Null if never."
+    )
+    disabled_at: datetime | None = strawberry.field(
+        description="When the caller was disabled. Null if it is not disabled."
+    )
 
     @classmethod
     def of(cls, record: "CallerRecord") -> "Caller":
         return cls(
-            id=strawberry.ID(record.id), subject=record.subject, name=record.name, last_seen_at=record.last_seen_at
+            id=strawberry.ID(record.id),
+            subject=record.subject,
+            name=record.name,
+            last_seen_at=record.last_seen_at,
+            disabled_at=record.disabled_at,
         )
 
     @strawberry.field(
@@ -107,6 +115,7 @@ class ApiToken(Node):
 @strawberry.input(description="Filters for callers.")
 class CallerFilter:
     text: str | None = strawberry.field(default=None, description="Words to search for in names and subjects.")
+    disabled: bool | None = strawberry.field(default=None, description="Whether the callers are disabled.")
 
 
 CallerConnection = Connection[Caller]
@@ -126,6 +135,19 @@ class RevokeTokenSuccess:
     token: ApiToken = strawberry.field(description="The revoked token.")
 
 
+@strawberry.type(description="A caller is disabled.")
+class DisableCallerSuccess:
+    caller: Caller = strawberry.field(description="The caller.")
+    paused_triggers: int = strawberry.field(description="How many of its triggers were paused.")
+    cancelled_runs: int = strawberry.field(description="How many of its runs had begun and were cancelled.")
+
+
+@strawberry.type(description="A caller is enabled.")
+class EnableCallerSuccess:
+    caller: Caller = strawberry.field(description="The caller.")
+    resumed_triggers: int = strawberry.field(description="How many of its triggers were resumed.")
+
+
 CreateTokenResult = Annotated[
     CreateTokenSuccess | InvalidProblem | ForbiddenProblem,
     strawberry.union("CreateTokenResult", description="The result of createToken."),
@@ -134,6 +156,17 @@ RevokeTokenResult = Annotated[
     RevokeTokenSuccess | NotFoundProblem | ForbiddenProblem,
     strawberry.union("RevokeTokenResult", description="The result of revokeToken."),
 ]
+
+
+DisableCallerResult = Annotated[
+    DisableCallerSuccess | NotFoundProblem | ForbiddenProblem,
+    strawberry.union("DisableCallerResult", description="The result of disableCaller."),
+]
+EnableCallerResult = Annotated[
+    EnableCallerSuccess | NotFoundProblem | ForbiddenProblem,
+    strawberry.union("EnableCallerResult", description="The result of enableCaller."),
+]
+CallerRef = Annotated[str, strawberry.argument(description="The caller's id or subject.")]
 
 
 async def load_caller(info: Info, caller_id: str) -> Caller | None:
@@ -171,10 +204,11 @@ class CallerQueries:
         before: Before = None,
     ) -> CallerConnection:
         arguments = PageArguments.parse(_CALLERS, first=first, after=after, last=last, before=before)
-        context, text = info.context.context, None if filter is None else filter.text
-        rows = await list_known_callers(context, text=text, window=arguments.window)
+        context = info.context.context
+        wanted = WantedCallers() if filter is None else WantedCallers(filter.text, filter.disabled)
+        rows = await list_known_callers(context, wanted=wanted, window=arguments.window)
         page = page_of(rows, arguments, lambda row: _CALLERS.encode((row.id,)))
-        return CallerConnection.of(page, Caller.of, lambda: count_known_callers(context, text=text))
+        return CallerConnection.of(page, Caller.of, lambda: count_known_callers(context, wanted))
 
 
 @strawberry.type
@@ -222,3 +256,25 @@ class CallerMutations:
     ) -> RevokeTokenResult | None:
         record = await revoke(info.context.context, id=id)
         return RevokeTokenSuccess(token=ApiToken.of(record))
+
+    @strawberry.mutation(
+        description="Disables a caller at once, on all servers: its tokens and logins are refused, its connections are "
+        "closed, its triggers are paused, its runs that have begun are cancelled, and others wait until it is enabled.",
+        directives=[Requires(scope=Scope.MANAGE)],
+    )
+    @refusable
+    async def disable_caller(self, info: Info, caller: CallerRef) -> DisableCallerResult | None:
+        change = await disable(info.context.context, caller=caller)
+        return DisableCallerSuccess(
+            caller=Caller.of(change.caller), paused_triggers=change.triggers, cancelled_runs=change.cancelled_runs
+        )
+
+    @strawberry.mutation(
+        description="Enables a disabled caller: its tokens and logins work again, its triggers are resumed, and its "
+        "queued runs start. Cancelled runs stay cancelled and can be resumed.",
+        directives=[Requires(scope=Scope.MANAGE)],
+    )
+    @refusable
+    async def enable_caller(self, info: Info, caller: CallerRef) -> EnableCallerResult | None:
+        change = await enable(info.context.context, caller=caller)
+        return EnableCallerSuccess(caller=Caller.of(change.caller), resumed_triggers=change.triggers)

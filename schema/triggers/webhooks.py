@@ -8,8 +8,9 @@ import strawberry
 
 from resolvers.records import KEEP_DAYS, RUN_ENDED, TriggerRecord
 from resolvers.triggers.deliveries import SHOWN_CHARACTERS, shown_delivery
-from resolvers.triggers.firing import SCHEDULE, WEBHOOK
+from resolvers.triggers.firing import WEBHOOK
 from resolvers.triggers.webhooks import url_of
+from runner.triggers.schedules import SCHEDULE
 from runner.triggers.webhooks import Preset, WebhookSettings
 from schema.base.context import Info
 from schema.base.enums import described_enum

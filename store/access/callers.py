@@ -10,11 +10,12 @@ from store.database.dialects import Sql
 from store.database.ids import new_id
 from store.database.lookups import Lookup
 from store.database.paging import capped_count, fetch_page, words_in
+from store.database.wakes import Topic
 from store.models.callers import CALLER
 from store.models.declaring import columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from store.database.dialects import Connection
@@ -34,6 +35,7 @@ class CallerRecord(NamedTuple):
     name: str
     created_at: datetime
     last_seen_at: datetime | None
+    disabled_at: datetime | None = None
 
 
 _INSERT_CALLER = Sql(
@@ -45,6 +47,10 @@ _INSERT_SLOT = Sql("INSERT INTO caller_slot (caller_id) VALUES (:id) ON CONFLICT
 _TOUCH_CALLER = Sql(
     "UPDATE caller SET last_seen_at = :now WHERE id = :id AND (last_seen_at IS NULL OR last_seen_at < :before)"
 )
+_DISABLE = Sql("UPDATE caller SET disabled_at = :now WHERE id = :id AND disabled_at IS NULL")
+_ENABLE = Sql("UPDATE caller SET disabled_at = NULL WHERE id = :id AND disabled_at IS NOT NULL")
+# An UPDATE of a column without a key, as `FOR UPDATE` would wait for every transaction that refers to the caller.
+_LOCK = Sql("UPDATE caller SET disabled_at = disabled_at WHERE id = :id RETURNING disabled_at")
 _WITHOUT_LOGIN = Sql(
     """SELECT id FROM caller WHERE subject = :subject AND NOT EXISTS (
     SELECT 1 FROM token WHERE token.caller_id = caller.id AND token.kind = 'browser')"""
@@ -67,6 +73,25 @@ def touch_caller(conn: Connection, caller_id: str, now: datetime, before: dateti
     conn.run(_TOUCH_CALLER, {"id": caller_id, "now": now, "before": before})
 
 
+def lock_callers(conn: Connection, *ids: str) -> set[str]:
+    """Wait for other units that disable or enable these callers; return which of them are disabled."""
+    rows = {id: conn.one(_LOCK, {"id": id}) for id in sorted(set(ids))}
+    return {id for id, row in rows.items() if row is not None and row.disabled_at is not None}
+
+
+def disable_caller(conn: Connection, caller_id: str) -> bool:
+    """Disable a caller and wake what acts in its name; return false if it was disabled already."""
+    disabled = conn.run(_DISABLE, {"id": caller_id, "now": conn.now()}) > 0
+    if disabled:
+        conn.wake(Topic.CALLER_DISABLED, caller_id)
+    return disabled
+
+
+def enable_caller(conn: Connection, caller_id: str) -> bool:
+    """Enable a disabled caller; return false if it was not disabled."""
+    return conn.run(_ENABLE, {"id": caller_id}) > 0
+
+
 async def find_without_login(store: Store, subject: str) -> str | None:
     """Return the id of a subject's caller if it never signed in with a browser; else None."""
     rows = await store.rows(_WITHOUT_LOGIN, {"subject": subject}, few=True)
@@ -84,16 +109,32 @@ async def find_caller_of(store: Store, subject: str) -> CallerRecord | None:
     return None if row is None else CallerRecord(**row)
 
 
-async def list_callers(store: Store, window: PageWindow, *, text: str | None = None) -> list[CallerRecord]:
-    """List callers, newest first, with all words of `text` in name or subject; the sort key is `(id,)`."""
-    wanted = sa.select(*_CALLER_COLUMNS).where(*_with_words(text))
-    rows = await fetch_page(store, wanted, [(CALLER.c.id, True)], window)
+class CallerFilter(NamedTuple):
+    """Which callers; fields are joined by and, and None does not ask.
+
+    Attributes:
+        text: Words that all occur in name or subject.
+        disabled: Whether they are disabled.
+    """
+
+    text: str | None = None
+    disabled: bool | None = None
+
+
+async def list_callers(store: Store, wanted: CallerFilter, window: PageWindow) -> list[CallerRecord]:
+    """List callers, newest first; the sort key is `(id,)`."""
+    statement = sa.select(*_CALLER_COLUMNS).where(*_conditions(wanted))
+    rows = await fetch_page(store, statement, [(CALLER.c.id, True)], window)
     return [CallerRecord(**row) for row in rows]
 
 
-async def count_callers(store: Store, *, text: str | None = None) -> int:
-    return await capped_count(store, sa.select(CALLER.c.id).where(*_with_words(text)))
+async def count_callers(store: Store, wanted: CallerFilter) -> int:
+    return await capped_count(store, sa.select(CALLER.c.id).where(*_conditions(wanted)))
 
 
-def _with_words(text: str | None) -> Iterable[sa.ColumnElement[bool]]:
-    return words_in(sa.func.lower(CALLER.c.name + " " + CALLER.c.subject), text or "")
+def _conditions(wanted: CallerFilter) -> list[sa.ColumnElement[bool]]:
+    conditions = [*words_in(sa.func.lower(CALLER.c.name + " " + CALLER.c.subject), wanted.text or "")]
+    if wanted.disabled is not None:
+        disabled = CALLER.c.disabled_at
+        conditions.append(disabled.is_not(None) if wanted.disabled else disabled.is_(None))
+    return conditions

@@ -105,6 +105,7 @@ _INSERT_TOKEN = Sql(
 _TAKE_LINK = Sql(
     """UPDATE token SET revoked_at = :now, last_used_at = :now
     WHERE hash = :hash AND kind = 'login_link' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
+    AND NOT EXISTS (SELECT 1 FROM caller WHERE caller.id = token.caller_id AND caller.disabled_at IS NOT NULL)
     RETURNING caller_id, name, scopes"""
 )
 _REVOKE = Sql("UPDATE token SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL")
@@ -120,7 +121,8 @@ _TOKEN_COLUMNS = columns_of(TOKEN, TokenRecord)
 # Runs on every request, by the unique index on the hash.
 _HOLDER = Sql(
     """SELECT token.id AS token_id, token.kind, token.scopes, token.expires_at, token.revoked_at, token.last_used_at,
-        caller.id AS caller_id, caller.subject, caller.name AS caller_name, caller.created_at, caller.last_seen_at
+        caller.id AS caller_id, caller.subject, caller.name AS caller_name, caller.created_at, caller.last_seen_at,
+        caller.disabled_at
     FROM token JOIN caller ON caller.id = token.caller_id WHERE token.hash = :hash"""
 )
 
@@ -215,11 +217,12 @@ def revoke_token(conn: Connection, token_id: str) -> bool:
     return revoked
 
 
-def touch_token(conn: Connection, token_id: str, caller_id: str) -> None:
-    """Record that a token was used now, unless that was recorded within `TOUCH_EVERY`."""
+def touch_token(conn: Connection, token_id: str | None, caller_id: str) -> None:
+    """Record that a caller was seen now, by its token if it has one, unless that was recorded within `TOUCH_EVERY`."""
     now = conn.now()
     before = now - TOUCH_EVERY
-    conn.run(_TOUCH_TOKEN, {"id": token_id, "now": now, "before": before})
+    if token_id is not None:
+        conn.run(_TOUCH_TOKEN, {"id": token_id, "now": now, "before": before})
     touch_caller(conn, caller_id, now, before)
 
 
@@ -245,7 +248,12 @@ async def find_holder(store: Store, secret_hash: str) -> TokenHolder | None:
         revoked_at=instant(row.revoked_at),
         last_used_at=instant(row.last_used_at),
         caller=CallerRecord(
-            row.caller_id, row.subject, row.caller_name, some_instant(row.created_at), instant(row.last_seen_at)
+            row.caller_id,
+            row.subject,
+            row.caller_name,
+            some_instant(row.created_at),
+            instant(row.last_seen_at),
+            instant(row.disabled_at),
         ),
         tools=_tools(row.scopes) if row.kind == TokenKind.AGENT else None,
     )

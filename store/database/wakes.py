@@ -37,6 +37,7 @@ class Topic(StrEnum):
     RUN_DELETED = "run_deleted"  # a run
     OUTPUT = "output"  # an attempt
     TOKEN_REVOKED = "token_revoked"
+    CALLER_DISABLED = "caller_disabled"
     VAULT = "vault"
     MCP_TOOLS = "mcp_tools"
     WORKER = "worker"  # a worker: it is drained, or no longer

@@ -20,6 +20,7 @@ class CallerRow(SQLModel, table=True):
     name: str
     created_at: datetime
     last_seen_at: datetime | None = None
+    disabled_at: datetime | None = None  # since when nothing may happen in its name
 
 
 class CallerSlotRow(SQLModel, table=True):

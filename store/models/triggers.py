@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Index, Text
+from sqlalchemy import Index, Text, false
 from sqlmodel import Field, SQLModel
 
 from store.models.declaring import partial_index, table_of
@@ -37,6 +37,8 @@ class TriggerRow(SQLModel, table=True):
     last_at: datetime | None = None  # of the last firing
     created_at: datetime
     updated_at: datetime
+    # Whether it was paused because its owner was disabled: it fires again when the owner is enabled.
+    paused_with_owner: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
 
 
 class FiringRow(SQLModel, table=True):

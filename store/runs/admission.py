@@ -1,8 +1,9 @@
 """Admits runs: of each caller's runs, only as many as the limit allows are offered to workers.
 
 An admitted run takes one of its caller's slots until it ends or waits. The transaction that frees a slot admits the
-caller's next queued run, by priority and then by id. The limit and a pause are one row of `admission`, so that every
-unit of every process decides by the same values; without the row nothing is limited.
+caller's next queued run, by priority and then by id; runs of a disabled caller wait until it is enabled. The limit and
+a pause are one row of `admission`, so that every unit of every process decides by the same values; without the row
+nothing is limited.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ _LOCK_ALL_SLOTS = Sql("SELECT caller_id FROM caller_slot ORDER BY caller_id FOR 
 _LOCK_GROUPS = Sql("SELECT id FROM admission WHERE id = 1 FOR UPDATE")
 _HAS_SLOT = """NOT EXISTS (
         SELECT 1 FROM admission WHERE id = 1 AND (paused_at IS NOT NULL OR caller_limit <= (
-            SELECT count(*) FROM run AS taken WHERE taken.caller_id = {caller} AND taken.admitted)))"""
+            SELECT count(*) FROM run AS taken WHERE taken.caller_id = {caller} AND taken.admitted)))
+    AND NOT EXISTS (SELECT 1 FROM caller WHERE caller.id = {caller} AND caller.disabled_at IS NOT NULL)"""
 _CALLER_HAS_SLOT = _HAS_SLOT.format(caller=":caller_id")
 _IN_GROUP = """(SELECT count(*) FROM run AS peer
             WHERE peer.concurrency_key = run.concurrency_key AND peer.admitted AND peer.ended_at IS NULL)"""
@@ -68,7 +70,8 @@ _WAIT_FOR_GROUP = Sql(
     GROUP BY caller_id ORDER BY random()
     """
 )
-# Callers whose runs differ from what the limit allows; walks the two partial indexes, not the history.
+# Callers whose runs differ from what the limit allows, which is none while they are disabled; walks the two partial
+# indexes, not the history.
 _UNEVEN = Sql(
     f"""
     SELECT waiting.caller_id FROM (
@@ -77,6 +80,9 @@ _UNEVEN = Sql(
     UNION ALL
     SELECT caller_id FROM run WHERE admitted GROUP BY caller_id
     HAVING count(*) > (SELECT caller_limit FROM admission WHERE id = 1)
+    UNION
+    SELECT run.caller_id FROM run JOIN caller ON caller.id = run.caller_id
+    WHERE run.admitted AND run.state = 'queued' AND caller.disabled_at IS NOT NULL
     """
 )
 # What a worker holds stays, and what was under way before stays longest.
@@ -110,7 +116,19 @@ _SET_LIMIT = Sql(
     ON CONFLICT (id) DO UPDATE SET caller_limit = excluded.caller_limit
     """
 )
-_LIMIT = Sql("SELECT caller_limit FROM admission WHERE id = 1")
+_LIMIT = Sql(
+    """
+    SELECT CASE WHEN caller.disabled_at IS NULL THEN caller_limit ELSE 0 END AS caller_limit
+    FROM admission, caller WHERE admission.id = 1 AND caller.id = :caller_id
+    """
+)
+# Walks the index of admitted runs, of which each caller has few.
+_RUNNING_OF_DISABLED = Sql(
+    """
+    SELECT run.id FROM run JOIN caller ON caller.id = run.caller_id
+    WHERE run.admitted AND run.state = 'running' AND caller.disabled_at IS NOT NULL
+    """
+)
 
 
 def lock_slots(conn: Connection, caller_id: str) -> None:
@@ -171,10 +189,15 @@ def uneven_callers(conn: Connection) -> list[str]:
 def readmit(conn: Connection, caller_id: str) -> None:
     """Admit as many of a caller's runs as the limit allows, or take back queued ones beyond it."""
     lock_slots(conn, caller_id)
-    if (row := conn.one(_LIMIT)) is not None:
+    if (row := conn.one(_LIMIT, {"caller_id": caller_id})) is not None:
         conn.run(_TAKE_BACK, {"caller_id": caller_id, "limit": row.caller_limit})
     while _admit_and_offer(conn, caller_id):
         pass
+
+
+async def running_of_disabled(store: Store) -> list[str]:
+    """List the runs of disabled callers that have begun and are not being cancelled."""
+    return [row.id for row in await store.rows(_RUNNING_OF_DISABLED)]
 
 
 class Pause(NamedTuple):

@@ -24,6 +24,7 @@ from store.database.paging import (
     words_in,
     words_in_json,
 )
+from store.models.callers import CALLER
 from store.models.runs import ADMISSION, RUN
 from store.states import FINAL_RUN_STATES, HELD_RUN_STATES, RunCause, RunState
 
@@ -100,7 +101,8 @@ class Ahead(NamedTuple):
     """How many queued runs start before one, among all that may hold it up, and among those of its caller.
 
     `paused` says that it starts only once an operator ends the pause of admission, `is_held_back` that its pipeline
-    admits no more runs like it at the moment, `is_after_run` that it waits for the end of another run of its trigger.
+    admits no more runs like it at the moment, `is_after_run` that it waits for the end of another run of its trigger,
+    `is_disabled` that its caller is disabled.
 
     Other callers' runs hold up an admitted run until there is a free lane; a run that is not admitted waits for runs of
     its caller alone.
@@ -111,6 +113,7 @@ class Ahead(NamedTuple):
     paused: bool = False
     is_held_back: bool = False
     is_after_run: bool = False
+    is_disabled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +286,7 @@ async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | No
     earlier = RUN.alias("earlier")
     is_after_run = sa.exists().where(earlier.c.id == RUN.c.after_run_id, earlier.c.ended_at.is_(None)).correlate(RUN)
     is_paused = sa.exists().where(ADMISSION.c.paused_at.is_not(None))
+    is_disabled = sa.exists().where(CALLER.c.id == RUN.c.caller_id, CALLER.c.disabled_at.is_not(None)).correlate(RUN)
     of_admitted = sa.func.row_number().over(partition_by=RUN.c.admitted, order_by=order)
     of_caller = sa.func.row_number().over(partition_by=RUN.c.caller_id, order_by=(RUN.c.admitted.desc(), *order))
     queue = (
@@ -296,6 +300,7 @@ async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | No
                 "is_held_back"
             ),
             is_after_run.label("is_after_run"),
+            is_disabled.label("is_disabled"),
         )
         .where(RUN.c.state == RunState.QUEUED.value)
         .subquery()
@@ -307,11 +312,19 @@ async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | No
         queue.c.paused,
         queue.c.is_held_back,
         queue.c.is_after_run,
+        queue.c.is_disabled,
     ).where(queue.c.id.in_(ids))
     if visible_to is not None:
         wanted = wanted.where(queue.c.caller_id == visible_to)
     return {
-        row.id: Ahead(row.of_all, row.of_caller, bool(row.paused), bool(row.is_held_back), bool(row.is_after_run))
+        row.id: Ahead(
+            row.of_all,
+            row.of_caller,
+            bool(row.paused),
+            bool(row.is_held_back),
+            bool(row.is_after_run),
+            bool(row.is_disabled),
+        )
         for row in await store.read(wanted)
     }
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from store.database.dialects import Sql
 from store.database.ids import new_id
 from store.database.wakes import Topic
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from store.database.dialects import Connection
@@ -53,18 +54,32 @@ _INSERT = Sql(
 )
 _UPDATE = Sql(
     """UPDATE trigger SET name = :name, version = :version, scopes = :scopes, inputs = :inputs, settings = :settings,
-        enabled = :enabled, attention = NULL, next_at = :next_at, revision = revision + 1, updated_at = :now
+        enabled = :enabled, attention = NULL, paused_with_owner = :no, next_at = :next_at, revision = revision + 1,
+        updated_at = :now
     WHERE id = :id AND revision = :revision"""
 )
 _PAUSE = Sql(
-    """UPDATE trigger SET enabled = :no, attention = :attention, next_at = NULL, revision = revision + 1,
-        updated_at = :now
+    """UPDATE trigger SET enabled = :no, attention = :attention, paused_with_owner = :no, next_at = NULL,
+        revision = revision + 1, updated_at = :now
     WHERE id = :id AND revision = :revision"""
 )
 _PAUSE_OF_PIPELINE = Sql(
-    """UPDATE trigger SET enabled = :no, attention = :attention, next_at = NULL, revision = revision + 1,
-        updated_at = :now
+    """UPDATE trigger SET enabled = :no, attention = :attention, paused_with_owner = :no, next_at = NULL,
+        revision = revision + 1, updated_at = :now
     WHERE pipeline_id = :pipeline_id"""
+)
+_PAUSE_OF_OWNER = Sql(
+    """UPDATE trigger SET enabled = :no, attention = :attention, paused_with_owner = :yes, next_at = NULL,
+        revision = revision + 1, updated_at = :now
+    WHERE owner_id = :owner_id AND enabled"""
+)
+_PAUSED_WITH_OWNER = Sql(
+    "SELECT id, kind, settings FROM trigger WHERE owner_id = :owner_id AND paused_with_owner ORDER BY id FOR UPDATE"
+)
+_RESUME_WITH_OWNER = Sql(
+    """UPDATE trigger SET enabled = :yes, attention = NULL, paused_with_owner = :no, next_at = :next_at,
+        revision = revision + 1, updated_at = :now
+    WHERE id = :id"""
 )
 _DELETE = Sql("DELETE FROM trigger WHERE id = :id")
 
@@ -92,7 +107,8 @@ def update_trigger(conn: Connection, trigger_id: str, text: TriggerText, *, revi
 
     Clears the reason why Packline paused it.
     """
-    changed = conn.run(_UPDATE, {"id": trigger_id, "revision": revision, "now": conn.now(), **_values(text)}) > 0
+    given = {"id": trigger_id, "revision": revision, "no": False, "now": conn.now(), **_values(text)}
+    changed = conn.run(_UPDATE, given) > 0
     if changed:
         conn.wake(Topic.TRIGGERS, trigger_id)
     return changed
@@ -108,6 +124,41 @@ def pause_triggers_of(conn: Connection, pipeline_id: str, attention: str) -> Non
     """Pause all triggers of a pipeline; call it before the unit locks the pipeline, as the start of a firing does."""
     given = {"pipeline_id": pipeline_id, "attention": attention, "no": False, "now": conn.now()}
     conn.run(_PAUSE_OF_PIPELINE, given)
+
+
+class PausedTrigger(NamedTuple):
+    """A trigger that was paused because its owner was disabled; `settings` is JSON, by kind."""
+
+    id: str
+    kind: str
+    settings: str
+
+
+def pause_triggers_with(conn: Connection, owner_id: str, attention: str) -> int:
+    """Pause the triggers of a caller that is disabled; return how many. Call it before the unit locks any run."""
+    given = {"owner_id": owner_id, "attention": attention, "no": False, "yes": True, "now": conn.now()}
+    return conn.run(_PAUSE_OF_OWNER, given)
+
+
+def resume_triggers_with(
+    conn: Connection, owner_id: str, next_at: Callable[[PausedTrigger, datetime], datetime | None]
+) -> int:
+    """Resume what `pause_triggers_with` paused, unless it was changed or paused by hand since; return how many.
+
+    Args:
+        conn: The transaction.
+        owner_id: The caller.
+        next_at: Returns when a trigger fires next, given it and the time.
+    """
+    now = conn.now()
+    paused = [
+        PausedTrigger(row.id, row.kind, row.settings) for row in conn.all(_PAUSED_WITH_OWNER, {"owner_id": owner_id})
+    ]
+    for trigger in paused:
+        given = {"id": trigger.id, "next_at": next_at(trigger, now), "yes": True, "no": False, "now": now}
+        conn.run(_RESUME_WITH_OWNER, given)
+        conn.wake(Topic.TRIGGERS, trigger.id)
+    return len(paused)
 
 
 def delete_trigger(conn: Connection, trigger_id: str) -> bool:

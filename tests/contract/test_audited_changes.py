@@ -183,6 +183,11 @@ async def _token(place: Place) -> str:
     return str((await place.call("create_token", name="spare", scopes=["READ"]))["token"]["id"])
 
 
+async def _caller(place: Place) -> str:
+    made = await place.call("create_token", name="spare", subject=place.name(), scopes=["READ"])
+    return str(made["token"]["caller"]["subject"])
+
+
 async def _under_way(place: Place) -> str:
     place.bench.started.clear()
     run = (await place.call("run_pack", pack="test.slow", input={"text": place.name()}))["run"]
@@ -243,6 +248,8 @@ COMMANDS: dict[str, Callable[[Place], Awaitable[dict[str, Any]]]] = {
     "replay_firing": lambda place: _of(id=_firing(place)),
     "create_token": lambda place: _of(name="new", subject=place.name(), scopes=["READ"]),
     "revoke_token": lambda place: _of(id=_token(place)),
+    "disable_caller": lambda place: _of(caller=_caller(place)),
+    "enable_caller": lambda place: _of(caller=_caller(place)),
     "accept_mcp_tool_change": lambda place: _of(pack="mcp.tools.echo", digest=place.changed_tool()),
 }
 #: Questions about what a command would do.

@@ -316,6 +316,8 @@ COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
     "setDefault": ("call", {"target": "test.style", "field": "PERSONA", "caller": None}),
     "setLearning": ("call", {"paused": True, "caller": None}),
     "revokeToken": ("tok", {"id": None}),
+    "disableCaller": ("call", {"caller": None}),
+    "enableCaller": ("call", {"caller": None}),
     "deleteCredential": ("cred", {"id": None}),
     "testCredential": ("cred", {"id": None}),
     "updateWebhook": ("trig", {"id": None, "events": []}),

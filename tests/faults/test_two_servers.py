@@ -467,6 +467,34 @@ async def test_a_token_revoked_on_one_server_ends_streams_of_the_other(two: Two)
     await ended(two.b, run)
 
 
+async def test_a_caller_disabled_on_one_server_loses_its_streams_and_runs_on_the_other(two: Two) -> None:
+    made = await two.a.command(
+        'mutation { createToken(name: "agent", subject: "agent", scopes: [READ, RUN]) {'
+        " __typename ... on CreateTokenSuccess { plaintext } } }"
+    )
+    async with GraphQLSocket.open(f"ws://127.0.0.1:{two.b.port}/graphql", token=made["plaintext"]) as stream:
+        answer = await stream.execute(
+            'mutation { runPack(pack: "held.step", input: {text: "one"}) {'
+            " ... on StartRunSuccess { run { id } } ... on Problem { message } } }"
+        )
+        run = answer["data"]["runPack"]["run"]["id"]
+        await two.calls.next(run)
+        operation = await stream.start(_EVENTS, {"id": run})
+        assert (await stream.receive())["id"] == operation
+
+        begun = asyncio.get_running_loop().time()
+        disabled = await two.a.command(
+            'mutation { disableCaller(caller: "agent") { ... on DisableCallerSuccess { cancelledRuns } } }'
+        )
+        assert disabled == {"cancelledRuns": 1}
+        assert await stream.close_code() == 4403
+        assert asyncio.get_running_loop().time() - begun < 5
+    with pytest.raises((AssertionError, websockets.ConnectionClosed)):
+        async with GraphQLSocket.open(f"ws://127.0.0.1:{two.b.port}/graphql", token=made["plaintext"]):
+            pass
+    assert (await ended(two.a, run))["state"] == "CANCELLED"
+
+
 async def test_both_survive_the_loss_of_every_connection_to_the_database(two: Two) -> None:
     quick = [step(f"quick{number}", "held.quick") for number in range(10)]
     runs = [await started(server, step("one"), *quick, step("two")) for server in (two.a, two.b)]

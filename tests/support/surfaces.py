@@ -154,7 +154,9 @@ ANSWERS = {
     "promote_run": f"yaml document check {{ valid issues {{ {_ISSUES} }} }} madeFrom {{ id }}",
     # callers and the server
     "viewer": "id subject name scopes",
-    "callers": f"nodes {{ id subject tokens {{ nodes {{ id name revokedAt }} }} }} {_PAGE}",
+    "callers": f"nodes {{ id subject lastSeenAt disabledAt tokens {{ nodes {{ id name revokedAt }} }} }} {_PAGE}",
+    "disable_caller": "caller { id subject disabledAt } pausedTriggers cancelledRuns",
+    "enable_caller": "caller { id subject disabledAt } resumedTriggers",
     "create_token": f"plaintext token {{ {_TOKEN} }}",
     "revoke_token": f"token {{ {_TOKEN} }}",
     "audit": f"nodes {{ action accepted actor {{ subject }} target {{ id }} detail }} {_PAGE}",

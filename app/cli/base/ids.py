@@ -120,7 +120,7 @@ _KINDS: Final = {
         "an artifact", ARTIFACT_IDS, lambda one: str(one["name"]), "packline artifact list", is_newest_first=True
     ),
     "pipe": _Kind("a pipeline", PIPELINE_IDS, lambda one: str(one["key"]), "packline pipelines"),
-    "call": _Kind("a caller", CALLER_IDS, lambda one: str(one["subject"]), "packline token list"),
+    "call": _Kind("a caller", CALLER_IDS, lambda one: str(one["subject"]), "packline callers"),
     "tok": _Kind("a token", TOKEN_IDS, lambda one: str(one["name"]), "packline token list", page_size=20),
     "trig": _Kind(
         "a trigger", TRIGGER_IDS, lambda one: str(one["name"]), "packline trigger list", is_newest_first=True

@@ -32,9 +32,10 @@ _ASCII = {"·": ".", "◌": "o", "●": "*", "◔": "~", "◐": "-", "✓": "+",
 
 #: The command for each operation that a hint may name.
 COMMANDS: Final = {
-    "callers": "packline token list",
+    "callers": "packline callers",
     "clone_pipeline": "packline export",
     "credentials": "packline credential list",
+    "enable_caller": "packline callers enable",
     "mcp_servers": "packline packs",
     "memory_entries": "packline memory entries",
     "rerun_run": "packline rerun",

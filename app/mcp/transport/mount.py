@@ -177,7 +177,11 @@ class McpMount:
         challenge = f'Bearer realm="packline", resource_metadata="{where}"'
         if token is not None:
             challenge += ', error="invalid_token"'
-        reason = "The token is invalid, expired or revoked." if token else "Send `Authorization: Bearer …`."
+        reason = (
+            "The token is invalid, expired or revoked, or its caller is disabled."
+            if token
+            else "Send `Authorization: Bearer …`."
+        )
         answer = _problem(
             HTTPStatus.UNAUTHORIZED, f"{reason} `packline token create` makes a token; see docs/agents.md."
         )

@@ -14,8 +14,8 @@ from app.auth.hosts import HostGuard
 from app.auth.identity import CLI_TOKEN_NAME, Authenticator
 from app.http.login import link_url, login_routes
 from app.settings.server import Settings
-from store.access.callers import ensure_caller
-from store.access.tokens import create_token, revoke_token
+from store.access.callers import disable_caller, enable_caller, ensure_caller, find_caller_of
+from store.access.tokens import TokenKind, create_token, revoke_token
 from store.database.dialects import Sql
 from store.database.engine import open_store
 from store.database.errors import StoreError
@@ -465,3 +465,70 @@ def revoke_quietly(conn, token_id):
 
 def narrow(conn, token_id):
     conn.run(Sql("""UPDATE token SET scopes = '["read"]' WHERE id = :id"""), {"id": token_id})
+
+
+async def test_a_disabled_caller_is_refused_by_every_proof_it_has(house):
+    tokens = [await house.token("ada", READ), await house.token("ada", READ)]
+    ada = tokens[0].token.caller_id
+    expires_at = house.clock.now() + timedelta(hours=1)
+    agent, login = [
+        await house.store.write(create_token, ada, name="t", scopes=READ, expires_at=expires_at, kind=kind)
+        for kind in (TokenKind.AGENT, TokenKind.BROWSER)
+    ]
+    authenticator, request = house.authenticator, HTTPConnection({"type": "http", "headers": [], "method": "GET"})
+
+    async def known():
+        return [
+            *[await house.who(token.plaintext) for token in tokens],
+            await authenticator.authenticate(request, agent.plaintext, agents=True) is not None,
+            await authenticator.knows_login(login.plaintext),
+        ]
+
+    assert await known() == ["ada", "ada", True, True]
+    record = await find_caller_of(house.store, "ada")
+    assert authenticator.admit(record, scopes=READ) is not None, "what proves itself without a token of ours"
+    await house.store.write(disable_caller, ada)
+    assert await known() == [None, None, False, False]
+    record = await find_caller_of(house.store, "ada")
+    assert authenticator.admit(record, scopes=READ) is None
+    await house.store.write(enable_caller, ada)
+    assert await known() == ["ada", "ada", True, True]
+
+
+@pytest.mark.parametrize("is_heard", [True, False])
+async def test_streams_of_a_disabled_caller_end_also_when_no_wake_up_comes(house, is_heard):
+    made = await house.token("ada", READ)
+    caller = await house.authenticator.authenticate(HTTPConnection({"type": "http", "headers": []}), made.plaintext)
+    without_token = house.authenticator.admit(await find_caller_of(house.store, "ada"), scopes=READ)
+    other = await house.authenticator.administrator()
+    streams = [asyncio.create_task(house.authenticator.watch(each)) for each in (caller, without_token, other)]
+    await asyncio.sleep(0)
+
+    if is_heard:
+        await house.store.write(disable_caller, made.token.caller_id)
+    else:
+        quiet = Sql("UPDATE caller SET disabled_at = :now WHERE id = :id")
+        await house.store.write(lambda conn: conn.run(quiet, {"id": made.token.caller_id, "now": conn.now()}))
+
+    async with asyncio.timeout(5):
+        await asyncio.gather(*streams[:2])
+    assert not streams[2].done()
+    streams[2].cancel()
+
+
+async def test_the_use_of_a_proof_without_a_token_is_recorded_once_a_minute(make_house):
+    house = await make_house(bootstrap_token="pkl_bootstrap_of_this_test")
+
+    async def seen(subject):
+        await asyncio.gather(*house.authenticator._background)
+        return (await find_caller_of(house.store, subject)).last_seen_at
+
+    assert await seen("admin") is None
+    assert await house.who("pkl_bootstrap_of_this_test") == "admin"
+    first = await seen("admin")
+    assert first is not None
+    assert await house.who("pkl_bootstrap_of_this_test") == "admin"
+    assert await seen("admin") == first
+    ada = await house.store.write(ensure_caller, "ada", "Ada")
+    house.authenticator.admit(ada, scopes=READ)
+    assert await seen("ada") is not None

@@ -42,7 +42,7 @@ async def test_a_wait_over_http_ends_with_its_token(tmp_path: Path) -> None:
             assert answer.body == {
                 "errors": [
                     {
-                        "message": "The token is invalid, expired or revoked.",
+                        "message": "The token is invalid, expired or revoked, or its caller is disabled.",
                         "extensions": {"code": "UNAUTHENTICATED"},
                     }
                 ]

@@ -34,6 +34,68 @@ async def test_a_token_works_until_it_is_revoked(api: Api) -> None:
         await api.admin.call("revoke_token", id="tok_01J00000000000000000000000")
 
 
+@states(
+    "disable_caller", "enable_caller", "callers", "create_trigger", "pause_trigger", "trigger", "run_pack", "get_run"
+)
+async def test_nothing_happens_in_the_name_of_a_disabled_caller(api: Api) -> None:
+    await api.save(step("say", "test.echo", text="hi"))
+    hourly, paused = [
+        (await api.me.call("create_trigger", pipeline=api.key, name=name, schedule={"cron": "@hourly"}))["trigger"]
+        for name in ("Hourly", "Paused")
+    ]
+    await api.me.call("pause_trigger", id=paused["id"])
+    slow = [(await api.me.call("run_pack", pack="test.slow", input={"text": text}))["run"] for text in "abc"]
+    await api.bench.started.wait()
+    other = api.speaking(await api.house.product.token_for(api.subject, "READ"))
+    (mine,) = (await api.admin.call("callers", filter={"text": api.subject, "disabled": False}))["nodes"]
+    assert mine["lastSeenAt"] is not None
+
+    disabled = await api.admin.call("disable_caller", caller=api.subject)
+
+    assert (disabled["pausedTriggers"], disabled["cancelledRuns"]) == (1, 2)
+    for speaker in (api.me, other):
+        with pytest.raises(Refused):
+            await speaker.call("viewer")
+    ended = [await api.admin.call("wait_run", id=run["id"], waitSeconds=20) for run in slow[:2]]
+    assert [each["run"]["state"] for each in ended] == ["CANCELLED", "CANCELLED"]
+    queued = await api.admin.call("get_run", id=slow[2]["id"])
+    assert (queued["state"], queued["wait"]["message"]) == ("QUEUED", "waits until its caller is enabled")
+    held = await api.admin.call("trigger", id=hourly["id"])
+    assert (held["enabled"], held["attention"]) == (False, f"Its owner {api.subject} is disabled.")
+    for operation in ("resume_trigger", "fire_trigger"):
+        with pytest.raises(Refused, match="is disabled"):
+            await api.admin.call(operation, id=hourly["id"])
+    with pytest.raises(Refused, match="is disabled"):
+        await api.admin.call("create_token", name="new", subject=api.subject, scopes=["READ"])
+    assert (await api.admin.call("disable_caller", caller=mine["id"]))["pausedTriggers"] == 0, "twice is once"
+
+    api.bench.release.set()
+    enabled = await api.admin.call("enable_caller", caller=mine["id"])
+
+    assert (enabled["caller"]["disabledAt"], enabled["resumedTriggers"]) == (None, 1)
+    assert (await api.me.call("wait_run", id=slow[2]["id"], waitSeconds=20))["run"]["state"] == "SUCCEEDED"
+    again = await api.me.call("trigger", id=hourly["id"])
+    assert (again["enabled"], again["attention"], again["nextAt"]) == (True, None, hourly["nextAt"])
+    assert (await api.me.call("trigger", id=paused["id"]))["enabled"] is False
+    rows = (await api.admin.call("audit", filter={"actions": ["disable_caller", "enable_caller"]}, first=50))["nodes"]
+    mine_only = [row["action"] for row in rows if row["target"] == {"id": mine["id"]}]
+    assert mine_only == ["enable_caller", "disable_caller", "disable_caller"]
+
+
+@states("disable_caller", "enable_caller")
+async def test_nobody_disables_themselves_or_the_administrator(api: Api) -> None:
+    manager = await api.as_caller("manager", "MANAGE")
+    with pytest.raises(Refused, match=r"FORBIDDEN.*yourself"):
+        await manager.call("disable_caller", caller=f"{api.subject}-manager")
+    with pytest.raises(Refused, match=r"FORBIDDEN.*administrator"):
+        await manager.call("disable_caller", caller="admin")
+    with pytest.raises(Refused, match="NOT_FOUND"):
+        await manager.call("disable_caller", caller="call_01J00000000000000000000000")
+    with pytest.raises(Refused, match="NOT_FOUND"):
+        await manager.call("enable_caller", caller="nobody")
+    assert (await api.refusal("disable_caller", caller="admin")).code == "FORBIDDEN"
+
+
 @states("audit", "create_pipeline", "delete_pipeline")
 async def test_every_command_leaves_a_row_refused_ones_too(api: Api) -> None:
     await api.save(step("say", "test.echo", text="hi"))

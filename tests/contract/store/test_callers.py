@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
-from store.access.callers import ensure_caller, find_callers, list_callers
+from store.access.callers import (
+    CallerFilter,
+    count_callers,
+    disable_caller,
+    enable_caller,
+    ensure_caller,
+    find_callers,
+    list_callers,
+)
 from store.access.tokens import (
     TokenKind,
     create_token,
@@ -127,9 +135,29 @@ async def test_lists_are_newest_first_and_page_both_ways(store: Store):
     back = [t.id for t in await list_tokens(store, ada.id, PageWindow(limit=2, reverse=True))]
     between = PageWindow(after=(expected[0],), before=(expected[4],), limit=9)
     middle = [t.id for t in await list_tokens(store, ada.id, between)]
-    callers = await list_callers(store, PageWindow())
+    callers = await list_callers(store, CallerFilter(), PageWindow())
     assert front == expected[:3], "one more than asked for"
     assert rest == expected[2:]
     assert back == expected[-3:], "in the order of the list, the extra row first"
     assert middle == expected[1:4]
     assert [each.subject for each in callers] == ["ada"]
+
+
+async def test_a_disabled_caller_is_found_as_such_and_its_login_links_are_void(store: Store):
+    ada, bob = await caller(store), await caller(store, "bob")
+    link = await store.write(create_token, ada.id, name="x", scopes=[], expires_at=None, kind=TokenKind.LOGIN_LINK)
+    heard = Heard(store)
+    assert await store.write(disable_caller, ada.id)
+    assert not await store.write(disable_caller, ada.id)
+    await heard.until((Topic.CALLER_DISABLED, ada.id))
+    holder = await find_holder(store, hash_secret(link.plaintext))
+    assert holder is not None
+    assert holder.caller.disabled_at is not None
+    assert await store.write(use_login_link, hash_secret(link.plaintext), browser_days=30) is None
+    assert [each.id for each in await list_callers(store, CallerFilter(disabled=True), PageWindow())] == [ada.id]
+    assert [each.id for each in await list_callers(store, CallerFilter(disabled=False), PageWindow())] == [bob.id]
+    assert await count_callers(store, CallerFilter(text="ada", disabled=False)) == 0
+
+    assert await store.write(enable_caller, ada.id)
+    assert not await store.write(enable_caller, ada.id)
+    assert await store.write(use_login_link, hash_secret(link.plaintext), browser_days=30) is not None

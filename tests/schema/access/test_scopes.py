@@ -140,6 +140,12 @@ class World:
         )
         return str(made["token"]["id"])
 
+    async def spare_caller(self) -> str:
+        """The subject of a caller to disable."""
+        subject = f"spare-{next(_numbers)}"
+        await self.it.token_for(subject, "READ")
+        return subject
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
@@ -181,6 +187,8 @@ ASKED: dict[str, Callable[[World], Awaitable[dict[str, Any]]]] = {
     "testCredential": lambda world: _of(id=_id(put(world.it, "key", "generic", {"secret": SECRET}))),
     "createToken": lambda _: _of(name="new", scopes=["READ"]),
     "revokeToken": lambda world: _of(id=world.spare_token()),
+    "disableCaller": lambda world: _of(caller=world.spare_caller()),
+    "enableCaller": lambda world: _of(caller=world.spare_caller()),
     "saveGapProposal": lambda _: _of(userIntent="Sing.", gap=GAP),
     "deleteGapProposal": lambda world: _of(id=world.gap()),
     "forgetMemory": lambda _: _of(scope="pack:test.echo"),

@@ -11,11 +11,19 @@ import { Timestamp } from "../../components/Timestamp.tsx";
 import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 import { Empty, Page, Section } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
+import { Notice } from "../../components/Notice.tsx";
 import { NeedsManage } from "../../domain/administration/NeedsManage.tsx";
 import { useNow } from "../../lib/time/clock.ts";
 import { tokenStatus } from "./expiry.ts";
 import { type Made, TokenForm } from "./TokenForm.tsx";
-import { RevokeTokenDocument, type TokenRowFragment, TokensDocument, type TokensQuery } from "./tokens.generated.ts";
+import {
+  DisableCallerDocument,
+  EnableCallerDocument,
+  RevokeTokenDocument,
+  type TokenRowFragment,
+  TokensDocument,
+  type TokensQuery,
+} from "./tokens.generated.ts";
 
 /** Callers per page; each comes with its tokens. */
 const CALLERS = 20;
@@ -107,6 +115,14 @@ function CallerTokens({ caller, isMe }: { caller: CallerRow; isMe: boolean }): R
       <div className="mb-1 flex flex-wrap items-baseline gap-x-4">
         <h2 className="wrap-anywhere">{caller.name}</h2>
         <p className="text-dense text-soft">
+          {caller.disabledAt === null ? null : (
+            <>
+              <strong className="font-medium text-fail">
+                disabled <Timestamp at={caller.disabledAt} relative />
+              </strong>
+              {" · "}
+            </>
+          )}
           {isMe ? "you · " : ""}
           {caller.subject === caller.name ? "" : `${caller.subject} · `}
           {caller.lastSeenAt === null ? (
@@ -118,6 +134,7 @@ function CallerTokens({ caller, isMe }: { caller: CallerRow; isMe: boolean }): R
           )}
           {caller.scopes.length === 0 ? "" : ` · may ${words(caller.scopes)}`}
         </p>
+        {isMe ? null : <Access caller={caller} />}
       </div>
       {caller.tokens.nodes.length === 0 ? (
         <p className="text-dense text-soft">No token. {isMe ? "You are signed in with a browser." : ""}</p>
@@ -128,6 +145,68 @@ function CallerTokens({ caller, isMe }: { caller: CallerRow; isMe: boolean }): R
         <p className="mt-1 text-dense text-soft">The 20 newest. Older ones: packline token list.</p>
       ) : null}
     </section>
+  );
+}
+
+/** Disables a caller, after a question, or enables it again. */
+function Access({ caller }: { caller: CallerRow }): ReactNode {
+  const [asking, setAsking] = useState(false);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [, disable] = useMutation(DisableCallerDocument);
+  const [{ fetching }, enable] = useMutation(EnableCallerDocument);
+
+  async function end(): Promise<Problem | null> {
+    const answer = await disable({ caller: caller.id });
+    return outcomeOf(answer.error, answer.data?.disableCaller, "DisableCallerSuccess").refusal;
+  }
+
+  async function restore(): Promise<void> {
+    const answer = await enable({ caller: caller.id });
+    setProblem(outcomeOf(answer.error, answer.data?.enableCaller, "EnableCallerSuccess").refusal);
+  }
+
+  if (caller.disabledAt !== null) {
+    return (
+      <>
+        <button
+          type="button"
+          className="link text-dense"
+          aria-label={`Enable ${caller.name}`}
+          disabled={fetching}
+          onClick={() => void restore()}
+        >
+          Enable
+        </button>
+        <Notice problem={problem} />
+      </>
+    );
+  }
+  return (
+    <>
+      <button
+        type="button"
+        className="link text-dense"
+        aria-label={`Disable ${caller.name}`}
+        onClick={() => setAsking(true)}
+      >
+        Disable…
+      </button>
+      {asking ? (
+        <Confirm
+          title={`Disable ${caller.name}?`}
+          word="Disable"
+          keep="Cancel"
+          onClose={() => setAsking(false)}
+          onConfirm={end}
+        >
+          <p>
+            Tokens and logins stop working at once, connections close, triggers pause, and runs that have begun are
+            cancelled.
+          </p>
+          <p className="text-soft">Queued runs wait. When you enable the caller, they start and its triggers resume.</p>
+        </Confirm>
+      ) : null}
+    </>
   );
 }
 

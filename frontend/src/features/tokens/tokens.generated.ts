@@ -70,7 +70,9 @@ export type TokensQueryVariables = Exact<{
 }>;
 
 
-export type TokensQuery = { callers: { nodes: Array<{ id: string, name: string, subject: string, lastSeenAt: string | null, scopes: Array<Scope>, tokens: { nodes: Array<{ id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null }>, pageInfo: { hasNextPage: boolean } } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, viewer: { id: string, name: string, subject: string, scopes: Array<Scope> } };
+export type TokensQuery = { callers: { nodes: Array<{ scopes: Array<Scope>, id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null, tokens: { nodes: Array<{ id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null }>, pageInfo: { hasNextPage: boolean } } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, viewer: { id: string, name: string, subject: string, scopes: Array<Scope> } };
+
+export type CallerRowFragment = { id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null };
 
 export type TokenRowFragment = { id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null };
 
@@ -99,6 +101,37 @@ export type RevokeTokenMutation = { revokeToken:
     | { __typename: 'RevokeTokenSuccess', token: { id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null } }
    | null };
 
+export type DisableCallerMutationVariables = Exact<{
+  caller: string;
+}>;
+
+
+export type DisableCallerMutation = { disableCaller:
+    | { __typename: 'DisableCallerSuccess', caller: { id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null } }
+    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+   | null };
+
+export type EnableCallerMutationVariables = Exact<{
+  caller: string;
+}>;
+
+
+export type EnableCallerMutation = { enableCaller:
+    | { __typename: 'EnableCallerSuccess', caller: { id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null } }
+    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+   | null };
+
+export const CallerRowFragmentDoc = /*#__PURE__*/ gql`
+    fragment CallerRow on Caller {
+  id
+  name
+  subject
+  lastSeenAt
+  disabledAt
+}
+    ` as unknown as DocumentNode<CallerRowFragment, unknown>;
 export const TokenRowFragmentDoc = /*#__PURE__*/ gql`
     fragment TokenRow on ApiToken {
   id
@@ -121,10 +154,7 @@ export const TokensDocument = /*#__PURE__*/ gql`
     before: $before
   ) {
     nodes {
-      id
-      name
-      subject
-      lastSeenAt
+      ...CallerRow
       scopes
       tokens(first: 20) {
         nodes {
@@ -149,7 +179,8 @@ export const TokensDocument = /*#__PURE__*/ gql`
     scopes
   }
 }
-    ${TokenRowFragmentDoc}` as unknown as DocumentNode<TokensQuery, TokensQueryVariables>;
+    ${CallerRowFragmentDoc}
+${TokenRowFragmentDoc}` as unknown as DocumentNode<TokensQuery, TokensQueryVariables>;
 export const CreateTokenDocument = /*#__PURE__*/ gql`
     mutation CreateToken($name: String!, $scopes: [Scope!]!, $subject: String, $expiresAt: DateTime) {
   createToken(
@@ -188,3 +219,31 @@ export const RevokeTokenDocument = /*#__PURE__*/ gql`
 }
     ${ProblemPartsFragmentDoc}
 ${TokenRowFragmentDoc}` as unknown as DocumentNode<RevokeTokenMutation, RevokeTokenMutationVariables>;
+export const DisableCallerDocument = /*#__PURE__*/ gql`
+    mutation DisableCaller($caller: String!) {
+  disableCaller(caller: $caller) {
+    __typename
+    ...ProblemParts
+    ... on DisableCallerSuccess {
+      caller {
+        ...CallerRow
+      }
+    }
+  }
+}
+    ${ProblemPartsFragmentDoc}
+${CallerRowFragmentDoc}` as unknown as DocumentNode<DisableCallerMutation, DisableCallerMutationVariables>;
+export const EnableCallerDocument = /*#__PURE__*/ gql`
+    mutation EnableCaller($caller: String!) {
+  enableCaller(caller: $caller) {
+    __typename
+    ...ProblemParts
+    ... on EnableCallerSuccess {
+      caller {
+        ...CallerRow
+      }
+    }
+  }
+}
+    ${ProblemPartsFragmentDoc}
+${CallerRowFragmentDoc}` as unknown as DocumentNode<EnableCallerMutation, EnableCallerMutationVariables>;

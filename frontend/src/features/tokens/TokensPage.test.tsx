@@ -1,0 +1,62 @@
+// @vitest-environment happy-dom
+import "@testing-library/jest-dom/vitest";
+
+import { cleanup, screen, waitFor } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { afterEach, expect, test } from "vitest";
+
+import { type Answers, show } from "../../testing/show.tsx";
+import { TokensPage } from "./TokensPage.tsx";
+
+afterEach(cleanup);
+
+const PAGE = { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null };
+const ME = { id: "call_1", name: "Ada", subject: "ada", scopes: ["MANAGE"] };
+
+function caller(id: string, name: string, disabledAt: string | null = null) {
+  const subject = name.toLowerCase();
+  return { id, name, subject, lastSeenAt: null, disabledAt, scopes: [], tokens: { nodes: [], pageInfo: PAGE } };
+}
+
+async function page(answers: Answers = {}) {
+  const nodes = [caller("call_1", "Ada"), caller("call_2", "Bob"), caller("call_3", "Eve", "2026-11-01T12:00:00Z")];
+  const shown = await show(
+    <TokensPage />,
+    { Tokens: { callers: { nodes, pageInfo: PAGE }, viewer: ME }, ...answers },
+    { path: "/tokens" },
+  );
+  await screen.findByRole("heading", { name: "Bob" });
+  return shown;
+}
+
+test("a caller is disabled after a question, and nobody disables themselves", async () => {
+  const { asked } = await page({
+    DisableCaller: {
+      disableCaller: { __typename: "DisableCallerSuccess", caller: caller("call_2", "Bob", "2026-11-02T12:00:00Z") },
+    },
+  });
+  expect(screen.queryByRole("button", { name: "Disable Ada" })).toBeNull();
+  await userEvent.click(screen.getByRole("button", { name: "Disable Bob" }));
+  expect(asked.map(({ name }) => name)).not.toContain("DisableCaller");
+  await userEvent.click(screen.getByRole("button", { name: "Disable" }));
+  await waitFor(() => expect(asked).toContainEqual({ name: "DisableCaller", variables: { caller: "call_2" } }));
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+});
+
+test("a disabled caller says so and is enabled at once; a refusal is shown", async () => {
+  const { asked } = await page({
+    EnableCaller: {
+      enableCaller: {
+        __typename: "NotFoundProblem",
+        message: "There is no caller `call_3`.",
+        code: "NOT_FOUND",
+        hintParts: null,
+        retryable: false,
+      },
+    },
+  });
+  expect(screen.getByText(/^disabled/)).toBeVisible();
+  await userEvent.click(screen.getByRole("button", { name: "Enable Eve" }));
+  expect(asked).toContainEqual({ name: "EnableCaller", variables: { caller: "call_3" } });
+  expect(await screen.findByRole("alert")).toHaveTextContent("There is no caller call_3.");
+});

@@ -14,7 +14,7 @@ from store.pipelines.gaps import GapProposalRecord
 from store.pipelines.reads import ListedPipeline, PipelineOrder, PipelineRecord, VersionBody, VersionRecord
 from store.pipelines.usage import Usage
 from store.runs.events import EventRecord
-from store.runs.logs import LogLineRecord
+from store.runs.logs import LogLineRecord, LogQuery
 from store.runs.reads import RunRecord
 from store.runs.sessions import SessionRecord
 from store.runs.spending import NOTHING, Spending
@@ -45,6 +45,7 @@ __all__ = [
     "GapProposalRecord",
     "ListedPipeline",
     "LogLineRecord",
+    "LogQuery",
     "MemoryRecord",
     "PageWindow",
     "PipelineOrder",

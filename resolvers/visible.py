@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from resolvers.permissions import visible_to
+from resolvers.query_limits import check_query_size
 from store.access.callers import find_callers
 from store.files import artifacts as stored_artifacts
 from store.pipelines import reads as pipeline_reads
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from store.database.paging import PageWindow
     from store.pipelines.usage import Usage
     from store.runs.events import EventRecord
-    from store.runs.logs import LogLineRecord
+    from store.runs.logs import LogLineRecord, LogQuery
     from store.runs.reads import RunRecord
     from store.triggers.reads import TriggerRecord
 
@@ -159,17 +160,24 @@ async def count_events_of_run(context: Context, run_id: str) -> int:
     return await events.count_events(context.services.store, run_id)
 
 
-async def log_of_attempt(context: Context, attempt_id: str, window: PageWindow) -> list[LogLineRecord]:
-    """List a page of an attempt's log, oldest first."""
+async def log_of_attempt(
+    context: Context, attempt_id: str, window: PageWindow, wanted: LogQuery
+) -> list[LogLineRecord]:
+    """List a page of an attempt's log, oldest first.
+
+    Raises:
+        Invalid: The filter's text is too long.
+    """
+    check_query_size(wanted)
     if visible_to(context.caller) is not None and not await attempts(context, [attempt_id]):
         return []
-    return await logs.list_log(context.services.store, attempt_id, window)
+    return await logs.list_log(context.services.store, attempt_id, window, wanted)
 
 
-async def count_log_of_attempt(context: Context, attempt_id: str) -> int:
+async def count_log_of_attempt(context: Context, attempt_id: str, wanted: LogQuery) -> int:
     if visible_to(context.caller) is not None and not await attempts(context, [attempt_id]):
         return 0
-    return await logs.count_log(context.services.store, attempt_id)
+    return await logs.count_log(context.services.store, attempt_id, wanted)
 
 
 async def transcript_of_attempt(context: Context, attempt_id: str, window: PageWindow) -> list[dict[str, object]]:

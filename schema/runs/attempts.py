@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import strawberry
 
-from resolvers.records import AttemptRecord, LogLineRecord
+from resolvers.records import AttemptRecord, LogLineRecord, LogQuery
 from resolvers.visible import count_log_of_attempt, count_transcript_of_attempt, log_of_attempt, transcript_of_attempt
 from runner.agents.definition import AGENT
 from schema.artifacts.artifacts import Artifact
@@ -16,6 +16,7 @@ from schema.base.context import Info
 from schema.base.cursors import LOG_LINES, TRANSCRIPT
 from schema.base.enums import described_enum
 from schema.base.isolation import IsolationLevel
+from schema.base.masking import PublicError
 from schema.base.node_interface import Node
 from schema.base.pagination import (
     After,
@@ -27,6 +28,7 @@ from schema.base.pagination import (
     page_of,
 )
 from schema.base.payloads import USUAL, LimitBytes, Payload, payload_of
+from schema.base.scalars import Cursor
 from schema.base.text_parts import START, Offset
 from schema.runs.failures import Failure, PackException
 from schema.runs.spending import SpendingCost
@@ -59,16 +61,33 @@ class LogLevel(Enum):
 
 @strawberry.type(description="A line logged by a pack or a process.")
 class LogLine:
+    number: int = strawberry.field(description="Number of the line in its log, starting at 1.")
     at: datetime = strawberry.field(description="When the line was logged.")
     level: LogLevel = strawberry.field(description="The severity.")
     text: str = strawberry.field(description="The text without the line ending. Secrets are masked.")
 
     @classmethod
     def of(cls, record: LogLineRecord) -> "LogLine":
-        return cls(at=record.at, level=LogLevel(record.level), text=record.text)
+        return cls(number=record.sequence, at=record.at, level=LogLevel(record.level), text=record.text)
 
 
 LogLineConnection = Connection[LogLine]
+FromLine = Annotated[
+    int | None, strawberry.argument(description="Returns items from the line with this number on; excludes `after`.")
+]
+
+
+@strawberry.input(description="Filters for lines of a log. All given fields must match.")
+class LogFilter:
+    text: str | None = strawberry.field(
+        default=None,
+        description="Only lines that contain this text. Case is ignored; on SQLite, only that of ASCII letters.",
+    )
+    levels: list[LogLevel] | None = strawberry.field(default=None, description="Only lines of one of these levels.")
+
+    def query(self) -> LogQuery:
+        levels = None if self.levels is None else tuple(str(level.value) for level in self.levels)
+        return LogQuery(text=self.text, levels=levels)
 
 
 @strawberry.type(description="The source of an output that a re-run reused instead of running the step.")
@@ -208,16 +227,34 @@ class Attempt(Node):
     async def log(
         self,
         info: Info,
+        filter: Annotated[LogFilter | None, strawberry.argument(description="Only lines that match.")] = None,
+        from_line: FromLine = None,
         first: FirstOfLog = None,
         after: After = None,
         last: Last = None,
         before: Before = None,
     ) -> LogLineConnection:
+        if from_line is not None:
+            after = _before_line(from_line, after)
         arguments = PageArguments.parse(LOG_LINES, first=first, after=after, last=last, before=before)
         context, attempt_id = info.context.context, self.record.id
-        rows = await log_of_attempt(context, attempt_id, arguments.window)
+        wanted = LogQuery() if filter is None else filter.query()
+        rows = await log_of_attempt(context, attempt_id, arguments.window, wanted)
         page = page_of(rows, arguments, lambda row: LOG_LINES.encode((row.sequence,)))
-        return LogLineConnection.of(page, LogLine.of, lambda: count_log_of_attempt(context, attempt_id))
+        return LogLineConnection.of(page, LogLine.of, lambda: count_log_of_attempt(context, attempt_id, wanted))
+
+
+def _before_line(number: int, after: str | None) -> Cursor:
+    """Return the cursor after which a page begins with a line.
+
+    Raises:
+        PublicError: INVALID; the number is no line's, or a cursor says where to begin, too.
+    """
+    if after is not None:
+        raise PublicError("Pass `after` or `fromLine`, not both.", "INVALID")
+    if number < 1:
+        raise PublicError(f"`fromLine` is {number}; lines are numbered from 1.", "INVALID")
+    return LOG_LINES.encode((number - 1,))
 
 
 async def load_attempt(info: Info, attempt_id: str) -> Attempt | None:

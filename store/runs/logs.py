@@ -14,7 +14,7 @@ from store.models.attempt_records import LOG_LINE
 from store.models.declaring import columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from store.database.dialects import Connection
@@ -53,6 +53,19 @@ class LogLineRecord:
     at: datetime
     level: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogQuery:
+    """Which lines of a log to list.
+
+    Attributes:
+        text: Only lines that contain it, in any case; SQLite compares other letters than ASCII as they are.
+        levels: Only lines of these levels.
+    """
+
+    text: str | None = None
+    levels: tuple[str, ...] | None = None
 
 
 _LAST = Sql("SELECT max(sequence) AS sequence FROM log_line WHERE attempt_id = :id")
@@ -103,16 +116,33 @@ def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[da
     return kept
 
 
-async def list_log(store: Store, attempt_id: str, window: PageWindow) -> list[LogLineRecord]:
+async def list_log(
+    store: Store, attempt_id: str, window: PageWindow, wanted: LogQuery | None = None
+) -> list[LogLineRecord]:
     """List an attempt's lines, oldest first; the sort key is `(sequence,)`."""
-    wanted = sa.select(*_COLUMNS).where(LOG_LINE.c.attempt_id == attempt_id)
-    rows = await fetch_page(store, wanted, [(LOG_LINE.c.sequence, False)], window)
+    lines = sa.select(*_COLUMNS).where(*_conditions(attempt_id, wanted))
+    rows = await fetch_page(store, lines, [(LOG_LINE.c.sequence, False)], window)
     # Older rows hold the packs' own words.
     return [replace(line, level=_level(line.level)) for line in (LogLineRecord(**row) for row in rows)]
 
 
-async def count_log(store: Store, attempt_id: str) -> int:
-    return await capped_count(store, sa.select(LOG_LINE.c.sequence).where(LOG_LINE.c.attempt_id == attempt_id))
+async def count_log(store: Store, attempt_id: str, wanted: LogQuery | None = None) -> int:
+    return await capped_count(store, sa.select(LOG_LINE.c.sequence).where(*_conditions(attempt_id, wanted)))
+
+
+def _conditions(attempt_id: str, wanted: LogQuery | None) -> Iterator[sa.ColumnElement[bool]]:
+    # The primary key narrows to one attempt, of at most 10,000 lines and 1 MiB: the rest needs no index.
+    yield LOG_LINE.c.attempt_id == attempt_id
+    if wanted is not None and wanted.levels is not None:
+        # Older rows hold the packs' own words, and an unknown one means `info`.
+        others = [word for word, level in _LEVELS.items() if level not in wanted.levels]
+        known = sa.func.lower(LOG_LINE.c.level).not_in(others)
+        yield known if "info" in wanted.levels else known & sa.func.lower(LOG_LINE.c.level).in_([*_LEVELS])
+    if wanted is not None and wanted.text:
+        # SQLite lowers ASCII alone: what is typed as it was logged is found there, too.
+        text = LOG_LINE.c.text
+        as_typed = text.contains(wanted.text, autoescape=True)
+        yield as_typed | sa.func.lower(text).contains(wanted.text.lower(), autoescape=True)
 
 
 def _level(word: str) -> str:

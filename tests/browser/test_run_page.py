@@ -192,7 +192,7 @@ async def test_two_hundred_steps_and_ten_megabytes_stay_usable(tmp_path: Path) -
             it,
             "long",
             *steps,
-            step("flood", "test.flood", lines=3000),
+            step("last", "test.echo", text="last"),
             step("huge", "test.huge", size_bytes=10_000_000),
         )
         run = (await start(it, "long"))["run"]
@@ -209,11 +209,6 @@ async def test_two_hundred_steps_and_ten_megabytes_stay_usable(tmp_path: Path) -
         await tab.sees("It is longer than the 1.0 MB that can be read at once.")
         assert await tab.page.get_by_role("button", name="Download as JSON").count() == 0
         assert len(await tab.page.content()) < 2_000_000
-        await tab.visit(f"/runs/{run['id']}?step=flood&tab=log")
-        await tab.page.get_by_role("log").get_by_text("line 2999", exact=True).wait_for()
-        await tab.press("Earlier lines")
-        await tab.page.get_by_label("Search the log").fill("line 210")
-        await tab.sees("10 lines of 1,000")
 
 
 async def test_a_hidden_tab_draws_nothing_but_its_title(tmp_path: Path) -> None:
@@ -374,3 +369,36 @@ async def test_the_timeline_is_read_and_zoomed_by_pointer_and_by_keyboard(tmp_pa
             await phone.visit(f"/runs/{run['id']}?step=try")
             for place in ("[data-step=try]", "[data-pane=inspector] h2", "[role=tablist]"):
                 await phone.page.wait_for_function(SEEN, arg=place)
+
+
+async def test_a_long_log_is_searched_on_the_server_and_drawn_where_it_is_looked_at(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await save(it, "long", step("flood", "test.flood", lines=9000))
+        run = await ran(it, "long")
+        log = tab.page.get_by_role("log")
+        rows = "document.querySelectorAll('[role=log] [data-index]').length"
+        await tab.visit(f"/runs/{run['id']}?step=flood&tab=log")
+        await log.get_by_text("line 8999", exact=True).wait_for()
+        await tab.sees("9,000 lines")
+        await tab.press("Start")
+        await log.get_by_text("line 0", exact=True).wait_for()
+        assert await tab.page.evaluate(rows) < 600
+        # Found by the server: none of these lines was read.
+        await tab.page.get_by_label("Search the log").fill("LINE 444")
+        await tab.sees("11 lines of 9,000")
+        await log.get_by_role("link", name="Line 4445").click()
+        await tab.page.wait_for_url("**line=4445*")
+        await tab.page.get_by_label("Search the log").fill("")
+        await tab.sees("9,000 lines")
+        await log.get_by_text("line 4446", exact=True).wait_for()
+        assert await tab.violations_in_both_themes() == []
+        await tab.page.reload()
+        await log.locator("[aria-current=location]").get_by_text("4445").wait_for()
+        await tab.page.wait_for_function(SEEN, arg="[aria-current=location]")
+        await tab.page.get_by_label("Level").select_option("Errors")
+        await tab.sees("0 lines of 9,000")
+        async with tab.page.expect_download() as download:
+            await tab.press("Download")
+        file = await (await download.value).path()
+        assert len(file.read_text("utf-8").splitlines()) == 9000

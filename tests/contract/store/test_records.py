@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
@@ -14,7 +14,7 @@ from store.database.paging import PageWindow
 from store.maintenance.retention import sweep_audit
 from store.memory.pack_cache import get_cached, put_cached, sweep_cache
 from store.runs import logs
-from store.runs.logs import CUT, append_log_lines, list_log
+from store.runs.logs import CUT, LogQuery, append_log_lines, count_log, list_log
 from store.runs.sessions import (
     end_expired_sessions,
     end_sessions_of_run,
@@ -150,6 +150,34 @@ async def test_log_lines_are_numbered_and_paged(store: Store):
     assert await log_of(store, made) == ["one", "two", "bad \ufffd and ?"]
     assert await log_of(store, made, after=(1,), limit=5) == ["two", "bad \ufffd and ?"]
     assert await log_of(store, made, limit=1, reverse=True) == ["two", "bad \ufffd and ?"]
+
+
+async def test_a_log_is_searched_by_text_and_level(store: Store):
+    ada = await caller(store)
+    run_id = await run(store, ada.id)
+    made = await attempt(store, run_id, await step(store, run_id))
+    said = [("info", "Read 50% of a_b"), ("warning", "ÄRGER with the disk"), ("error", "read nothing"), ("debug", "x")]
+    await store.write(append_log_lines, made, [(START, level, text) for level, text in said])
+    # As older versions stored it: the pack's own word.
+    await store.write(lambda conn: conn.run(Sql("UPDATE log_line SET level = 'Notice' WHERE sequence = 4")))
+
+    async def found(**wanted: Any) -> list[int]:
+        query = LogQuery(**wanted)
+        rows = await list_log(store, made, PageWindow(limit=10), query)
+        assert await count_log(store, made, query) == len(rows)
+        return [row.sequence for row in rows]
+
+    assert await found() == [1, 2, 3, 4]
+    assert await found(text="READ") == [1, 3]
+    assert await found(text="ÄRGER With") == [2]
+    assert await found(text="50% OF a_") == [1]
+    assert await found(text="%") == [1], "a sign of patterns is a sign"
+    assert await found(levels=("info",)) == [1, 4]
+    assert await found(levels=("warning", "error")) == [2, 3]
+    assert await found(text="read", levels=("error",)) == [3]
+    assert await found(levels=()) == []
+    rows = await list_log(store, made, PageWindow(after=(1,), limit=1), LogQuery(levels=("info", "error")))
+    assert [row.sequence for row in rows] == [3, 4]
 
 
 @pytest.mark.parametrize(("lines", "size"), [(5, 10_000), (10_000, 30)])

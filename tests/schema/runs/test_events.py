@@ -10,7 +10,7 @@ import pytest
 import runner.running.progress
 from packline import PackContext, pack
 from resolvers.runs import watching
-from schema.base.cursors import EVENTS, OUTPUT
+from schema.base.cursors import EVENTS, LOG_LINES, OUTPUT
 from tests.support.front_door import command, look, ran, save, start, step
 from tests.support.graphql_client import PATIENCE_SECONDS, OperationFailed
 from tests.support.packs import Echoed, Text, Workbench
@@ -533,6 +533,33 @@ async def test_a_log_is_told_from_any_line_to_its_end(it: Product) -> None:
         {"id": attempt, "after": node["log"]["pageInfo"]["endCursor"]},
     )
     assert [line["text"] for line in more["node"]["log"]["nodes"]] == ["did 3", "did 4"]
+
+
+async def test_a_log_is_searched_and_read_from_a_line_on(it: Product) -> None:
+    run = (await command(it, "runPack", pack="test.progress", input={"count": 12}, waitSeconds=20))["run"]
+    attempt = run["steps"][0]["attempts"][0]["id"]
+    query = """query ($id: ID!, $filter: LogFilter, $from: Int, $after: Cursor) { node(id: $id) { ... on Attempt {
+        log(filter: $filter, fromLine: $from, after: $after) {
+            totalCount nodes { number text } pageInfo { endCursor } } } } }"""
+
+    async def lines(**given: Any) -> list[int]:
+        log = (await it.query(query, {"id": attempt, **given}))["node"]["log"]
+        wanted = given.get("filter")
+        assert log["totalCount"] == (12 if wanted is None else len(log["nodes"]))
+        return [line["number"] for line in log["nodes"]]
+
+    assert await lines() == [*range(1, 13)]
+    assert await lines(**{"from": 11}) == [11, 12]
+    assert await lines(**{"from": 13}) == []
+    assert await lines(filter={"text": "DID 1"}) == [1, 10, 11, 12]
+    assert await lines(filter={"levels": ["ERROR"]}) == []
+    for given, said in (
+        ({"from": 0}, "`fromLine` is 0; lines are numbered from 1."),
+        ({"from": 2, "after": LOG_LINES.encode((1,))}, "Pass `after` or `fromLine`, not both."),
+        ({"filter": {"text": "x" * 1001}}, "A filter has 1001 characters; the limit is 1000."),
+    ):
+        answer = await it.answer(query, {"id": attempt, **given})
+        assert [error["message"] for error in answer.errors] == [said]
 
 
 async def test_a_log_is_told_live(tmp_path: Path, bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:

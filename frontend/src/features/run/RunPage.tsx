@@ -144,7 +144,10 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
       }),
     [navigate, run.id],
   );
-  const select = useCallback((key: string) => show({ step: key, tab: undefined, attempt: undefined }), [show]);
+  const select = useCallback(
+    (key: string) => show({ step: key, tab: undefined, attempt: undefined, line: undefined }),
+    [show],
+  );
   const onScale = useCallback((scale: Scale) => show({ scale: scale === "fit" ? undefined : scale }), [show]);
   const origin = Date.parse(run.createdAt);
   const zoom = useMemo(() => zoomExtent(search.zoom, origin), [search.zoom, origin]);
@@ -163,8 +166,9 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
     [navigate, run.id, origin],
   );
   const onFold = useCallback((fold: Fold) => show({ fold }), [show]);
-  const choose = (attempt: number | undefined) => show({ step: step?.key, attempt });
-  const turnTo = (chosen: Tab) => show({ step: step?.key, tab: chosen });
+  const choose = (attempt: number | undefined) => show({ step: step?.key, attempt, line: undefined });
+  const turnTo = (chosen: Tab) => show({ step: step?.key, tab: chosen, line: undefined });
+  const showLine = (line: number) => show({ step: step?.key, tab: "log", line });
   useRunKeys({
     run,
     step,
@@ -248,7 +252,15 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
                   <StepHead run={run} step={step} attempt={search.attempt} onAttempt={choose} />
                 </div>
               ) : null}
-              <StepTabs run={run} step={step} tab={tab} attempt={search.attempt} onTab={turnTo} />
+              <StepTabs
+                run={run}
+                step={step}
+                tab={tab}
+                attempt={search.attempt}
+                line={search.line}
+                onTab={turnTo}
+                onLine={showLine}
+              />
             </>
           )
         }

@@ -118,6 +118,14 @@ export type LearnedField =
   /** Input `voice`. */
   | 'VOICE';
 
+/** Filters for lines of a log. All given fields must match. */
+export type LogFilter = {
+  /** Only lines of one of these levels. */
+  levels?: Array<LogLevel> | null | undefined;
+  /** Only lines that contain this text. Case is ignored; on SQLite, only that of ASCII letters. */
+  text?: string | null | undefined;
+};
+
 /** The severity of a log line. */
 export type LogLevel =
   /** Details for debugging. */
@@ -363,13 +371,18 @@ export type PayloadPartsFragment = { json: unknown, text: string | null, sizeByt
 
 export type AttemptLogQueryVariables = Exact<{
   id: string;
+  filter?: LogFilter | null | undefined;
+  fromLine?: number | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
 }>;
 
 
 export type AttemptLogQuery = { node:
     | { id: string }
     | { id: string }
-    | { id: string, log: { nodes: Array<{ at: string, level: LogLevel, text: string }>, pageInfo: { startCursor: string | null, endCursor: string | null, hasPreviousPage: boolean } } }
+    | { id: string, log: { totalCount: number, nodes: Array<{ number: number, at: string, level: LogLevel, text: string }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -383,6 +396,8 @@ export type AttemptLogQuery = { node:
     | { id: string }
    | null };
 
+export type LinePartsFragment = { number: number, at: string, level: LogLevel, text: string };
+
 export type AttemptOutputSubscriptionVariables = Exact<{
   id: string;
   after?: string | null | undefined;
@@ -390,7 +405,7 @@ export type AttemptOutputSubscriptionVariables = Exact<{
 
 
 export type AttemptOutputSubscription = { attemptOutput:
-    | { __typename: 'AttemptOutputBatch', cursor: string, live: boolean, lines: Array<{ at: string, level: LogLevel, text: string }> }
+    | { __typename: 'AttemptOutputBatch', cursor: string, live: boolean, lines: Array<{ number: number, at: string, level: LogLevel, text: string }> }
     | { __typename: 'AttemptOutputEnd', cursor: string }
     | { __typename: 'AttemptOutputGap', cursor: string }
    };
@@ -523,29 +538,6 @@ export type AttemptDetailQuery = { node:
     | { id: string }
     | { id: string }
     | { packVersion: string | null, id: string, input: { json: unknown, text: string | null, sizeBytes: number } | null, output: { json: unknown, text: string | null, sizeBytes: number } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ downloadUrl: string | null, previewUrl: string | null, id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }> }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-   | null };
-
-export type EarlierLogQueryVariables = Exact<{
-  id: string;
-  before: string;
-}>;
-
-
-export type EarlierLogQuery = { node:
-    | { id: string }
-    | { id: string }
-    | { id: string, earlier: { nodes: Array<{ at: string, level: LogLevel, text: string }>, pageInfo: { startCursor: string | null, hasPreviousPage: boolean } } }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -803,6 +795,14 @@ export const PayloadPartsFragmentDoc = /*#__PURE__*/ gql`
   sizeBytes
 }
     ` as unknown as DocumentNode<PayloadPartsFragment, unknown>;
+export const LinePartsFragmentDoc = /*#__PURE__*/ gql`
+    fragment LineParts on LogLine {
+  number
+  at
+  level
+  text
+}
+    ` as unknown as DocumentNode<LinePartsFragment, unknown>;
 export const EntryPartsFragmentDoc = /*#__PURE__*/ gql`
     fragment EntryParts on TranscriptEntry {
   sequence
@@ -951,26 +951,30 @@ export const StepDetailDocument = /*#__PURE__*/ gql`
 }
     ${PayloadPartsFragmentDoc}` as unknown as DocumentNode<StepDetailQuery, StepDetailQueryVariables>;
 export const AttemptLogDocument = /*#__PURE__*/ gql`
-    query AttemptLog($id: ID!) {
+    query AttemptLog($id: ID!, $filter: LogFilter, $fromLine: Int, $first: Int, $after: Cursor, $last: Int) {
   node(id: $id) {
     id
     ... on Attempt {
-      log(last: 500) {
+      log(
+        filter: $filter
+        fromLine: $fromLine
+        first: $first
+        after: $after
+        last: $last
+      ) {
+        totalCount
         nodes {
-          at
-          level
-          text
+          ...LineParts
         }
         pageInfo {
-          startCursor
           endCursor
-          hasPreviousPage
+          hasNextPage
         }
       }
     }
   }
 }
-    ` as unknown as DocumentNode<AttemptLogQuery, AttemptLogQueryVariables>;
+    ${LinePartsFragmentDoc}` as unknown as DocumentNode<AttemptLogQuery, AttemptLogQueryVariables>;
 export const AttemptOutputDocument = /*#__PURE__*/ gql`
     subscription AttemptOutput($id: ID!, $after: Cursor) {
   attemptOutput(id: $id, after: $after) {
@@ -979,9 +983,7 @@ export const AttemptOutputDocument = /*#__PURE__*/ gql`
       cursor
       live
       lines {
-        at
-        level
-        text
+        ...LineParts
       }
     }
     ... on AttemptOutputGap {
@@ -992,7 +994,7 @@ export const AttemptOutputDocument = /*#__PURE__*/ gql`
     }
   }
 }
-    ` as unknown as DocumentNode<AttemptOutputSubscription, AttemptOutputSubscriptionVariables>;
+    ${LinePartsFragmentDoc}` as unknown as DocumentNode<AttemptOutputSubscription, AttemptOutputSubscriptionVariables>;
 export const AttemptTranscriptDocument = /*#__PURE__*/ gql`
     query AttemptTranscript($id: ID!) {
   node(id: $id) {
@@ -1185,26 +1187,6 @@ export const AttemptDetailDocument = /*#__PURE__*/ gql`
     ${PayloadPartsFragmentDoc}
 ${CostPartsFragmentDoc}
 ${ArtifactRowFragmentDoc}` as unknown as DocumentNode<AttemptDetailQuery, AttemptDetailQueryVariables>;
-export const EarlierLogDocument = /*#__PURE__*/ gql`
-    query EarlierLog($id: ID!, $before: Cursor!) {
-  node(id: $id) {
-    id
-    ... on Attempt {
-      earlier: log(last: 500, before: $before) {
-        nodes {
-          at
-          level
-          text
-        }
-        pageInfo {
-          startCursor
-          hasPreviousPage
-        }
-      }
-    }
-  }
-}
-    ` as unknown as DocumentNode<EarlierLogQuery, EarlierLogQueryVariables>;
 export const ResumePlanDocument = /*#__PURE__*/ gql`
     query ResumePlan($id: ID!, $stepInput: JSON, $inputs: JSON, $definition: DefinitionChoice! = OF_RUN) {
   run(id: $id) {

@@ -8,6 +8,8 @@ export interface RunSearch {
   step?: string | undefined;
   attempt?: number | undefined;
   tab?: Tab | undefined;
+  /** The number of a line of the log. */
+  line?: number | undefined;
   scale?: "even" | undefined;
   /** The part of the timeline that is shown: `1200-4000`, in milliseconds since the run was created. */
   zoom?: string | undefined;
@@ -22,6 +24,7 @@ export function runSearch(given: Record<string, unknown>): RunSearch {
     step: textOf(given["step"]),
     attempt: numberOf(given["attempt"]),
     tab: oneOf(given["tab"], TABS),
+    line: numberOf(given["line"]),
     scale: oneOf(given["scale"], ["even"] as const),
     zoom: zoomIn(given["zoom"]),
     fold: oneOf(given["fold"], ["on", "off"] as const),

@@ -19,9 +19,20 @@ async function tabs(tab: Tab) {
   const [attempt] = aStep("outline").attempts;
   const step = aStep("outline", { attempts: attempt === undefined ? [] : [{ ...attempt, notes: [NOTE] }] });
   const run = aFailedRun(aFailure());
-  await show(<StepTabs run={run} step={step} tab={tab} attempt={undefined} onTab={() => undefined} />, {
-    StepDetail: DETAIL,
-  });
+  await show(
+    <StepTabs
+      run={run}
+      step={step}
+      tab={tab}
+      attempt={undefined}
+      line={undefined}
+      onTab={() => undefined}
+      onLine={() => undefined}
+    />,
+    {
+      StepDetail: DETAIL,
+    },
+  );
 }
 
 test("What had no value is a note at the step's input, and nothing to warn of", async () => {

@@ -1,0 +1,223 @@
+import { type ReactNode, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { useClient, useQuery } from "urql";
+
+import { LoadingOrProblem } from "../../../components/Page.tsx";
+import { saveText } from "../../../lib/browser/saveText.ts";
+import { useDebounced } from "../../../lib/hooks/useDebounced.ts";
+import { isReachable } from "../../../lib/server/connection.ts";
+import { problemOfError } from "../../../lib/server/problem.ts";
+import { useLiveStream } from "../../../lib/server/useLiveStream.ts";
+import { count } from "../../../lib/text/format.ts";
+import {
+  AttemptLogDocument,
+  type AttemptLogQuery,
+  AttemptOutputDocument,
+  type StepRowFragment,
+} from "../run.generated.ts";
+import { Lines } from "./Lines.tsx";
+import { isSearch, type Level, LogLines, type Page, PAGE, type Read, type Wanted } from "./LogLines.ts";
+
+/** Typing pauses this long before the server is asked. */
+const PAUSE_MS = 250;
+const LEVELS: Record<string, readonly Level[] | null> = {
+  "All levels": null,
+  "Info and above": ["INFO", "WARNING", "ERROR"],
+  "Warnings and errors": ["WARNING", "ERROR"],
+  Errors: ["ERROR"],
+};
+
+const WHOLE = "";
+
+/** Tells the lists of searches apart. */
+function listOf(wanted: Wanted): string {
+  return isSearch(wanted) ? JSON.stringify(wanted) : WHOLE;
+}
+
+interface Props {
+  step: StepRowFragment;
+  attempt: number | undefined;
+  /** The number of the line that the address names. */
+  line: number | undefined;
+  onLine: (line: number) => void;
+}
+
+/** The log of an attempt; the last one unless another is selected. */
+export function LogView({ step, attempt: number, line, onLine }: Props): ReactNode {
+  const attempt = step.attempts.find((one) => one.number === number) ?? step.attempts.at(-1);
+  if (attempt === undefined) return <p className="py-4 text-soft">It has not started.</p>;
+  const name = `${step.key}-${attempt.number}.log`;
+  return (
+    <AttemptLog
+      key={attempt.id}
+      id={attempt.id}
+      name={name}
+      live={attempt.endedAt === null}
+      line={line}
+      onLine={onLine}
+    />
+  );
+}
+
+interface OfAttempt extends Pick<Props, "line" | "onLine"> {
+  id: string;
+  /** Of the file to download. */
+  name: string;
+  live: boolean;
+}
+
+function AttemptLog(props: OfAttempt): ReactNode {
+  const { id } = props;
+  const [{ data, fetching, error }, again] = useQuery({
+    query: AttemptLogDocument,
+    variables: { id, last: PAGE },
+    requestPolicy: "network-only",
+  });
+  const read = pageOf(data);
+  if (read === null)
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+  return <Followed key={read.end} {...props} end={read} again={() => again({ requestPolicy: "network-only" })} />;
+}
+
+function pageOf(data: AttemptLogQuery | undefined): Page | null {
+  const node = data?.node;
+  if (node === null || node === undefined || !("log" in node)) return null;
+  const { nodes, totalCount, pageInfo } = node.log;
+  return { lines: nodes, total: totalCount, end: pageInfo.endCursor, more: pageInfo.hasNextPage };
+}
+
+function Followed({ end, again, ...of }: OfAttempt & { end: Page; again: () => void }): ReactNode {
+  const client = useClient();
+  const { id, live } = of;
+  const [log] = useState(() => {
+    const read: Read = async (asked) =>
+      pageOf((await client.query(AttemptLogDocument, { id, ...asked }, { requestPolicy: "network-only" })).data);
+    return new LogLines(read, end);
+  });
+  useSyncExternalStore(log.subscribe, log.version);
+  useLiveStream(AttemptOutputDocument, (after) => ({ id, after }), {
+    key: live ? id : null,
+    after: () => end.end,
+    cursorOf: ({ attemptOutput }) => attemptOutput.cursor,
+    isEnd: ({ attemptOutput }) => attemptOutput.__typename === "AttemptOutputEnd",
+    onMessage: ({ attemptOutput }) => {
+      if (attemptOutput.__typename === "AttemptOutputGap") again();
+      else if (attemptOutput.__typename === "AttemptOutputBatch") log.append(attemptOutput.lines);
+    },
+    poll: async () => {
+      again();
+      return isReachable();
+    },
+  });
+  if (log.total === 0) return <p className="py-4 text-soft">{live ? "No log lines yet." : "No log."}</p>;
+  return <Searched {...of} log={log} />;
+}
+
+function Searched({ name, live, line, onLine, log }: Omit<OfAttempt, "id"> & { log: LogLines }): ReactNode {
+  const [text, setText] = useState("");
+  const [level, setLevel] = useState("All levels");
+  const [wrap, setWrap] = useState(true);
+  const [follow, setFollow] = useState(line === undefined);
+  // Where the reader left the end.
+  const [left, setLeft] = useState(log.total);
+  // The index to go to once the list it is of is shown.
+  const [goal, setGoal] = useState(line === undefined ? null : { list: WHOLE, index: line - 1 });
+  const typed = useMemo<Wanted>(() => ({ text, levels: LEVELS[level] ?? null }), [text, level]);
+  const { value: wanted, waiting } = useDebounced(typed, PAUSE_MS);
+  useEffect(() => void log.search(wanted), [log, wanted]);
+  const searches = isSearch(wanted);
+  const list = listOf(wanted);
+  const shown = log.shown().count;
+  const unseen = follow || searches ? 0 : log.total - left;
+
+  function search(next: { text?: string; level?: string }): void {
+    const [nextText, nextLevel] = [next.text ?? text, next.level ?? level];
+    setText(nextText);
+    setLevel(nextLevel);
+    setFollow(false);
+    setLeft(log.total);
+    const coming = listOf({ text: nextText, levels: LEVELS[nextLevel] ?? null });
+    // After a search, the selected line is seen among those around it.
+    setGoal({ list: coming, index: coming === WHOLE && line !== undefined ? line - 1 : 0 });
+  }
+
+  function jump(to: number): void {
+    setFollow(false);
+    setGoal({ list, index: to });
+  }
+
+  return (
+    <>
+      <div className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-2 text-dense">
+        <input
+          type="search"
+          aria-label="Search the log"
+          placeholder="Search the log"
+          value={text}
+          onChange={({ target }) => search({ text: target.value })}
+          className="field !w-48"
+        />
+        <select
+          aria-label="Level"
+          value={level}
+          onChange={({ target }) => search({ level: target.value })}
+          className="field !w-auto"
+        >
+          {Object.keys(LEVELS).map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+        <label className="inline-flex items-center gap-1.5">
+          <input type="checkbox" checked={wrap} onChange={({ target }) => setWrap(target.checked)} />
+          Wrap
+        </label>
+      </div>
+      <div className="mb-1 flex flex-wrap items-center justify-between gap-x-4 text-dense">
+        <p role="status" className="text-soft">
+          {waiting || log.searching
+            ? "Searching…"
+            : searches
+              ? `${count(shown, "line")} of ${log.total.toLocaleString()}`
+              : `${count(shown, "line")}${live && follow ? ", following" : ""}`}
+        </p>
+        <span className="flex flex-wrap gap-x-4">
+          <button type="button" className="link" onClick={() => jump(0)}>
+            Start
+          </button>
+          <button
+            type="button"
+            className="link"
+            onClick={() => {
+              setGoal(null);
+              setFollow(true);
+            }}
+          >
+            {unseen === 0 ? "End" : count(unseen, "new line")}
+          </button>
+          <button
+            type="button"
+            className="link"
+            onClick={() => void log.text().then((all) => all !== null && saveText(name, all, "text/plain"))}
+          >
+            Download
+          </button>
+        </span>
+      </div>
+      {shown === 0 ? null : (
+        <Lines
+          key={list}
+          log={log}
+          wrap={wrap}
+          selected={line}
+          goal={goal?.list === list ? Math.min(goal.index, shown - 1) : null}
+          onReached={() => setGoal(null)}
+          follow={follow}
+          onFollow={(next) => {
+            setFollow(next);
+            setLeft(log.total);
+          }}
+          onLine={onLine}
+        />
+      )}
+    </>
+  );
+}

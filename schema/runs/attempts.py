@@ -78,7 +78,7 @@ FromLine = Annotated[
 
 
 @strawberry.input(description="Filters for lines of a log. All given fields must match.")
-class LogFilter:
+class LogLineFilter:
     text: str | None = strawberry.field(
         default=None,
         description="Only lines that contain this text. Case is ignored; on SQLite, only that of ASCII letters.",
@@ -227,7 +227,7 @@ class Attempt(Node):
     async def log(
         self,
         info: Info,
-        filter: Annotated[LogFilter | None, strawberry.argument(description="Only lines that match.")] = None,
+        filter: Annotated[LogLineFilter | None, strawberry.argument(description="Only lines that match.")] = None,
         from_line: FromLine = None,
         first: FirstOfLog = None,
         after: After = None,

@@ -6,7 +6,7 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from tests.support.browser import BROWSER, browsing
+from tests.support.browser import BROWSER, SEEN, browsing
 from tests.support.front_door import command, ended, look, ran, save, start, step, until_state
 from tests.support.packs import Workbench
 from tests.support.product import product
@@ -19,19 +19,6 @@ if TYPE_CHECKING:
 pytestmark = BROWSER
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
-#: Whether the middle of an element is inside the window and inside every pane around it.
-SEEN = """selector => {
-    const one = document.querySelector(selector);
-    if (one === null) return false;
-    const {left, top, width, height} = one.getBoundingClientRect();
-    const [x, y] = [left + width / 2, top + height / 2];
-    for (let pane = one.closest('[data-pane]'); pane !== null; pane = pane.parentElement.closest('[data-pane]')) {
-        const box = pane.getBoundingClientRect();
-        // A pane that is only its content, as on a phone, has no box.
-        if (box.height > 0 && (y < box.top || y > box.bottom)) return false;
-    }
-    return x >= 0 && x <= innerWidth && y >= 0 && y <= innerHeight;
-}"""
 
 
 async def test_a_run_goes_again_from_a_step_with_the_current_definition(tmp_path: Path) -> None:
@@ -369,36 +356,3 @@ async def test_the_timeline_is_read_and_zoomed_by_pointer_and_by_keyboard(tmp_pa
             await phone.visit(f"/runs/{run['id']}?step=try")
             for place in ("[data-step=try]", "[data-pane=inspector] h2", "[role=tablist]"):
                 await phone.page.wait_for_function(SEEN, arg=place)
-
-
-async def test_a_long_log_is_searched_on_the_server_and_drawn_where_it_is_looked_at(tmp_path: Path) -> None:
-    bench = Workbench()
-    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
-        await save(it, "long", step("flood", "test.flood", lines=9000))
-        run = await ran(it, "long")
-        log = tab.page.get_by_role("log")
-        rows = "document.querySelectorAll('[role=log] [data-index]').length"
-        await tab.visit(f"/runs/{run['id']}?step=flood&tab=log")
-        await log.get_by_text("line 8999", exact=True).wait_for()
-        await tab.sees("9,000 lines")
-        await tab.press("Start")
-        await log.get_by_text("line 0", exact=True).wait_for()
-        assert await tab.page.evaluate(rows) < 600
-        # Found by the server: none of these lines was read.
-        await tab.page.get_by_label("Search the log").fill("LINE 444")
-        await tab.sees("11 lines of 9,000")
-        await log.get_by_role("link", name="Line 4445").click()
-        await tab.page.wait_for_url("**line=4445*")
-        await tab.page.get_by_label("Search the log").fill("")
-        await tab.sees("9,000 lines")
-        await log.get_by_text("line 4446", exact=True).wait_for()
-        assert await tab.violations_in_both_themes() == []
-        await tab.page.reload()
-        await log.locator("[aria-current=location]").get_by_text("4445").wait_for()
-        await tab.page.wait_for_function(SEEN, arg="[aria-current=location]")
-        await tab.page.get_by_label("Level").select_option("Errors")
-        await tab.sees("0 lines of 9,000")
-        async with tab.page.expect_download() as download:
-            await tab.press("Download")
-        file = await (await download.value).path()
-        assert len(file.read_text("utf-8").splitlines()) == 9000

@@ -46,6 +46,19 @@ NEEDS_BROWSER = [
 BROWSER = [*NEEDS_BROWSER, pytest.mark.asyncio(loop_scope="session")]
 #: The one that runs, if any.
 _shared: list[Browser] = []
+#: Whether the middle of an element is inside the window and inside every pane around it.
+SEEN = """selector => {
+    const one = document.querySelector(selector);
+    if (one === null) return false;
+    const {left, top, width, height} = one.getBoundingClientRect();
+    const [x, y] = [left + width / 2, top + height / 2];
+    for (let pane = one.closest('[data-pane]'); pane !== null; pane = pane.parentElement.closest('[data-pane]')) {
+        const box = pane.getBoundingClientRect();
+        // A pane that is only its content, as on a phone, has no box.
+        if (box.height > 0 && (y < box.top || y > box.bottom)) return false;
+    }
+    return x >= 0 && x <= innerWidth && y >= 0 && y <= innerHeight;
+}"""
 
 
 class Site(Protocol):

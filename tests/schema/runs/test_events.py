@@ -538,7 +538,7 @@ async def test_a_log_is_told_from_any_line_to_its_end(it: Product) -> None:
 async def test_a_log_is_searched_and_read_from_a_line_on(it: Product) -> None:
     run = (await command(it, "runPack", pack="test.progress", input={"count": 12}, waitSeconds=20))["run"]
     attempt = run["steps"][0]["attempts"][0]["id"]
-    query = """query ($id: ID!, $filter: LogFilter, $from: Int, $after: Cursor) { node(id: $id) { ... on Attempt {
+    query = """query ($id: ID!, $filter: LogLineFilter, $from: Int, $after: Cursor) { node(id: $id) { ... on Attempt {
         log(filter: $filter, fromLine: $from, after: $after) {
             totalCount nodes { number text } pageInfo { endCursor } } } } }"""
 

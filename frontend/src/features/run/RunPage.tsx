@@ -18,6 +18,7 @@ import { useFavicon } from "../../domain/runs/useFavicon.ts";
 import { useLiveStream } from "../../lib/server/useLiveStream.ts";
 import { useThrottled } from "../../lib/hooks/useThrottled.ts";
 import { useWhileVisible } from "../../lib/hooks/useWhileVisible.ts";
+import type { LogAddress } from "./log/LogLines.ts";
 import { adviceFor } from "./failure/advice.ts";
 import { Attempts } from "./step/Attempts.tsx";
 import { currentStep } from "./currentStep.ts";
@@ -145,7 +146,8 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
     [navigate, run.id],
   );
   const select = useCallback(
-    (key: string) => show({ step: key, tab: undefined, attempt: undefined, line: undefined }),
+    (key: string) =>
+      show({ step: key, tab: undefined, attempt: undefined, line: undefined, find: undefined, level: undefined }),
     [show],
   );
   const onScale = useCallback((scale: Scale) => show({ scale: scale === "fit" ? undefined : scale }), [show]);
@@ -168,7 +170,8 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
   const onFold = useCallback((fold: Fold) => show({ fold }), [show]);
   const choose = (attempt: number | undefined) => show({ step: step?.key, attempt, line: undefined });
   const turnTo = (chosen: Tab) => show({ step: step?.key, tab: chosen, line: undefined });
-  const showLine = (line: number) => show({ step: step?.key, tab: "log", line });
+  const stepKey = step?.key;
+  const onLog = useCallback((change: LogAddress) => show({ step: stepKey, tab: "log", ...change }), [show, stepKey]);
   useRunKeys({
     run,
     step,
@@ -257,9 +260,9 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
                 step={step}
                 tab={tab}
                 attempt={search.attempt}
-                line={search.line}
+                log={search}
                 onTab={turnTo}
-                onLine={showLine}
+                onLog={onLog}
               />
             </>
           )

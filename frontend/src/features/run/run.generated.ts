@@ -118,14 +118,6 @@ export type LearnedField =
   /** Input `voice`. */
   | 'VOICE';
 
-/** Filters for lines of a log. All given fields must match. */
-export type LogFilter = {
-  /** Only lines of one of these levels. */
-  levels?: Array<LogLevel> | null | undefined;
-  /** Only lines that contain this text. Case is ignored; on SQLite, only that of ASCII letters. */
-  text?: string | null | undefined;
-};
-
 /** The severity of a log line. */
 export type LogLevel =
   /** Details for debugging. */
@@ -136,6 +128,14 @@ export type LogLevel =
   | 'INFO'
   /** Something unexpected that did not stop the step. */
   | 'WARNING';
+
+/** Filters for lines of a log. All given fields must match. */
+export type LogLineFilter = {
+  /** Only lines of one of these levels. */
+  levels?: Array<LogLevel> | null | undefined;
+  /** Only lines that contain this text. Case is ignored; on SQLite, only that of ASCII letters. */
+  text?: string | null | undefined;
+};
 
 /** How a pack changes external systems. */
 export type PackEffects =
@@ -371,7 +371,7 @@ export type PayloadPartsFragment = { json: unknown, text: string | null, sizeByt
 
 export type AttemptLogQueryVariables = Exact<{
   id: string;
-  filter?: LogFilter | null | undefined;
+  filter?: LogLineFilter | null | undefined;
   fromLine?: number | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
@@ -951,7 +951,7 @@ export const StepDetailDocument = /*#__PURE__*/ gql`
 }
     ${PayloadPartsFragmentDoc}` as unknown as DocumentNode<StepDetailQuery, StepDetailQueryVariables>;
 export const AttemptLogDocument = /*#__PURE__*/ gql`
-    query AttemptLog($id: ID!, $filter: LogFilter, $fromLine: Int, $first: Int, $after: Cursor, $last: Int) {
+    query AttemptLog($id: ID!, $filter: LogLineFilter, $fromLine: Int, $first: Int, $after: Cursor, $last: Int) {
   node(id: $id) {
     id
     ... on Attempt {

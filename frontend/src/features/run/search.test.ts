@@ -8,6 +8,11 @@ test("a zoom is kept in the address, to the millisecond, and around what was cho
   expect(zoomExtent(zoomText({ from: 998, to: 1001 }, 1000), 1000)).toEqual({ from: 998, to: 1001 });
 });
 
+test("a log's line, text and level are kept in the address", () => {
+  expect(runSearch({ line: "12", find: 404, level: "error" })).toMatchObject({ line: 12, find: "404", level: "error" });
+  expect(runSearch({ level: "debug" }).level).toBeUndefined();
+});
+
 test("what is no zoom or no fold is left out", () => {
   for (const zoom of ["", "5", "9-3", "3-3", "a-b", "1-99999999999999"]) {
     expect(runSearch({ zoom }).zoom).toBeUndefined();

@@ -1,15 +1,14 @@
 import { numberOf, oneOf, textOf } from "../../lib/browser/search.ts";
+import { LEVELS, type LogAddress } from "./log/LogLines.ts";
 import { type Tab, TABS } from "./step/StepTabs.tsx";
 import type { Stretch } from "./timeline/axis.ts";
 import type { Fold } from "./timeline/fold.ts";
 
 /** The selection on the page; in the address, so that a link shows the same. */
-export interface RunSearch {
+export interface RunSearch extends LogAddress {
   step?: string | undefined;
   attempt?: number | undefined;
   tab?: Tab | undefined;
-  /** The number of a line of the log. */
-  line?: number | undefined;
   scale?: "even" | undefined;
   /** The part of the timeline that is shown: `1200-4000`, in milliseconds since the run was created. */
   zoom?: string | undefined;
@@ -25,6 +24,8 @@ export function runSearch(given: Record<string, unknown>): RunSearch {
     attempt: numberOf(given["attempt"]),
     tab: oneOf(given["tab"], TABS),
     line: numberOf(given["line"]),
+    find: textOf(given["find"]),
+    level: oneOf(given["level"], LEVELS),
     scale: oneOf(given["scale"], ["even"] as const),
     zoom: zoomIn(given["zoom"]),
     fold: oneOf(given["fold"], ["on", "off"] as const),

@@ -68,7 +68,7 @@ export function Lines({ log, wrap, selected, goal, onReached, follow, onFollow, 
     return () => observer.disconnect();
   }, [blocks, latest]);
 
-  // Whatever was drawn may have moved the end, or brought the goal.
+  // Newly drawn lines may have moved the end, or brought the goal.
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;

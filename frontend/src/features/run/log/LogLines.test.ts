@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { type Asked, BLOCK, type Line, LogLines, MOST, type Page, PAGE, type Read } from "./LogLines.ts";
+import { type Asked, BLOCK, type Line, LogLines, MOST, type Page, PAGE, type Read, wantedOf } from "./LogLines.ts";
 
 function line(number: number, change: Partial<Line> = {}): Line {
   return { number, at: "2026-01-01T00:00:00Z", level: "INFO", text: `line ${number}`, ...change };
@@ -77,6 +77,27 @@ test("an answer to an earlier search changes nothing", async () => {
   const second = log.search({ text: "line 2", levels: null });
   await Promise.all([first, second]);
   expect(numbers(log)).toEqual([2, 20]);
+});
+
+test("a line's place is known in the whole log, and among the lines that were found", async () => {
+  const { read, asked, end } = server(3000);
+  const log = new LogLines(read, end);
+  expect(await log.indexOf(1)).toBe(0);
+  expect(await log.indexOf(3001)).toBeNull();
+  const search = log.search({ text: "line 1", levels: null });
+  // While the first page is still on its way, and past its end.
+  const place = log.indexOf(1499);
+  await search;
+  expect(await place).toBe(610);
+  expect(log.shown().lineAt(610)?.number).toBe(1499);
+  expect(await log.indexOf(2000)).toBeNull();
+  expect(asked).toHaveLength(3);
+});
+
+test("the address names the text and the least severe level", () => {
+  expect(wantedOf({})).toEqual({ text: "", levels: null });
+  expect(wantedOf({ find: "tea", level: "warning" })).toEqual({ text: "tea", levels: ["ERROR", "WARNING"] });
+  expect(wantedOf({ level: "info" }).levels).toHaveLength(3);
 });
 
 test("the whole text is read in pages; none of it when one fails", async () => {

@@ -11,10 +11,32 @@ export interface Line {
 
 export type Level = "DEBUG" | "INFO" | "WARNING" | "ERROR";
 
+/** The least severe level that is shown; without one, all are. */
+export type LeastLevel = "info" | "warning" | "error";
+export const LEVELS: readonly LeastLevel[] = ["info", "warning", "error"];
+
+/** What the address says of a log. */
+export interface LogAddress {
+  /** The number of a line. */
+  line?: number | undefined;
+  /** The text that is searched for. */
+  find?: string | undefined;
+  level?: LeastLevel | undefined;
+}
+
 /** What is searched for. */
 export interface Wanted {
   text: string;
   levels: readonly Level[] | null;
+}
+
+const SEVERE: readonly Level[] = ["ERROR", "WARNING", "INFO"];
+
+export function wantedOf({ find, level }: LogAddress): Wanted {
+  return {
+    text: find ?? "",
+    levels: level === undefined ? null : SEVERE.slice(0, SEVERE.length - LEVELS.indexOf(level)),
+  };
 }
 
 export interface Page {
@@ -68,8 +90,8 @@ interface Found {
   total: number;
   end: string | null;
   more: boolean;
-  /** Whether an answer is awaited. */
-  reading: boolean;
+  /** The answer that is awaited; false if it could not be read. */
+  reading: Promise<boolean> | null;
 }
 
 export class LogLines {
@@ -92,9 +114,9 @@ export class LogLines {
     return this.#total;
   }
 
-  /** Whether an answer is still awaited for the search. */
+  /** Whether the first answer to the search is awaited. */
   get searching(): boolean {
-    return this.#found?.reading ?? false;
+    return this.#found !== null && this.#found.reading !== null && this.#found.end === null;
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -113,7 +135,8 @@ export class LogLines {
 
   /** Reads a block of what is shown, unless it is there or asked for. */
   async need(block: number): Promise<void> {
-    if (this.#found !== null) return this.#more(this.#found, (block + 1) * BLOCK);
+    const found = this.#found;
+    if (found !== null) return this.#more(found, () => found.lines.length >= (block + 1) * BLOCK);
     const from = block * BLOCK + 1;
     const first = from - ((from - 1) % PAGE);
     if (this.#asked.has(first) || this.#has(from, Math.min(this.#total, from + BLOCK - 1))) return;
@@ -145,9 +168,18 @@ export class LogLines {
       this.#changed();
       return;
     }
-    const found: Found = { wanted, lines: [], total: 0, end: null, more: true, reading: false };
+    const found: Found = { wanted, lines: [], total: 0, end: null, more: true, reading: null };
     this.#found = found;
-    await this.#more(found, 1);
+    await this.#more(found, () => found.lines.length > 0);
+  }
+
+  /** The index of a line in what is shown; null if it is not shown. */
+  async indexOf(number: number): Promise<number | null> {
+    const found = this.#found;
+    if (found === null) return number <= this.#total ? number - 1 : null;
+    await this.#more(found, () => (found.lines.at(-1)?.number ?? 0) >= number);
+    const index = found.lines.findIndex((line) => line.number === number);
+    return index === -1 ? null : index;
   }
 
   /** The whole text, a line each. */
@@ -167,29 +199,34 @@ export class LogLines {
   }
 
   /** Reads on until enough of what was found is known. */
-  async #more(found: Found, enough: number): Promise<void> {
-    if (found.reading || !found.more || found.lines.length >= enough) return;
-    found.reading = true;
-    this.#changed();
+  async #more(found: Found, isEnough: () => boolean): Promise<void> {
+    while (this.#found === found && found.more && !isEnough()) {
+      found.reading ??= this.#next(found);
+      this.#changed();
+      if (!(await found.reading)) return;
+    }
+  }
+
+  /** Reads the next page of what was found. */
+  async #next(found: Found): Promise<boolean> {
     const { text, levels } = found.wanted;
-    while (this.#found === found && found.more && found.lines.length < enough) {
-      const before = this.#total;
-      const page = await this.#read({
-        filter: { text: text === "" ? null : text, levels: levels === null ? null : [...levels] },
-        after: found.end,
-        first: MOST,
-      });
-      if (page === null) break;
+    const before = this.#total;
+    const page = await this.#read({
+      filter: { text: text === "" ? null : text, levels: levels === null ? null : [...levels] },
+      after: found.end,
+      first: MOST,
+    });
+    found.reading = null;
+    if (page !== null) {
       const known = found.lines.at(-1)?.number ?? 0;
       found.lines.push(...page.lines.filter(({ number }) => number > known));
       found.end = page.end ?? found.end;
       found.more = page.more;
       found.total = Math.max(page.total, found.lines.length);
       if (!page.more) this.#catchUp(found, before);
-      this.#changed();
     }
-    found.reading = false;
     this.#changed();
+    return page !== null;
   }
 
   /** Adds what was streamed while the last page was on its way and is not on it. */

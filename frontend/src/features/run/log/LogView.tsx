@@ -4,6 +4,7 @@ import { useClient, useQuery } from "urql";
 import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { saveText } from "../../../lib/browser/saveText.ts";
 import { useDebounced } from "../../../lib/hooks/useDebounced.ts";
+import { useLatest } from "../../../lib/hooks/useLatest.ts";
 import { isReachable } from "../../../lib/server/connection.ts";
 import { problemOfError } from "../../../lib/server/problem.ts";
 import { useLiveStream } from "../../../lib/server/useLiveStream.ts";
@@ -15,15 +16,25 @@ import {
   type StepRowFragment,
 } from "../run.generated.ts";
 import { Lines } from "./Lines.tsx";
-import { isSearch, type Level, LogLines, type Page, PAGE, type Read, type Wanted } from "./LogLines.ts";
+import {
+  isSearch,
+  type LeastLevel,
+  LEVELS,
+  type LogAddress,
+  LogLines,
+  type Page,
+  PAGE,
+  type Read,
+  type Wanted,
+  wantedOf,
+} from "./LogLines.ts";
 
 /** Typing pauses this long before the server is asked. */
 const PAUSE_MS = 250;
-const LEVELS: Record<string, readonly Level[] | null> = {
-  "All levels": null,
-  "Info and above": ["INFO", "WARNING", "ERROR"],
-  "Warnings and errors": ["WARNING", "ERROR"],
-  Errors: ["ERROR"],
+const LEVEL_WORDS: Record<LeastLevel, string> = {
+  info: "Info and above",
+  warning: "Warnings and errors",
+  error: "Errors",
 };
 
 const WHOLE = "";
@@ -36,29 +47,19 @@ function listOf(wanted: Wanted): string {
 interface Props {
   step: StepRowFragment;
   attempt: number | undefined;
-  /** The number of the line that the address names. */
-  line: number | undefined;
-  onLine: (line: number) => void;
+  address: LogAddress;
+  onAddress: (change: LogAddress) => void;
 }
 
 /** The log of an attempt; the last one unless another is selected. */
-export function LogView({ step, attempt: number, line, onLine }: Props): ReactNode {
+export function LogView({ step, attempt: number, ...addressed }: Props): ReactNode {
   const attempt = step.attempts.find((one) => one.number === number) ?? step.attempts.at(-1);
   if (attempt === undefined) return <p className="py-4 text-soft">It has not started.</p>;
   const name = `${step.key}-${attempt.number}.log`;
-  return (
-    <AttemptLog
-      key={attempt.id}
-      id={attempt.id}
-      name={name}
-      live={attempt.endedAt === null}
-      line={line}
-      onLine={onLine}
-    />
-  );
+  return <AttemptLog key={attempt.id} id={attempt.id} name={name} live={attempt.endedAt === null} {...addressed} />;
 }
 
-interface OfAttempt extends Pick<Props, "line" | "onLine"> {
+interface OfAttempt extends Pick<Props, "address" | "onAddress"> {
   id: string;
   /** Of the file to download. */
   name: string;
@@ -112,32 +113,41 @@ function Followed({ end, again, ...of }: OfAttempt & { end: Page; again: () => v
   return <Searched {...of} log={log} />;
 }
 
-function Searched({ name, live, line, onLine, log }: Omit<OfAttempt, "id"> & { log: LogLines }): ReactNode {
-  const [text, setText] = useState("");
-  const [level, setLevel] = useState("All levels");
+function Searched({ name, live, address, onAddress, log }: Omit<OfAttempt, "id"> & { log: LogLines }): ReactNode {
+  const { line, level } = address;
+  const [text, setText] = useState(address.find ?? "");
   const [wrap, setWrap] = useState(true);
-  const [follow, setFollow] = useState(line === undefined);
+  const [follow, setFollow] = useState(line === undefined && !isSearch(wantedOf(address)));
   // Where the reader left the end.
   const [left, setLeft] = useState(log.total);
   // The index to go to once the list it is of is shown.
-  const [goal, setGoal] = useState(line === undefined ? null : { list: WHOLE, index: line - 1 });
-  const typed = useMemo<Wanted>(() => ({ text, levels: LEVELS[level] ?? null }), [text, level]);
+  const [goal, setGoal] = useState<{ list: string; index: number } | null>(null);
+  const typed = useMemo(() => wantedOf({ find: text, level }), [text, level]);
   const { value: wanted, waiting } = useDebounced(typed, PAUSE_MS);
-  useEffect(() => void log.search(wanted), [log, wanted]);
+  const latest = useLatest({ line, find: address.find, onAddress });
+  useEffect(() => {
+    let isAsked = true;
+    void log.search(wanted).then(async () => {
+      // The line of the address is seen among those found, or after a search among those around it.
+      const number = latest.current.line;
+      const index = number === undefined ? null : await log.indexOf(number);
+      if (isAsked && (index !== null || isSearch(wanted))) setGoal({ list: listOf(wanted), index: index ?? 0 });
+    });
+    const find = wanted.text === "" ? undefined : wanted.text;
+    if (find !== latest.current.find) latest.current.onAddress({ find });
+    return () => {
+      isAsked = false;
+    };
+  }, [log, wanted, latest]);
   const searches = isSearch(wanted);
   const list = listOf(wanted);
   const shown = log.shown().count;
   const unseen = follow || searches ? 0 : log.total - left;
 
-  function search(next: { text?: string; level?: string }): void {
-    const [nextText, nextLevel] = [next.text ?? text, next.level ?? level];
-    setText(nextText);
-    setLevel(nextLevel);
+  function search(change: () => void): void {
+    change();
     setFollow(false);
     setLeft(log.total);
-    const coming = listOf({ text: nextText, levels: LEVELS[nextLevel] ?? null });
-    // After a search, the selected line is seen among those around it.
-    setGoal({ list: coming, index: coming === WHOLE && line !== undefined ? line - 1 : 0 });
   }
 
   function jump(to: number): void {
@@ -153,17 +163,20 @@ function Searched({ name, live, line, onLine, log }: Omit<OfAttempt, "id"> & { l
           aria-label="Search the log"
           placeholder="Search the log"
           value={text}
-          onChange={({ target }) => search({ text: target.value })}
+          onChange={({ target }) => search(() => setText(target.value))}
           className="field !w-48"
         />
         <select
           aria-label="Level"
-          value={level}
-          onChange={({ target }) => search({ level: target.value })}
+          value={level ?? ""}
+          onChange={({ target }) => search(() => onAddress({ level: LEVELS.find((one) => one === target.value) }))}
           className="field !w-auto"
         >
-          {Object.keys(LEVELS).map((one) => (
-            <option key={one}>{one}</option>
+          <option value="">All levels</option>
+          {LEVELS.map((one) => (
+            <option key={one} value={one}>
+              {LEVEL_WORDS[one]}
+            </option>
           ))}
         </select>
         <label className="inline-flex items-center gap-1.5">
@@ -215,7 +228,7 @@ function Searched({ name, live, line, onLine, log }: Omit<OfAttempt, "id"> & { l
             setFollow(next);
             setLeft(log.total);
           }}
-          onLine={onLine}
+          onLine={(number) => onAddress({ line: number })}
         />
       )}
     </>

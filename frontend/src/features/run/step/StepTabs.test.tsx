@@ -25,9 +25,9 @@ async function tabs(tab: Tab) {
       step={step}
       tab={tab}
       attempt={undefined}
-      line={undefined}
+      log={{}}
       onTab={() => undefined}
-      onLine={() => undefined}
+      onLog={() => undefined}
     />,
     {
       StepDetail: DETAIL,

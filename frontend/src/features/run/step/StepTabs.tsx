@@ -8,6 +8,7 @@ import { problemOfError } from "../../../lib/server/problem.ts";
 import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { humanise } from "../../../lib/text/format.ts";
 import { InputTab } from "./InputTab.tsx";
+import type { LogAddress } from "../log/LogLines.ts";
 import { LogView } from "../log/LogView.tsx";
 import { OutputTab } from "./OutputTab.tsx";
 import {
@@ -28,10 +29,9 @@ interface Props {
   tab: Tab;
   /** The number of an attempt to look at on its own. */
   attempt: number | undefined;
-  /** The number of a line of the log. */
-  line: number | undefined;
+  log: LogAddress;
   onTab: (tab: Tab) => void;
-  onLine: (line: number) => void;
+  onLog: (change: LogAddress) => void;
 }
 
 /** Whether an agent works on the step; packs have no transcript. */
@@ -53,7 +53,7 @@ export function tabFor(step: StepRowFragment): Tab {
   return step.state === "SUCCEEDED" ? "output" : "input";
 }
 
-export function StepTabs({ run, step, tab: asked, attempt, line, onTab, onLine }: Props): ReactNode {
+export function StepTabs({ run, step, tab: asked, attempt, log, onTab, onLog }: Props): ReactNode {
   const id = useId();
   const tabs = tabsOf(step);
   const tab = tabs.includes(asked) ? asked : tabFor(step);
@@ -100,16 +100,16 @@ export function StepTabs({ run, step, tab: asked, attempt, line, onTab, onLine }
           what={`${humanise(tab)} of ${humanise(step.key)}`}
           of={[step, attempt]}
         >
-          <Panel run={run} step={step} tab={tab} attempt={attempt} line={line} onLine={onLine} />
+          <Panel run={run} step={step} tab={tab} attempt={attempt} log={log} onLog={onLog} />
         </ContentBoundary>
       </div>
     </section>
   );
 }
 
-function Panel({ run, step, tab, attempt, line, onLine }: Omit<Props, "onTab">): ReactNode {
+function Panel({ run, step, tab, attempt, log, onLog }: Omit<Props, "onTab">): ReactNode {
   if (tab === "transcript") return <Transcript step={step} attempt={attempt} />;
-  if (tab === "log") return <LogView step={step} attempt={attempt} line={line} onLine={onLine} />;
+  if (tab === "log") return <LogView step={step} attempt={attempt} address={log} onAddress={onLog} />;
   // The step has the data of the last attempt; an earlier one needs its own query.
   const last = step.attempts.at(-1);
   const earlier =

@@ -98,6 +98,8 @@ async def _gauges(services: Services) -> list[Metric]:
         _gauge("packline_release", "The release that runs.", {(services.version,): 1}, ["version"]),
         _gauge("packline_accepting", "Whether this process takes new runs.", {(): engine.worker.accepting}),
         _gauge("packline_database_up", "Whether the database answered.", {(): bool(stored)}),
+        _gauge("packline_database_reads", "Reads that are under way.", {(): services.store.reading}),
+        _gauge("packline_watchers", "Pages, subscriptions and waits that follow a run.", {(): services.tails.watchers}),
         *stored,
     ]
 

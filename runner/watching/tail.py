@@ -92,9 +92,9 @@ class _Feed:
         self.gone = self.closed = False
 
     @property
-    def idle(self) -> bool:
-        """Whether it has no watchers."""
-        return not self._watchers
+    def watchers(self) -> int:
+        """How many follow the run; with none it does not read."""
+        return len(self._watchers)
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[asyncio.Event]:
@@ -170,6 +170,11 @@ class Tails:
         self._bus = bus
         self._feeds: dict[str, _Feed] = {}
 
+    @property
+    def watchers(self) -> int:
+        """Iterators of `follow` that are open in this process."""
+        return sum(feed.watchers for feed in self._feeds.values())
+
     async def follow(self, run_id: str, after: int = 0) -> AsyncIterator[Batch | Gap | End]:
         """Yield a run's events after a position (0 for all), until the run has ended; exactly one `End` comes last.
 
@@ -202,7 +207,7 @@ class Tails:
                         raise StoreClosedError("The store is closed: the server is shutting down.")
                     await flag.wait()  # the feed sets it once a second at the latest
         finally:
-            if feed.idle and self._feeds.get(run_id) is feed:
+            if not feed.watchers and self._feeds.get(run_id) is feed:
                 del self._feeds[run_id]
 
     async def _read(self, run_id: str, after: int | None) -> tuple[EventRecord, ...]:

@@ -35,6 +35,7 @@ class Store(Protocol):
         machine: Identity of this machine and data folder; sessions belong to it.
         wakes: Wake-ups after commits of this process and others.
         queue: Delivers due runs to the processes that share the database; None where there is only one.
+        reading: Reads that are under way in this process.
     """
 
     dialect: Dialect
@@ -42,6 +43,9 @@ class Store(Protocol):
     machine: str
     wakes: Wakes
     queue: RunQueue | None
+
+    @property
+    def reading(self) -> int: ...
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `unit(conn, *args)` in a transaction; return its result after COMMIT.

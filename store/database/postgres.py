@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import structlog
 from sqlalchemy import event, exc
 from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from store.database.dialects import NO_PARAMETERS, Sql, libpq_url, row_maker
 from store.database.errors import StoreClosedError, StoreError
@@ -89,6 +90,13 @@ class PostgresStore:
         self._reads = _reading_engine(url, connections.read)
         self._running: set[asyncio.Task[Any]] = set()
         self._closed = False
+
+    @property
+    def reading(self) -> int:
+        """Reads under way; see `store.database.engine.Store`."""
+        pool = self._reads.sync_engine.pool
+        assert isinstance(pool, AsyncAdaptedQueuePool)
+        return pool.checkedout()
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a unit in a transaction; see `store.database.engine.Store.write`."""

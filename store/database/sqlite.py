@@ -69,6 +69,11 @@ class SQLiteStore:
         self._no_reads.set()
         self._closed = False
 
+    @property
+    def reading(self) -> int:
+        """Reads under way; see `store.database.engine.Store`."""
+        return self._reading
+
     async def start(self) -> None:
         self._writer.start()
         await self.wakes.start()

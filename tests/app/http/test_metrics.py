@@ -13,7 +13,8 @@ from ruamel.yaml import YAML
 
 from runner.metrics import NAMES_MAX, OTHER, Metrics
 from store.states import RunState
-from tests.support.front_door import ran, save, step
+from tests.support.front_door import ran, save, start, step
+from tests.support.graphql_client import GraphQLSocket
 from tests.support.packs import Workbench
 from tests.support.product import ADMIN_TOKEN, product
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 TOKEN = "a-token-of-prometheus"
 DEPLOY = Path(__file__).parents[3] / "deploy"
+_WATCH = "subscription ($id: ID!) { runEvents(id: $id) { __typename } }"
 
 
 async def scraped(it: Product, **headers: str) -> httpx2.Response:
@@ -58,6 +60,20 @@ async def test_a_scrape_has_what_was_executed_and_what_waits(tmp_path: Path) -> 
     assert found["packline_database_up",] == found["packline_accepting",] == 1
     assert found["packline_runs", "queued"] == found["packline_queue_oldest_seconds",] == 0
     assert found["process_resident_memory_bytes",] > 0
+
+
+async def test_who_follows_a_run_is_counted(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it:
+        await save(it, "slow", step("wait", "test.slow"))
+        run = (await start(it, "slow"))["run"]["id"]
+        await bench.started.wait()
+        assert samples((await scraped(it)).text)["packline_watchers",] == 0
+        async with GraphQLSocket.open(it.served.ws_url("/graphql"), token=ADMIN_TOKEN) as socket:
+            watching = aiter(socket.subscribe(_WATCH, {"id": run}))
+            await anext(watching)
+            assert samples((await scraped(it)).text)["packline_watchers",] == 1
+        bench.release.set()
 
 
 async def test_only_this_machine_may_scrape_unless_a_token_is_set(tmp_path: Path) -> None:

@@ -197,6 +197,16 @@ async def test_close_finishes_what_was_accepted_and_refuses_more(store: Store):
     await store.close()
 
 
+async def test_reads_under_way_are_counted(store: Store):
+    reads = [asyncio.create_task(ids(store)) for _ in range(20)]
+    most = 0
+    while not all(read.done() for read in reads):
+        most = max(most, store.reading)
+        await asyncio.sleep(0)
+    assert most > 0
+    await eventually(lambda: store.reading == 0)
+
+
 async def test_a_read_cannot_write(store: Store):
     with pytest.raises(Exception, match=r"read-?only"):
         await store.read(text("DELETE FROM caller"))

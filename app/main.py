@@ -149,7 +149,7 @@ class Application:
         )
         if store.shared and settings.shared_storage:
             await require_shared_storage(store, resources.blobs, storage_place(settings))
-        authenticator = await self._open_sign_in(store)
+        authenticator = await self._open_sign_in(store, egress)
         previews = Previews(store, resources.blobs)
         self._stack.push_async_callback(previews.stop)
         downloads = Downloads(store, resources.blobs, previews, authenticator, settings)
@@ -217,8 +217,17 @@ class Application:
         self._stack.push_async_callback(vault_sync.stop)
         return vault_sync
 
-    async def _open_sign_in(self, store: Store) -> Authenticator:
-        authenticator = Authenticator(store, self.settings)
+    async def _open_sign_in(self, store: Store, egress: Egress) -> Authenticator:
+        single_sign_on = None
+        if self._answers and self.settings.oidc_issuer is not None:
+            from app.auth.provider import Provider
+            from app.auth.single_sign_on import SingleSignOn
+
+            provider = Provider(self.settings.oidc_issuer, egress, skew_seconds=self.settings.oidc_clock_skew_seconds)
+            provider.start()
+            self._stack.push_async_callback(provider.stop)
+            single_sign_on = SingleSignOn(provider, self.settings)
+        authenticator = Authenticator(store, self.settings, single_sign_on)
         await authenticator.start()
         self._stack.push_async_callback(authenticator.stop)
         return authenticator

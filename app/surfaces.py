@@ -18,12 +18,13 @@ from app.graphql.endpoint import GraphQLApp, TransportLimits
 from app.http.definition_schema import definition_schema_route
 from app.http.hooks import Hooks
 from app.http.login import login_routes
-from app.http.pages import nothing_here, page_routes, store_refused, wrong_method
+from app.http.pages import nothing_here, page_routes, unavailable, wrong_method
 from app.http.uploads import Uploads
 from app.mcp.resources.agent_files import agent_file_routes
 from app.mcp.transport.mount import METADATA_PATHS, McpMount
 from app.mcp.uris import MCP_PATH
 from resolvers.context import Caller, Context, Services
+from resolvers.problems import Unavailable
 from runner.excerpts import excerpt
 from schema.base.context import RequestContext
 from schema.build import build_schema
@@ -88,7 +89,8 @@ class Surfaces:
             exception_handlers={
                 404: nothing_here(base=settings.base),
                 405: wrong_method,
-                StoreError: store_refused,
+                StoreError: unavailable,
+                Unavailable: unavailable,
             },
         )
         self._answer = guard_for(AttemptGate(router, authenticator), settings)

@@ -47,8 +47,8 @@ def skipped() -> list[str]:
     node = shutil.which("node")
     if node is None or shutil.which("npm") is None:
         lines.append(
-            "skips the tests with MCP servers from npm: Node is not on PATH. Install Node 22. The page is built with "
-            "one from the package index."
+            "skips the tests with MCP servers and an OpenID provider from npm: Node is not on PATH. Install Node 22. "
+            "The page is built with one from the package index."
         )
     elif frontend.node_version(node) < frontend.OLDEST_NODE:
         oldest = ".".join(map(str, frontend.OLDEST_NODE))

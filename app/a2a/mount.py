@@ -20,11 +20,13 @@ from starlette.routing import Route
 
 from app.a2a.pusher import Pusher
 from app.auth.identity import bearer_token
+from app.auth.refusals import challenge, refusal_message
 from app.graphql.wire import decode_json
 from app.http.bodies import BodyTooLarge, announced_over, read_bounded, replaying
 from app.http.origins import Origins
 from app.mcp.session import Session
-from schema.base.masking import internal_error, report
+from resolvers.problems import ProblemCode
+from schema.base.masking import public_answer
 from store.states import RunCause
 
 if TYPE_CHECKING:
@@ -118,14 +120,16 @@ class A2AMount:
         except ClientDisconnect:
             return
         except Exception as error:
-            answer = _problem(HTTPStatus.INTERNAL_SERVER_ERROR, internal_error(report(error, "request failed")))
+            message, extensions = public_answer(error, "request failed")
+            is_away = extensions["code"] == ProblemCode.UNAVAILABLE
+            answer = _problem(HTTPStatus.SERVICE_UNAVAILABLE if is_away else HTTPStatus.INTERNAL_SERVER_ERROR, message)
         await answer(scope, receive, send)
 
     async def _admit(self, scope: Scope, request: Request) -> ASGIApp:
         token = bearer_token(request.headers.get("authorization"))
         caller = await self._authenticator.authenticate(request, token)
         if caller is None:
-            return _challenge(token)
+            return _challenge(request, token)
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:
             return _problem(HTTPStatus.BAD_REQUEST, "The address contains the character U+0000. Remove it.")
         if (size := announced_over(request.headers.get("content-length"), BODY_BYTES)) is not None:
@@ -177,15 +181,10 @@ class A2AMount:
 _BODY: Final = "packline.a2a.body"
 
 
-def _challenge(token: str | None) -> Response:
-    reason = (
-        "The token is invalid, expired or revoked, or its caller is disabled."
-        if token
-        else "Send `Authorization: Bearer …`."
-    )
-    answer = _problem(HTTPStatus.UNAUTHORIZED, f"{reason} `packline token create` makes a token; see docs/a2a.md.")
-    challenge = 'Bearer realm="packline"'
-    answer.headers["www-authenticate"] = challenge + (', error="invalid_token"' if token else "")
+def _challenge(request: Request, token: str | None) -> Response:
+    text = f"{refusal_message(request, token)} `packline token create` makes a token; see docs/a2a.md."
+    answer = _problem(HTTPStatus.UNAUTHORIZED, text)
+    answer.headers.update(challenge(request, token))
     return answer
 
 

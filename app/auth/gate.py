@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 from starlette.requests import HTTPConnection
 
 from app.auth.hosts import refuse
-from app.auth.identity import address_of, bearer_token
+from app.auth.identity import CALLBACK_PATH, address_of, bearer_token
+from resolvers.problems import Unavailable
 from store.database.errors import StoreError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from app.auth.identity import Authenticator
+
+
+#: Where browsers sign in: by a link, and sent back by a provider.
+_SIGN_IN_PATHS = frozenset({"/login", CALLBACK_PATH})
 
 
 class AttemptGate:
@@ -31,7 +36,7 @@ class AttemptGate:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        signs_in = scope["path"] == "/login"
+        signs_in = scope["path"] in _SIGN_IN_PATHS
         throttle = self._authenticator.login_throttle if signs_in else self._authenticator.throttle
         if throttle.is_idle:
             await self._app(scope, receive, send)
@@ -58,5 +63,5 @@ class AttemptGate:
             if token is not None:
                 return await self._authenticator.knows(token)
             return cookie is not None and await self._authenticator.knows_login(cookie)
-        except StoreError:
-            return True  # nobody is known or unknown meanwhile; the surface answers that the database is away
+        except (StoreError, Unavailable):
+            return True  # nobody is known or unknown meanwhile; the surface answers what is away

@@ -1,4 +1,4 @@
-"""Who is calling: bearer tokens, browser logins, the bootstrap token; one identity for every surface.
+"""Who is calling, by a bearer token, browser login, bootstrap token or provider's token; one identity for all surfaces.
 
 Every request looks its secret up by SHA-256, together with its caller, so a revoked token and those of a disabled
 caller stop working at once, whichever process did it. `Authenticator.admit` is where every proof of identity ends. Open
@@ -17,10 +17,18 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from app.auth.refusals import SignInError, TokenRefusedError, note_refused_token
 from app.auth.throttle import Throttle
 from resolvers.context import Caller
 from store.access.audit import append_audit
-from store.access.callers import ADMIN_SUBJECT, ensure_caller, find_callers, find_without_login
+from store.access.callers import (
+    ADMIN_SUBJECT,
+    ensure_caller,
+    find_caller_of,
+    find_callers,
+    find_without_login,
+    name_caller,
+)
 from store.access.tokens import (
     TOUCH_EVERY,
     TokenKind,
@@ -42,6 +50,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import HTTPConnection
 
+    from app.auth.single_sign_on import Person, SingleSignOn
     from app.settings.server import Settings
     from store.access.callers import CallerRecord
     from store.access.tokens import NewToken
@@ -50,6 +59,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+#: Where an OpenID provider sends browsers back to.
+CALLBACK_PATH = "/login/callback"
 #: How often open streams are checked; below 5 (guarantee V4).
 WATCH_SECONDS = 2.0
 _BEARER = "bearer "
@@ -69,6 +80,7 @@ class Authenticator:
     Args:
         store: The tokens.
         settings: The bootstrap token, the lifetime of logins and the limit of failures per minute.
+        single_sign_on: Who the users of an OpenID provider are; None without a provider.
         clock: The time, aware UTC.
         ticks: A monotonic clock in seconds, for failures counted per minute.
     """
@@ -77,11 +89,13 @@ class Authenticator:
         self,
         store: Store,
         settings: Settings,
+        single_sign_on: SingleSignOn | None = None,
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = settings
+        self.single_sign_on = single_sign_on
         #: Separate from logins: an agent with an old token must not keep its user from signing in.
         self.throttle = Throttle(settings.login_attempts_per_minute, ticks)
         self.login_throttle = Throttle(settings.login_attempts_per_minute, ticks)
@@ -145,6 +159,11 @@ class Authenticator:
                 return None
         else:
             caller = await self._find(token, TokenKind.TOKEN, *((TokenKind.AGENT,) if agents else ()))
+            if caller is None and _is_jwt(token) and self.single_sign_on is not None:
+                try:
+                    caller = await self._vouched(await self.single_sign_on.person_of(token))
+                except TokenRefusedError as refused:
+                    note_refused_token(connection, refused)
             if caller is None:
                 await self._failed(address_of(connection))
                 return None
@@ -157,7 +176,14 @@ class Authenticator:
 
     async def knows(self, token: str) -> bool:
         """Whether a bearer token is valid; counts no failure."""
-        return await self._find(token, TokenKind.TOKEN) is not None
+        if await self._find(token, TokenKind.TOKEN) is not None:
+            return True
+        if self.single_sign_on is None or not _is_jwt(token):
+            return False
+        try:
+            return await self._vouched(await self.single_sign_on.person_of(token)) is not None
+        except TokenRefusedError:
+            return False
 
     async def knows_login(self, cookie: str) -> bool:
         """Whether a browser's cookie is valid; counts no failure."""
@@ -194,6 +220,13 @@ class Authenticator:
             tools=holder.tools,
             used_at=holder.last_used_at,
         )
+
+    async def _vouched(self, person: Person) -> Caller | None:
+        """Return the caller for whom the provider vouches, created if new; None if it is disabled."""
+        record = await find_caller_of(self._store, person.subject)
+        if record is None:
+            record = await self._store.write(ensure_caller, person.subject, person.name)
+        return self.admit(record, scopes=person.scopes, expires_at=person.expires_at)
 
     def admit(
         self,
@@ -337,6 +370,31 @@ class Authenticator:
 
         return await self._store.write(unit)
 
+    async def sign_in_as(self, person: Person, address: str) -> NewToken:
+        """A browser login of somebody whom the provider vouches for.
+
+        Args:
+            person: Who it is.
+            address: The browser's address, for the audit.
+
+        Raises:
+            SignInError: the caller is disabled.
+        """
+        expires_at = self._clock() + timedelta(hours=self.settings.oidc_login_hours)
+
+        def unit(conn: Connection) -> NewToken:
+            caller = ensure_caller(conn, person.subject, person.name)
+            if caller.disabled_at is not None:
+                raise SignInError("Your account is disabled here. Ask the administrator.")
+            if caller.name == caller.subject:  # made by a token, which rarely says a name
+                name_caller(conn, caller.id, person.name)
+            _append(conn, "sign_in", caller.id, {"address": address, "issuer": self.settings.oidc_issuer or ""})
+            return create_token(
+                conn, caller.id, name="Browser", scopes=person.scopes, expires_at=expires_at, kind=TokenKind.BROWSER
+            )
+
+        return await self._store.write(unit)
+
     async def sign_out(self, caller: Caller) -> None:
         """Revoke the login the caller's request used."""
 
@@ -348,8 +406,10 @@ class Authenticator:
         await self._store.write(unit)
 
     async def is_set_up(self) -> bool:
-        """Whether anybody can prove who they are: by the bootstrap token, a login, or a token made by hand."""
-        return self._bootstrap_hash is not None or await has_access(self._store, except_name=CLI_TOKEN_NAME)
+        """Whether anybody can prove who they are: by the bootstrap token, a login, a token made by hand, a provider."""
+        if self._bootstrap_hash is not None or self.single_sign_on is not None:
+            return True
+        return await has_access(self._store, except_name=CLI_TOKEN_NAME)
 
     async def make_cli_token(self) -> NewToken:
         """A token for the commands of the user the server runs as."""
@@ -376,6 +436,11 @@ def bearer_token(authorization: str | None) -> str | None:
     if authorization is None or authorization[: len(_BEARER)].lower() != _BEARER:
         return None
     return authorization[len(_BEARER) :].strip() or None
+
+
+def _is_jwt(token: str) -> bool:
+    """Whether a token has the form of a signed JWT (RFC 7515 section 3.1); Packline's own contain no dot."""
+    return token.count(".") == 2
 
 
 def address_of(connection: HTTPConnection) -> str:

@@ -21,6 +21,7 @@ from strawberry.types.graphql import OperationType
 from strawberry.types.unset import UnsetType
 
 from app.auth.identity import bearer_token
+from app.auth.refusals import challenge, refusal_message
 from app.graphql.sse import EventStream
 from app.graphql.websocket import SocketAdapter, SocketHandler, SocketState
 from app.graphql.wire import (
@@ -168,7 +169,7 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         try:
             return await while_allowed(answer, lambda: watch_caller(caller))
         except NoLongerAllowedError:
-            raise _unauthenticated(bearer_token(request.headers.get("authorization"))) from None
+            raise _unauthenticated(request, bearer_token(request.headers.get("authorization"))) from None
 
     async def _answer_to(self, request: Request, caller: CallerT) -> ASGIApp:
         media = negotiate(request.headers.get("accept", "*/*"))
@@ -184,7 +185,7 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         token = bearer_token(request.headers.get("authorization"))
         caller = await self.authenticate(request, token)
         if caller is None:
-            raise _unauthenticated(token)
+            raise _unauthenticated(request, token)
         return caller
 
     async def _read(self, request: Request) -> Operation:
@@ -270,14 +271,8 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         return encode_json(data)
 
 
-def _unauthenticated(token: str | None) -> Refusal:
-    message = (
-        "The token is invalid, expired or revoked, or its caller is disabled."
-        if token
-        else "Sign in, or send `Authorization: Bearer …`."
-    )
-    challenge = f'{_CHALLENGE}, error="invalid_token"' if token else _CHALLENGE
-    return Refusal(401, "UNAUTHENTICATED", message, {"www-authenticate": challenge})
+def _unauthenticated(request: Request, token: str | None) -> Refusal:
+    return Refusal(401, "UNAUTHENTICATED", refusal_message(request, token), challenge(request, token))
 
 
 def _wrong_method(kind: OperationType) -> Refusal:

@@ -76,31 +76,59 @@ BUILT_POLICY = (
     "frame-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1a1d21; --soft: #5b6470; --paper: #fbfbf9; --card: #fff; --line: #e3e3de;
-        --accent: #1f5fd1; --bad: #b3261e }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #eceef1; --soft: #a3abb6; --paper: #15171a; --card: #1d2024; --line: #33373d; --accent: #8ab4ff;
-          --bad: #ff8a80 } }
-* { box-sizing: border-box }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 24px; background: var(--paper);
-       color: var(--ink); font: 16px/1.55 system-ui, sans-serif }
-main { width: 100%; max-width: 34rem; padding: 32px; background: var(--card); border: 1px solid var(--line);
-       border-radius: 14px }
-h1 { margin: 0 0 8px; font-size: 1.35rem; line-height: 1.25 }
-p { margin: 12px 0 } .soft { color: var(--soft) } .bad { color: var(--bad) }
-a { color: var(--accent) }
-input { font: inherit; width: 100%; padding: 9px 12px; border: 1px solid var(--line); border-radius: 9px;
-        background: var(--paper); color: var(--ink) }
-dd code { white-space: nowrap }
-code { font: .92em ui-monospace, monospace; padding: 2px 6px; border-radius: 6px; background: var(--paper);
-       border: 1px solid var(--line); overflow-wrap: anywhere }
-dl { display: grid; grid-template-columns: auto 1fr; gap: 8px 16px; margin: 20px 0 0 }
-dt { color: var(--soft) } dd { margin: 0 }
-button { font: inherit; font-weight: 600; padding: 10px 18px; border: 0; border-radius: 9px; background: var(--accent);
-         color: var(--card); cursor: pointer }
-button:focus-visible, a:focus-visible, input:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+#: The colours, sizes and shapes of the built page (`frontend/src/app/styles.css`).
+_LIGHT = (
+    "color-scheme: light; --page: #ffffff; --panel: #f8f9fa; --hover: #f1f3f5; --ink: #16181d; --soft: #5b6069; "
+    "--line: #e3e5e9; --control: #8b8d98; --accent: #0f5c75; --on-accent: #ffffff; --fail: #93191b; "
+    "--fail-tint: #f6eded"
+)
+_DARK = (
+    "color-scheme: dark; --page: #111214; --panel: #17191c; --hover: #1f2226; --ink: #eceef1; --soft: #a3a8b3; "
+    "--line: #2a2d33; --control: #6b6f7a; --accent: #7cc8df; --on-accent: #0b1a20; --fail: #ee6363; "
+    "--fail-tint: #301d1f"
+)
+_STYLE = f"""
+:root {{ {_LIGHT} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {_DARK} }} }}
+:root[data-theme="light"] {{ {_LIGHT} }}
+:root[data-theme="dark"] {{ {_DARK} }}
+* {{ box-sizing: border-box }}
+body {{ margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 24px; background: var(--page);
+       color: var(--ink); font: 14px/20px Inter, system-ui, -apple-system, "Segoe UI", sans-serif }}
+main {{ width: 100%; max-width: 28rem }}
+.brand {{ display: flex; align-items: center; gap: 8px; margin: 0 0 24px; font-size: 16px; line-height: 24px;
+         font-weight: 600 }}
+.brand svg {{ width: 20px; height: 20px }}
+h1 {{ margin: 0 0 8px; font-size: 20px; line-height: 28px; font-weight: 600; letter-spacing: -0.01em }}
+p {{ margin: 12px 0 }} .soft {{ color: var(--soft) }}
+.bad {{ padding: 8px 12px; border-radius: 4px; background: var(--fail-tint); color: var(--fail) }}
+a {{ color: var(--accent) }}
+label {{ display: block; margin-bottom: 4px; font-weight: 500 }}
+.row {{ display: flex; gap: 8px }}
+input {{ font: inherit; flex: 1; min-width: 0; height: 36px; padding: 0 10px; border: 1px solid var(--control);
+        border-radius: 4px; background: var(--page); color: var(--ink) }}
+code {{ font: 13px/20px "JetBrains Mono", ui-monospace, "SF Mono", Menlo, Consolas, monospace; color: var(--ink);
+       overflow-wrap: anywhere }}
+dd code {{ white-space: nowrap }}
+dl {{ display: grid; grid-template-columns: auto 1fr; gap: 8px 16px; margin: 20px 0 0 }}
+dt {{ color: var(--soft) }} dd {{ margin: 0 }}
+button, .button {{ font: inherit; font-weight: 500; display: inline-flex; align-items: center; justify-content: center;
+                  height: 36px; padding: 0 12px; border: 1px solid var(--accent); border-radius: 4px;
+                  background: var(--accent); color: var(--on-accent); text-decoration: none; white-space: nowrap;
+                  cursor: pointer }}
+.button {{ width: 100% }}
+.plain {{ border-color: var(--control); background: var(--page); color: var(--ink) }}
+.plain:hover {{ background: var(--hover) }}
+.or {{ display: flex; align-items: center; gap: 12px; margin: 20px 0; color: var(--soft) }}
+.or::before, .or::after {{ content: ""; flex: 1; border-top: 1px solid var(--line) }}
+:focus-visible {{ outline: 2px solid var(--accent); outline-offset: 2px }}
 """
+_BRAND = (
+    '<p class="brand"><svg viewBox="0 0 16 16" aria-hidden="true"><rect width="16" height="16" rx="4" '
+    'fill="var(--accent)"/><g fill="var(--on-accent)"><rect x="3" y="3.2" width="10" height="2.4" rx="1"/>'
+    '<rect x="3" y="6.8" width="7.5" height="2.4" rx="1"/><rect x="3" y="10.4" width="5" height="2.4" rx="1"/></g>'
+    "</svg>Packline</p>"
+)
 
 
 def page(title: str, body: str, *, status: int = 200, script: str = "", script_hash: str = "") -> HTMLResponse:
@@ -117,7 +145,7 @@ def page(title: str, body: str, *, status: int = 200, script: str = "", script_h
     content = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{heading} · Packline</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
-        f"<style>{_STYLE}</style></head><body><main><h1>{heading}</h1>{body}</main>"
+        f"<style>{_STYLE}</style></head><body><main>{_BRAND}<h1>{heading}</h1>{body}</main>"
         f"{f'<script>{script}</script>' if script else ''}</body></html>"
     )
     policy = f"{PAGE_POLICY}; script-src '{script_hash}'" if script_hash else PAGE_POLICY
@@ -191,15 +219,15 @@ def nothing_here(files: Path = BUILT_PAGE, *, base: str = "") -> Callable[[Reque
     return answer
 
 
-async def store_refused(request: Request, error: Exception) -> Response:
-    """A handler of errors of the store: 503 while the database is away, full or closing."""
+async def unavailable(request: Request, error: Exception) -> Response:
+    """A handler of what the server cannot do now: 503 while the database or the sign-in provider is away."""
     refusal = refusal_of(error)
     if refusal is None:
         raise error
     if "text/html" in request.headers.get("accept", ""):
         text = f'<p class="bad" role="alert">{html.escape(refusal.message)}</p>'
         return page("Packline is not available", text, status=503)
-    return PlainTextResponse(f"{refusal.message}\n", 503, {"cache-control": "no-store"})
+    return PlainTextResponse(f"{refusal.message}\n", 503, {"cache-control": "no-store", "retry-after": "5"})
 
 
 async def wrong_method(request: Request, _error: Exception) -> Response:

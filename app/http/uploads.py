@@ -17,13 +17,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.auth.identity import bearer_token
+from app.auth.refusals import challenge, refusal_message
 from app.auth.throttle import Throttle
 from app.http.answers import json_answer, problem_answer, problem_fields
 from app.http.bodies import announced_over
 from app.http.multipart import OVERHEAD_BYTES, FormError, FormFile
 from resolvers.artifacts.artifacts import download_address
 from resolvers.artifacts.uploads import NoRoom, UploadTooLarge, invalid_upload, upload_artifact
-from resolvers.problems import Limited, Problem, ProblemCode, refusal_of
+from resolvers.problems import Limited, Problem, ProblemCode, Unavailable, refusal_of
 from store.database.errors import StoreError
 from store.states import Scope
 
@@ -83,7 +84,7 @@ class Uploads:
     async def _upload(self, request: Request) -> Response:
         try:
             return await self._answer(request)
-        except StoreError as error:
+        except (StoreError, Unavailable) as error:
             if (refusal := refusal_of(error)) is None:
                 raise
             return _refused(refusal)
@@ -94,12 +95,8 @@ class Uploads:
         if caller is None:
             return json_answer(
                 401,
-                {
-                    "problem": problem_fields(
-                        ProblemCode.FORBIDDEN, "Sign in, or send a token as `Authorization: Bearer …`."
-                    )
-                },
-                {"www-authenticate": "Bearer"},
+                {"problem": problem_fields(ProblemCode.FORBIDDEN, refusal_message(request, token))},
+                challenge(request, token),
             )
         context = self._make_context(caller, request)
         try:

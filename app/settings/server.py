@@ -39,8 +39,10 @@ from app.settings.values import (
     Folder,
     Folders,
     Hosts,
+    Issuer,
     Labels,
     Origins,
+    ScopeRules,
     Seconds,
     ServiceAddresses,
     VaultKey,
@@ -192,6 +194,42 @@ class Settings(BaseSettings):
     login_attempts_per_minute: int = Field(
         10, ge=1, le=10_000, description="Failed sign-ins or unknown tokens allowed per address and minute."
     )
+    oidc_issuer: Issuer = Field(
+        None,
+        description="OpenID provider whose users may sign in and whose tokens are accepted, as its issuer address; "
+        "needs PACKLINE_PUBLIC_URL and PACKLINE_OIDC_SCOPES.",
+    )
+    oidc_scopes: ScopeRules = Field(
+        (),
+        description="Scopes of the provider's users: rules `claim=value:scope,scope`, or `*:scope` for everybody, "
+        "separated by `;`, such as `groups=ops:manage; *:read`. The rules that match add up.",
+    )
+    oidc_audience: Words = Field(
+        (),
+        description="Audiences accepted in bearer tokens of the provider, separated by commas; default: "
+        "PACKLINE_PUBLIC_URL, and that with /mcp.",
+    )
+    oidc_client_id: str | None = Field(
+        None, min_length=1, description="Client that the provider knows Packline's page as; without, only tokens work."
+    )
+    oidc_client_secret: SecretStr | None = Field(
+        None, min_length=1, description="Secret of that client; without, it is a public client with PKCE."
+    )
+    oidc_request_scopes: str = Field(
+        "openid profile email",
+        min_length=1,
+        description="OAuth scopes that sign-in asks the provider for, separated by spaces; MCP clients are advised of "
+        "them, too.",
+    )
+    oidc_name: str = Field(
+        "single sign-on", min_length=1, max_length=60, description="Name of the provider on the sign-in page."
+    )
+    oidc_login_hours: float = Field(
+        12, gt=0, le=8784, description="How long a browser stays signed in through the provider."
+    )
+    oidc_clock_skew_seconds: float = Field(
+        60, ge=0, le=600, description="How far the clocks of the provider and this server may differ."
+    )
     download_link_minutes: float = Field(15, gt=0, le=1440, description="How long a signed download address works.")
 
     # -- runs
@@ -292,6 +330,8 @@ class Settings(BaseSettings):
             raise SettingsError(explain(error, given, file, cls.model_fields)) from error
         file = read_file(given, cls.model_fields)
         settings._sources = {name: source_of(name, given, file.values, file.path) for name in cls.model_fields}
+        if problem := settings._incomplete():
+            raise SettingsError(problem)
         settings._warnings = (*unknown_variables(cls.model_fields), *settings._weak())
         return settings
 
@@ -324,6 +364,22 @@ class Settings(BaseSettings):
         """The beginning of addresses given to people: the public address with the base, or the base alone."""
         public = self.public_url or ""
         return public if public.endswith(self.base) else f"{public}{self.base}"
+
+    def _incomplete(self) -> str | None:
+        """What a setting needs besides itself; None if nothing is missing."""
+        if self.oidc_issuer is None:
+            return None
+        if not self.public_url:
+            return (
+                "PACKLINE_OIDC_ISSUER needs PACKLINE_PUBLIC_URL: the provider sends browsers back to it, and its "
+                "tokens name it as their audience. Set it to the address that people use."
+            )
+        if not self.oidc_scopes:
+            return (
+                "PACKLINE_OIDC_ISSUER needs PACKLINE_OIDC_SCOPES, or the provider's users may do nothing. Set it to "
+                "rules such as `groups=ops:manage; *:read`."
+            )
+        return None
 
     def _weak(self) -> tuple[str, ...]:
         token = self.bootstrap_token.get_secret_value() if self.bootstrap_token else None

@@ -14,6 +14,8 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
+from app.addresses import is_loopback
+from app.settings.scope_rules import ScopeRule
 from runner.egress.web_address import WebAddress, WebAddressError, read_web_address, read_web_host
 
 T = TypeVar("T")
@@ -116,6 +118,29 @@ def _artifact_store(value: str) -> str:
     return value
 
 
+def _issuer(value: str | None) -> str | None:
+    if value is None:
+        return None
+    address = _web_address(value)
+    if address.scheme != "https" and not is_loopback(address.host):
+        raise ValueError("it must begin with https://, except on this machine")
+    if address.query is not None or address.fragment is not None or address.account is not None:
+        raise ValueError("it must have no account, `?` and `#`")
+    return value.strip()  # tokens repeat it character by character
+
+
+def _rules(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(rule.strip() for rule in value.split(";") if rule.strip())
+    return value
+
+
+def _scope_rules(value: tuple[str, ...]) -> tuple[str, ...]:
+    for text in value:
+        ScopeRule.parse(text)
+    return value
+
+
 def _web_address(value: str) -> WebAddress:
     try:
         return read_web_address(value)
@@ -143,6 +168,10 @@ ServiceAddresses = Annotated[
 ]
 #: A path that begins with a slash and ends without one; None is the root.
 BasePath = Annotated[str | None, AfterValidator(_base_path)]
+#: The issuer of an OpenID provider, as its tokens spell it.
+Issuer = Annotated[str | None, AfterValidator(_issuer)]
+#: Rules separated by semicolons; see `app.settings.scope_rules`.
+ScopeRules = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_rules), AfterValidator(_scope_rules)]
 DatabaseAddress = Annotated[str, AfterValidator(_database)]
 VaultKey = Annotated[SecretStr | None, Field(min_length=1), AfterValidator(_vault_key)]
 #: `disk` or s3://bucket/folder.

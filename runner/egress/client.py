@@ -65,17 +65,30 @@ class Egress:
             total_seconds: Longest time from the request to the last byte, redirects included.
             max_redirects: Redirects that are followed.
         """
-        from runner.egress.transport import Connections, GuardedClient
+        from runner.egress.transport import GuardedClient
 
-        if self._connections is None:
-            self._connections = Connections(self.policy, self.resolve)
         return GuardedClient(
-            self._connections,
+            self._opened(),
             extra_allowed_origins,
             max_bytes=max_bytes,
             total_seconds=total_seconds,
             max_redirects=max_redirects,
         )
+
+    def transport(
+        self, extra_allowed_origins: Collection[str] = (), *, max_bytes: int = MAX_BYTES
+    ) -> httpx2.AsyncBaseTransport:
+        """Make a transport like that of `client`, for a library that makes its own client."""
+        from runner.egress.transport import GuardedTransport
+
+        return GuardedTransport(self._opened(), extra_allowed_origins, max_bytes)
+
+    def _opened(self) -> Connections:
+        from runner.egress.transport import Connections
+
+        if self._connections is None:
+            self._connections = Connections(self.policy, self.resolve)
+        return self._connections
 
     async def check(self, url: str) -> tuple[str, ...]:
         """Return the addresses a URL may be fetched from.

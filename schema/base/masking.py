@@ -68,7 +68,8 @@ def public_answer(error: Exception, what: str, **details: object) -> tuple[str, 
         details: Go with it there.
     """
     if (refusal := refusal_of(error)) is not None:
-        _log.error("the store refused", error=str(error), **details)
+        if refusal is not error:
+            _log.error("the store refused", error=str(error), **details)
         return refusal.message, error_extensions(refusal)
     error_id = report(error, what, **details)
     return internal_error(error_id), {"code": "INTERNAL", "id": error_id}

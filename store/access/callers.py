@@ -51,6 +51,7 @@ _DISABLE = Sql("UPDATE caller SET disabled_at = :now WHERE id = :id AND disabled
 _ENABLE = Sql("UPDATE caller SET disabled_at = NULL WHERE id = :id AND disabled_at IS NOT NULL")
 # An UPDATE of a column without a key, as `FOR UPDATE` would wait for every transaction that refers to the caller.
 _LOCK = Sql("UPDATE caller SET disabled_at = disabled_at WHERE id = :id RETURNING disabled_at")
+_NAME_CALLER = Sql("UPDATE caller SET name = :name WHERE id = :id")
 _WITHOUT_LOGIN = Sql(
     """SELECT id FROM caller WHERE subject = :subject AND NOT EXISTS (
     SELECT 1 FROM token WHERE token.caller_id = caller.id AND token.kind = 'browser')"""
@@ -66,6 +67,10 @@ def ensure_caller(conn: Connection, subject: str, name: str) -> CallerRecord:
     assert row is not None, "a caller is never deleted"
     conn.run(_INSERT_SLOT, {"id": row.id})
     return _BY_ID.make(row)
+
+
+def name_caller(conn: Connection, caller_id: str, name: str) -> None:
+    conn.run(_NAME_CALLER, {"id": caller_id, "name": name})
 
 
 def touch_caller(conn: Connection, caller_id: str, now: datetime, before: datetime) -> None:

@@ -7,6 +7,8 @@ import sys
 
 #: Slow or large libraries that serve packs, MCP or migrations.
 LATE = {
+    "authlib",
+    "joserfc",
     "a2a",
     "alembic",
     "av",

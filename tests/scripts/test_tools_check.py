@@ -37,8 +37,8 @@ def test_a_bare_machine_is_told_what_is_skipped_and_what_to_install(told):
     assert [line.partition(": ")[2] for line in told()] == [
         "skips the tests of agents in a sandbox: bubblewrap is not installed. Install `bubblewrap`.",
         "skips the tests in a browser and of videos: Chromium is not installed. Install `chromium`.",
-        "skips the tests with MCP servers from npm: Node is not on PATH. Install Node 22. The page is built with one "
-        "from the package index.",
+        "skips the tests with MCP servers and an OpenID provider from npm: Node is not on PATH. Install Node 22. "
+        "The page is built with one from the package index.",
     ]
 
 

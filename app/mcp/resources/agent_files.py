@@ -9,6 +9,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from app.auth.identity import bearer_token
+from app.auth.refusals import challenge, refusal_message
 from app.mcp.resources.skill import PIPELINES, PIPELINES_MAX, llms_text, skill
 from app.mcp.session import Selection, SelectionError, Session
 from app.mcp.tools.toolbox import Toolbox
@@ -49,12 +50,11 @@ def agent_file_routes(
         return Toolbox(schema)
 
     async def skill_file(request: Request) -> Response:
-        caller = await authenticator.authenticate(request, bearer_token(request.headers.get("authorization")))
+        token = bearer_token(request.headers.get("authorization"))
+        caller = await authenticator.authenticate(request, token)
         if caller is None:
-            headers = {**_HEADERS, "www-authenticate": 'Bearer realm="packline"'}
-            return PlainTextResponse(
-                "Send `Authorization: Bearer …`; `packline token create` makes a token.\n", 401, headers
-            )
+            text = f"{refusal_message(request, token)} `packline token create` makes a token.\n"
+            return PlainTextResponse(text, 401, {**_HEADERS, **challenge(request, token)})
         if not caller.may(Scope.READ):
             return PlainTextResponse(f"{lacking_scope('The skill', '`read`')}\n", 403, _HEADERS)
         try:

@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.auth.identity import bearer_token
+from app.auth.refusals import challenge, refusal_message
 from app.http.bodies import announced_over
 from app.http.origins import Origins
 from app.mcp.session import Selection, SelectionError, Session
@@ -30,12 +31,13 @@ from app.mcp.transport.messages import INVALID_REQUEST, UPLOAD_INSTEAD
 from app.mcp.uris import MCP_PATH
 from resolvers.problems import ProblemCode
 from schema.base.masking import public_answer
-from store.states import RunCause
+from store.states import RunCause, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Send
+    from starlette.types import Scope as AsgiScope
 
     from app.auth.identity import Authenticator
     from app.mcp.transport.endings import ProgramKey
@@ -71,7 +73,7 @@ class McpMount:
     Args:
         schema: The schema behind the tools.
         authenticator: Finds the caller.
-        settings: The public address, for the metadata.
+        settings: The public address and the OpenID provider, for the metadata.
         make_context: Makes the context of use cases for a caller and a request.
     """
 
@@ -84,6 +86,7 @@ class McpMount:
     ) -> None:
         self._schema = schema
         self._authenticator = authenticator
+        self._settings = settings
         self._origins = Origins(settings)
         self._make_context = make_context
         self._wanted = asyncio.Event()
@@ -109,7 +112,7 @@ class McpMount:
         if owner is not None:
             await owner
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         answer: ASGIApp
         program: ProgramKey | None = None
@@ -129,7 +132,7 @@ class McpMount:
             if program is not None:
                 self._endings.done(program)
 
-    async def _admit(self, scope: Scope, request: Request) -> ASGIApp:
+    async def _admit(self, scope: AsgiScope, request: Request) -> ASGIApp:
         # The HTTP parser keeps white space after a value, which is not part of it (RFC 9110, 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         headers = request.headers
@@ -173,23 +176,16 @@ class McpMount:
         return ready
 
     def _challenge(self, request: Request, token: str | None) -> Response:
-        where = f"{self._origins.base(request)}/.well-known/oauth-protected-resource/mcp"
-        challenge = f'Bearer realm="packline", resource_metadata="{where}"'
-        if token is not None:
-            challenge += ', error="invalid_token"'
-        reason = (
-            "The token is invalid, expired or revoked, or its caller is disabled."
-            if token
-            else "Send `Authorization: Bearer …`."
-        )
         answer = _problem(
-            HTTPStatus.UNAUTHORIZED, f"{reason} `packline token create` makes a token; see docs/agents.md."
+            HTTPStatus.UNAUTHORIZED,
+            f"{refusal_message(request, token)} `packline token create` makes a token; see docs/agents.md.",
         )
-        answer.headers["www-authenticate"] = challenge
+        where = f"{self._origins.base(request)}/.well-known/oauth-protected-resource/mcp"
+        answer.headers.update(challenge(request, token, metadata=where))
         return answer
 
     def _metadata(self, request: Request) -> Response:
-        """The metadata of RFC 9728: bearer tokens in the header, and no authorization server."""
+        """The metadata of RFC 9728; with an OpenID provider, MCP clients find it here and sign in by themselves."""
         if request.method not in ("GET", "HEAD"):
             return Response(
                 f"{request.url.path} accepts GET, HEAD, not {request.method}.\n",
@@ -197,12 +193,17 @@ class McpMount:
                 {"allow": "GET, HEAD"},
                 "text/plain",
             )
-        body = {
+        body: dict[str, object] = {
             "resource": f"{self._origins.base(request)}{MCP_PATH}",
             "resource_name": "Packline",
             "bearer_methods_supported": ["header"],
-            "scopes_supported": ["read", "observe", "run", "write", "manage"],
         }
+        issuer = self._settings.oidc_issuer
+        if issuer is None:
+            body["scopes_supported"] = [scope.value for scope in Scope]
+        else:
+            body["authorization_servers"] = [issuer]
+            body["scopes_supported"] = self._settings.oidc_request_scopes.split()
         return Response(orjson.dumps(body), media_type="application/json")
 
     async def _own(self) -> None:
@@ -236,7 +237,7 @@ async def wanted_or_idle(
             return
 
 
-def _session_in(scope: Scope) -> Session:
+def _session_in(scope: AsgiScope) -> Session:
     session: Session = scope[_SESSION]
     return session
 

@@ -284,6 +284,23 @@ async def test_the_cookie_is_secure_behind_tls(make_house):
     assert "Secure" in (await signed_in(house)).headers["set-cookie"]
 
 
+async def test_a_link_that_was_used_leads_on_whoever_is_signed_in(house):
+    link = await house.authenticator.first_link()
+    ours = {"origin": "http://127.0.0.1:8420"}
+    assert (await house.http.post("/login", data={"token": link.plaintext}, headers=ours)).status_code == 303
+    again = await house.http.post("/login?next=/runs", data={"token": link.plaintext}, headers=ours)
+    assert (again.status_code, again.headers["location"]) == (303, "/runs")
+    assert "set-cookie" not in again.headers
+    foreign = await house.http.post("/login?next=/runs", data={"token": link.plaintext})
+    assert foreign.status_code == 400, "a page of others learns nothing"
+
+
+async def test_a_whole_link_can_be_pasted(house):
+    link = await house.authenticator.first_link()
+    pasted = f" {link_url('http://127.0.0.1:8420', link)}\n"
+    assert (await house.http.post("/login", data={"token": pasted})).status_code == 303
+
+
 @pytest.mark.parametrize("onward", ["https://evil.example", "//evil.example", "/\\evil.example", "/a\nb", "evil"])
 async def test_signing_in_leads_nowhere_else(house, onward):
     link = await house.authenticator.first_link()
@@ -293,7 +310,7 @@ async def test_signing_in_leads_nowhere_else(house, onward):
 
 async def test_signing_in_leads_back_to_the_page_that_was_wanted(house):
     page = await house.http.get("/login", params={"next": '/runs/run_1?tab=log&x="'})
-    assert 'action="login?next=%2Fruns%2Frun_1%3Ftab%3Dlog%26x%3D%22"' in page.text
+    assert 'action="/login?next=%2Fruns%2Frun_1%3Ftab%3Dlog%26x%3D%22"' in page.text
     assert page.headers["cache-control"] == "no-store"
     assert "script-src 'sha256-" in page.headers["content-security-policy"]
 

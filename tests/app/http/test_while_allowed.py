@@ -47,7 +47,7 @@ async def test_a_wait_over_http_ends_with_its_token(tmp_path: Path) -> None:
                     }
                 ]
             }
-            assert answer.headers["www-authenticate"] == 'Bearer realm="packline", error="invalid_token"'
+            assert answer.headers["www-authenticate"].startswith('Bearer realm="packline", error="invalid_token"')
         assert not kept.done(), "another's wait goes on"
         bench.release.set()
         assert (await asyncio.wait_for(kept, 30)).data["waitRun"]["run"]["state"] == "SUCCEEDED"

@@ -3,6 +3,7 @@ import { Ellipsis, Files, Plug, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 
 import { ADMIN_PAGES } from "../domain/administration/adminPages.ts";
+import { SignOut } from "./SignOut.tsx";
 import { ThemeSwitch } from "./ThemeSwitch.tsx";
 
 /** Entries without room in a phone's bar. */
@@ -94,9 +95,10 @@ function Sheet({ name, version, onClose }: { name: string; version: string; onCl
         </nav>
         <div className="mt-3 flex items-center justify-between gap-4 border-t border-line pt-2">
           <ThemeSwitch />
-          <p className="min-w-0 truncate pr-2 text-meta text-soft">
+          <p className="min-w-0 flex-1 truncate text-right text-meta text-soft">
             {name} · {version}
           </p>
+          <SignOut size="size-11" />
         </div>
       </div>
     </dialog>

@@ -15,6 +15,7 @@ import { Logo } from "./Logo.tsx";
 import { More } from "./More.tsx";
 import { RunChangesDocument, ViewerDocument } from "./shell.generated.ts";
 import { SignIn } from "./SignIn.tsx";
+import { SignOut } from "./SignOut.tsx";
 import { VersionStrip } from "./VersionStrip.tsx";
 import { ThemeSwitch } from "./ThemeSwitch.tsx";
 
@@ -160,12 +161,13 @@ function Navigation({ name, version }: { name: string; version: string }): React
       </nav>
       <div className="mt-3 border-t border-line pt-3 max-md:hidden">
         <ThemeSwitch />
-        <p className="mt-3 flex min-h-4 items-baseline justify-between gap-2 px-2.5 text-meta text-soft">
-          <span className="truncate" {...(name === "" ? {} : { title: `Signed in as ${name}` })}>
+        <div className="mt-3 flex min-h-6 items-center gap-2 pl-2.5 text-meta text-soft">
+          <span className="min-w-0 flex-1 truncate" {...(name === "" ? {} : { title: `Signed in as ${name}` })}>
             {name}
           </span>
           <span title="Version of the server">{version}</span>
-        </p>
+          <SignOut />
+        </div>
       </div>
     </header>
   );

@@ -1,14 +1,14 @@
 """Failures of runs: the closed set of codes, the class of each, and the stored record.
 
-This is the only table of failure codes. Runner, GraphQL, MCP, CLI and the page all read `FAILURE_CLASSES` and
-`RETRYABLE`; nothing classifies by searching texts. Refused commands are in `resolvers.problems`.
+This is the only table of failure codes. Runner, GraphQL, MCP, CLI and the page all read `FAILURE_CLASSES`,
+`FAILURE_WORDS` and `RETRYABLE`; nothing classifies by searching texts. Refused commands are in `resolvers.problems`.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from runner.tracebacks import Raised
 
@@ -70,25 +70,128 @@ FAILURE_CLASSES: dict[FailureCode, FailureClass] = {
     FailureCode.INTERNAL: FailureClass.PACK_BUG,
 }
 
-#: The cause of each code, in one sentence; the page, the API and the reference quote it.
-FAILURE_CAUSES: dict[FailureCode, str] = {
-    FailureCode.INVALID_INPUT: "The step's input does not fit the pack, or a reference in it has no value.",
-    FailureCode.INVALID_OUTPUT: "The pack's output does not fit its declaration, or a post-condition failed.",
-    FailureCode.NOT_FOUND: "The provider does not have what the input names.",
-    FailureCode.SCHEMA_MISMATCH: "The provider's state or the pack's version has changed, and the step no longer fits.",
-    FailureCode.CREDENTIAL_INVALID: "The provider refuses the credential, or requires one.",
-    FailureCode.RATE_LIMITED: "The provider limits requests; Packline waits as long as it asks.",
-    FailureCode.TIMEOUT: "The step, the run or the provider took longer than allowed.",
-    FailureCode.UPSTREAM_UNAVAILABLE: "The provider cannot be reached or answers with a server error.",
-    FailureCode.SESSION_UNAVAILABLE: "The workspace of an earlier step is gone.",
-    FailureCode.RESOURCE_EXHAUSTED: "A limit of size, memory or disk was reached.",
-    FailureCode.ARTIFACT_FAILED: "An artifact cannot be read: it does not exist, was erased, or is another caller's.",
-    FailureCode.POLICY_DENIED: "A policy of this server forbids it, such as requests to private addresses.",
-    FailureCode.QUOTA_EXCEEDED: "The provider's quota is used up.",
-    FailureCode.OUTCOME_UNKNOWN: "An at-most-once step was interrupted; its external change may have happened.",
-    FailureCode.CANCELLED: "Somebody cancelled the run.",
-    FailureCode.HANDLER_FAILED: "The pack raised an unexpected error or its process died: a defect of the pack.",
-    FailureCode.INTERNAL: "A defect of Packline; the log has the details under the id in the message.",
+
+class Remedy(StrEnum):
+    """The first thing to do about a failure."""
+
+    RESUME = "resume"
+    CHANGE_INPUT = "change_input"
+    SET_CREDENTIAL = "set_credential"
+    RAISE_QUOTA = "raise_quota"
+    ASK_OPERATOR = "ask_operator"
+    CHECK_CHANGES = "check_changes"
+    REPORT = "report"
+
+
+class FailureWords(NamedTuple):
+    """What every surface says of a failure, unless the pack knows better.
+
+    Attributes:
+        cause: The likely cause, one sentence.
+        hint: What to do, at most two sentences.
+        remedy: The first thing to do, for programs.
+    """
+
+    cause: str
+    hint: str
+    remedy: Remedy
+
+
+FAILURE_WORDS: dict[FailureCode, FailureWords] = {
+    FailureCode.INVALID_INPUT: FailureWords(
+        "The step's input does not fit the pack, or a reference in it has no value.",
+        "Correct the input, then resume.",
+        Remedy.CHANGE_INPUT,
+    ),
+    FailureCode.INVALID_OUTPUT: FailureWords(
+        "The pack's output does not fit its declaration, or a post-condition failed.",
+        "Report it to the author of the pack. Resume when the pack is fixed.",
+        Remedy.REPORT,
+    ),
+    FailureCode.NOT_FOUND: FailureWords(
+        "The provider does not have what the input names.",
+        "Correct the name or address in the input, then resume.",
+        Remedy.CHANGE_INPUT,
+    ),
+    FailureCode.SCHEMA_MISMATCH: FailureWords(
+        "The provider's state or the pack's version has changed, and the step no longer fits.",
+        "Check what changed, then resume.",
+        Remedy.CHECK_CHANGES,
+    ),
+    FailureCode.CREDENTIAL_INVALID: FailureWords(
+        "The provider refuses the credential, or requires one.",
+        "Set a credential that the provider accepts, then resume.",
+        Remedy.SET_CREDENTIAL,
+    ),
+    FailureCode.RATE_LIMITED: FailureWords(
+        "The provider limits requests; Packline waits as long as it asks.",
+        "Wait a few minutes, then resume.",
+        Remedy.RESUME,
+    ),
+    FailureCode.TIMEOUT: FailureWords(
+        "The step, the run or the provider took longer than allowed.",
+        "Resume. If it takes too long again, raise the time limit or give the step less to do.",
+        Remedy.RESUME,
+    ),
+    FailureCode.UPSTREAM_UNAVAILABLE: FailureWords(
+        "The provider cannot be reached or answers with a server error.",
+        "Resume when the provider answers again.",
+        Remedy.RESUME,
+    ),
+    FailureCode.SESSION_UNAVAILABLE: FailureWords(
+        "The workspace of an earlier step is gone.",
+        "Resume: the step that makes the workspace runs again.",
+        Remedy.RESUME,
+    ),
+    FailureCode.RESOURCE_EXHAUSTED: FailureWords(
+        "A limit of size, memory or disk was reached.",
+        "Give the step less to do, or raise the limit. Then resume.",
+        Remedy.CHANGE_INPUT,
+    ),
+    FailureCode.ARTIFACT_FAILED: FailureWords(
+        "An artifact cannot be read: it does not exist, was erased, or is another caller's.",
+        "Check that the artifact exists and that its storage works, then resume.",
+        Remedy.RESUME,
+    ),
+    FailureCode.POLICY_DENIED: FailureWords(
+        "A policy of this server forbids it, such as requests to private addresses.",
+        "Ask the operator of this server to permit it, then resume.",
+        Remedy.ASK_OPERATOR,
+    ),
+    FailureCode.QUOTA_EXCEEDED: FailureWords(
+        "The account has used up what its plan with the provider includes.",
+        "Raise the quota at the provider or use another account, then resume.",
+        Remedy.RAISE_QUOTA,
+    ),
+    FailureCode.OUTCOME_UNKNOWN: FailureWords(
+        "An at-most-once step was interrupted; its external change may have happened.",
+        "Check in the external system whether the change happened. Resume only if it did not.",
+        Remedy.CHECK_CHANGES,
+    ),
+    FailureCode.CANCELLED: FailureWords(
+        "Somebody cancelled the run.", "Resume to continue where the run stopped.", Remedy.RESUME
+    ),
+    FailureCode.HANDLER_FAILED: FailureWords(
+        "The pack raised an unexpected error or its process died: a defect of the pack.",
+        "Report it to the author of the pack, with its traceback if it has one. Resume when the pack is fixed.",
+        Remedy.REPORT,
+    ),
+    FailureCode.INTERNAL: FailureWords(
+        "A defect of Packline; the log has the details under the id in the message.",
+        "Report it to the developers of Packline, with the details from the log. Resume when it is fixed.",
+        Remedy.REPORT,
+    ),
+}
+
+#: Who can fix a failure, by what is to be done.
+WHO_CAN_FIX: dict[Remedy, str] = {
+    Remedy.RESUME: "Usually nobody needs to: it often passes by itself.",
+    Remedy.CHANGE_INPUT: "You, with another input.",
+    Remedy.SET_CREDENTIAL: "You, or the owner of the credential.",
+    Remedy.RAISE_QUOTA: "The owner of the account at the provider.",
+    Remedy.ASK_OPERATOR: "The operator of this server.",
+    Remedy.CHECK_CHANGES: "You, after a look at what changed.",
+    Remedy.REPORT: "The developers, once they know of it.",
 }
 
 #: Codes for which another attempt of the step may succeed.
@@ -129,7 +232,9 @@ class Failure:
         code: What went wrong, for programs.
         message: What happened, one sentence; secrets masked.
         field: The input field at fault, as a dotted path.
-        hint: What to do next.
+        cause: The likely cause, if the code's usual one does not fit.
+        hint: What to do next, if the code's usual hint does not fit.
+        remedy: The first thing to do, if the code's usual remedy does not fit.
         retry_after_seconds: Shortest wait before another attempt.
         safe_to_repeat: Whether repeating the step cannot cause a second external change.
         step_key: The failed step; None if the run itself failed, for example at its deadline.
@@ -140,7 +245,9 @@ class Failure:
     code: FailureCode
     message: str
     field: str | None = None
+    cause: str | None = None
     hint: str | None = None
+    remedy: Remedy | None = None
     retry_after_seconds: float | None = None
     safe_to_repeat: bool = True
     step_key: str | None = None
@@ -152,8 +259,20 @@ class Failure:
         return FAILURE_CLASSES[self.code]
 
     @property
-    def cause(self) -> str:
-        return FAILURE_CAUSES[self.code]
+    def likely_cause(self) -> str:
+        return self.cause or FAILURE_WORDS[self.code].cause
+
+    @property
+    def what_to_do(self) -> str:
+        return self.hint or FAILURE_WORDS[self.code].hint
+
+    @property
+    def first_remedy(self) -> Remedy:
+        return self.remedy or FAILURE_WORDS[self.code].remedy
+
+    @property
+    def who_can_fix(self) -> str:
+        return WHO_CAN_FIX[self.first_remedy]
 
     @property
     def retryable(self) -> bool:
@@ -171,9 +290,13 @@ class Failure:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Failure:
         """Read what `to_json` wrote."""
-        exception = data.get("exception")
-        raised = None if exception is None else Raised.from_json(exception)
-        return cls(**{**data, "code": FailureCode(data["code"]), "exception": raised})
+        exception, remedy = data.get("exception"), data.get("remedy")
+        read = {
+            "code": FailureCode(data["code"]),
+            "remedy": None if remedy is None else Remedy(remedy),
+            "exception": None if exception is None else Raised.from_json(exception),
+        }
+        return cls(**{**data, **read})
 
 
 class PackError(Exception):
@@ -183,7 +306,9 @@ class PackError(Exception):
         code: One of `FailureCode`, as text or member.
         message: What happened: one sentence that names the thing and the value.
         field: The input field at fault, as a dotted path.
-        hint: What to do next.
+        cause: The likely cause, one sentence; by default the code's usual one.
+        hint: What to do next, at most two sentences; by default the code's usual hint.
+        remedy: One of `Remedy`, as text or member: the first thing to do; by default the code's usual one.
         retry_after_seconds: Shortest wait before another attempt.
         detail: Further data as JSON; secrets in it are masked.
     """
@@ -194,21 +319,34 @@ class PackError(Exception):
         message: str,
         *,
         field: str | None = None,
+        cause: str | None = None,
         hint: str | None = None,
+        remedy: Remedy | str | None = None,
         retry_after_seconds: float | None = None,
         detail: JSONValue = None,
     ) -> None:
         super().__init__(message)
         if code not in set(FailureCode):
             raise ValueError(f"{code!r} is not the code of a failure. The codes are {', '.join(FailureCode)}.")
+        if remedy is not None and remedy not in set(Remedy):
+            raise ValueError(f"{remedy!r} is not a remedy. The remedies are {', '.join(Remedy)}.")
         self.failure = Failure(
             code=FailureCode(code),
             message=message,
             field=field,
+            cause=cause,
             hint=hint,
+            remedy=None if remedy is None else Remedy(remedy),
             retry_after_seconds=retry_after_seconds,
             detail=detail,
         )
+
+    @classmethod
+    def of(cls, failure: Failure) -> PackError:
+        """Return the error that fails a step with this failure."""
+        error = cls(failure.code, failure.message)
+        error.failure = failure
+        return error
 
     @property
     def code(self) -> FailureCode:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -60,21 +60,36 @@ class Raised:
         """The last call in the pack's own code, or the last of all."""
         return next((frame for frame in reversed(self.frames) if frame.own), self.frames[-1] if self.frames else None)
 
-    def lines(self) -> list[str]:
-        """Return the traceback as lines of text, as Python prints it; causes follow."""
-        shown = ["Traceback (most recent call last):"] if self.frames else []
-        for index, frame in enumerate(self.frames):
-            if self.left_out and index == FIRST_FRAMES:
-                shown.append(f"  … {self.left_out} frames left out …")
-            shown.append(f'  File "{frame.file}", line {frame.line}, in {frame.function}')
-            if frame.source:
-                shown.append(f"    {frame.source}")
+    def lines(self, *, folded: bool = False) -> list[str]:
+        """Return the traceback as lines of text, as Python prints it; causes follow.
+
+        Args:
+            folded: Whether successive calls outside of the pack's own code are one line.
+        """
+        shown = ["Traceback (most recent call last):", *self._calls(folded=folded)] if self.frames else []
         first, *more = self.message.splitlines() or [""]
         shown += [f"{self.type}: {first}" if first else self.type, *more]
         for cause in self.causes:
-            below = cause.lines()
+            below = cause.lines(folded=folded)
             shown += [f"Caused by {below[0]}", *below[1:]] if not cause.frames else ["Caused by:", *below]
         return shown
+
+    def _calls(self, *, folded: bool) -> Iterator[str]:
+        parts = (self.frames[:FIRST_FRAMES], self.frames[FIRST_FRAMES:]) if self.left_out else (self.frames,)
+        # Without a call in the pack's own code, folding would leave nothing to read.
+        folds = folded and any(frame.own for frame in self.frames)
+        for number, part in enumerate(parts):
+            if number > 0:
+                yield f"  … {self.left_out} frames left out …"
+            for is_shown, group in groupby(part, lambda frame: frame.own or not folds):
+                frames = list(group)
+                if not is_shown:
+                    yield f"  … {len(frames)} {'call' if len(frames) == 1 else 'calls'} outside of the pack …"
+                    continue
+                for frame in frames:
+                    yield f'  File "{frame.file}", line {frame.line}, in {frame.function}'
+                    if frame.source:
+                        yield f"    {frame.source}"
 
     def changed(self, change: Callable[[str, int], str]) -> Raised:
         """Return it with each text replaced by `change(text, longest)`, for example masked and cut."""

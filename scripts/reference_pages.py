@@ -148,11 +148,11 @@ def _plain(spelled: str) -> str:
 
 def failures_page() -> str:
     """Every failure code with its class and whether the runner tries again by itself."""
-    from runner.failures import FAILURE_CAUSES, FAILURE_CLASSES, RETRYABLE, FailureCode, code_for_status
+    from runner.failures import FAILURE_CLASSES, FAILURE_WORDS, RETRYABLE, FailureCode, code_for_status
 
     rows = [
-        (f"`{code}`", f"`{FAILURE_CLASSES[code]}`", "yes" if code in RETRYABLE else "no", FAILURE_CAUSES[code])
-        for code in FailureCode
+        (f"`{code}`", f"`{FAILURE_CLASSES[code]}`", "yes" if code in RETRYABLE else "no", words.cause, words.hint)
+        for code, words in FAILURE_WORDS.items()
     ]
     by_code: dict[FailureCode, list[str]] = {}
     for status in (400, 401, 403, 404, 408, 409, 410, 412, 422, 429, 500, 502, 503, 504):
@@ -163,10 +163,12 @@ def failures_page() -> str:
             "# Failures\n",
             _NOTE.format(source="`runner/failures.py`"),
             "Every failure in a run has one of these codes, on every surface. A failure also says what happened,",
-            "which input field is at fault, what to do next, and whether repeating the step can cause a second",
+            "which input field is at fault, what to do, and whether repeating the step can cause a second",
             "external change. Packline retries steps whose failure is transient, as far as the step's `retry` and",
             "the run's deadline allow.\n",
-            *_table(("Code", "Class", "Retried", "Meaning"), rows),
+            "The likely cause and what to do are what the page, the API and the command line say unless the pack says",
+            "something else.\n",
+            *_table(("Code", "Class", "Retried", "Likely cause", "What to do"), rows),
             "The HTTP status of a provider becomes one of these codes:\n",
             *_table(("Status", "Code"), statuses),
             "A refused command is not a failure: the answer is a problem, and no run changes; see [the API](api.md).",

@@ -132,14 +132,7 @@ def blamed_on(field: str | None, error: PackError) -> PackError:
     failure = error.failure
     if field is None or failure.field is not None:
         return error
-    return PackError(
-        failure.code,
-        failure.message,
-        field=field,
-        hint=failure.hint,
-        retry_after_seconds=failure.retry_after_seconds,
-        detail=failure.detail,
-    )
+    return PackError.of(replace(failure, field=field))
 
 
 async def _follow(
@@ -195,10 +188,12 @@ def failure_for_answer(response: httpx2.Response, *, field: str | None, hint: st
         failure = error.failure
     else:
         return PackError("invalid_input", f"{host} answered HTTP {status} for {url}.", field=field, hint=hint)
+    cause = remedy = None
     match failure.code:
         case "credential_invalid":
             said = f"{host} refused access (HTTP {status})"
-            hint = hint or "The page needs a login or refuses programs; give an address that is open to the public."
+            hint = hint or "Give an address that is open to the public."
+            cause, remedy = "The page needs a login or refuses programs.", "change_input"
         case "not_found":
             said = f"There is nothing at {url} (HTTP {status})"
             hint = hint or "Check the address in a browser."
@@ -210,7 +205,15 @@ def failure_for_answer(response: httpx2.Response, *, field: str | None, hint: st
             said = f"{host} failed (HTTP {status})"
         case _:
             said = f"{host} answered HTTP {status} for {url}"
-    return PackError(failure.code, f"{said}.", field=field, hint=hint, retry_after_seconds=failure.retry_after_seconds)
+    return PackError(
+        failure.code,
+        f"{said}.",
+        field=field,
+        cause=cause,
+        hint=hint,
+        remedy=remedy,
+        retry_after_seconds=failure.retry_after_seconds,
+    )
 
 
 def origin_of(url: str) -> str:

@@ -15,10 +15,11 @@ from resolvers.permissions import has_lost_scope
 from resolvers.pipelines.versions import get_pipeline
 from resolvers.problems import Forbidden, Invalid, Problem
 from resolvers.triggers.firing import BUG, PausedError, audit_firing, owner_context, prepare_firing, refuse_and_pause
+from runner.failures import Failure
 from runner.issues import lacking_scope
 from runner.templates.references import TRIGGER
 from runner.templates.templating import compile_template
-from runner.triggers.run_ends import FAILURE_FIELDS, RunEndedSettings, RunsOf, check_run_ended
+from runner.triggers.run_ends import RunEndedSettings, RunsOf, check_run_ended
 from store.access.callers import find_callers
 from store.database.errors import StoreError
 from store.runs.unit_types import QueueFullError
@@ -208,9 +209,8 @@ async def _described(services: Services, trigger: TriggerRecord, run: EndedRun) 
         output = None if text is None else orjson.loads(text)
     failure: dict[str, JSONValue] | None = None
     if run.failure is not None:
-        stored = orjson.loads(run.failure)
-        # A failure without a hint must not fail the trigger that reports it.
-        failure = {field: stored.get(field) or "" for field in FAILURE_FIELDS}
+        failed = Failure.from_json(orjson.loads(run.failure))
+        failure = {"code": failed.code.value, "message": failed.message, "hint": failed.what_to_do}
     return {
         "id": run.id,
         "state": run.state,

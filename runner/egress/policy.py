@@ -158,6 +158,7 @@ def refusal(what: str, host: str, port: int) -> PackError:
     return PackError(
         "policy_denied",
         f"Requests to `{host}` on port {port} are refused: {what}.",
+        cause="This server keeps packs away from private networks, and from ports other than 80 and 443.",
         hint=f"The operator can permit it by adding `{entry}` to {SETTING}.",
     )
 

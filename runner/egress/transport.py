@@ -29,7 +29,7 @@ from runner.egress.policy import (
     refusal,
 )
 from runner.egress.web_address import WebAddressError, read_web_address
-from runner.failures import PackError
+from runner.failures import PackError, Remedy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator
@@ -87,7 +87,7 @@ class Connections:
     def service_pool(self) -> httpcore2.AsyncConnectionPool:
         """Return the pool for origins that the operator configured."""
         if self._service is None:
-            self._service = _make_pool(GuardedBackend(self._addresses))
+            self._service = _make_pool(GuardedBackend(functools.partial(self._addresses, remedy=Remedy.ASK_OPERATOR)))
         return self._service
 
     async def checked_addresses(self, host: str, port: int) -> tuple[str, ...]:
@@ -107,15 +107,22 @@ class Connections:
                 raise refusal(_PORTS if is_port else "it is a private, local or reserved address", host, port)
         return found
 
-    async def _addresses(self, host: str, port: int) -> tuple[str, ...]:
+    async def _addresses(self, host: str, port: int, *, remedy: Remedy = Remedy.CHANGE_INPUT) -> tuple[str, ...]:
         try:
             found = await self._resolve(host, port)
+        except socket.gaierror as error:
+            if error.errno == socket.EAI_AGAIN:
+                raise PackError(
+                    "upstream_unavailable",
+                    f"The host name `{host}` could not be looked up.",
+                    cause="The DNS that this server uses does not answer.",
+                    hint="Check the network and the DNS settings of this server, then resume.",
+                ) from error
+            raise _unknown(host, remedy) from error
         except (OSError, UnicodeError) as error:
-            raise PackError(
-                "upstream_unavailable", f"The host name `{host}` was not found.", hint="Check the address."
-            ) from error
+            raise _unknown(host, remedy) from error
         if not found:
-            raise PackError("upstream_unavailable", f"The host name `{host}` has no address.")
+            raise _unknown(host, remedy)
         return tuple(found)
 
     async def aclose(self) -> None:
@@ -124,6 +131,16 @@ class Connections:
             if pool is not None:
                 await pool.aclose()
         self._public = self._service = None
+
+
+def _unknown(host: str, remedy: Remedy) -> PackError:
+    return PackError(
+        "upstream_unavailable",
+        f"The host name `{host}` was not found.",
+        cause="DNS has no such name: it is misspelled, new, or known only in another network.",
+        hint="Correct the address. If it is right, check the DNS settings of this server, then resume.",
+        remedy=remedy,
+    )
 
 
 def _make_pool(backend: httpcore2.AsyncNetworkBackend) -> httpcore2.AsyncConnectionPool:

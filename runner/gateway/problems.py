@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.excerpts import BODY_CHARACTERS, excerpt
@@ -92,13 +93,8 @@ def quota_exceeded(ref: ModelRef, detail: JSONValue = None) -> PackError:
 def about(ref: ModelRef, error: PackError) -> PackError:
     """Return a failure of the connection with the model's name added."""
     failure = error.failure
-    return PackError(
-        failure.code,
-        f"{ref}: {failure.message}",
-        hint=failure.hint or "Try again later, or name another model after it in the role's setting.",
-        retry_after_seconds=failure.retry_after_seconds,
-        detail=failure.detail,
-    )
+    hint = failure.hint or "Try again later, or name another model after it in the role's setting."
+    return PackError.of(replace(failure, message=f"{ref}: {failure.message}", hint=hint))
 
 
 def inner_pack_error(error: BaseException) -> PackError | None:

@@ -99,7 +99,9 @@ def _refusal(response: httpx2.Response, provider: str, asked_for: str) -> PackEr
     return PackError(
         code,
         f"`{provider}` answered {response.status_code} when asked for `{asked_for}`{why}",
+        cause="The provider does not permit what the text asks for." if code == FailureCode.POLICY_DENIED else None,
         hint=_HINTS.get(code, failure.hint),
+        remedy="change_input" if code == FailureCode.POLICY_DENIED else None,
         retry_after_seconds=failure.retry_after_seconds,
         detail=failure.detail,
     )

@@ -311,7 +311,9 @@ def _filtered(connection: ModelConnection) -> PackError:
     return PackError(
         FailureCode.POLICY_DENIED,
         f"{connection.ref} refused to answer: its provider's content filter stepped in.",
+        cause="The provider does not permit what the prompt asks for.",
         hint="Change the prompt.",
+        remedy="change_input",
     )
 
 

@@ -235,7 +235,9 @@ def _pack_error(failure: Failure) -> PackError:
         failure.code,
         excerpt(str(failure.message), _WORDS_CHARACTERS),
         field=failure.field,
+        cause=None if failure.cause is None else excerpt(str(failure.cause), _WORDS_CHARACTERS),
         hint=None if failure.hint is None else excerpt(str(failure.hint), _WORDS_CHARACTERS),
+        remedy=failure.remedy,
         retry_after_seconds=failure.retry_after_seconds,
         detail=failure.detail,
     )

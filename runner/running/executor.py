@@ -228,15 +228,8 @@ class Attempt:
 
     def _defect(self, error: BaseException) -> PackError:
         raised, text = f"{self.pack.name} raised {type(error).__name__}", self._error_text(error)
-        defect = PackError(
-            FailureCode.HANDLER_FAILED,
-            f"{raised}: {text}" if text else f"{raised} without a message.",
-            hint=f"This is a bug in the pack: {self._traceback_at()} prints the traceback for its author.",
-        )
-        return _with_traceback(defect, error, self.pack)
-
-    def _traceback_at(self) -> str:
-        return f"`packline show {self.context.run_id} --step {self.context.step_key}`"
+        message = f"{raised}: {text}" if text else f"{raised} without a message."
+        return _with_traceback(PackError(FailureCode.HANDLER_FAILED, message), error, self.pack)
 
     def _error_text(self, error: BaseException) -> str:
         if isinstance(error, ValidationError):  # pydantic's own text has several lines and an address
@@ -357,7 +350,7 @@ class Attempt:
                 raise PackError(
                     FailureCode.INVALID_OUTPUT,
                     f"{self.pack.name} breaks its post-condition “{condition.description}”: {wrong}",
-                    hint="This is a bug in the pack, or its input is bad: look at the run's artifacts.",
+                    cause="A defect of the pack, or an input that it cannot use: the artifacts of the run show which.",
                 )
 
 
@@ -371,14 +364,17 @@ def storable_failure(failure: Failure, redactor: Redactor) -> Failure:
     """Return a failure that may be stored: secrets masked, texts cut, characters a database refuses removed."""
     wait = failure.retry_after_seconds
     is_number = isinstance(wait, int | float) and not isinstance(wait, bool) and math.isfinite(wait)
-    return Failure(
-        code=failure.code,
+
+    def storable(text: str | None) -> str | None:
+        return None if text is None else _text(text, redactor, MESSAGE_CHARACTERS)
+
+    return replace(
+        failure,
         message=_text(failure.message, redactor, MESSAGE_CHARACTERS),
-        field=None if failure.field is None else _text(failure.field, redactor, MESSAGE_CHARACTERS),
-        hint=None if failure.hint is None else _text(failure.hint, redactor, MESSAGE_CHARACTERS),
+        field=storable(failure.field),
+        cause=storable(failure.cause),
+        hint=storable(failure.hint),
         retry_after_seconds=float(wait) if wait is not None and is_number else None,
-        safe_to_repeat=failure.safe_to_repeat,
-        step_key=failure.step_key,
         detail=_detail(failure.detail, redactor),
         exception=None
         if failure.exception is None

@@ -5,7 +5,7 @@ import orjson
 import strawberry
 
 from runner.failures import Failure as FailureRecord
-from runner.failures import FailureClass, FailureCode
+from runner.failures import FailureClass, FailureCode, Remedy
 from runner.tracebacks import Frame, Raised
 from schema.base.enums import described_enum
 from schema.base.scalars import JSON, Key
@@ -44,6 +44,20 @@ described_enum(
         "CANCELLED": "Nothing failed; the run was cancelled.",
     },
 )
+described_enum(
+    Remedy,
+    "The first thing to do about a failure.",
+    {
+        "RESUME": "Resume without changes, now or later.",
+        "CHANGE_INPUT": "Change the input of the step, then resume.",
+        "SET_CREDENTIAL": "Set or replace the credential, then resume.",
+        "RAISE_QUOTA": "Raise the quota at the provider, or use another account. Then resume.",
+        "ASK_OPERATOR": "Ask the operator of the server to change its settings, then resume.",
+        "CHECK_CHANGES": "Check what changed outside of the run, then decide whether to resume.",
+        "REPORT": "Report the defect, and resume once it is fixed.",
+    },
+    name="FailureRemedy",
+)
 
 
 @strawberry.type(description="Why a run, step or attempt failed.")
@@ -51,9 +65,15 @@ class Failure:
     code: FailureCode = strawberry.field(description="What went wrong, for programs.")
     failure_class: FailureClass = strawberry.field(name="class", description="What to do about it.")
     message: str = strawberry.field(description="What happened, in one sentence. Secrets are masked.")
-    cause: str = strawberry.field(description="The usual cause of such a failure, in one sentence.")
+    cause: str = strawberry.field(
+        description="The likely cause, in one sentence: what the pack says of it, or the usual cause for the code."
+    )
     field: str | None = strawberry.field(description="The input field at fault. Null if not known.")
-    hint: str | None = strawberry.field(description="What to do next, for display.")
+    hint: str = strawberry.field(
+        description="What to do next, for display: what the pack says, or the usual hint for the code."
+    )
+    remedy: Remedy = strawberry.field(description="The first thing to do, for programs.")
+    fixable_by: str = strawberry.field(description="Who can fix it, for display.")
     retryable: bool = strawberry.field(description="Whether another attempt may succeed.")
     retry_after_seconds: float | None = strawberry.field(
         description="Minimum wait before another attempt, in seconds. Null if unknown."
@@ -77,9 +97,11 @@ class Failure:
             code=record.code,
             failure_class=record.failure_class,
             message=record.message,
-            cause=record.cause,
+            cause=record.likely_cause,
             field=record.field,
-            hint=record.hint,
+            hint=record.what_to_do,
+            remedy=record.first_remedy,
+            fixable_by=record.who_can_fix,
             retryable=record.retryable,
             retry_after_seconds=record.retry_after_seconds,
             safe_to_repeat=record.safe_to_repeat,
@@ -119,6 +141,9 @@ class PackException:
         description="The lines of the traceback as Python prints it, followed by the exceptions that caused it. "
         "Secrets are masked."
     )
+    folded_traceback: list[str] = strawberry.field(
+        description="The same, with successive calls outside of the pack's own code as one line."
+    )
 
     @classmethod
     def of(cls, raised: Raised) -> "PackException":
@@ -130,6 +155,7 @@ class PackException:
             line=None if place is None else place.line,
             frames=[TracebackFrame.of(frame) for frame in raised.frames],
             traceback=raised.lines(),
+            folded_traceback=raised.lines(folded=True),
         )
 
     @classmethod

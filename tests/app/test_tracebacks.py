@@ -114,7 +114,7 @@ BODIES = {
 }
 RUN = """mutation ($pack: ID!) { runPack(pack: $pack, input: {}, waitSeconds: 50) {
     ... on StartRunSuccess { run { id state failure { detail message } steps { attempts { failure { code detail }
-        exception { type message file line traceback frames { file line function source own } } } } } }
+        exception { type message file line traceback foldedTraceback frames { file line function source own } } } } } }
     ... on Problem { message } } }"""
 STORE = """mutation ($fields: JSON!) { setCredential(key: "mine", kind: "generic", fields: $fields) {
     ... on CredentialSuccess { credential { key } } ... on Problem { message } } }"""
@@ -216,6 +216,14 @@ async def test_other_exceptions_leave_theirs(house: House):
     assert library["exception"]["type"] == "JSONDecodeError"
     assert library["exception"]["line"] == house.line_of("library", "json.loads"), "the last line of the pack's own"
     assert [frame["own"] for frame in library["exception"]["frames"]][:2] == [True, False]
+    _, pack_call, source, folded, error = library["exception"]["foldedTraceback"]
+    assert (pack_call, source) == (library["exception"]["traceback"][1], library["exception"]["traceback"][2])
+    calls = len(library["exception"]["frames"]) - 1
+    assert (folded, error.partition(":")[0]) == (f"  … {calls} calls outside of the pack …", "JSONDecodeError")
+    run, _ = await ran(house, "library")
+    shown = await house.shown(run, "--text")
+    assert folded in shown
+    assert "json/decoder.py" not in shown
 
     _, deep = await ran(house, "deep")
     assert len(deep["exception"]["frames"]) == 24

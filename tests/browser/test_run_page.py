@@ -198,6 +198,31 @@ async def test_two_hundred_steps_and_ten_megabytes_stay_usable(tmp_path: Path) -
         assert len(await tab.page.content()) < 2_000_000
 
 
+async def test_each_sort_of_failure_has_its_words_and_one_first_thing_to_do(tmp_path: Path) -> None:
+    bench = Workbench()
+    dns = {"cause": "DNS has no such name.", "hint": "Correct the address.", "remedy": "change_input"}
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        for code, given, said, primary in (
+            ("not_found", dns, "DNS has no such name.", "Change input…"),
+            ("quota_exceeded", {}, "The account has used up what its plan", "Use another account…"),
+            ("policy_denied", {}, "A policy of this server forbids it", "Copy for the operator"),
+            ("credential_invalid", {}, "The provider refuses the credential", "See the credentials…"),
+            ("invalid_output", {}, "The pack's output does not fit its declaration", "Copy report"),
+            ("artifact_failed", {}, "An artifact cannot be read", "Resume from step 1"),
+        ):
+            run = (await command(it, "runPack", pack="test.fail", input={"code": code, **given}, waitSeconds=20))["run"]
+            await tab.visit(f"/runs/{run['id']}")
+            panel = tab.page.get_by_role("region", name="What went wrong")
+            await panel.get_by_text(said).wait_for()
+            await tab.reads(tab.page.locator("main .bg-accent[class*='font-medium']"), re.compile(f"^{primary}"))
+            assert await tab.violations_in_both_themes() == []
+        raised = (await command(it, "runPack", pack="test.raises", input={}, waitSeconds=20))["run"]
+        await tab.visit(f"/runs/{raised['id']}")
+        await tab.page.get_by_role("region", name="Traceback").get_by_text("tests/support/packs.py").wait_for()
+        await tab.page.get_by_role("button", name="Copy report").wait_for()
+        assert await tab.violations_in_both_themes() == []
+
+
 async def test_a_hidden_tab_draws_nothing_but_its_title(tmp_path: Path) -> None:
     bench = Workbench()
     async with product(tmp_path, bench.packs) as it, browsing(it) as tab:

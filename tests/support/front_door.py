@@ -50,7 +50,8 @@ _SDL = Path(__file__).parents[2] / "schema" / "schema.graphql"
 RUN = """
     id title state cause progress resumeCount clientName createdAt startedAt endedAt deadlineAt acknowledgedAt
     actions eventCursor inputs
-    failure { code class message cause field hint retryable retryAfterSeconds safeToRepeat stepKey detail }
+    failure {
+        code class message cause field hint remedy fixableBy retryable retryAfterSeconds safeToRepeat stepKey detail }
     wait { reason message until }
     output { json text nextOffset sizeBytes }
     caller { id subject } pipeline { id key } version { id number } pack { name } rerunOf { id }

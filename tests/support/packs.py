@@ -37,6 +37,9 @@ class Failing(BaseModel):
 
     code: str = Field(default="invalid_input", description="A failure code.")
     message: str = Field(default="It failed as it was told to.", description="What to say.")
+    cause: str | None = Field(default=None, description="What to say of the cause.")
+    hint: str | None = Field(default="Ask for another code.", description="What to do.")
+    remedy: str | None = Field(default=None, description="What to do, for programs.")
     retry_after_seconds: float | None = Field(default=None, description="What a rate limit would say.")
 
 
@@ -233,7 +236,9 @@ class Workbench:
             raise PackError(
                 given.code,
                 given.message,
-                hint="Ask for another code.",
+                cause=given.cause,
+                hint=given.hint,
+                remedy=given.remedy,
                 retry_after_seconds=given.retry_after_seconds,
             )
 

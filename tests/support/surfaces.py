@@ -33,8 +33,8 @@ _SDL = Path(__file__).parents[2] / "schema" / "schema.graphql"
 
 _ISSUES = "path rule severity message"
 RUN_FIELDS = """id title state cause progress resumeCount acknowledgedAt endedAt inputs actions
-    failure { code class message } wait { reason message } output { json } caller { subject } pipeline { key }
-    pack { name } version { number } rerunOf { id }
+    failure { code class message cause hint remedy } wait { reason message } output { json }
+    caller { subject } pipeline { key } pack { name } version { number } rerunOf { id }
     steps { key state warnings output { json } artifacts { id name }
         attempts {
             id number state notes output { json } failure { code } reuse { madeBy { runStep { run { id } } } } } }"""

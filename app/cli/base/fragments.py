@@ -6,7 +6,9 @@ Each document is a whole text with its fragments, so that a script can send the 
 from __future__ import annotations
 
 FAILURE_PARTS = """
-fragment FailureParts on Failure { code class message field hint retryable retryAfterSeconds safeToRepeat stepKey }
+fragment FailureParts on Failure {
+  code class message cause field hint remedy fixableBy retryable retryAfterSeconds safeToRepeat stepKey
+}
 """
 
 ARTIFACT_PARTS = """

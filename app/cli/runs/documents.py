@@ -19,7 +19,7 @@ fragment RunDetail on Run {
     artifacts { ...ArtifactParts }
     attempts {
       id packVersion models notes failure { ...FailureParts }
-      exception { type message file line traceback }
+      exception { type message file line traceback foldedTraceback }
       log(last: 50) { nodes { at level text } }
     }
   }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.cli.base.output import ago, duration, took
 from app.cli.runs.view import RunView, reused_from, spans_of, worked
-from app.cli.runs.watch import print_artifacts, print_end
+from app.cli.runs.watch import print_artifacts, print_end, print_remedy
 
 if TYPE_CHECKING:
     from app.cli.base.output import JSON, Output
@@ -55,15 +55,15 @@ def show_step(output: Output, step: JSON) -> None:
         ),
         empty="No attempts.",
     )
-    if step["failure"] and step["failure"]["hint"]:
-        output.say(step["failure"]["hint"])
+    if step["failure"]:
+        print_remedy(output, step["failure"])
     for warning in step["warnings"]:
         output.say(f"warning: {warning}", "yellow")
     for note in step["attempts"][-1]["notes"] if step["attempts"] else []:
         output.say(f"note: {note}", "dim")
     if step["attempts"] and (exception := step["attempts"][-1]["exception"]):
         output.say("\ntraceback", "bold")
-        output.say("\n".join(exception["traceback"]))
+        output.say("\n".join(exception["foldedTraceback"]))
     _cost(output, step["cost"], [name for one in step["attempts"] for name in one["models"]])
     if step.get("artifacts"):
         output.say()

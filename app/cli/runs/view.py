@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from app.cli.base.output import JSON
 
 FINAL = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
-#: Failures that another input of the step cures; the page advises the same for them.
-CURED_BY_INPUT = frozenset({"INVALID_INPUT", "NOT_FOUND", "RESOURCE_EXHAUSTED", "POLICY_DENIED"})
 
 
 @dataclass(slots=True)
@@ -151,7 +149,7 @@ class RunView:
         where = f"resumes at `{failed}`" if failed else "resumes where it stopped"
         resume, again = f"packline resume {self.id}", f"packline rerun {self.id}"
         kept, same = "succeeded steps are kept", "the same inputs"
-        if failed and self.failure is not None and self.failure["code"] in CURED_BY_INPUT:
+        if failed and self.failure is not None and self.failure["remedy"] == "CHANGE_INPUT":
             # Without a change, the step would fail again. Succeeded steps have read their inputs: then only the failed
             # step's own input can change for certain.
             is_first = all(step.state != "SUCCEEDED" for step in self.steps.values())

@@ -174,8 +174,7 @@ def print_end(output: Output, view: RunView) -> None:
         where = f"{failure['stepKey']}: " if failure["stepKey"] else ""
         output.say()
         output.console.print(Text.assemble((f"{where}{failure['message']}", "red"), f"  [{failure['code'].lower()}]"))
-        if failure["hint"]:
-            output.say(failure["hint"])
+        print_remedy(output, failure)
         if not failure["safeToRepeat"]:
             output.say("The step may already have changed an external system; repeating it may do so again.", "yellow")
     if view.is_final and view.advice():
@@ -183,6 +182,14 @@ def print_end(output: Output, view: RunView) -> None:
         for command, meaning in view.advice():
             output.say(command, "bold")
             output.say(f"    {meaning}", "dim")
+
+
+def print_remedy(output: Output, failure: JSON) -> None:
+    """Print why a run or step failed and what to do, in the words of the page; nothing if it was cancelled."""
+    if failure["class"] == "CANCELLED":
+        return
+    for name, text in (("Likely cause", "cause"), ("What to do", "hint"), ("Who can fix it", "fixableBy")):
+        output.say(f"{name}: {failure[text]}")
 
 
 def print_artifacts(output: Output, artifacts: Iterable[JSON]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -222,7 +223,7 @@ async def _converted(
             ) from error
         if failure.code != "invalid_input" or failure.field is not None:
             raise
-        raise PackError(failure.code, failure.message, field=field, hint=failure.hint) from error
+        raise PackError.of(replace(failure, field=field)) from error
 
 
 async def _within_limits(ctx: PackContext, result: Converted, max_chars: int) -> tuple[str, ArtifactRef | None]:

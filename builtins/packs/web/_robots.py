@@ -13,8 +13,6 @@ MAX_BYTES = 512 * 1024
 KEEP_SECONDS = 3600.0
 TIMEOUT_SECONDS = 10.0
 
-_HINT = "Ask the site's owner, or set `respect_robots` to false if you have permission."
-
 
 async def check_robots(ctx: PackContext, url: str) -> None:
     """Returns when the page may be read.
@@ -27,7 +25,7 @@ async def check_robots(ctx: PackContext, url: str) -> None:
     origin = origin_of(url)
     rules = cast("str", await ctx.cached(f"robots:{origin}", KEEP_SECONDS, lambda: _read_rules(ctx, origin)))
     if rules and not Protego.parse(rules).can_fetch(url, AGENT_TOKEN):
-        raise PackError("policy_denied", f"The robots.txt of {origin} forbids reading {url}.", field="url", hint=_HINT)
+        raise _refused(f"The robots.txt of {origin} forbids reading {url}.")
 
 
 async def _read_rules(ctx: PackContext, origin: str) -> str:
@@ -45,11 +43,20 @@ async def _read_rules(ctx: PackContext, origin: str) -> str:
     except PackError as error:
         if error.failure.code != "resource_exhausted":
             raise
-        raise PackError(
-            "policy_denied", f"The robots.txt of {origin} is too large to be read.", field="url", hint=_HINT
-        ) from error
+        raise _refused(f"The robots.txt of {origin} is too large to be read.") from error
     if answer.status >= 500:
         raise PackError(
             "upstream_unavailable", f"{origin} cannot say what may be read: its robots.txt answers {answer.status}."
         )
     return answer.body.decode("utf-8", errors="replace").removeprefix("\ufeff") if answer.status < 300 else ""
+
+
+def _refused(message: str) -> PackError:
+    return PackError(
+        "policy_denied",
+        message,
+        field="url",
+        cause="The site does not want programs to read the page.",
+        hint="Ask the site's owner, or set `respect_robots` to false if you have permission.",
+        remedy="change_input",
+    )

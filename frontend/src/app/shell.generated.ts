@@ -55,6 +55,23 @@ export type FailureCode =
   /** An external service failed or refused the connection (5xx). */
   | 'UPSTREAM_UNAVAILABLE';
 
+/** The first thing to do about a failure. */
+export type FailureRemedy =
+  /** Ask the operator of the server to change its settings, then resume. */
+  | 'ASK_OPERATOR'
+  /** Change the input of the step, then resume. */
+  | 'CHANGE_INPUT'
+  /** Check what changed outside of the run, then decide whether to resume. */
+  | 'CHECK_CHANGES'
+  /** Raise the quota at the provider, or use another account. Then resume. */
+  | 'RAISE_QUOTA'
+  /** Report the defect, and resume once it is fixed. */
+  | 'REPORT'
+  /** Resume without changes, now or later. */
+  | 'RESUME'
+  /** Set or replace the credential, then resume. */
+  | 'SET_CREDENTIAL';
+
 /** What a caller can do with a run. */
 export type RunAction =
   /** Mark its failure as handled. */
@@ -151,7 +168,7 @@ export type ViewerQuery = { viewer: { id: string, name: string, scopes: Array<Sc
 export type RunChangesSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type RunChangesSubscription = { runChanges: { deletedIds: Array<string>, more: boolean, runs: Array<{ id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, trigger: { id: string, name: string } | null, endedRun: { id: string, title: string } | null, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null }> } };
+export type RunChangesSubscription = { runChanges: { deletedIds: Array<string>, more: boolean, runs: Array<{ id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, trigger: { id: string, name: string } | null, endedRun: { id: string, title: string } | null, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string, remedy: FailureRemedy, fixableBy: string, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null }> } };
 
 
 export const ViewerDocument = /*#__PURE__*/ gql`

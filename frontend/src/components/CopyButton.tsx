@@ -7,10 +7,13 @@ export function CopyButton({
   text,
   what,
   label = "Copy",
+  look = "link rounded px-1.5 py-0.5 text-meta",
 }: {
   text: string | (() => string | null);
   what: string;
   label?: string;
+  /** The classes of the button. */
+  look?: string;
 }): ReactNode {
   const [done, setDone] = useState<boolean | null>(null);
   useEffect(() => {
@@ -21,7 +24,7 @@ export function CopyButton({
   return (
     <button
       type="button"
-      className="link rounded px-1.5 py-0.5 text-meta"
+      className={look}
       onClick={() => {
         const found = typeof text === "string" ? text : text();
         if (found === null) setDone(false);

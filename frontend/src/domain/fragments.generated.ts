@@ -63,6 +63,23 @@ export type FailureCode =
   /** An external service failed or refused the connection (5xx). */
   | 'UPSTREAM_UNAVAILABLE';
 
+/** The first thing to do about a failure. */
+export type FailureRemedy =
+  /** Ask the operator of the server to change its settings, then resume. */
+  | 'ASK_OPERATOR'
+  /** Change the input of the step, then resume. */
+  | 'CHANGE_INPUT'
+  /** Check what changed outside of the run, then decide whether to resume. */
+  | 'CHECK_CHANGES'
+  /** Raise the quota at the provider, or use another account. Then resume. */
+  | 'RAISE_QUOTA'
+  /** Report the defect, and resume once it is fixed. */
+  | 'REPORT'
+  /** Resume without changes, now or later. */
+  | 'RESUME'
+  /** Set or replace the credential, then resume. */
+  | 'SET_CREDENTIAL';
+
 /** Reasons for refusing a command. Errors during a run have a FailureCode instead. */
 export type ProblemCode =
   /** The object was changed since the caller read it, is read-only, or the key is taken. */
@@ -181,13 +198,13 @@ export type WaitReason =
   /** A worker that has what the next step needs; none is alive. */
   | 'WORKER';
 
-export type FailurePartsFragment = { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown };
+export type FailurePartsFragment = { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string, remedy: FailureRemedy, fixableBy: string, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown };
 
 export type WaitPartsFragment = { reason: WaitReason, message: string, until: string | null };
 
 export type CostPartsFragment = { amountUsd: number | null, usage: { input: number, output: number } | null };
 
-export type RunRowFragment = { id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, trigger: { id: string, name: string } | null, endedRun: { id: string, title: string } | null, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null };
+export type RunRowFragment = { id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, trigger: { id: string, name: string } | null, endedRun: { id: string, title: string } | null, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string, remedy: FailureRemedy, fixableBy: string, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null };
 
 export type ArtifactRowFragment = { id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null };
 
@@ -223,6 +240,8 @@ export const FailurePartsFragmentDoc = /*#__PURE__*/ gql`
   cause
   field
   hint
+  remedy
+  fixableBy
   retryable
   retryAfterSeconds
   safeToRepeat

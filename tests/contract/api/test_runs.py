@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from runner.failures import FAILURE_WORDS, FailureCode
 from tests.support.front_door import step
 from tests.support.surfaces import Refused, states
 
@@ -183,6 +184,19 @@ async def test_a_retry_that_would_pass_the_deadline_is_not_waited_for(api: Api) 
     told = "Slow down. It was not retried: the wait of 40 s would have passed the run's deadline."
     assert run["failure"]["message"] == told
     assert len(run["steps"][0]["attempts"]) == 1
+
+
+@states("run_pack")
+async def test_a_pack_says_cause_and_remedy_or_packline_does(api: Api) -> None:
+    said = {"cause": "The kettle is off.", "hint": "Ask for the kettle.", "remedy": "ask_operator"}
+    for given, code, expected in (
+        (said, "not_found", (said["cause"], said["hint"], "ASK_OPERATOR")),
+        ({"hint": None}, "quota_exceeded", FAILURE_WORDS[FailureCode.QUOTA_EXCEEDED]),
+    ):
+        failing = {"code": code, "message": "No tea.", **given}
+        failure = (await api.me.call("run_pack", pack="test.fail", input=failing, waitSeconds=20))["run"]["failure"]
+        cause, hint, remedy = expected
+        assert (failure["cause"], failure["hint"], failure["remedy"]) == (cause, hint, remedy.upper())
 
 
 @states("run_pipeline", "list_runs", "cancel_run", "wait_run")

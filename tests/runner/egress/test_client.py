@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import socket
 import ssl
 import sys
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,7 @@ from cryptography.x509.oid import NameOID
 
 from runner.egress.client import Egress, raise_for_status
 from runner.egress.policy import AllowEntry, EgressPolicy, EgressPolicyError, is_public
-from runner.failures import FailureCode, PackError
+from runner.failures import FailureCode, PackError, Remedy
 from tests.support.loopback_http import Reply, gzipped, loopback_http, slow_drip
 from tests.support.waiting import pass_time
 
@@ -293,8 +294,22 @@ async def test_failures_blame_the_other_side(egress):
     async def unknown(host: str, port: int) -> list[str]:
         raise OSError("no such name")
 
-    missing = egress(resolve=unknown).client()
-    assert await code_of(missing.get("http://nowhere.test/")) is FailureCode.UPSTREAM_UNAVAILABLE
+    async def silent(host: str, port: int) -> list[str]:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    for resolve, remedy, cause in (
+        (unknown, Remedy.CHANGE_INPUT, "DNS has no such name"),
+        (silent, Remedy.RESUME, "The DNS that this server uses does not answer"),
+    ):
+        with pytest.raises(PackError) as caught:
+            await egress(resolve=resolve).client().get("http://nowhere.test/")
+        failure = caught.value.failure
+        assert (failure.code, failure.first_remedy) == (FailureCode.UPSTREAM_UNAVAILABLE, remedy)
+        assert failure.likely_cause.startswith(cause)
+    service = egress(resolve=unknown).client(extra_allowed_origins=["http://nowhere.test:80"])
+    with pytest.raises(PackError) as caught:
+        await service.get("http://nowhere.test/")
+    assert caught.value.failure.first_remedy is Remedy.ASK_OPERATOR, "its address is a setting"
 
 
 def self_signed(name: str, folder: Path) -> ssl.SSLContext:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import select
 
-from runner.failures import FAILURE_CAUSES, Failure, FailureCode
+from runner.failures import FAILURE_WORDS, WHO_CAN_FIX, Failure, FailureCode
 from schema.base.cursors import RUNS
 from store.database.dialects import Sql
 from store.models.runs import RUN as RUN_TABLE
@@ -173,7 +173,9 @@ async def test_a_failure_says_what_sort_of_thing_to_do(it: Product) -> None:
         failure = run["failure"]
         assert run["state"] == "FAILED"
         assert (failure["code"], failure["class"]) == (code.name, Failure(code, "").failure_class.name)
-        assert failure["cause"] == FAILURE_CAUSES[code]
+        assert failure["cause"] == FAILURE_WORDS[code].cause
+        assert failure["remedy"] == FAILURE_WORDS[code].remedy.name
+        assert failure["fixableBy"] == WHO_CAN_FIX[FAILURE_WORDS[code].remedy]
         assert (failure["hint"], failure["retryable"]) == ("Ask for another code.", False)
         assert (failure["stepKey"], failure["safeToRepeat"]) == ("call", True)
         assert run["actions"] == ["RESUME", "RERUN", "ACKNOWLEDGE", "DELETE"]

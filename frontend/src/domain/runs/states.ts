@@ -1,7 +1,7 @@
 // One exhaustive map: what every state is called, what it means, and how it looks. Colour is the third channel, next to
 // word and icon.
 
-import type { FailureClass, RunCause, RunState, StepState } from "../fragments.generated.ts";
+import type { RunCause, RunState, StepState } from "../fragments.generated.ts";
 
 /** The state of a run, step or attempt. Only attempts are LOST, only steps are PENDING. */
 export type State = RunState | StepState | "LOST";
@@ -51,24 +51,6 @@ export const CAUSES: Record<RunCause, string> = {
 export function triggerKind(cause: RunCause): string {
   return cause === "WEBHOOK" ? "webhook" : cause === "RUN_ENDED" ? "trigger" : "schedule";
 }
-
-/** What the class of a failure means. */
-export const CLASSES: Record<FailureClass, { word: string; sentence: string }> = {
-  CALLER_FIXABLE: {
-    word: "Needs your input",
-    sentence: "Something you can change is wrong, such as an input, a credential or a limit. Correct it, then resume.",
-  },
-  TRANSIENT: {
-    word: "Usually nobody",
-    sentence: "It often passes by itself. Resume without changes, now or later.",
-  },
-  STATE_CHANGED: {
-    word: "The source changed",
-    sentence: "The data, the pack or an external system may have changed. Check it, then resume.",
-  },
-  PACK_BUG: { word: "Bug in the pack", sentence: "Report it, and resume when the pack is fixed." },
-  CANCELLED: { word: "Stopped", sentence: "Nothing went wrong. Someone stopped it." },
-};
 
 /** Whether only a resume can leave the state. */
 export function isFinal(state: State): boolean {

@@ -66,6 +66,23 @@ export type FailureCode =
   /** An external service failed or refused the connection (5xx). */
   | 'UPSTREAM_UNAVAILABLE';
 
+/** The first thing to do about a failure. */
+export type FailureRemedy =
+  /** Ask the operator of the server to change its settings, then resume. */
+  | 'ASK_OPERATOR'
+  /** Change the input of the step, then resume. */
+  | 'CHANGE_INPUT'
+  /** Check what changed outside of the run, then decide whether to resume. */
+  | 'CHECK_CHANGES'
+  /** Raise the quota at the provider, or use another account. Then resume. */
+  | 'RAISE_QUOTA'
+  /** Report the defect, and resume once it is fixed. */
+  | 'REPORT'
+  /** Resume without changes, now or later. */
+  | 'RESUME'
+  /** Set or replace the credential, then resume. */
+  | 'SET_CREDENTIAL';
+
 /** How a pack changes external systems. */
 export type PackEffects =
   /** Changes an external system on every call, such as sending mail or making a payment. */
@@ -299,7 +316,7 @@ export type EditorTestRunQueryVariables = Exact<{
 }>;
 
 
-export type EditorTestRunQuery = { run: { id: string, state: RunState, workSeconds: number, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, output: { json: unknown, text: string | null, sizeBytes: number } | null, steps: Array<{ id: string, state: StepState, progress: number | null, warnings: Array<string>, artifacts: Array<{ downloadUrl: string | null, previewUrl: string | null, id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }> }> } | null };
+export type EditorTestRunQuery = { run: { id: string, state: RunState, workSeconds: number, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string, remedy: FailureRemedy, fixableBy: string, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, output: { json: unknown, text: string | null, sizeBytes: number } | null, steps: Array<{ id: string, state: StepState, progress: number | null, warnings: Array<string>, artifacts: Array<{ downloadUrl: string | null, previewUrl: string | null, id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }> }> } | null };
 
 export const IssuePartsFragmentDoc = /*#__PURE__*/ gql`
     fragment IssueParts on Issue {

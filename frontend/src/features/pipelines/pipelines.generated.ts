@@ -85,6 +85,23 @@ export type FailureCode =
   /** An external service failed or refused the connection (5xx). */
   | 'UPSTREAM_UNAVAILABLE';
 
+/** The first thing to do about a failure. */
+export type FailureRemedy =
+  /** Ask the operator of the server to change its settings, then resume. */
+  | 'ASK_OPERATOR'
+  /** Change the input of the step, then resume. */
+  | 'CHANGE_INPUT'
+  /** Check what changed outside of the run, then decide whether to resume. */
+  | 'CHECK_CHANGES'
+  /** Raise the quota at the provider, or use another account. Then resume. */
+  | 'RAISE_QUOTA'
+  /** Report the defect, and resume once it is fixed. */
+  | 'REPORT'
+  /** Resume without changes, now or later. */
+  | 'RESUME'
+  /** Set or replace the credential, then resume. */
+  | 'SET_CREDENTIAL';
+
 /** What a firing led to. */
 export type FiringOutcome =
   /** The start of the run failed its checks. */
@@ -384,7 +401,7 @@ export type PipelinePageQueryVariables = Exact<{
 export type PipelinePageQuery = { pipeline: { inputSchema: unknown, actions: Array<PipelineAction>, id: string, key: string, name: string, description: string, builtin: boolean, currentVersion: { id: string, number: number, yaml: string, createdAt: string }, steps: Array<
       | { candidates: Array<string>, outputs: Array<string>, stdoutTo: string | null, cache: boolean, requiredIsolation: IsolationLevel | null, key: string, position: number, timeoutSeconds: number, retry: { maxAttempts: number }, references: Array<{ path: Array<string>, expression: string, sourceStep: string | null, sourcePath: string }> }
       | { packName: string, key: string, position: number, timeoutSeconds: number, pack: { id: string, description: string, effects: PackEffects } | null, retry: { maxAttempts: number }, references: Array<{ path: Array<string>, expression: string, sourceStep: string | null, sourcePath: string }> }
-    >, runs: { nodes: Array<{ id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, trigger: { id: string, name: string } | null, endedRun: { id: string, title: string } | null, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null }> }, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string>, practice: boolean }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null } } | null };
+    >, runs: { nodes: Array<{ id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, trigger: { id: string, name: string } | null, endedRun: { id: string, title: string } | null, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string, remedy: FailureRemedy, fixableBy: string, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null }> }, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string>, practice: boolean }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null } } | null };
 
 export type AgentChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 

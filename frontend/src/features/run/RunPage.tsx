@@ -191,7 +191,7 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
 
   const result = resultStep(run);
   // A result is opened before it is made again.
-  const primary = result === null && (advice === "resume" || advice === "rerun" || advice === "report");
+  const primary = result === null && (advice === "resume" || advice === "rerun");
   const actions = useMemo(() => <Actions run={run} primary={primary} onAsk={setAsked} />, [run, primary]);
   const shownFailure =
     isFinal(run.state) && run.failure !== null && (step === failed || step === null) ? run.failure : null;

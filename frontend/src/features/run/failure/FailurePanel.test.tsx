@@ -6,7 +6,6 @@ import { userEvent } from "@testing-library/user-event";
 import { afterEach, expect, test, vi } from "vitest";
 
 import type { FailureClass, FailureCode, FailurePartsFragment } from "../../../domain/fragments.generated.ts";
-import { CLASSES } from "../../../domain/runs/states.ts";
 import { aFailedRun, aFailure } from "../../../testing/runs.ts";
 import { show } from "../../../testing/show.tsx";
 import { adviceFor } from "./advice.ts";
@@ -75,10 +74,9 @@ test.each(EACH)("a failure of the class %s says what it is, in facts", async (ki
   expect(fact("What happened")).toHaveTextContent("The service does not answer.");
   expect(fact("Likely cause")).toHaveTextContent(/^It is down or overloaded\.$/);
   expect(fact("What to do")).toHaveTextContent("Wake it.");
-  expect(fact("Who can fix it")).toHaveTextContent(`${CLASSES[kind].word}. ${CLASSES[kind].sentence}`);
+  expect(fact("Who can fix it")).toHaveTextContent("Usually nobody needs to.");
   expect(fact("Safe to repeat")).toHaveTextContent(/^Yes/);
-  // A fault of the pack is reported, and only its raw error tells more.
-  expect(within(region).queryByRole("button", { name: /Copy a report/ }) !== null).toBe(kind === "PACK_BUG");
+  // Of a fault of the pack, only its raw error tells more.
   expect(within(region).getByText("Raw error", { selector: "summary" }).closest("details")?.open).toBe(
     kind === "PACK_BUG",
   );
@@ -87,6 +85,7 @@ test.each(EACH)("a failure of the class %s says what it is, in facts", async (ki
 test("a run that was stopped is nobody's failure, and its input is not to be changed", async () => {
   const { region } = await panel(aFailure({ class: "CANCELLED", code: "CANCELLED" }));
   expect(within(region).getByRole("heading", { level: 2 })).toHaveTextContent("Step 2, Render, was stopped");
+  expect(within(region).queryByText("Who can fix it")).toBeNull();
   expect(within(region).queryByRole("button", { name: "Change input…" })).toBeNull();
 });
 
@@ -102,7 +101,7 @@ test("what somebody may not resume offers no change", async () => {
 });
 
 test("a refused credential leads to where it is set, and back", async () => {
-  const failure = aFailure({ class: "CALLER_FIXABLE", code: "CREDENTIAL_INVALID" });
+  const failure = aFailure({ class: "CALLER_FIXABLE", code: "CREDENTIAL_INVALID", remedy: "SET_CREDENTIAL" });
   const run = aFailedRun(failure);
   const steps = run.steps.map((step) =>
     step.key === "render"
@@ -120,6 +119,26 @@ test("a refused credential leads to where it is set, and back", async () => {
   await panel(failure, { steps });
   const link = screen.getByRole("link", { name: "Set the credential github…" });
   expect(link.getAttribute("href")).toMatch(/^\/credentials\?need=github&return=.*run_1/);
+});
+
+test.each([
+  ["REPORT", "Copy report of this fault"],
+  ["ASK_OPERATOR", "Copy for the operator what was refused"],
+] as const)("the remedy %s begins with a text to pass on", async (remedy, name) => {
+  const { region } = await panel(aFailure({ remedy }));
+  const button = within(region).getByRole("button", { name });
+  const primary = [...region.querySelectorAll(".bg-accent")];
+  expect(primary).toEqual([button]);
+  const written = vi.spyOn(navigator.clipboard, "writeText").mockResolvedValue();
+  await userEvent.click(button);
+  expect(written.mock.lastCall?.[0]).toContain("The service does not answer.");
+});
+
+test("a quota that is used up leads to another account", async () => {
+  const { region } = await panel(aFailure({ code: "QUOTA_EXCEEDED", class: "CALLER_FIXABLE", remedy: "RAISE_QUOTA" }));
+  const link = within(region).getByRole("link", { name: "Use another account…" });
+  expect(link.getAttribute("href")).toMatch(/^\/credentials\?return=.*run_1/);
+  expect([...region.querySelectorAll(".bg-accent")]).toEqual([link]);
 });
 
 test("a lost session names the step that makes a new one", async () => {
@@ -145,25 +164,31 @@ test("a failure with markup in its message is text", async () => {
 });
 
 test("a pack's exception shows its traceback as lines, and the report has it", async () => {
-  const lines = [
+  const whole = [
     "Traceback (most recent call last):",
     '  File "packs/text/x.py", line 7, in run',
     "ValueError: no luck",
   ];
-  const failure = aFailure({ class: "PACK_BUG", code: "HANDLER_FAILED", message: "x raised ValueError: no luck" });
+  const folded = ["Traceback (most recent call last):", "  … 1 call outside of the pack …", "ValueError: no luck"];
+  const failure = aFailure({ class: "PACK_BUG", code: "HANDLER_FAILED", message: "x raised it", remedy: "REPORT" });
   const run = aFailedRun(failure);
   const steps = run.steps.map((step) => ({
     ...step,
-    attempts: step.attempts.map((attempt) => ({ ...attempt, exception: { type: "ValueError", traceback: lines } })),
+    attempts: step.attempts.map((attempt) => ({
+      ...attempt,
+      exception: { type: "ValueError", traceback: whole, foldedTraceback: folded },
+    })),
   }));
   const { region } = await panel(failure, { steps });
   const details = within(region).getByText("Traceback", { selector: "summary" }).closest("details");
-  expect(details?.open).toBe(false);
+  expect(details?.open).toBe(true);
   expect(within(region).getByText("Raw error", { selector: "summary" }).closest("details")?.open).toBe(false);
-  await userEvent.click(within(region).getByText("Traceback", { selector: "summary" }));
-  expect(within(region).getByRole("region", { name: "Traceback" }).textContent).toBe(lines.join("\n"));
+  const shown = within(region).getByRole("region", { name: "Traceback" });
+  expect(shown.textContent).toBe(folded.join("\n"));
+  await userEvent.click(within(region).getByRole("button", { name: "Show all calls" }));
+  expect(shown.textContent).toBe(whole.join("\n"));
 
   const written = vi.spyOn(navigator.clipboard, "writeText").mockResolvedValue();
-  await userEvent.click(within(region).getByRole("button", { name: /Copy a report/ }));
-  expect(written.mock.lastCall?.[0]).toContain(lines.join("\n"));
+  await userEvent.click(within(region).getByRole("button", { name: /Copy report/ }));
+  expect(written.mock.lastCall?.[0]).toContain(whole.join("\n"));
 });

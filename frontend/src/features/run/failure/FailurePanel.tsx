@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
-import { Button, ButtonLink } from "../../../components/Button.tsx";
+import { Button, buttonLook, ButtonLink } from "../../../components/Button.tsx";
 import { Code } from "../../../components/Code.tsx";
 import { CopyButton } from "../../../components/CopyButton.tsx";
 import { TextWithCode } from "../../../components/TextWithCode.tsx";
@@ -9,7 +9,6 @@ import { StateGlyph } from "../../../domain/runs/StateMark.tsx";
 import { withBase } from "../../../lib/server/base.ts";
 import { count, humanise } from "../../../lib/text/format.ts";
 import type { FailurePartsFragment } from "../../../domain/fragments.generated.ts";
-import { CLASSES } from "../../../domain/runs/states.ts";
 import { type Advice, opensRaw } from "./advice.ts";
 import { Attempts } from "../step/Attempts.tsx";
 import { ResumePlanDocument, type RunWholeFragment, type StepRowFragment } from "../run.generated.ts";
@@ -31,7 +30,6 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
   const place = step === null ? null : run.steps.indexOf(step) + 1;
   const cancelled = failure.class === "CANCELLED";
   const name = step === null ? "The run" : `Step ${place}, ${humanise(step.key)},`;
-  const kind = CLASSES[failure.class];
   const changeable = run.actions.includes("RESUME") && step !== null && !cancelled;
   const traceback = tracebackOf(step, attempt);
   return (
@@ -50,20 +48,24 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
         <dd className="wrap-anywhere">
           <TextWithCode text={failure.message} />
         </dd>
-        <dt>Likely cause</dt>
-        <dd className="wrap-anywhere">{failure.cause}</dd>
-        {failure.hint === null ? null : (
+        {cancelled ? null : (
           <>
-            <dt>What to do</dt>
+            <dt>Likely cause</dt>
             <dd className="wrap-anywhere">
-              <TextWithCode text={failure.hint} />
+              <TextWithCode text={failure.cause} />
             </dd>
           </>
         )}
-        <dt>Who can fix it</dt>
-        <dd>
-          <strong className="font-medium">{kind.word}.</strong> {kind.sentence}
+        <dt>What to do</dt>
+        <dd className="wrap-anywhere">
+          <TextWithCode text={failure.hint} />
         </dd>
+        {cancelled ? null : (
+          <>
+            <dt>Who can fix it</dt>
+            <dd>{failure.fixableBy}</dd>
+          </>
+        )}
         <dt>Safe to repeat</dt>
         <dd>
           {failure.safeToRepeat
@@ -73,7 +75,25 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
       </dl>
       {failure.code === "SESSION_UNAVAILABLE" && run.actions.includes("RESUME") ? <NewSession run={run} /> : null}
       <div className="mt-4 flex flex-wrap items-center gap-2">
-        {advice === "credential" ? <AddCredential run={run} step={step} /> : null}
+        {advice === "report" ? (
+          <CopyButton
+            text={report(run, step, failure, traceback?.whole ?? null)}
+            what="of this fault"
+            label="Copy report"
+            look={buttonLook("primary")}
+          />
+        ) : null}
+        {advice === "operator" ? (
+          <CopyButton
+            text={forOperator(run, failure)}
+            what="what was refused"
+            label="Copy for the operator"
+            look={buttonLook("primary")}
+          />
+        ) : null}
+        {advice === "credential" || advice === "account" ? (
+          <Credentials run={run} step={step} another={advice === "account"} />
+        ) : null}
         {changeable ? (
           <Button kind={advice === "change" ? "primary" : "plain"} onClick={onChange}>
             Change input…
@@ -81,32 +101,44 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
         ) : null}
         {children}
         <span className="ml-auto flex gap-1">
-          {failure.class === "PACK_BUG" ? (
-            <CopyButton text={report(run, step, failure, traceback)} what="of this fault" label="Copy a report" />
-          ) : null}
           <CopyButton text={forAgent(run, step, failure)} what="what failed" label="Copy for agent" />
         </span>
       </div>
       {step === null ? null : <Attempts run={run} step={step} chosen={attempt} onChoose={onAttempt} />}
-      {traceback === null ? null : <Traceback text={traceback} />}
+      {traceback === null ? null : <Traceback key={traceback.whole} {...traceback} />}
       <Raw key={run.resumeCount} failure={failure} startsOpen={traceback === null && opensRaw(failure.code)} />
     </section>
   );
 }
 
-/** The traceback of the selected attempt, by default of the last; null when no exception ended it. */
-function tracebackOf(step: StepRowFragment | null, attempt: number | undefined): string | null {
-  const shown = step?.attempts.find(({ number }) => number === attempt) ?? step?.attempts.at(-1);
-  return shown?.exception?.traceback.join("\n") ?? null;
+interface Tracebacks {
+  whole: string;
+  /** With calls outside of the pack's own code folded. */
+  folded: string;
 }
 
-function Traceback({ text }: { text: string }): ReactNode {
+/** The traceback of the selected attempt, by default of the last; null when no exception ended it. */
+function tracebackOf(step: StepRowFragment | null, attempt: number | undefined): Tracebacks | null {
+  const shown = step?.attempts.find(({ number }) => number === attempt) ?? step?.attempts.at(-1);
+  const exception = shown?.exception;
+  return exception === null || exception === undefined
+    ? null
+    : { whole: exception.traceback.join("\n"), folded: exception.foldedTraceback.join("\n") };
+}
+
+function Traceback({ whole, folded }: Tracebacks): ReactNode {
+  const [all, setAll] = useState(false);
   return (
-    <details className="mt-3">
+    <details className="mt-3" open>
       <summary className="link w-fit text-dense">Traceback</summary>
       <div className="mt-2">
-        <Code label="Traceback" text={text} />
-        <CopyButton text={text} what="traceback" />
+        <Code label="Traceback" text={all ? whole : folded} />
+        {whole === folded ? null : (
+          <button type="button" className="link mr-2 text-meta" onClick={() => setAll(!all)}>
+            {all ? "Show only the pack's calls" : "Show all calls"}
+          </button>
+        )}
+        <CopyButton text={whole} what="traceback" />
       </div>
     </details>
   );
@@ -127,12 +159,21 @@ function Raw({ failure, startsOpen }: { failure: FailurePartsFragment; startsOpe
 }
 
 /** The page of credentials leads back here. */
-function AddCredential({ run, step }: { run: RunWholeFragment; step: StepRowFragment | null }): ReactNode {
+function Credentials({
+  run,
+  step,
+  another,
+}: {
+  run: RunWholeFragment;
+  step: StepRowFragment | null;
+  /** Whether there is one, whose account is used up. */
+  another: boolean;
+}): ReactNode {
   const pack = step?.step !== null && step?.step !== undefined && "pack" in step.step ? step.step.pack : null;
   const need = pack?.credentials[0];
   return (
     <ButtonLink kind="primary" to="/credentials" search={{ need, return: `/runs/${run.id}` }}>
-      {need === undefined ? "See the credentials…" : `Set the credential ${need}…`}
+      {another ? "Use another account…" : need === undefined ? "See the credentials…" : `Set the credential ${need}…`}
     </ButtonLink>
   );
 }
@@ -160,7 +201,8 @@ function forAgent(run: RunWholeFragment, step: StepRowFragment | null, failure: 
   return [
     `Packline run ${run.id} ("${run.title}") failed${step === null ? "" : ` at step "${step.key}"`}.`,
     `Code ${failure.code}, class ${failure.class}. ${failure.message}`,
-    failure.hint === null ? "" : `Hint: ${failure.hint}`,
+    `Likely cause: ${failure.cause}`,
+    `What to do: ${failure.hint}`,
     failure.field === null ? "" : `Input at fault: ${failure.field}`,
     `Safe to repeat: ${failure.safeToRepeat ? "yes" : "uncertain"}.`,
     `To see the run, call get_run {"run_id": "${run.id}"}. To continue it, call resume_run {"run_id": "${run.id}"}, which reuses the steps that succeeded${step === null ? "" : " and takes `step_input` to replace the step's input"}.`,
@@ -168,6 +210,16 @@ function forAgent(run: RunWholeFragment, step: StepRowFragment | null, failure: 
   ]
     .filter((line) => line !== "")
     .join("\n");
+}
+
+function forOperator(run: RunWholeFragment, failure: FailurePartsFragment): string {
+  return [
+    `Packline stopped the run "${run.title}".`,
+    failure.message,
+    failure.cause,
+    failure.hint,
+    `${location.origin}${withBase(`/runs/${run.id}`)}`,
+  ].join("\n");
 }
 
 function report(

@@ -1,27 +1,31 @@
 import { expect, test } from "vitest";
 
-import type { FailureCode } from "../../../domain/fragments.generated.ts";
+import type { FailureRemedy } from "../../../domain/fragments.generated.ts";
 import { adviceFor, opensRaw } from "./advice.ts";
 
-function failed(code: FailureCode, kind: string, stepKey: string | null = "send") {
-  return adviceFor({ actions: ["RESUME", "RERUN"], failure: { code, class: kind, stepKey } as never });
+function failed(remedy: FailureRemedy, stepKey: string | null = "send", actions = ["RESUME", "RERUN"]) {
+  return adviceFor({ actions, failure: { remedy, stepKey } } as never);
 }
 
 test.each([
-  ["RATE_LIMITED", "TRANSIENT", "resume"],
-  ["SESSION_UNAVAILABLE", "TRANSIENT", "resume"],
-  ["INVALID_INPUT", "CALLER_FIXABLE", "change"],
-  ["QUOTA_EXCEEDED", "CALLER_FIXABLE", "resume"],
-  ["CREDENTIAL_INVALID", "CALLER_FIXABLE", "credential"],
-  ["HANDLER_FAILED", "PACK_BUG", "report"],
-  ["SCHEMA_MISMATCH", "STATE_CHANGED", "resume"],
-  ["CANCELLED", "CANCELLED", "resume"],
-] as const)("%s asks to %s", (code, kind, advice) => {
-  expect(failed(code, kind)).toBe(advice);
+  ["RESUME", "resume"],
+  ["CHECK_CHANGES", "resume"],
+  ["CHANGE_INPUT", "change"],
+  ["SET_CREDENTIAL", "credential"],
+  ["RAISE_QUOTA", "account"],
+  ["ASK_OPERATOR", "operator"],
+  ["REPORT", "report"],
+] as const)("%s asks to %s", (remedy, advice) => {
+  expect(failed(remedy)).toBe(advice);
 });
 
 test("a run that failed itself has no input to change", () => {
-  expect(failed("INVALID_INPUT", "CALLER_FIXABLE", null)).toBe("resume");
+  expect(failed("CHANGE_INPUT", null)).toBe("resume");
+});
+
+test("what cannot be resumed is run again, but a defect is reported all the same", () => {
+  expect(failed("SET_CREDENTIAL", "send", ["RERUN"])).toBe("rerun");
+  expect(failed("REPORT", "send", [])).toBe("report");
 });
 
 test("what succeeded can be run again, and what runs needs nothing", () => {

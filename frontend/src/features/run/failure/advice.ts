@@ -1,17 +1,20 @@
-// The recommended action for a failed run, by its failure's code and class.
+// The recommended action for a failed run, by its failure's remedy.
 
-import type { FailureCode } from "../../../domain/fragments.generated.ts";
+import type { FailureCode, FailureRemedy } from "../../../domain/fragments.generated.ts";
 import type { RunWholeFragment } from "../run.generated.ts";
 
-export type Advice = "resume" | "change" | "credential" | "report" | "rerun" | null;
+/** What the primary button does. */
+export type Advice = "resume" | "change" | "credential" | "account" | "operator" | "report" | "rerun" | null;
 
-/** Failures of the caller's making that another input of the step cures. */
-const CURED_BY_INPUT: ReadonlySet<FailureCode> = new Set<FailureCode>([
-  "INVALID_INPUT",
-  "NOT_FOUND",
-  "RESOURCE_EXHAUSTED",
-  "POLICY_DENIED",
-]);
+const OF_REMEDY: Record<FailureRemedy, Advice> = {
+  RESUME: "resume",
+  CHECK_CHANGES: "resume",
+  CHANGE_INPUT: "change",
+  SET_CREDENTIAL: "credential",
+  RAISE_QUOTA: "account",
+  ASK_OPERATOR: "operator",
+  REPORT: "report",
+};
 /** Failures of which only the raw error tells more. */
 const RAW: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "INTERNAL",
@@ -22,13 +25,13 @@ const RAW: ReadonlySet<FailureCode> = new Set<FailureCode>([
 
 /** The one thing to do; null when there is nothing, as while it runs. */
 export function adviceFor(run: Pick<RunWholeFragment, "actions" | "failure">): Advice {
-  if (!run.actions.includes("RESUME")) return run.actions.includes("RERUN") ? "rerun" : null;
-  const { failure } = run;
-  if (failure === null) return "resume";
-  if (failure.code === "CREDENTIAL_INVALID") return "credential";
+  const { actions, failure } = run;
+  const advice = failure === null ? "resume" : OF_REMEDY[failure.remedy];
+  // Nobody needs permission to copy.
+  if (advice === "report" || advice === "operator") return advice;
+  if (!actions.includes("RESUME")) return actions.includes("RERUN") ? "rerun" : null;
   // Without a step that failed there is no input to change.
-  if (CURED_BY_INPUT.has(failure.code) && failure.stepKey !== null) return "change";
-  return failure.class === "PACK_BUG" ? "report" : "resume";
+  return advice === "change" && failure?.stepKey === null ? "resume" : advice;
 }
 
 export function opensRaw(code: FailureCode): boolean {

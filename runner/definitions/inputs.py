@@ -337,13 +337,26 @@ _DESCRIPTIVE = (
 )
 
 
+#: What marks a text as HTML or Markdown: a tag, or the beginning of a block, a link or emphasis.
+_MARKUP = re.compile(
+    r"""<!doctype\b | <!-- | </[a-z] | <(?:html|head|body|main|div|p|br|h[1-6]|a|img|ul|ol|li|table|svg|pre)[\s/>]
+    | ^\ {0,3}(?:\#{1,6}\ |>\ |[-*+]\ |```|~~~|\|.*\||---$) | !?\[[^\]\n]+\]\([^)\n]+\) | \*\*\S""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+
+
 def run_title(definition_name: str, inputs: Mapping[str, JSONValue]) -> str:
-    """Make a title that distinguishes runs of one pipeline: its name and its most descriptive input, in one line."""
+    """Make a title that distinguishes runs of one pipeline: its name and its most descriptive input, in one line.
+
+    If that input is HTML or Markdown, the title is the name alone.
+    """
     ranked = [name for name in _DESCRIPTIVE if name in inputs]
     ranked += [name for name in inputs if name not in _DESCRIPTIVE]
     for name in ranked:
         value = inputs[name]
         if isinstance(value, str) and (words := " ".join(value[:500].split())):
+            if _MARKUP.search(value[:500]):
+                break
             title = f"{definition_name}: {words}"
             return title if len(title) <= _TITLE_CHARACTERS else title[: _TITLE_CHARACTERS - 1].rstrip() + "…"
     return definition_name[:_TITLE_CHARACTERS]

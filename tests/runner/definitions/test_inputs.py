@@ -208,6 +208,17 @@ class TestTitle:
             ({"count": 3, "flag": True}, "Deck"),
             ({"audience": "devs", "url": "https://a.b/c"}, "Deck: https://a.b/c"),
             ({"audience": "  two\n lines "}, "Deck: two lines"),
+            ({"audience": "Ada <ada@b.c>", "markdown": "# A"}, "Deck: Ada <ada@b.c>"),
+            ({"text": "a < b, c > d - #1 * 2"}, "Deck: a < b, c > d - #1 * 2"),
+            ({"title": "Vec<String> in 10 minutes"}, "Deck: Vec<String> in 10 minutes"),
+            ({"text": "<!DOCTYPE html><title>Tea</title>"}, "Deck"),
+            ({"html": "\n<p class='x'>Tea", "audience": "devs"}, "Deck"),
+            ({"markdown": "# Tea\n\nIt is hot."}, "Deck"),
+            ({"markdown": "Some tea:\n\n- black\n- green"}, "Deck"),
+            ({"text": "See [the pot](https://a.b)."}, "Deck"),
+            ({"text": "It is **hot**."}, "Deck"),
+            ({"text": "| a | b |\n|---|---|"}, "Deck"),
+            ({"text": "---\ntitle: Tea\n---\n"}, "Deck"),
         ],
     )
     def test_tells_runs_apart(self, inputs, title):

@@ -1,9 +1,9 @@
 import { Link, useSearch } from "@tanstack/react-router";
-import { diffLines } from "diff";
 import { type ReactNode, useMemo } from "react";
 import { useQuery } from "urql";
 
 import { ButtonLink } from "../../components/Button.tsx";
+import { DiffView } from "../../components/DiffView.tsx";
 import { Value } from "../../components/JsonView.tsx";
 import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
@@ -15,7 +15,8 @@ import { duration, humanise, money } from "../../lib/text/format.ts";
 import { differences } from "../../lib/json/jsonDiff.ts";
 import { STATES } from "../../domain/runs/states.ts";
 import { CompareDocument, type ComparedRunFragment } from "./compare.generated.ts";
-import { type Pair, pairs, tookSeconds } from "./pairs.ts";
+import { Files } from "./Files.tsx";
+import { filePairs, type Pair, pairs, readable, tookSeconds } from "./pairs.ts";
 
 type Step = ComparedRunFragment["steps"][number];
 
@@ -54,6 +55,8 @@ export function ComparePage(): ReactNode {
 }
 
 function Both({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): ReactNode {
+  const steps = pairs(a.steps, b.steps);
+  const files = filePairs(steps);
   const same = a.pipeline?.id === b.pipeline?.id && a.pack?.id === b.pack?.id;
   return (
     <Page
@@ -76,8 +79,13 @@ function Both({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Rea
         <Differences before={a.inputs} after={b.inputs} same="Their inputs are the same." label="Inputs that differ" />
       </Section>
       <Section title="Steps">
-        <Steps a={a} b={b} />
+        <Steps a={a} b={b} rows={steps} />
       </Section>
+      {files.length === 0 ? null : (
+        <Section title="Files">
+          <Files pairs={files} />
+        </Section>
+      )}
       <Section title="Outputs">
         <Outputs a={a} b={b} />
       </Section>
@@ -139,8 +147,15 @@ function Heads({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Re
   );
 }
 
-function Steps({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): ReactNode {
-  const rows = pairs(a.steps, b.steps);
+function Steps({
+  a,
+  b,
+  rows,
+}: {
+  a: ComparedRunFragment;
+  b: ComparedRunFragment;
+  rows: readonly Pair<Step>[];
+}): ReactNode {
   const longest = Math.max(0.001, ...rows.flatMap((row) => [tookSeconds(row.a) ?? 0, tookSeconds(row.b) ?? 0]));
   return (
     <table aria-label="Steps side by side" className="w-full table-fixed border-collapse text-dense">
@@ -235,22 +250,38 @@ function Outputs({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): 
     return (
       <>
         <p className="mb-2 text-soft">They are too long to compare in full; these are the first parts.</p>
-        <LineDiff
-          label="First parts of the outputs"
+        <DiffView
+          names={["the first output", "the second output"]}
           before={a.result.text ?? JSON.stringify(a.result.json, null, 2)}
           after={b.result.text ?? JSON.stringify(b.result.json, null, 2)}
+          split
         />
       </>
     );
   }
-  return (
-    <Differences
-      before={a.result.json}
-      after={b.result.json}
-      same="Their outputs are the same."
-      label="Outputs that differ"
-    />
+  return <Values a={a} b={b} before={a.result.json} after={b.result.json} />;
+}
+
+function Values({
+  a,
+  b,
+  before,
+  after,
+}: {
+  a: ComparedRunFragment;
+  b: ComparedRunFragment;
+  before: unknown;
+  after: unknown;
+}): ReactNode {
+  const [old, next] = useMemo(
+    () => [readable(before, fileNames(a)), readable(after, fileNames(b))],
+    [a, b, before, after],
   );
+  return <Differences before={old} after={next} same="Their outputs are the same." label="Outputs that differ" />;
+}
+
+function fileNames(run: ComparedRunFragment): ReadonlyMap<string, string> {
+  return new Map(run.steps.flatMap(({ artifacts }) => artifacts.map(({ id, name }) => [id, name] as const)));
 }
 
 /** Differences rendered per batch. */
@@ -286,11 +317,16 @@ function Differences({
             return (
               <tr key={path} className={`${ROW} font-mono`}>
                 <th scope="row" className="text-left font-medium wrap-anywhere">
-                  {path === "" ? "the whole" : path}
+                  {nameOf(path)}
                 </th>
                 {isLong(old) && isLong(next) ? (
                   <td colSpan={2}>
-                    <LineDiff label={`${label}, ${path === "" ? "the whole" : path}`} before={old} after={next} />
+                    <DiffView
+                      names={[`${nameOf(path)} of the first run`, `${nameOf(path)} of the second run`]}
+                      before={old}
+                      after={next}
+                      split
+                    />
                   </td>
                 ) : (
                   <>
@@ -316,34 +352,6 @@ function isLong(value: unknown): value is string {
   return typeof value === "string" && (value.length > SHORT_TEXT || value.includes("\n"));
 }
 
-/** Lines that went and came; what stays is soft. */
-function LineDiff({ label, before, after }: { label: string; before: string; after: string }): ReactNode {
-  const parts = diffLines(before, after, { timeout: 500 }) ?? [
-    { value: before, removed: true, added: false },
-    { value: after, removed: false, added: true },
-  ];
-  return (
-    <pre
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-      tabIndex={0}
-      role="region"
-      aria-label={label}
-      className="max-h-96 overflow-auto rounded border border-line bg-panel p-3 font-mono text-dense whitespace-pre-wrap wrap-anywhere"
-    >
-      {parts.map(({ value, added, removed }, index) => (
-        // Parts of one text have no other name than their place.
-        // oxlint-disable-next-line react/no-array-index-key
-        <span
-          key={index}
-          className={`block ${added ? "bg-accent-tint text-ink" : removed ? "bg-hover text-ink line-through" : "text-soft"}`}
-        >
-          {value
-            .replace(/\n$/, "")
-            .split("\n")
-            .map((line) => `${added ? "+ " : removed ? "- " : "  "}${line}`)
-            .join("\n")}
-        </span>
-      ))}
-    </pre>
-  );
+function nameOf(path: string): string {
+  return path === "" ? "the whole" : path;
 }

@@ -153,19 +153,77 @@ export type CompareQueryVariables = Exact<{
 }>;
 
 
-export type CompareQuery = { a: { inputs: unknown, id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, rerunOf: { id: string } | null, version: { id: string, number: number } | null, result: { json: unknown, text: string | null, sizeBytes: number } | null, steps: Array<{ id: string, key: string, state: StepState, packVersion: string | null, startedAt: string | null, endedAt: string | null, attempts: Array<{ id: string, startedAt: string, endedAt: string | null }>, step:
+export type CompareQuery = { a: { inputs: unknown, id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, rerunOf: { id: string } | null, version: { id: string, number: number } | null, result: { json: unknown, text: string | null, sizeBytes: number } | null, steps: Array<{ id: string, key: string, state: StepState, packVersion: string | null, startedAt: string | null, endedAt: string | null, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, digest: string }>, attempts: Array<{ id: string, startedAt: string, endedAt: string | null }>, step:
         | { key: string }
         | { packName: string, key: string }
-       | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string, remedy: FailureRemedy, fixableBy: string, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null }>, trigger: { id: string, name: string } | null, endedRun: { id: string, title: string } | null, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string, remedy: FailureRemedy, fixableBy: string, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } | null, b: { inputs: unknown, id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, rerunOf: { id: string } | null, version: { id: string, number: number } | null, result: { json: unknown, text: string | null, sizeBytes: number } | null, steps: Array<{ id: string, key: string, state: StepState, packVersion: string | null, startedAt: string | null, endedAt: string | null, attempts: Array<{ id: string, startedAt: string, endedAt: string | null }>, step:
+       | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string, remedy: FailureRemedy, fixableBy: string, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null }>, trigger: { id: string, name: string } | null, endedRun: { id: string, title: string } | null, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string, remedy: FailureRemedy, fixableBy: string, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } | null, b: { inputs: unknown, id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, rerunOf: { id: string } | null, version: { id: string, number: number } | null, result: { json: unknown, text: string | null, sizeBytes: number } | null, steps: Array<{ id: string, key: string, state: StepState, packVersion: string | null, startedAt: string | null, endedAt: string | null, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, digest: string }>, attempts: Array<{ id: string, startedAt: string, endedAt: string | null }>, step:
         | { key: string }
         | { packName: string, key: string }
        | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string, remedy: FailureRemedy, fixableBy: string, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null }>, trigger: { id: string, name: string } | null, endedRun: { id: string, title: string } | null, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string, remedy: FailureRemedy, fixableBy: string, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } | null };
 
-export type ComparedRunFragment = { inputs: unknown, id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, rerunOf: { id: string } | null, version: { id: string, number: number } | null, result: { json: unknown, text: string | null, sizeBytes: number } | null, steps: Array<{ id: string, key: string, state: StepState, packVersion: string | null, startedAt: string | null, endedAt: string | null, attempts: Array<{ id: string, startedAt: string, endedAt: string | null }>, step:
+export type ComparedRunFragment = { inputs: unknown, id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, rerunOf: { id: string } | null, version: { id: string, number: number } | null, result: { json: unknown, text: string | null, sizeBytes: number } | null, steps: Array<{ id: string, key: string, state: StepState, packVersion: string | null, startedAt: string | null, endedAt: string | null, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, digest: string }>, attempts: Array<{ id: string, startedAt: string, endedAt: string | null }>, step:
       | { key: string }
       | { packName: string, key: string }
      | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string, remedy: FailureRemedy, fixableBy: string, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null }>, trigger: { id: string, name: string } | null, endedRun: { id: string, title: string } | null, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string, remedy: FailureRemedy, fixableBy: string, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null };
 
+export type ComparedFileFragment = { id: string, name: string, mediaType: string, sizeBytes: number, digest: string };
+
+export type ComparedTextsQueryVariables = Exact<{
+  a: string;
+  b: string;
+  limitBytes: number;
+}>;
+
+
+export type ComparedTextsQuery = { a: { text: string | null, nextOffset: number | null, artifact: { id: string } } | null, b: { text: string | null, nextOffset: number | null, artifact: { id: string } } | null };
+
+export type ComparedPicturesQueryVariables = Exact<{
+  a: string;
+  b: string;
+}>;
+
+
+export type ComparedPicturesQuery = { a:
+    | { id: string }
+    | { previewUrl: string | null, id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null, b:
+    | { id: string }
+    | { previewUrl: string | null, id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null };
+
+export const ComparedFileFragmentDoc = /*#__PURE__*/ gql`
+    fragment ComparedFile on Artifact {
+  id
+  name
+  mediaType
+  sizeBytes
+  digest
+}
+    ` as unknown as DocumentNode<ComparedFileFragment, unknown>;
 export const ComparedRunFragmentDoc = /*#__PURE__*/ gql`
     fragment ComparedRun on Run {
   ...RunRow
@@ -187,6 +245,9 @@ export const ComparedRunFragmentDoc = /*#__PURE__*/ gql`
     key
     state
     packVersion
+    artifacts {
+      ...ComparedFile
+    }
     startedAt
     endedAt
     attempts {
@@ -219,4 +280,39 @@ export const CompareDocument = /*#__PURE__*/ gql`
 ${RunRowFragmentDoc}
 ${FailurePartsFragmentDoc}
 ${WaitPartsFragmentDoc}
-${CostPartsFragmentDoc}` as unknown as DocumentNode<CompareQuery, CompareQueryVariables>;
+${CostPartsFragmentDoc}
+${ComparedFileFragmentDoc}` as unknown as DocumentNode<CompareQuery, CompareQueryVariables>;
+export const ComparedTextsDocument = /*#__PURE__*/ gql`
+    query ComparedTexts($a: ID!, $b: ID!, $limitBytes: Int!) {
+  a: artifactText(id: $a, limitBytes: $limitBytes) {
+    artifact {
+      id
+    }
+    text
+    nextOffset
+  }
+  b: artifactText(id: $b, limitBytes: $limitBytes) {
+    artifact {
+      id
+    }
+    text
+    nextOffset
+  }
+}
+    ` as unknown as DocumentNode<ComparedTextsQuery, ComparedTextsQueryVariables>;
+export const ComparedPicturesDocument = /*#__PURE__*/ gql`
+    query ComparedPictures($a: ID!, $b: ID!) {
+  a: node(id: $a) {
+    id
+    ... on Artifact {
+      previewUrl
+    }
+  }
+  b: node(id: $b) {
+    id
+    ... on Artifact {
+      previewUrl
+    }
+  }
+}
+    ` as unknown as DocumentNode<ComparedPicturesQuery, ComparedPicturesQueryVariables>;

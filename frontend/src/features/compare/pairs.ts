@@ -1,4 +1,4 @@
-// The steps of two runs side by side.
+// The steps of two runs and their files, side by side.
 
 export interface ComparedStep {
   key: string;
@@ -29,5 +29,42 @@ export function tookSeconds(step: ComparedStep | null): number | null {
   return step.attempts.reduce(
     (sum, { startedAt, endedAt }) => sum + (Date.parse(endedAt ?? startedAt) - Date.parse(startedAt)) / 1000,
     0,
+  );
+}
+
+export interface FilePair<File> {
+  key: string;
+  a: File | null;
+  b: File | null;
+}
+
+/** Pairs the files of steps by name, the others by their order. */
+export function filePairs<File extends { id: string; name: string }>(
+  steps: readonly Pair<ComparedStep & { artifacts: readonly File[] }>[],
+): FilePair<File>[] {
+  return steps.flatMap(({ a, b }) => {
+    const rest = [...(b?.artifacts ?? [])];
+    const take = (at: number): File | null => (at === -1 ? null : (rest.splice(at, 1)[0] ?? null));
+    const named = (a?.artifacts ?? []).map((one) => ({
+      a: one,
+      b: take(rest.findIndex(({ name }) => name === one.name)),
+    }));
+    const both = named.map((pair) => ({ a: pair.a, b: pair.b ?? take(rest.length === 0 ? -1 : 0) }));
+    const found: { a: File | null; b: File | null }[] = [...both, ...rest.map((one) => ({ a: null, b: one }))];
+    return found.map((pair) => ({ ...pair, key: `${pair.a?.id ?? ""} ${pair.b?.id ?? ""}` }));
+  });
+}
+
+const DIGEST = /^(?:sha256:)?[0-9a-f]{64}$/;
+
+/** A value with the names of files in place of their ids, and without digests: what a person can compare. */
+export function readable(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (typeof value === "string") return names.get(value) ?? value;
+  if (Array.isArray(value)) return value.map((one: unknown) => readable(one, names));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, part]) => typeof part !== "string" || !DIGEST.test(part))
+      .map(([name, part]) => [name, readable(part, names)]),
   );
 }

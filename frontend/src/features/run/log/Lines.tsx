@@ -79,7 +79,10 @@ export function Lines({ log, wrap, selected, goal, onReached, follow, onFollow, 
       const within = row === null ? ((goal % BLOCK) / BLOCK) * place.clientHeight : place.clientHeight / 2;
       const top = place.getBoundingClientRect().top - element.getBoundingClientRect().top;
       element.scrollTop += top + within - element.clientHeight / 2;
-      if (row !== null) onReached();
+      if (row === null) return;
+      // The line of the address is also seen in the panes around the log.
+      if (row.querySelector("[aria-current]") !== null) row.scrollIntoView({ block: "nearest" });
+      onReached();
     } else if (follow) element.scrollTop = element.scrollHeight;
   });
 

@@ -1,0 +1,190 @@
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useMemo } from "react";
+import { useQuery } from "urql";
+
+import { DiffView } from "../../components/DiffView.tsx";
+import { LoadingOrProblem } from "../../components/Page.tsx";
+import { useShowMore } from "../../components/useShowMore.tsx";
+import { problemOfError } from "../../lib/server/problem.ts";
+import { csvRows } from "../../lib/text/csv.ts";
+import { bytes } from "../../lib/text/format.ts";
+import { escaped } from "../../lib/text/plain.ts";
+import { type ComparedFileFragment, ComparedPicturesDocument, ComparedTextsDocument } from "./compare.generated.ts";
+import type { FilePair } from "./pairs.ts";
+
+/** Pairs drawn per batch. */
+const PAIRS = 10;
+/** Of each text, this much is compared. */
+const LIMIT_BYTES = 200_000;
+/** Of each table, this much is drawn. */
+const [ROWS, COLUMNS] = [50, 20];
+const TEXT = /^text\/|[/+](?:json|xml|yaml|toml|x-ndjson|javascript|x-subrip)\b/;
+
+interface Two {
+  a: ComparedFileFragment;
+  b: ComparedFileFragment;
+}
+
+/** The files of two runs side by side, as texts, tables or pictures. */
+export function Files({ pairs }: { pairs: readonly FilePair<ComparedFileFragment>[] }): ReactNode {
+  const { shown, more } = useShowMore(pairs, PAIRS);
+  return (
+    <>
+      {shown.map(({ key, a, b }) => (
+        <div key={key} className="mb-6">
+          <h3 className="mb-2 grid grid-cols-2 gap-4">
+            <Name file={a} />
+            <Name file={b} />
+          </h3>
+          {a === null || b === null ? null : <Contents a={a} b={b} />}
+        </div>
+      ))}
+      {more}
+    </>
+  );
+}
+
+function Name({ file }: { file: ComparedFileFragment | null }): ReactNode {
+  if (file === null) return <span className="font-normal text-soft">no such file</span>;
+  return (
+    <span className="min-w-0">
+      <Link to="/artifacts/$artifact" params={{ artifact: file.id }} className="link wrap-anywhere">
+        {file.name}
+      </Link>{" "}
+      <span className="text-meta font-normal text-soft">{bytes(file.sizeBytes)}</span>
+    </span>
+  );
+}
+
+function Contents({ a, b }: Two): ReactNode {
+  if (a.digest === b.digest) return <p className="text-soft">Both runs made the same file.</p>;
+  if (TEXT.test(a.mediaType) && TEXT.test(b.mediaType)) return <Texts a={a} b={b} />;
+  return <Pictures a={a} b={b} />;
+}
+
+function Texts({ a, b }: Two): ReactNode {
+  const [{ data, fetching, error }] = useQuery({
+    query: ComparedTextsDocument,
+    variables: { a: a.id, b: b.id, limitBytes: LIMIT_BYTES },
+  });
+  if (data === undefined)
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+  const [before, after] = [data.a?.text ?? null, data.b?.text ?? null];
+  if (before === null || after === null) return <p className="text-soft">Their contents cannot be read as text.</p>;
+  const isCut = data.a?.nextOffset !== null || data.b?.nextOffset !== null;
+  const areTables = [a, b].every(({ mediaType }) => mediaType.startsWith("text/csv"));
+  return (
+    <>
+      {isCut ? <p className="mb-2 text-soft">Only the first {bytes(LIMIT_BYTES)} of each are compared.</p> : null}
+      {areTables ? <Tables a={a} b={b} before={before} after={after} /> : <Diff a={a} b={b} {...{ before, after }} />}
+    </>
+  );
+}
+
+interface Read extends Two {
+  before: string;
+  after: string;
+}
+
+function Diff({ a, b, before, after }: Read): ReactNode {
+  return <DiffView before={before} after={after} names={names(a, b)} split />;
+}
+
+function names(a: ComparedFileFragment, b: ComparedFileFragment): readonly [string, string] {
+  return [`${a.name} of the first run`, `${b.name} of the second run`];
+}
+
+function Tables(read: Read): ReactNode {
+  const { a, b, before, after } = read;
+  const [old, next] = useMemo(() => [csvRows(before), csvRows(after)], [before, after]);
+  if (old === null || next === null) return <Diff {...read} />;
+  const [first, second] = names(a, b);
+  return (
+    <div className="grid grid-cols-2 gap-4">
+      <Table label={first} rows={old} other={next} tint="bg-fail-tint" />
+      <Table label={second} rows={next} other={old} tint="bg-ok-tint" />
+    </div>
+  );
+}
+
+/** One of two tables; cells that the other has not in their place are tinted. */
+function Table({
+  label,
+  rows,
+  other,
+  tint,
+}: {
+  label: string;
+  rows: readonly (readonly string[])[];
+  other: readonly (readonly string[])[];
+  tint: string;
+}): ReactNode {
+  const { shown, more } = useShowMore(rows, ROWS);
+  return (
+    <div>
+      <div
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+        className="max-h-[70vh] overflow-auto rounded border border-line"
+      >
+        <table className="border-collapse text-dense">
+          <tbody>
+            {shown.map((row, at) => (
+              // Rows have no other name than their place.
+              // oxlint-disable-next-line react/no-array-index-key
+              <tr key={at} className="border-b border-line last:border-0">
+                {row.slice(0, COLUMNS).map((cell, column) => {
+                  const differs = other[at]?.[column] !== cell;
+                  const Cell = at === 0 ? "th" : "td";
+                  return (
+                    <Cell
+                      // oxlint-disable-next-line react/no-array-index-key
+                      key={column}
+                      dir="auto"
+                      className={`px-3 py-1 text-left align-top wrap-anywhere ${at === 0 ? "bg-panel font-medium" : ""} ${differs ? tint : ""}`}
+                    >
+                      {differs ? <span className="sr-only">differs: </span> : null}
+                      {escaped(cell)}
+                    </Cell>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {more}
+    </div>
+  );
+}
+
+function Pictures({ a, b }: Two): ReactNode {
+  const [{ data, fetching, error }] = useQuery({
+    query: ComparedPicturesDocument,
+    variables: { a: a.id, b: b.id },
+    requestPolicy: "network-only",
+  });
+  if (data === undefined)
+    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+  const [first, second] = names(a, b);
+  return (
+    <div className="grid grid-cols-2 gap-4">
+      <Picture node={data.a} label={first} />
+      <Picture node={data.b} label={second} />
+    </div>
+  );
+}
+
+function Picture({ node, label }: { node: object | null; label: string }): ReactNode {
+  const url = node !== null && "previewUrl" in node && typeof node.previewUrl === "string" ? node.previewUrl : null;
+  if (url === null) return <p className="text-soft">There is no picture of it.</p>;
+  return (
+    <img
+      src={url}
+      alt={`What ${label} looks like`}
+      className="max-h-[60vh] w-full rounded border border-line bg-panel object-contain"
+    />
+  );
+}

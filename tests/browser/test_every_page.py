@@ -19,6 +19,8 @@ from tests.support.vaults import put
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from playwright.async_api import Route
+
     from tests.support.browser import Tab
     from tests.support.product import Product
 
@@ -195,6 +197,26 @@ async def test_every_page_is_accessible_and_quiet(
             await settled(tab)
             found[name] = [*await tab.violations_in_both_themes(), *await too_wide(tab, 1280)]
     assert {name: violations for name, violations in found.items() if violations} == {}
+
+
+async def _refuse(route: Route) -> None:
+    await route.fulfill(json={"errors": [{"message": "The database is full."}]})
+
+
+@PAGES
+async def test_a_page_whose_query_fails_has_a_heading(
+    furnished: tuple[Product, dict[str, str]], chosen: tuple[str, ...] | None
+) -> None:
+    it, at = furnished
+    without: list[str] = []
+    async with browsing(it) as tab:
+        await tab.page.route("**/graphql", _refuse)
+        for name, path in among(at, chosen and (*chosen, "pipeline", "pack", "trigger", "versions")).items():
+            await tab.visit(path)
+            await tab.settles()
+            if await tab.page.get_by_role("heading", level=1).count() != 1:
+                without.append(name)
+    assert without == []
 
 
 @PAGES

@@ -28,8 +28,14 @@ _START = 'mutation { runPipeline(pipeline: "held", inputs: {}) { ... on StartRun
 _START_OTHER = (
     'mutation { runPipeline(pipeline: "held", inputs: {}, force: true) { ... on StartRunSuccess { run { id } } } }'
 )
+_SCHEDULE = """mutation { createTrigger(pipeline: "held", name: "Nightly", schedule: {cron: "0 2 * * *"}) {
+    ... on TriggerSuccess { trigger { id } } } }"""
+_KEEP = """mutation { setCredential(key: "key", kind: "generic", fields: {secret: "correct-horse-battery"}) {
+    ... on CredentialSuccess { credential { id } } } }"""
 _STEPS = [{"id": key, "pack": "held.step", "input": {"text": key}} for key in ("first", "second")]
 
+#: A list and pages of one thing; `make sweeps` opens every page.
+SOME = ("/runs", "/runs/{id}", "/pipelines/{id}", "/triggers/{id}")
 #: What the console says of a server that is away, or was killed while it sent a file.
 AWAY = (
     "ERR_CONNECTION_REFUSED",
@@ -152,13 +158,38 @@ async def test_a_part_that_was_never_loaded_opens_once_the_server_is_back(tmp_pa
         await tab.page.get_by_role("heading", level=1, name="Connect").wait_for()
 
 
-@pytest.mark.parametrize("chosen", [("/", "/runs"), pytest.param(None, marks=pytest.mark.sweep)], ids=["two", "every"])
+async def test_a_part_that_failed_to_load_opens_once_the_connection_is_back(tmp_path: Path) -> None:
+    refused = (*AWAY, "DISCONNECTED", "ERR_FAILED", "dynamically imported")
+    async with _held_run(tmp_path) as (_fleet, server, _run), browsing(server, expect=refused) as tab:
+        await tab.page.add_init_script(_NOTHING_AHEAD)
+        await tab.visit("/runs")
+        await tab.page.get_by_role("table", name="Runs").wait_for()
+        await tab.page.route("**/assets/ConnectPage-*.js", lambda route: route.abort())
+        await tab.page.get_by_role("link", name="Connect", exact=True).click()
+        await tab.page.get_by_role("heading", level=1, name="This page cannot be shown").wait_for()
+        assert await tab.violations() == []
+
+        await tab.page.unroute("**/assets/ConnectPage-*.js")
+        await tab.page.context.set_offline(True)
+        await tab.page.get_by_text(re.compile(r"^Your browser is offline\.")).wait_for()
+        await tab.page.context.set_offline(False)
+        await tab.page.get_by_role("heading", level=1, name="Connect").wait_for()
+
+
+@pytest.mark.parametrize("chosen", [SOME, pytest.param(None, marks=pytest.mark.sweep)], ids=["some", "every"])
 async def test_every_open_page_outlives_a_server_that_was_killed(
     tmp_path: Path, chosen: tuple[str, ...] | None
 ) -> None:
     async with _held_run(tmp_path) as (fleet, server, run), browsing(server, expect=AWAY) as tab:
-        paths = chosen or [path for path in PAGE_PATHS if "{" not in path]
-        tabs = [await _another(tab, path) for path in (*paths, f"/runs/{run}")]
+        ids = {
+            "runs": run,
+            "pipelines": "held",
+            "catalog": "held.step",
+            "credentials": (await server.command(_KEEP))["credential"]["id"],
+            "triggers": (await server.command(_SCHEDULE))["trigger"]["id"],
+        }
+        paths = [path.format(id=ids.get(path.split("/")[1])) for path in chosen or PAGE_PATHS]
+        tabs = [await _another(tab, path) for path in paths]
         titles = [await one.page.get_by_role("heading", level=1).inner_text() for one in tabs]
 
         await server.kill()

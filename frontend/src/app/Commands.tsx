@@ -1,18 +1,19 @@
 import { useRouter } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from "react";
+import { type ReactNode, Suspense, useCallback, useEffect, useState } from "react";
 
 import { Button } from "../components/Button.tsx";
 import { ContentBoundary } from "../components/ContentBoundary.tsx";
 import { LazyDialogFallback } from "../components/LazyFallback.tsx";
 import { PLACES } from "../features/palette/places.ts";
 import { withBase } from "../lib/server/base.ts";
+import { lazyComponent } from "../lib/server/lazyComponent.ts";
 import { lazyLoad } from "../lib/server/lazyLoad.ts";
 import { listenForKeys, useActions } from "../lib/browser/shortcuts.ts";
 
 const loadPalette = lazyLoad(() => import("../features/palette/Palette.tsx"));
 const loadSheet = lazyLoad(() => import("../features/palette/ShortcutSheet.tsx"));
-const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }));
-const ShortcutSheet = lazy(async () => ({ default: (await loadSheet()).ShortcutSheet }));
+const Palette = lazyComponent(loadPalette, "Palette");
+const ShortcutSheet = lazyComponent(loadSheet, "ShortcutSheet");
 
 /** The keys that act on every page, the palette and the sheet of keys. */
 export function Commands(): ReactNode {

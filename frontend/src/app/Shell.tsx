@@ -6,6 +6,7 @@ import { useQuery } from "urql";
 import { ADMIN_PAGES } from "../domain/administration/adminPages.ts";
 import { serverNow, setServerTime } from "../lib/time/clock.ts";
 import { checkBuild, isReachable, useConnection } from "../lib/server/connection.ts";
+import { retryFailedParts } from "../lib/server/lazyComponent.ts";
 import { notifyFailures } from "../lib/browser/notify.ts";
 import { announceRuns } from "../domain/runs/runChanges.ts";
 import { useLiveStream } from "../lib/server/useLiveStream.ts";
@@ -43,6 +44,7 @@ export function Shell(): ReactNode {
     if (!away && wasAway.current) {
       again({ requestPolicy: "network-only" });
       announceRuns({ runs: [], deletedIds: [], more: true });
+      retryFailedParts();
       void checkBuild();
     }
     wasAway.current = away;

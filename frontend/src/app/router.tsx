@@ -3,11 +3,10 @@ import {
   createRoute,
   createRouter,
   type ErrorComponentProps,
-  lazyRouteComponent,
   Link,
   useLocation,
 } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 
 import { Button, ButtonLink } from "../components/Button.tsx";
 import { Code } from "../components/Code.tsx";
@@ -35,11 +34,16 @@ import { tokensSearch } from "../features/tokens/search.ts";
 import { newTriggerSearch, triggerSearch, triggersSearch } from "../features/triggers/search.ts";
 import { BASE } from "../lib/server/base.ts";
 import { inputSearch } from "../domain/start/inputSearch.ts";
+import { lazyComponent, retryFailedParts, useRetryRound } from "../lib/server/lazyComponent.ts";
 import { lazyLoad } from "../lib/server/lazyLoad.ts";
 import { parseSearch } from "../lib/browser/search.ts";
 import { Shell } from "./Shell.tsx";
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NothingHere, errorComponent: Broken });
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: NothingHere,
+  errorComponent: Broken,
+});
 const at = { getParentRoute: () => root };
 
 const pipelines = lazyLoad(() => import("../features/pipelines/PipelinesPage.tsx"));
@@ -70,131 +74,131 @@ const routes = root.addChildren([
   createRoute({
     ...at,
     path: "/runs/compare",
-    component: lazyRouteComponent(compare, "ComparePage"),
+    component: lazyComponent(compare, "ComparePage"),
     validateSearch: compareSearch,
   }),
   createRoute({ ...at, path: "/runs/$run", component: RunPage, validateSearch: runSearch }),
   createRoute({
     ...at,
     path: "/pipelines",
-    component: lazyRouteComponent(pipelines, "PipelinesPage"),
+    component: lazyComponent(pipelines, "PipelinesPage"),
     validateSearch: pipelinesSearch,
   }),
-  createRoute({ ...at, path: "/pipelines/$pipeline", component: lazyRouteComponent(pipeline, "PipelinePage") }),
+  createRoute({ ...at, path: "/pipelines/$pipeline", component: lazyComponent(pipeline, "PipelinePage") }),
   createRoute({
     ...at,
     path: "/pipelines/new",
-    component: lazyRouteComponent(editor, "NewPipelinePage"),
+    component: lazyComponent(editor, "NewPipelinePage"),
     validateSearch: newSearch,
   }),
   createRoute({
     ...at,
     path: "/pipelines/$pipeline/edit",
-    component: lazyRouteComponent(editor, "EditorPage"),
+    component: lazyComponent(editor, "EditorPage"),
     validateSearch: editorSearch,
   }),
   createRoute({
     ...at,
     path: "/pipelines/$pipeline/versions",
-    component: lazyRouteComponent(versions, "VersionsPage"),
+    component: lazyComponent(versions, "VersionsPage"),
     validateSearch: versionsSearch,
   }),
   createRoute({
     ...at,
     path: "/pipelines/$pipeline/run",
-    component: lazyRouteComponent(runForm, "RunFormPage"),
+    component: lazyComponent(runForm, "RunFormPage"),
     validateSearch: inputSearch,
   }),
   createRoute({
     ...at,
     path: "/catalog",
-    component: lazyRouteComponent(catalog, "CatalogPage"),
+    component: lazyComponent(catalog, "CatalogPage"),
     validateSearch: catalogSearch,
   }),
   createRoute({
     ...at,
     path: "/catalog/$pack",
-    component: lazyRouteComponent(pack, "PackPage"),
+    component: lazyComponent(pack, "PackPage"),
     validateSearch: inputSearch,
   }),
   createRoute({
     ...at,
     path: "/artifacts",
-    component: lazyRouteComponent(artifacts, "ArtifactsPage"),
+    component: lazyComponent(artifacts, "ArtifactsPage"),
     validateSearch: artifactsSearch,
   }),
   createRoute({
     ...at,
     path: "/connect",
-    component: lazyRouteComponent(connect, "ConnectPage"),
+    component: lazyComponent(connect, "ConnectPage"),
     validateSearch: connectSearch,
   }),
   createRoute({
     ...at,
     path: "/artifacts/$artifact",
-    component: lazyRouteComponent(artifact, "ArtifactPage"),
+    component: lazyComponent(artifact, "ArtifactPage"),
     validateSearch: artifactSearch,
   }),
   createRoute({
     ...at,
     path: "/credentials",
-    component: lazyRouteComponent(credentials, "CredentialsPage"),
+    component: lazyComponent(credentials, "CredentialsPage"),
     validateSearch: credentialsSearch,
   }),
   createRoute({
     ...at,
     path: "/credentials/$credential",
-    component: lazyRouteComponent(credential, "CredentialPage"),
+    component: lazyComponent(credential, "CredentialPage"),
     validateSearch: credentialSearch,
   }),
   createRoute({
     ...at,
     path: "/tokens",
-    component: lazyRouteComponent(tokens, "TokensPage"),
+    component: lazyComponent(tokens, "TokensPage"),
     validateSearch: tokensSearch,
   }),
   createRoute({
     ...at,
     path: "/audit",
-    component: lazyRouteComponent(audit, "AuditPage"),
+    component: lazyComponent(audit, "AuditPage"),
     validateSearch: auditSearch,
   }),
   createRoute({
     ...at,
     path: "/triggers",
-    component: lazyRouteComponent(triggers, "TriggersPage"),
+    component: lazyComponent(triggers, "TriggersPage"),
     validateSearch: triggersSearch,
   }),
   createRoute({
     ...at,
     path: "/triggers/new",
-    component: lazyRouteComponent(triggerForm, "NewTriggerPage"),
+    component: lazyComponent(triggerForm, "NewTriggerPage"),
     validateSearch: newTriggerSearch,
   }),
   createRoute({
     ...at,
     path: "/triggers/$trigger",
-    component: lazyRouteComponent(trigger, "TriggerPage"),
+    component: lazyComponent(trigger, "TriggerPage"),
     validateSearch: triggerSearch,
   }),
   createRoute({
     ...at,
     path: "/triggers/$trigger/edit",
-    component: lazyRouteComponent(triggerForm, "EditTriggerPage"),
+    component: lazyComponent(triggerForm, "EditTriggerPage"),
   }),
   createRoute({
     ...at,
     path: "/memory",
-    component: lazyRouteComponent(memory, "MemoryPage"),
+    component: lazyComponent(memory, "MemoryPage"),
     validateSearch: memorySearch,
   }),
   createRoute({
     ...at,
     path: "/proposals",
-    component: lazyRouteComponent(proposals, "ProposalsPage"),
+    component: lazyComponent(proposals, "ProposalsPage"),
     validateSearch: proposalsSearch,
   }),
-  createRoute({ ...at, path: "/settings", component: lazyRouteComponent(settings, "SettingsPage") }),
+  createRoute({ ...at, path: "/settings", component: lazyComponent(settings, "SettingsPage") }),
 ]);
 
 export const router = createRouter({
@@ -248,6 +252,11 @@ function NothingHere(): ReactNode {
 
 /** Shown in place of a page that failed to render; the navigation stays. */
 function Broken({ error, reset }: ErrorComponentProps): ReactNode {
+  const round = useRetryRound();
+  const [failedIn] = useState(round);
+  useEffect(() => {
+    if (round !== failedIn) reset();
+  }, [round, failedIn, reset]);
   return (
     <Page title="This page cannot be shown">
       <p className="max-w-[72ch]">
@@ -255,7 +264,13 @@ function Broken({ error, reset }: ErrorComponentProps): ReactNode {
         does not help, reload the page. If it still fails, report the text below.
       </p>
       <div className="my-3 flex flex-wrap gap-2">
-        <Button kind="primary" onClick={reset}>
+        <Button
+          kind="primary"
+          onClick={() => {
+            retryFailedParts();
+            reset();
+          }}
+        >
           Try again
         </Button>
         <Button onClick={() => location.reload()}>Reload the page</Button>

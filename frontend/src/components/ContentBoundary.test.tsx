@@ -1,11 +1,12 @@
 // @vitest-environment happy-dom
 import "@testing-library/jest-dom/vitest";
 
-import { cleanup, render, screen } from "@testing-library/react";
+import { act, cleanup, render, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
-import { lazy, type ReactNode, Suspense } from "react";
+import { type ReactNode, Suspense } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
+import { lazyComponent, retryFailedParts } from "../lib/server/lazyComponent.ts";
 import { ContentBoundary } from "./ContentBoundary.tsx";
 
 let logged: unknown[][] = [];
@@ -77,17 +78,26 @@ test.each([
   expect(screen.queryByRole("button", { name: "Show as text" })).toBeNull();
 });
 
-test("a part of the page that does not load is a fault like any other", async () => {
+function Tea(): ReactNode {
+  return <p>Tea</p>;
+}
+
+test("a part of the page that failed to load is loaded again when failed parts are retried", async () => {
   broken = null;
-  const Missing = lazy(() =>
-    Promise.reject<{ default: () => ReactNode }>(new TypeError("Failed to fetch dynamically imported module")),
-  );
+  let has = false;
+  const load = vi.fn(() => (has ? Promise.resolve({ Tea }) : Promise.reject(new TypeError("Failed to fetch"))));
+  const Part = lazyComponent(load, "Tea");
   render(
     <ContentBoundary what="notes.md">
       <Suspense>
-        <Missing />
+        <Part />
       </Suspense>
     </ContentBoundary>,
   );
   expect(await screen.findByRole("alert")).toHaveTextContent("notes.md cannot be shown.");
+  expect(load).toHaveBeenCalledTimes(1);
+  has = true;
+  act(retryFailedParts);
+  expect(await screen.findByText("Tea")).toBeVisible();
+  expect(load).toHaveBeenCalledTimes(2);
 });

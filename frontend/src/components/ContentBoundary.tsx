@@ -2,6 +2,7 @@ import { type ReactNode, useState } from "react";
 import { ErrorBoundary, type FallbackProps } from "react-error-boundary";
 
 import { saveText } from "../lib/browser/saveText.ts";
+import { retryFailedParts, useRetryRound } from "../lib/server/lazyComponent.ts";
 import { Button } from "./Button.tsx";
 import { Code } from "./Code.tsx";
 
@@ -22,9 +23,11 @@ interface Props {
  * page.
  */
 export function ContentBoundary({ what, of = [], source, beside, children }: Props): ReactNode {
+  const round = useRetryRound();
   return (
     <ErrorBoundary
-      resetKeys={[...of]}
+      resetKeys={[...of, round]}
+      onReset={retryFailedParts}
       // oxlint-disable-next-line react/no-unstable-nested-components -- it renders, and is no component
       fallbackRender={(fault) => <NotShown what={what} source={source} beside={beside} {...fault} />}
     >

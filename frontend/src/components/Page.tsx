@@ -78,9 +78,22 @@ export function Loading(): ReactNode {
   );
 }
 
+interface Answer {
+  fetching: boolean;
+  problem: Problem | null;
+  /** The heading over the problem, where the query is the whole page. */
+  page?: string;
+}
+
 /** Shows that a query is loading, or why it failed. */
-export function LoadingOrProblem({ fetching, problem }: { fetching: boolean; problem: Problem | null }): ReactNode {
-  return problem === null || fetching ? <Loading /> : <Notice problem={problem} />;
+export function LoadingOrProblem({ fetching, problem, page }: Answer): ReactNode {
+  if (problem === null || fetching) return <Loading />;
+  if (page === undefined) return <Notice problem={problem} />;
+  return (
+    <Page title={page}>
+      <Notice problem={problem} />
+    </Page>
+  );
 }
 
 export function Section({

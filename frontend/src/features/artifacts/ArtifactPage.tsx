@@ -42,7 +42,13 @@ export function ArtifactPage(): ReactNode {
     );
   }
   if (artifact === null || artifact === undefined || !("mediaType" in artifact))
-    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+    return (
+      <LoadingOrProblem
+        page="This file cannot be loaded"
+        fetching={fetching}
+        problem={error === undefined ? null : problemOfError(error)}
+      />
+    );
   return <Viewer key={artifact.id} artifact={artifact} />;
 }
 

@@ -1,10 +1,11 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type FormEvent, type KeyboardEvent, lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { type FormEvent, type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { LazyFallback } from "../../components/LazyFallback.tsx";
+import { lazyComponent } from "../../lib/server/lazyComponent.ts";
 import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { useIsNavigating } from "../../lib/browser/useIsNavigating.ts";
 import { useActions } from "../../lib/browser/shortcuts.ts";
@@ -15,7 +16,7 @@ import { useFiles } from "./useFiles.ts";
 import { useRoute } from "./useRoute.ts";
 
 const loadAnswers = lazyLoad(() => import("./Answers.tsx"));
-const Answers = lazy(async () => ({ default: (await loadAnswers()).Answers }));
+const Answers = lazyComponent(loadAnswers, "Answers");
 
 /** Pause in typing after which keywords are matched. */
 const PAUSE_MS = 250;

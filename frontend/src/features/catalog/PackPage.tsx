@@ -33,7 +33,13 @@ export function PackPage(): ReactNode {
     return <UnknownPack id={id} extensions={extensions} />;
   }
   if (pack === undefined || pack === null)
-    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+    return (
+      <LoadingOrProblem
+        page="This pack cannot be loaded"
+        fetching={fetching}
+        problem={error === undefined ? null : problemOfError(error)}
+      />
+    );
   return <Whole pack={pack} />;
 }
 

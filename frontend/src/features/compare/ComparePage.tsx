@@ -44,7 +44,13 @@ export function ComparePage(): ReactNode {
       </NotFound>
     );
   if (data === undefined)
-    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+    return (
+      <LoadingOrProblem
+        page="These runs cannot be loaded"
+        fetching={fetching}
+        problem={error === undefined ? null : problemOfError(error)}
+      />
+    );
   if (data.a === null || data.b === null)
     return (
       <NotFound title="There is no such run" onward={onward}>

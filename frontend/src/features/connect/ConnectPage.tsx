@@ -28,7 +28,13 @@ export function ConnectPage(): ReactNode {
   };
   const [{ data, fetching, error }] = useQuery({ query: AgentClientsDocument, variables });
   if (data === undefined)
-    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+    return (
+      <LoadingOrProblem
+        page="Connect"
+        fetching={fetching}
+        problem={error === undefined ? null : problemOfError(error)}
+      />
+    );
   const client = data.agentClients.find((one) => one.key === key);
   return (
     <Page title="Connect an agent" lead="Let an agent find, run and resume pipelines here. Setup takes a minute.">

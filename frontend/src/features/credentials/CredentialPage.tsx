@@ -45,7 +45,13 @@ export function CredentialPage(): ReactNode {
     );
   }
   if (found === null || found === undefined || !("fingerprint" in found))
-    return <NeedsManage what="credentials" fetching={fetching} error={error} />;
+    return error === undefined ? (
+      <NeedsManage what="credentials" fetching={fetching} error={error} />
+    ) : (
+      <Page title="This credential cannot be loaded">
+        <NeedsManage what="credentials" fetching={fetching} error={error} />
+      </Page>
+    );
   return (
     <Whole key={found.id} credential={found} kind={data?.credentialKinds.find(({ name }) => name === found.kind)} />
   );

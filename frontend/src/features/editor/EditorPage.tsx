@@ -96,7 +96,13 @@ function Proposed({ run, children }: { run: string; children: (proposal: Proposa
     };
   }, [client, run]);
   if (outcome?.done != null) return children(outcome.done);
-  return <LoadingOrProblem fetching={outcome === null} problem={outcome?.refusal ?? null} />;
+  return (
+    <LoadingOrProblem
+      page="This pipeline cannot be loaded"
+      fetching={outcome === null}
+      problem={outcome?.refusal ?? null}
+    />
+  );
 }
 
 /** Reads a pipeline once; what others save later must not change what is being edited. */
@@ -119,6 +125,12 @@ function Loaded({
     return <UnknownPipeline id={id} extensions={extensions} />;
   }
   if (first === null || (pipeline != null && first.id !== pipeline.id))
-    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+    return (
+      <LoadingOrProblem
+        page="This pipeline cannot be loaded"
+        fetching={fetching}
+        problem={error === undefined ? null : problemOfError(error)}
+      />
+    );
   return children(first);
 }

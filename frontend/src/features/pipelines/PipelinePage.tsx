@@ -33,7 +33,13 @@ export function PipelinePage(): ReactNode {
     return <UnknownPipeline id={id} extensions={extensions} />;
   }
   if (pipeline === undefined || pipeline === null)
-    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+    return (
+      <LoadingOrProblem
+        page="This pipeline cannot be loaded"
+        fetching={fetching}
+        problem={error === undefined ? null : problemOfError(error)}
+      />
+    );
   return <Whole pipeline={pipeline} />;
 }
 

@@ -63,7 +63,13 @@ function RunForm({ id }: { id: string }): ReactNode {
     return <UnknownPipeline id={id} extensions={extensions} />;
   }
   if (pipeline === undefined || pipeline === null)
-    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+    return (
+      <LoadingOrProblem
+        page="This pipeline cannot be loaded"
+        fetching={fetching}
+        problem={error === undefined ? null : problemOfError(error)}
+      />
+    );
   return (
     <Page
       title={`Run ${pipeline.name}`}

@@ -35,7 +35,13 @@ export function VersionsPage(): ReactNode {
     return <UnknownPipeline id={id} extensions={extensions} />;
   }
   if (pipeline === undefined || pipeline === null)
-    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+    return (
+      <LoadingOrProblem
+        page="These versions cannot be loaded"
+        fetching={fetching}
+        problem={error === undefined ? null : problemOfError(error)}
+      />
+    );
   return <Whole pipeline={pipeline} search={search} onSaved={() => again({ requestPolicy: "network-only" })} />;
 }
 
@@ -108,7 +114,7 @@ function Whole({
                     {version.number === current ? <span className="text-ok"> · current</span> : null}
                     <span className="text-soft">
                       {" "}
-                      · <Timestamp at={version.createdAt} />
+                      · <Timestamp at={version.createdAt} relative />
                       {version.createdBy === null ? " · with Packline" : ` · ${version.createdBy.name}`}
                     </span>
                     {version.note === null ? null : <span className="block wrap-anywhere">{version.note}</span>}

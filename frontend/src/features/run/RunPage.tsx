@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, memo, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { memo, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useClient, useMutation, useQuery } from "urql";
 
 import { Button, ButtonLink } from "../../components/Button.tsx";
@@ -12,6 +12,7 @@ import { LazyDialogFallback } from "../../components/LazyFallback.tsx";
 import { setServerTime } from "../../lib/time/clock.ts";
 import { jsonOf } from "../../lib/json/untrusted.ts";
 import { humanise } from "../../lib/text/format.ts";
+import { lazyComponent } from "../../lib/server/lazyComponent.ts";
 import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { isFinal, isLive, STATES } from "../../domain/runs/states.ts";
 import { useFavicon } from "../../domain/runs/useFavicon.ts";
@@ -44,7 +45,7 @@ import { type Scale, Timeline } from "./timeline/Timeline.tsx";
 import { useRunKeys } from "./useRunKeys.ts";
 
 const loadDialogs = lazyLoad(() => import("./actions/dialogs.tsx"));
-const RunDialog = lazy(async () => ({ default: (await loadDialogs()).RunDialog }));
+const RunDialog = lazyComponent(loadDialogs, "RunDialog");
 
 /** Minimum time the followed step stays selected; faster steps show only in their rows. */
 const FOLLOWED_MS = 1000;
@@ -96,7 +97,13 @@ export function RunPage(): ReactNode {
         </NotFound>
       );
     }
-    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+    return (
+      <LoadingOrProblem
+        page="This run cannot be loaded"
+        fetching={fetching}
+        problem={error === undefined ? null : problemOfError(error)}
+      />
+    );
   }
   return <Forward key={run.id} run={run} reread={reread} />;
 }

@@ -89,7 +89,13 @@ function NewTrigger({ pipeline: id, kind }: { pipeline: string; kind: NewTrigger
   const pipeline = data?.pipeline;
   if (pipeline === null && !fetching) return <UnknownPipeline id={id} extensions={extensions} />;
   if (pipeline === undefined || pipeline === null)
-    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+    return (
+      <LoadingOrProblem
+        page="This pipeline cannot be loaded"
+        fetching={fetching}
+        problem={error === undefined ? null : problemOfError(error)}
+      />
+    );
   return (
     <Page
       title={`Add a ${KINDS[kind ?? "schedule"].word} to ${pipeline.name}`}
@@ -224,7 +230,13 @@ export function EditTriggerPage(): ReactNode {
   const trigger = data?.trigger;
   if (trigger === null && !fetching) return <NoTrigger />;
   if (trigger === undefined || trigger === null)
-    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+    return (
+      <LoadingOrProblem
+        page="This trigger cannot be loaded"
+        fetching={fetching}
+        problem={error === undefined ? null : problemOfError(error)}
+      />
+    );
   const { schedule, webhook, runEnded } = trigger;
   return (
     <Page

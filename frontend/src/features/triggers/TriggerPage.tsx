@@ -51,7 +51,13 @@ export function TriggerPage(): ReactNode {
   const trigger = data?.trigger;
   if (trigger === null && !fetching) return <NoTrigger />;
   if (data === undefined || trigger === undefined || trigger === null)
-    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+    return (
+      <LoadingOrProblem
+        page="This trigger cannot be loaded"
+        fetching={fetching}
+        problem={error === undefined ? null : problemOfError(error)}
+      />
+    );
   const { viewer } = data;
   const may = trigger.owner.id === viewer.id || viewer.scopes.includes("MANAGE");
   return (

@@ -16,6 +16,14 @@ pytestmark = BROWSER
 async def test_the_sample_fails_is_resumed_and_its_deck_opens(tmp_path: Path) -> None:
     async with product(tmp_path, builtins=True) as it, browsing(it) as tab:
         await tab.visit("/")
+        assert await tab.page.get_by_role("term").all_inner_texts() == ["Pack", "Pipeline", "Run"]
+        assert await tab.violations() == []
+        examples = tab.page.get_by_role("list", name="Examples that need no key").get_by_role("link")
+        for example, leads_to in zip(await examples.all(), ("Document to deck", "Document to blog", "web.scrape"), strict=True):
+            await example.click()
+            answer = tab.page.get_by_role("region", name="Answers").get_by_role("listitem").first
+            await answer.get_by_text(leads_to).first.wait_for()
+            await answer.get_by_role("button", name="Run", exact=True).wait_for()
         await tab.press("Run the sample")
         await tab.state("Failed")
         await tab.sees("Practice failure")

@@ -1,4 +1,5 @@
 import { Link, useNavigate } from "@tanstack/react-router";
+import { ListChecks, Package, Workflow } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
@@ -16,7 +17,9 @@ export function HomePage({ ask }: { ask: ReactNode }): ReactNode {
   const [{ data, fetching, error }, again] = useQuery({ query: HomeDocument });
   useRunChanges(() => again({ requestPolicy: "network-only" }));
   if (data === undefined)
-    return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
+    return (
+      <LoadingOrProblem page="Home" fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
+    );
   const fresh = data.attention.nodes.length + data.now.nodes.length + data.recent.nodes.length === 0;
   if (fresh) return <FirstRun ask={ask} />;
   return (
@@ -86,26 +89,64 @@ function FirstRun({ ask }: { ask: ReactNode }): ReactNode {
   }
 
   return (
-    <Page title="Welcome to Packline">
-      <section aria-label="First run" className="mt-6 max-w-2xl rounded-lg border border-line p-8 max-md:p-5">
-        <h2 className="text-[28px] leading-9 tracking-tight">See it work</h2>
-        <p className="mt-3 max-w-[60ch] text-soft">
-          The sample turns a text that ships with this installation into a PDF slide deck. No key, no network, about
-          five seconds.
+    <Page
+      title="Welcome to Packline"
+      lead={
+        <p className="max-w-[72ch] text-section">
+          Packline runs pipelines for people and AI agents: it records every step, and continues a failed run at the
+          step that failed.
         </p>
-        <p className="mt-2 max-w-[60ch] text-soft">
-          Its third step fails the first time, on purpose. Press Resume to see that the first two steps are reused.
-        </p>
-        <Notice problem={problem} />
-        <div className="mt-6">
-          <Button kind="primary" disabled={fetching} onClick={() => void go()}>
-            Run the sample
-          </Button>
+      }
+    >
+      <section
+        aria-label="First run"
+        className="mt-6 grid max-w-4xl gap-x-10 gap-y-6 rounded-lg border border-line p-8 max-md:p-5 md:grid-cols-[3fr_2fr]"
+      >
+        <div>
+          <h2 className="text-[28px] leading-9 tracking-tight">See it work</h2>
+          <p className="mt-3 text-soft">
+            The sample turns a text that ships with this installation into a PDF slide deck. No key, no network, about
+            five seconds.
+          </p>
+          <p className="mt-2 text-soft">
+            Its third step fails the first time, on purpose. Press Resume to see that the first two steps are reused.
+          </p>
+          <Notice problem={problem} />
+          <div className="mt-6">
+            <Button kind="primary" disabled={fetching} onClick={() => void go()}>
+              Run the sample
+            </Button>
+          </div>
         </div>
+        <dl className="space-y-3 border-line text-dense max-md:border-t max-md:pt-5 md:border-l md:pl-8">
+          {TERMS.map(({ word, says, Icon }) => (
+            <div key={word}>
+              <dt className="flex items-center gap-2 font-medium">
+                <Icon aria-hidden="true" className="size-4 text-accent" />
+                {word}
+              </dt>
+              <dd className="mt-0.5 text-soft">{says}</dd>
+            </div>
+          ))}
+        </dl>
       </section>
       <section aria-label="Ask" className="mt-8">
         <h2 className="mb-2">Or describe what you want done</h2>
         {ask}
+        <ul aria-label="Examples that need no key" className="-mt-4 mb-8 flex flex-wrap items-center gap-2 text-dense">
+          <li className="text-soft">Works without a key:</li>
+          {EXAMPLES.map((example) => (
+            <li key={example}>
+              <Link
+                to="/"
+                search={{ ask: example }}
+                className="inline-block rounded border border-line px-2.5 py-1 hover:bg-hover pointer-coarse:py-2.5"
+              >
+                {example}
+              </Link>
+            </li>
+          ))}
+        </ul>
       </section>
       <p className="text-soft">
         Or choose from{" "}
@@ -117,3 +158,12 @@ function FirstRun({ ask }: { ask: ReactNode }): ReactNode {
     </Page>
   );
 }
+
+const TERMS = [
+  { word: "Pack", says: "One tool, such as reading a PDF or drawing slides.", Icon: Package },
+  { word: "Pipeline", says: "Packs in a fixed order. Each step can use the results of earlier ones.", Icon: Workflow },
+  { word: "Run", says: "One execution of a pipeline, with the input, output and log of each step.", Icon: ListChecks },
+];
+
+/** Requests that packs answer which need neither a key nor a model. */
+const EXAMPLES = ["Turn a PDF into slides", "Turn a document into a blog post", "Save a web page as Markdown"];

@@ -67,6 +67,7 @@ async def test_every_type_of_file_shows_as_what_it_is(tmp_path: Path) -> None:
         "film.vtt": (CAPTIONS, "text/vtt"),
         "tea.md": (MARKDOWN, "text/markdown"),
         "tea.json": (b'{"leaves": ["green", "black"]}', "application/json"),
+        "tea.csv": (b'Leaf,Price\n"Green, fine",3\nBlack,2\n', "text/csv"),
         "tea.patch": (b"--- a\n+++ b\n@@ -1 +1 @@\n-milk\n+lemon\n", "text/x-diff"),
         "odd.bin": (bytes(range(256)), "application/octet-stream"),
     }
@@ -127,6 +128,11 @@ async def test_every_type_of_file_shows_as_what_it_is(tmp_path: Path) -> None:
 
         await tab.visit(f"/artifacts/{at['tea.json']}")
         await tab.sees("leaves")
+        await tab.visit(f"/artifacts/{at['tea.csv']}")
+        await tab.sees("2 rows, 2 columns")
+        assert await tab.page.get_by_role("columnheader").all_inner_texts() == ["Leaf", "Price"]
+        assert await tab.page.get_by_role("cell").all_inner_texts() == ["Green, fine", "3", "Black", "2"]
+        assert await tab.violations() == []
         await tab.visit(f"/artifacts/{at['tea.patch']}")
         await tab.sees("+lemon")
         assert await tab.violations() == []

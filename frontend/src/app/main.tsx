@@ -8,10 +8,12 @@ import { Provider } from "urql";
 import { createGraphQL } from "../lib/server/client.ts";
 import { followNetwork } from "../lib/server/connection.ts";
 import { loadAhead } from "../lib/server/lazyLoad.ts";
+import { rememberOpened } from "../lib/browser/openedAddress.ts";
 import { followTheme } from "../lib/browser/theme.ts";
 import { plainFavicon } from "../domain/runs/useFavicon.ts";
 import { router } from "./router.tsx";
 
+rememberOpened(location);
 followTheme();
 followNetwork();
 plainFavicon();

@@ -4,37 +4,53 @@ import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { useIsNavigating } from "../lib/browser/useIsNavigating.ts";
 import { useActions } from "../lib/browser/shortcuts.ts";
 import { useLatest } from "../lib/hooks/useLatest.ts";
+import { total } from "../lib/text/format.ts";
 import { Button } from "./Button.tsx";
+import { IgnoredFilters, type Reads } from "./IgnoredFilters.tsx";
 
 /** Delay before typed text is searched. */
 const TYPING_MS = 200;
 
-/** A search box next to filters. On a phone a button opens the filters, so that the list comes first. */
-export function FilterBar({
-  search,
-  chosen,
-  children,
-}: {
-  search: ReactNode;
+interface BarProps {
+  search?: ReactNode;
+  /** How many filters are set. */
   chosen: number;
+  /** The number of items that match, as the server counted them, and the word for one of them. */
+  found?: readonly [number | undefined, string, string?];
+  reads: Reads;
   children: ReactNode;
-}): ReactNode {
+}
+
+/**
+ * A search box next to filters, how many items match, and what of the address was ignored.
+ *
+ * On a phone a button opens the filters, so that the list comes first.
+ */
+export function FilterBar({ search, chosen, found, reads, children }: BarProps): ReactNode {
   const [open, setOpen] = useState(chosen > 0);
   const id = useId();
   return (
-    <div className="mb-3 flex flex-wrap items-center gap-2">
-      {search}
-      <Button className="md:hidden" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
-        <SlidersHorizontal aria-hidden="true" className="size-4" />
-        Filters{chosen === 0 ? "" : ` (${chosen})`}
-      </Button>
-      <div
-        id={id}
-        className={`md:contents ${open ? "max-md:flex max-md:w-full max-md:flex-wrap max-md:gap-2" : "max-md:hidden"}`}
-      >
-        {children}
+    <>
+      <div className="mb-3 flex flex-wrap items-center gap-2">
+        {search}
+        <Button className="md:hidden" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
+          <SlidersHorizontal aria-hidden="true" className="size-4" />
+          Filters{chosen === 0 ? "" : ` (${chosen})`}
+        </Button>
+        <div
+          id={id}
+          className={`md:contents ${open ? "max-md:flex max-md:w-full max-md:flex-wrap max-md:gap-2" : "max-md:hidden"}`}
+        >
+          {children}
+        </div>
+        {found === undefined ? null : (
+          <p role="status" className="ml-auto text-dense text-soft max-md:ml-0 max-md:w-full">
+            {found[0] === undefined ? "" : total(found[0], found[1], found[2])}
+          </p>
+        )}
       </div>
-    </div>
+      <IgnoredFilters reads={reads} />
+    </>
   );
 }
 

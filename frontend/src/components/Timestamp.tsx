@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { useNow } from "../lib/time/clock.ts";
 import { exact, fromNow, when } from "../lib/text/format.ts";
 
-/** A time in the reader's zone; exact on hover. */
+/** A time in the reader's zone: how long ago in lists, the time of day elsewhere; exact on hover. */
 export function Timestamp({ at, relative = false }: { at: string; relative?: boolean }): ReactNode {
   const now = useNow(relative, 30_000);
   return (

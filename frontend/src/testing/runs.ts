@@ -67,6 +67,7 @@ export function aRow(change: Partial<RunRowFragment> = {}): RunRowFragment {
     cause: "PERSON",
     trigger: null,
     endedRun: null,
+    rerunOf: null,
     clientName: null,
     createdAt: AT,
     startedAt: AT,

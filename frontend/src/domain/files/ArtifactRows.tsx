@@ -3,6 +3,7 @@ import { BadgeCheck, CircleDashed, Lock } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { bytes, humanise } from "../../lib/text/format.ts";
+import { Thumbnail } from "./Thumbnail.tsx";
 import type { ArtifactRowFragment, ArtifactStatus } from "../fragments.generated.ts";
 
 export const ARTIFACT_STATUS: Record<ArtifactStatus, string> = {
@@ -43,14 +44,7 @@ export function ArtifactRows({
     <ul className="divide-y divide-line">
       {artifacts.map((artifact) => (
         <li key={artifact.id} className="flex items-center gap-3 py-2">
-          {artifact.previewUrl === null ? null : (
-            <img
-              src={artifact.previewUrl}
-              alt=""
-              loading="lazy"
-              className="h-14 w-20 shrink-0 rounded border border-line bg-panel object-contain"
-            />
-          )}
+          <Thumbnail mediaType={artifact.mediaType} previewUrl={artifact.previewUrl} className="h-14 w-20" />
           <div className="min-w-0 flex-1">
             <Link
               to="/artifacts/$artifact"

@@ -31,7 +31,7 @@ test("each row says in words how the run stands and why, and leads to it", async
   const [broken, running, resumed] = screen.getAllByRole("row").slice(1) as [HTMLElement, HTMLElement, HTMLElement];
   expect(within(broken).getByText("Failed")).toBeVisible();
   expect(within(broken).getByText("Render: The service does not answer.")).toBeVisible();
-  expect(within(broken).getByText(/by an agent/)).toBeInTheDocument();
+  expect(within(broken).getByText("an agent,")).toBeInTheDocument();
   expect(within(broken).getByRole("link", { name: "Broken deck" })).toHaveAttribute("href", "/runs/run_2");
   expect(within(running).getByText("At Draw slides")).toBeVisible();
   expect(within(resumed).getByText("Resumed 2 times")).toBeVisible();
@@ -44,6 +44,39 @@ test("text in backticks is set as code", async () => {
   await show(<RunTable label="Runs" runs={[{ ...FAILED, failure }]} />);
   expect((await screen.findByText("127.0.0.1")).tagName).toBe("CODE");
   expect(screen.queryByText(/`/)).toBeNull();
+});
+
+test("what started a run is named and linked: its trigger, the run that ended, the run it repeats, otherwise the caller", async () => {
+  await show(
+    <RunTable
+      label="Runs"
+      runs={[
+        aRow({ id: "run_5", cause: "SCHEDULE", trigger: { id: "trig_1", name: "Nightly" } }),
+        aRow({ id: "run_6", cause: "RUN_ENDED", endedRun: { id: "run_1", title: "First deck" } }),
+        aRow({ id: "run_7", cause: "RERUN", rerunOf: { id: "run_2", title: "Second deck" } }),
+        aRow({ id: "run_8" }),
+      ]}
+    />,
+  );
+  expect(await screen.findByRole("link", { name: "Nightly" })).toHaveAttribute("href", "/triggers/trig_1");
+  expect(screen.getByRole("link", { name: "First deck" })).toHaveAttribute("href", "/runs/run_1");
+  expect(screen.getByRole("link", { name: "Second deck" })).toHaveAttribute("href", "/runs/run_2");
+  expect(screen.getByText("Ada")).toBeVisible();
+});
+
+test("runs that failed alike are one row, which unfolds and is picked as a whole", async () => {
+  const onPick = vi.fn<(ids: readonly string[], on: boolean) => void>();
+  const alike = ["run_a", "run_b", "run_c"].map((id) => ({ ...FAILED, id, title: `Deck ${id}` }));
+  const other = { ...FAILED, id: "run_d", title: "Other reason", failure: aFailure({ code: "TIMEOUT" }) };
+  await show(<RunTable label="Runs" runs={[...alike, RUNNING, other]} picked={new Set()} onPick={onPick} />);
+  await screen.findByRole("table", { name: "Runs" });
+  expect(screen.getAllByRole("row")).toHaveLength(4);
+  await userEvent.click(screen.getByRole("checkbox", { name: "Select 3 runs that failed like Deck run_a" }));
+  expect(onPick).toHaveBeenLastCalledWith(["run_a", "run_b", "run_c"], true);
+  await userEvent.click(screen.getByRole("button", { name: "+2 alike" }));
+  expect(screen.getAllByRole("row")).toHaveLength(6);
+  await userEvent.click(screen.getByRole("checkbox", { name: "Select Deck run_b" }));
+  expect(onPick).toHaveBeenLastCalledWith(["run_b"], true);
 });
 
 test("rows are picked one by one, or all of the page", async () => {

@@ -1,24 +1,15 @@
 import { Link } from "@tanstack/react-router";
-import { Bot, Clock3, Link2, Repeat2, User, Webhook } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 
 import { useNow } from "../../lib/time/clock.ts";
 import { duration, humanise, money, secondsBetween } from "../../lib/text/format.ts";
-import type { RunCause, RunRowFragment } from "../fragments.generated.ts";
-import { CAUSES, isLive, STATES, triggerKind } from "./states.ts";
+import type { RunRowFragment } from "../fragments.generated.ts";
+import { groupEqualFailures, type RunGroup } from "./equalFailures.ts";
+import { isLive, STATES } from "./states.ts";
 import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
+import { Starter } from "./Starter.tsx";
 import { StateMark } from "./StateMark.tsx";
-
-const ICONS: Record<RunCause, typeof User> = {
-  PERSON: User,
-  AGENT: Bot,
-  SCHEDULE: Clock3,
-  WEBHOOK: Webhook,
-  RUN_ENDED: Link2,
-  RERUN: Repeat2,
-  A2A: Bot,
-};
 
 interface Props {
   runs: readonly RunRowFragment[];
@@ -30,7 +21,7 @@ interface Props {
   onPick?: (ids: readonly string[], on: boolean) => void;
 }
 
-/** A table of runs: state, title and the reason for the state. */
+/** A table of runs: state, title, the reason for the state, and who or what started each. Runs that failed alike are one row. */
 export function RunTable({ runs, label, ofOne = false, picked, onPick }: Props): ReactNode {
   const all = picked !== undefined && runs.length > 0 && runs.every(({ id }) => picked.has(id));
   return (
@@ -54,17 +45,17 @@ export function RunTable({ runs, label, ofOne = false, picked, onPick }: Props):
                 />
               </th>
             )}
-            <th className="w-28">State</th>
-            <th className="w-[24%]">Run</th>
-            {ofOne ? null : <th className="w-[14%] max-lg:hidden">Pipeline</th>}
+            <th className="w-29">State</th>
+            <th className="w-[28%]">Run</th>
             <th>What happened</th>
-            <th className="w-34">Started</th>
+            <th className="w-[13%]">Started by</th>
+            <th className="w-24">Started</th>
             <th className="w-22 text-right">Duration</th>
           </tr>
         </thead>
         <tbody className="max-md:block">
-          {runs.map((run) => (
-            <RunLine key={run.id} run={run} ofOne={ofOne} picked={picked?.has(run.id) === true} onPick={onPick} />
+          {groupEqualFailures(runs).map((group) => (
+            <Group key={group.head.id} group={group} ofOne={ofOne} picked={picked} onPick={onPick} />
           ))}
         </tbody>
       </table>
@@ -72,38 +63,82 @@ export function RunTable({ runs, label, ofOne = false, picked, onPick }: Props):
   );
 }
 
-function RunLine({
-  run,
-  ofOne,
-  picked,
-  onPick,
-}: {
+interface GroupProps {
+  group: RunGroup;
+  ofOne: boolean;
+  picked: Props["picked"] | undefined;
+  onPick: Props["onPick"] | undefined;
+}
+
+/** A run, and on request those that failed like it. */
+function Group({ group: { head, others }, ofOne, picked, onPick }: GroupProps): ReactNode {
+  const [open, setOpen] = useState(false);
+  const has = ({ id }: RunRowFragment) => picked?.has(id) === true;
+  const shown = open ? [head, ...others] : [head];
+  return shown.map((run) => {
+    const isFolded = !open && others.length > 0;
+    const isPicked = has(run) && (!isFolded || others.every(has));
+    return (
+      <RunLine
+        key={run.id}
+        run={run}
+        ofOne={ofOne}
+        picked={isPicked}
+        // A folded row stands for all of its runs.
+        pickLabel={isFolded ? `Select ${others.length + 1} runs that failed like ${run.title}` : `Select ${run.title}`}
+        onPick={
+          onPick === undefined
+            ? undefined
+            : () => onPick(isFolded ? [head, ...others].map(({ id }) => id) : [run.id], !isPicked)
+        }
+        alike={
+          run !== head || others.length === 0 ? null : (
+            <button
+              type="button"
+              aria-expanded={open}
+              className="link relative z-[1] ml-2 shrink-0 whitespace-nowrap"
+              onClick={() => setOpen(!open)}
+            >
+              {open ? "Fold" : `+${others.length} alike`}
+            </button>
+          )
+        }
+        isAlike={run !== head}
+      />
+    );
+  });
+}
+
+interface LineProps {
   run: RunRowFragment;
   ofOne: boolean;
   picked: boolean;
-  onPick: Props["onPick"];
-}): ReactNode {
-  const Icon = ICONS[run.cause];
-  const starter =
-    run.endedRun === null
-      ? run.trigger === null
-        ? CAUSES[run.cause]
-        : `the ${triggerKind(run.cause)} ${run.trigger.name}`
-      : `the end of ${run.endedRun.title}`;
-  const of = run.pipeline?.name ?? run.pack?.name ?? null;
+  pickLabel: string;
+  onPick: (() => void) | undefined;
+  /** Unfolds the runs that failed alike. */
+  alike: ReactNode;
+  /** Whether it is one of those. */
+  isAlike: boolean;
+}
+
+function RunLine({ run, ofOne, picked, pickLabel, onPick, alike, isAlike }: LineProps): ReactNode {
+  const name = ofOne ? null : (run.pipeline?.name ?? run.pack?.name ?? null);
+  // Most titles begin with it.
+  const of = name === null || run.title.startsWith(name) ? null : name;
+  const cause = causeOf(run);
   return (
     <tr
       data-run={run.id}
-      className={`row group relative border-b md:h-9 border-line ${picked ? "bg-accent-tint" : "hover:bg-hover"} max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 [&>td]:pr-4 [&>td:last-child]:pr-0 max-md:[&>td]:pr-0`}
+      className={`row group relative border-b md:h-9 border-line ${picked ? "bg-accent-tint" : isAlike ? "bg-panel hover:bg-hover" : "hover:bg-hover"} max-md:flex max-md:flex-wrap max-md:gap-x-2.5 max-md:py-2 [&>td]:pr-4 [&>td:last-child]:pr-0 max-md:[&>td]:pr-0`}
     >
       {onPick === undefined ? null : (
         // Above the link that covers the row.
         <td className="relative z-[1] max-md:order-0">
           <input
             type="checkbox"
-            aria-label={`Select ${run.title}`}
+            aria-label={pickLabel}
             checked={picked}
-            onChange={() => onPick([run.id], !picked)}
+            onChange={onPick}
             className="align-middle pointer-coarse:size-6"
           />
         </td>
@@ -112,34 +147,29 @@ function RunLine({
         <StateMark state={run.state} />
       </td>
       <td className={`max-md:order-1 ${onPick === undefined ? "max-md:w-full" : "max-md:w-[calc(100%-3rem)]"}`}>
-        <Link
-          to="/runs/$run"
-          params={{ run: run.id }}
-          className="block truncate font-medium text-ink after:absolute after:inset-0 group-hover:underline"
-          title={of === null || of === run.title ? run.title : `${run.title} (${of})`}
-        >
-          {run.title}
-        </Link>
-      </td>
-      {ofOne ? null : (
-        <td className="truncate text-soft max-lg:hidden" title={of ?? undefined}>
-          {of === run.title ? null : of}
-        </td>
-      )}
-      <td className="truncate text-soft max-md:order-4 max-md:w-full" title={causeOf(run).replaceAll("`", "")}>
-        <TextWithCode text={causeOf(run)} />
-      </td>
-      <td className="text-soft max-md:order-3">
-        <span
-          className="inline-flex items-center gap-1.5 align-middle"
-          title={`Started by ${starter}: ${run.caller.name}`}
-        >
-          <Icon aria-hidden="true" className="size-3.5 shrink-0" />
-          <span className="sr-only">by {starter}, </span>
-          <Timestamp at={run.createdAt} />
+        <span className="flex items-baseline">
+          <Link
+            to="/runs/$run"
+            params={{ run: run.id }}
+            className="min-w-0 truncate font-medium text-ink after:absolute after:inset-0 group-hover:underline"
+            title={of === null ? run.title : `${run.title} (${of})`}
+          >
+            {run.title}
+          </Link>
+          {of === null ? null : <span className="ml-2 max-w-1/2 shrink-0 truncate text-soft max-xl:hidden">{of}</span>}
+          {alike}
         </span>
       </td>
-      <td className="text-right text-soft max-md:order-3 max-md:ml-auto">
+      <td className="truncate text-soft max-md:order-5 max-md:w-full" title={cause.replaceAll("`", "")}>
+        <TextWithCode text={cause} />
+      </td>
+      <td className="text-soft max-md:order-3 max-md:min-w-0 max-md:flex-[1_1_4rem]">
+        <Starter run={run} />
+      </td>
+      <td className="text-soft max-md:order-3">
+        <Timestamp at={run.createdAt} relative />
+      </td>
+      <td className="text-right text-soft max-md:order-4 max-md:ml-auto">
         <Took run={run} />
         {run.cost.amountUsd === null || run.cost.amountUsd === 0 ? null : ` · ${money(run.cost.amountUsd)}`}
       </td>
@@ -154,7 +184,7 @@ function Took({ run }: { run: RunRowFragment }): ReactNode {
   return live && run.resumeCount === 0 ? duration(secondsBetween(run.startedAt, now)) : duration(run.workSeconds);
 }
 
-/** The reason for a run's state, in one line. */
+/** What a run's state does not say, in one line; nothing when the state says it all. */
 export function causeOf(run: RunRowFragment): string {
   if (run.failure !== null && !isLive(run.state)) {
     return run.failure.stepKey === null
@@ -165,5 +195,5 @@ export function causeOf(run: RunRowFragment): string {
   if (isLive(run.state) && run.currentStep !== null) return `At ${humanise(run.currentStep.key)}`;
   if (run.state === "SUCCEEDED")
     return run.resumeCount === 0 ? "" : run.resumeCount === 1 ? "Resumed once" : `Resumed ${run.resumeCount} times`;
-  return STATES[run.state].sentence;
+  return run.state === "CANCELLED" ? "" : STATES[run.state].sentence;
 }

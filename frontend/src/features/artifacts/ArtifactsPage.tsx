@@ -8,9 +8,11 @@ import { Timestamp } from "../../components/Timestamp.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
+import { Thumbnail } from "../../domain/files/Thumbnail.tsx";
 import { bytes } from "../../lib/text/format.ts";
 import { ArtifactPipelinesDocument, ArtifactsDocument } from "./artifacts.generated.ts";
-import { type ArtifactsSearch, TYPES } from "./search.ts";
+import { typeWord } from "./media.ts";
+import { artifactsSearch, type ArtifactsSearch, TYPES } from "./search.ts";
 
 const WORDS: Record<(typeof TYPES)[number], string> = {
   "application/pdf": "PDF",
@@ -19,6 +21,33 @@ const WORDS: Record<(typeof TYPES)[number], string> = {
   "audio/*": "Sound",
   "text/*": "Text",
 };
+
+function Nothing({ isFiltered }: { isFiltered: boolean }): ReactNode {
+  if (isFiltered)
+    return (
+      <Empty
+        action={
+          <Link to="/artifacts" search={{}} className="link">
+            All files
+          </Link>
+        }
+      >
+        No file matches these filters.
+      </Empty>
+    );
+  return (
+    <Empty
+      action={
+        <Link to="/pipelines" className="link">
+          Choose a pipeline to run
+        </Link>
+      }
+    >
+      There are no files yet. What runs make, such as a deck or a recording, is listed here, and so is what you upload
+      to them.
+    </Empty>
+  );
+}
 
 export function ArtifactsPage(): ReactNode {
   const search = useSearch({ from: "/artifacts" });
@@ -49,6 +78,8 @@ export function ArtifactsPage(): ReactNode {
             onSearch={(q) => set({ q: q === "" ? undefined : q })}
           />
         }
+        reads={artifactsSearch}
+        found={[data?.artifacts.totalCount, "file"]}
         chosen={[search.type, search.pipeline].filter((one) => one !== undefined).length}
       >
         <FilterSelect
@@ -74,27 +105,29 @@ export function ArtifactsPage(): ReactNode {
       {data === undefined ? (
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : data.artifacts.nodes.length === 0 ? (
-        <Empty>{Object.keys(filter).length === 0 ? "There are no files yet." : "No file matches these filters."}</Empty>
+        <Nothing isFiltered={Object.keys(filter).length > 0} />
       ) : (
         <>
           <ul className="divide-y divide-line border-y border-line">
             {data.artifacts.nodes.map((artifact) => (
               <li
                 key={artifact.id}
-                className="row flex min-h-9 flex-wrap items-center gap-x-6 px-2 py-1.5 text-dense hover:bg-hover"
+                className="row flex flex-wrap items-center gap-x-4 px-2 py-1.5 text-dense hover:bg-hover"
               >
-                <Link
-                  to="/artifacts/$artifact"
-                  params={{ artifact: artifact.id }}
-                  className="min-w-48 flex-1 truncate max-md:w-full max-md:flex-none font-medium text-ink hover:underline"
-                >
-                  {artifact.name}
-                </Link>
-                <span className="w-48 truncate text-soft max-md:w-auto max-md:min-w-0" title={artifact.mediaType}>
-                  {artifact.mediaType}
-                  {ARTIFACT_STATUS[artifact.status] === "" ? "" : ` · ${ARTIFACT_STATUS[artifact.status]}`}
-                </span>
-                <span className="w-20 text-right text-soft max-md:w-auto">{bytes(artifact.sizeBytes)}</span>
+                <Thumbnail mediaType={artifact.mediaType} previewUrl={artifact.previewUrl} className="h-10 w-14" />
+                <div className="min-w-48 flex-1 max-md:min-w-0">
+                  <Link
+                    to="/artifacts/$artifact"
+                    params={{ artifact: artifact.id }}
+                    className="block truncate font-medium text-ink hover:underline"
+                  >
+                    {artifact.name}
+                  </Link>
+                  <p className="truncate text-meta text-soft" title={artifact.mediaType}>
+                    {typeWord(artifact.mediaType)} · {bytes(artifact.sizeBytes)}
+                    {ARTIFACT_STATUS[artifact.status] === "" ? "" : ` · ${ARTIFACT_STATUS[artifact.status]}`}
+                  </p>
+                </div>
                 <span className="w-72 truncate max-lg:w-48 max-md:hidden">
                   {artifact.run === null ? (
                     <span className="text-soft">uploaded</span>
@@ -105,7 +138,7 @@ export function ArtifactsPage(): ReactNode {
                   )}
                 </span>
                 <span className="w-32 text-right text-soft max-md:ml-auto max-md:w-auto">
-                  <Timestamp at={artifact.createdAt} />
+                  <Timestamp at={artifact.createdAt} relative />
                 </span>
               </li>
             ))}

@@ -25,6 +25,7 @@ export function Content({ artifact, search }: { artifact: Artifact; search: Arti
     case "html":
     case "json":
     case "diff":
+    case "table":
     case "text":
       return <TextContent artifact={artifact} shown={shown} source={search.view === "source"} />;
     case "other":

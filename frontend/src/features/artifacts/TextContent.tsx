@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useMemo } from "react";
+import { type ReactNode, Suspense, useMemo } from "react";
 import { useQuery } from "urql";
 
 import { Code } from "../../components/Code.tsx";
@@ -11,8 +11,10 @@ import { LazyFallback } from "../../components/LazyFallback.tsx";
 import { useShowMore } from "../../components/useShowMore.tsx";
 import { bytes } from "../../lib/text/format.ts";
 import { readJson } from "../../lib/json/untrusted.ts";
+import { lazyComponent } from "../../lib/server/lazyComponent.ts";
 import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { escaped } from "../../lib/text/plain.ts";
+import { CsvTable } from "./CsvTable.tsx";
 import { ArtifactTextDocument } from "./artifacts.generated.ts";
 import type { Shown } from "./media.ts";
 
@@ -20,11 +22,11 @@ import type { Shown } from "./media.ts";
 const LIMIT_BYTES = 200_000;
 
 const loadMarkdown = lazyLoad(() => import("./Markdown.tsx"));
-const Markdown = lazy(async () => ({ default: (await loadMarkdown()).Markdown }));
+const Markdown = lazyComponent(loadMarkdown, "Markdown");
 
 interface Props {
   artifact: { id: string; name: string; sizeBytes?: number; downloadUrl?: string | null };
-  shown: Extract<Shown, "markdown" | "html" | "json" | "diff" | "text">;
+  shown: Extract<Shown, "markdown" | "html" | "json" | "diff" | "table" | "text">;
   source: boolean;
 }
 
@@ -40,7 +42,8 @@ export function TextContent({ artifact, shown, source }: Props): ReactNode {
   if (found === null || found.text === null)
     return <p className="text-soft">Its media type is text, but its content is not. Download it to look inside.</p>;
   const cut = found.nextOffset !== null;
-  const two = shown === "markdown" || shown === "html" || shown === "diff" || (shown === "json" && !cut);
+  const two =
+    shown === "markdown" || shown === "html" || shown === "diff" || shown === "table" || (shown === "json" && !cut);
   return (
     <>
       {two ? <Ways id={artifact.id} source={source} /> : null}
@@ -53,7 +56,7 @@ export function TextContent({ artifact, shown, source }: Props): ReactNode {
         <Source text={found.text} name={artifact.name} />
       ) : (
         <ContentBoundary what={artifact.name} of={[found.text, shown]} source={() => found.text}>
-          <Read text={found.text} artifact={artifact} shown={shown} />
+          <Read text={found.text} artifact={artifact} shown={shown} isCut={cut} />
         </ContentBoundary>
       )}
     </>
@@ -99,8 +102,9 @@ function Source({ text, name }: { text: string; name: string }): ReactNode {
   );
 }
 
-function Read({ text, artifact, shown }: Omit<Props, "source"> & { text: string }): ReactNode {
+function Read({ text, artifact, shown, isCut }: Omit<Props, "source"> & { text: string; isCut: boolean }): ReactNode {
   if (shown === "json") return <Json text={text} name={artifact.name} />;
+  if (shown === "table") return <CsvTable text={text} name={artifact.name} isCut={isCut} />;
   if (shown === "diff") return <Diff text={text} name={artifact.name} />;
   if (shown === "html" && typeof artifact.downloadUrl === "string") {
     // Both this attribute and the policy of the response restrict the file.

@@ -109,7 +109,7 @@ export type ArtifactsQueryVariables = Exact<{
 }>;
 
 
-export type ArtifactsQuery = { artifacts: { nodes: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, run: { id: string, title: string } | null, verifiedBy: { id: string, key: string } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type ArtifactsQuery = { artifacts: { totalCount: number, nodes: Array<{ previewUrl: string | null, id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, run: { id: string, title: string } | null, verifiedBy: { id: string, key: string } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type ArtifactPipelinesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -235,8 +235,10 @@ export const ArtifactsDocument = /*#__PURE__*/ gql`
     last: $last
     before: $before
   ) {
+    totalCount
     nodes {
       ...ArtifactRow
+      previewUrl
       run {
         id
         title

@@ -4,7 +4,8 @@ import type { ArtifactPageQuery } from "./artifacts.generated.ts";
 
 export type Artifact = Extract<NonNullable<ArtifactPageQuery["node"]>, { mediaType: string }>;
 
-export type Shown = "picture" | "pdf" | "sound" | "film" | "markdown" | "html" | "json" | "diff" | "text" | "other";
+export type Shown =
+  "picture" | "pdf" | "sound" | "film" | "markdown" | "html" | "json" | "diff" | "table" | "text" | "other";
 
 /** Pictures every browser draws; others have a preview at best. */
 const DRAWN = new Set([
@@ -35,11 +36,40 @@ export function shownAs(mediaType: string): Shown {
   if (type === "text/html") return "html";
   if (type === "application/json" || type.endsWith("+json")) return "json";
   if (type === "text/x-diff") return "diff";
+  if (type === "text/csv" || type === "text/tab-separated-values") return "table";
   if (type.startsWith("text/") || TEXTS.has(type) || type.endsWith("+xml")) return "text";
   return "other";
 }
 
 const OFFICE = "application/vnd.openxmlformats-officedocument";
+
+const WORDS: Readonly<Record<string, string>> = {
+  "application/pdf": "PDF",
+  "application/json": "JSON",
+  "application/zip": "ZIP",
+  "application/yaml": "YAML",
+  "application/x-subrip": "Captions",
+  "text/vtt": "Captions",
+  "text/markdown": "Markdown",
+  "text/html": "HTML",
+  "text/csv": "CSV",
+  "text/plain": "Text",
+  "text/x-diff": "Diff",
+  [`${OFFICE}.wordprocessingml.document`]: "Word",
+  [`${OFFICE}.presentationml.presentation`]: "PowerPoint",
+  [`${OFFICE}.spreadsheetml.sheet`]: "Excel",
+};
+const KINDS: Readonly<Record<string, string>> = { image: "picture", video: "video", audio: "sound", font: "font" };
+
+/** What people call a media type: `PDF`, `PNG picture`; the type itself when they have no word for it. */
+export function typeWord(mediaType: string): string {
+  const type = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
+  const word = WORDS[type];
+  if (word !== undefined) return word;
+  const [family = "", form = ""] = type.split("/");
+  const kind = KINDS[family];
+  return kind === undefined ? mediaType : `${form.replace(/^x-|\+xml$/g, "").toUpperCase()} ${kind}`;
+}
 
 /** Kinds of the catalog that a file of a media type is; a picture is no more than a picture. */
 export function kindsOf(mediaType: string): string[] {

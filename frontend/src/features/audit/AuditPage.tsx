@@ -13,7 +13,7 @@ import { NeedsManage } from "../../domain/administration/NeedsManage.tsx";
 import { humanise } from "../../lib/text/format.ts";
 import { ACTIONS } from "./actions.ts";
 import { AuditActorsDocument, AuditDocument, type AuditQuery } from "./audit.generated.ts";
-import { auditFilter, type AuditSearch } from "./search.ts";
+import { auditFilter, auditSearch, type AuditSearch } from "./search.ts";
 
 type Entry = AuditQuery["audit"]["nodes"][number];
 
@@ -46,6 +46,8 @@ export function AuditPage(): ReactNode {
             onSearch={(q) => set({ q: q === "" ? undefined : q })}
           />
         }
+        reads={auditSearch}
+        found={[data?.audit.totalCount, "entry", "entries"]}
         chosen={[search.action, search.actor, search.from, search.to].filter((one) => one !== undefined).length}
       >
         <FilterSelect
@@ -151,7 +153,7 @@ function Line({ entry }: { entry: Entry }): ReactNode {
           {onBehalfOf === null ? "" : ` for ${onBehalfOf.name}`}
         </td>
         <td className="text-soft">
-          <Timestamp at={at} />
+          <Timestamp at={at} relative />
         </td>
         <td className="text-right max-md:ml-auto">
           {hasDetail ? (

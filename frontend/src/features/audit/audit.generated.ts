@@ -27,7 +27,7 @@ export type AuditQueryVariables = Exact<{
 }>;
 
 
-export type AuditQuery = { audit: { nodes: Array<{ id: string, at: string, action: string, accepted: boolean, detail: unknown, actor: { id: string, name: string } | null, onBehalfOf: { id: string, name: string } | null, target:
+export type AuditQuery = { audit: { totalCount: number, nodes: Array<{ id: string, at: string, action: string, accepted: boolean, detail: unknown, actor: { id: string, name: string } | null, onBehalfOf: { id: string, name: string } | null, target:
         | { __typename: 'ApiToken', id: string, token: string }
         | { __typename: 'Artifact', id: string, file: string }
         | { __typename: 'Attempt', id: string }
@@ -59,6 +59,7 @@ export const AuditDocument = /*#__PURE__*/ gql`
     last: $last
     before: $before
   ) {
+    totalCount
     nodes {
       id
       at

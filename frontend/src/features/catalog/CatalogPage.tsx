@@ -3,13 +3,21 @@ import type { ReactNode } from "react";
 import { useQuery } from "urql";
 
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
+import { AreaIcon } from "../../domain/entries/AreaIcon.tsx";
+import { type Area, areaOf, byArea } from "../../domain/entries/areas.ts";
 import { Kinds } from "../../domain/entries/Kinds.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { CatalogDocument, type CatalogQuery } from "./catalog.generated.ts";
-import { catalogFilter, type CatalogSearch } from "./search.ts";
+import { catalogFilter, catalogSearch, type CatalogSearch } from "./search.ts";
 import { useKinds } from "./useKinds.ts";
+
+type Entry = CatalogQuery["catalog"]["nodes"][number];
+
+/** Entries of a page: all that ship with Packline, so that no area is split. */
+const ENTRIES = 100;
 
 export function CatalogPage(): ReactNode {
   const search = useSearch({ from: "/catalog" });
@@ -18,7 +26,7 @@ export function CatalogPage(): ReactNode {
   const kinds = useKinds();
   const [{ data, fetching, error }] = useQuery({
     query: CatalogDocument,
-    variables: { filter, ...pageArguments(search) },
+    variables: { filter, ...pageArguments(search, ENTRIES) },
   });
   const set = (change: Partial<CatalogSearch>) =>
     void navigate({
@@ -36,6 +44,8 @@ export function CatalogPage(): ReactNode {
             onSearch={(q) => set({ q: q === "" ? undefined : q })}
           />
         }
+        reads={catalogSearch}
+        found={[data?.catalog.totalCount, "entry", "entries"]}
         chosen={[search.kind, search.accepts, search.produces, search.usable].filter((one) => one !== undefined).length}
       >
         <FilterSelect
@@ -82,11 +92,16 @@ export function CatalogPage(): ReactNode {
         </Empty>
       ) : (
         <>
-          <ul className="divide-y divide-line border-y border-line">
-            {data.catalog.nodes.map((entry) => (
-              <Row key={entry.id} entry={entry} />
-            ))}
-          </ul>
+          {search.q === undefined ? (
+            <Areas entries={data.catalog.nodes} />
+          ) : (
+            // By relevance.
+            <ul className="divide-y divide-line border-y border-line">
+              {data.catalog.nodes.map((entry) => (
+                <Row key={entry.id} entry={entry} area={areaOf(entry)} />
+              ))}
+            </ul>
+          )}
           <Pager info={data.catalog.pageInfo} place={search} />
         </>
       )}
@@ -100,10 +115,52 @@ function choicesOf(kinds: readonly string[], chosen: string | undefined): (reado
   return all.map((kind) => [kind, kind.replaceAll("_", " ")] as const);
 }
 
-function Row({ entry }: { entry: CatalogQuery["catalog"]["nodes"][number] }): ReactNode {
+/** The entries by area, with links to each. */
+function Areas({ entries }: { entries: readonly Entry[] }): ReactNode {
+  const areas = byArea(entries);
+  return (
+    <>
+      {areas.length < 3 ? null : (
+        <nav
+          aria-label="Areas"
+          className="mb-4 flex flex-wrap gap-1.5 text-dense max-md:flex-nowrap max-md:overflow-x-auto max-md:pb-1"
+        >
+          {areas.map(({ area: { key, word, Icon }, entries: { length } }) => (
+            <a
+              key={key}
+              href={`#${key}`}
+              className="inline-flex shrink-0 items-center gap-1.5 rounded border border-line px-2 py-1 text-soft hover:bg-hover hover:text-ink"
+            >
+              <Icon aria-hidden="true" className="size-4 text-accent" />
+              {word}
+              <span className="text-meta">{length}</span>
+            </a>
+          ))}
+        </nav>
+      )}
+      {areas.map(({ area: { key, word, Icon }, entries: of }) => (
+        <section key={key} id={key} aria-label={word} className="mb-6 scroll-mt-4">
+          <h2 className="mb-1 flex items-center gap-2">
+            <Icon aria-hidden="true" className="size-4.5 text-accent" />
+            {word}
+          </h2>
+          <ul className="divide-y divide-line border-y border-line">
+            {of.map((entry) => (
+              <Row key={entry.id} entry={entry} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+/** `area` where the list itself does not say it. */
+function Row({ entry, area }: { entry: Entry; area?: Area }): ReactNode {
   const name = "font-medium text-ink no-underline after:absolute after:inset-0 hover:underline shrink-0 max-md:shrink";
   return (
     <li className="relative flex items-baseline gap-6 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-1">
+      {area === undefined ? null : <AreaIcon area={area} />}
       <div className="min-w-0 flex-1">
         <p className="flex items-baseline gap-x-3 max-md:flex-wrap">
           {entry.__typename === "Pipeline" ? (
@@ -116,13 +173,14 @@ function Row({ entry }: { entry: CatalogQuery["catalog"]["nodes"][number] }): Re
             </Link>
           )}
           <span className="min-w-0 truncate text-dense text-soft max-md:whitespace-normal">
-            {entry.__typename === "Pipeline" ? "pipeline" : "pack"}
-            {entry.metadata.practice ? " · for practice" : ""} ·{" "}
+            {entry.__typename === "Pipeline" ? "pipeline" : "pack"} ·{" "}
             <Kinds accepts={entry.metadata.accepts} produces={entry.metadata.produces} most={3} />
           </span>
         </p>
         {entry.metadata.typicalUse === null ? null : (
-          <p className="truncate text-dense text-soft">{entry.metadata.typicalUse}</p>
+          <p className="truncate text-dense text-soft">
+            <TextWithCode text={entry.metadata.typicalUse} />
+          </p>
         )}
       </div>
       {entry.availability.usable ? null : (

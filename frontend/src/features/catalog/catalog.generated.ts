@@ -77,9 +77,12 @@ export type CatalogQueryVariables = Exact<{
 }>;
 
 
-export type CatalogQuery = { catalog: { nodes: Array<
+export type CatalogQuery = { catalog: { totalCount: number, nodes: Array<
       | { __typename: 'Pack', version: string, effects: PackEffects, id: string, name: string, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, practice: boolean }, availability: { usable: boolean, missing: Array<{ message: string }> } }
-      | { __typename: 'Pipeline', key: string, id: string, name: string, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, practice: boolean }, availability: { usable: boolean, missing: Array<{ message: string }> } }
+      | { __typename: 'Pipeline', key: string, id: string, name: string, steps: Array<
+          | { __typename: 'AgentStep', key: string }
+          | { __typename: 'PackStep', packName: string, key: string }
+        >, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, practice: boolean }, availability: { usable: boolean, missing: Array<{ message: string }> } }
     >, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type CatalogKindsQueryVariables = Exact<{ [key: string]: never; }>;
@@ -104,6 +107,7 @@ export const CatalogDocument = /*#__PURE__*/ gql`
     last: $last
     before: $before
   ) {
+    totalCount
     nodes {
       __typename
       id
@@ -126,6 +130,13 @@ export const CatalogDocument = /*#__PURE__*/ gql`
       }
       ... on Pipeline {
         key
+        steps {
+          __typename
+          key
+          ... on PackStep {
+            packName
+          }
+        }
       }
     }
     pageInfo {

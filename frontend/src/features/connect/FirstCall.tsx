@@ -39,7 +39,7 @@ export function FirstCall({ tokenId, client, check }: { tokenId: string; client:
           <span className="font-medium">
             {client} is connected.{" "}
             <span className="font-normal text-soft">
-              It called <Timestamp at={used} />.
+              It called <Timestamp at={used} relative />.
             </span>
           </span>
         </p>

@@ -8,6 +8,7 @@ import { Timestamp } from "../../components/Timestamp.tsx";
 import { Empty, Page, Section } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { NeedsManage } from "../../domain/administration/NeedsManage.tsx";
+import { total } from "../../lib/text/format.ts";
 import { CredentialForm } from "./CredentialForm.tsx";
 import { CredentialsDocument, type CredentialsQuery } from "./credentials.generated.ts";
 import { CredentialStatus } from "./CredentialStatus.tsx";
@@ -74,6 +75,7 @@ export function CredentialsPage(): ReactNode {
             </Empty>
           ) : (
             <>
+              <p className="mb-1 text-right text-dense text-soft">{total(data.credentials.totalCount, "credential")}</p>
               <Table rows={data.credentials.nodes} />
               <Pager info={data.credentials.pageInfo} place={search} />
             </>
@@ -118,7 +120,9 @@ function Table({ rows }: { rows: readonly Row[] }): ReactNode {
             <td className="truncate text-soft max-md:w-full" title={row.neededBy.map(({ name }) => name).join(", ")}>
               {row.neededBy.length === 0 ? "no pack needs it" : row.neededBy.map(({ name }) => name).join(", ")}
             </td>
-            <td className="text-soft">{row.lastUsedAt === null ? "never used" : <Timestamp at={row.lastUsedAt} />}</td>
+            <td className="text-soft">
+              {row.lastUsedAt === null ? "never used" : <Timestamp at={row.lastUsedAt} relative />}
+            </td>
             <td className="max-md:w-full">
               <CredentialStatus credential={row} />
             </td>

@@ -105,7 +105,7 @@ export type CredentialsQueryVariables = Exact<{
 }>;
 
 
-export type CredentialsQuery = { credentials: { nodes: Array<{ id: string, key: string, kind: string, description: string | null, fieldsSet: Array<string>, fingerprint: string, createdAt: string, updatedAt: string, expiresAt: string | null, lastUsedAt: string | null, readable: boolean, grants: Array<
+export type CredentialsQuery = { credentials: { totalCount: number, nodes: Array<{ id: string, key: string, kind: string, description: string | null, fieldsSet: Array<string>, fingerprint: string, createdAt: string, updatedAt: string, expiresAt: string | null, lastUsedAt: string | null, readable: boolean, grants: Array<
         | { __typename: 'ApiToken', id: string }
         | { __typename: 'Artifact', id: string }
         | { __typename: 'Attempt', id: string }
@@ -285,6 +285,7 @@ export const CredentialKindPartsFragmentDoc = /*#__PURE__*/ gql`
 export const CredentialsDocument = /*#__PURE__*/ gql`
     query Credentials($first: Int, $after: Cursor, $last: Int, $before: Cursor) {
   credentials(first: $first, after: $after, last: $last, before: $before) {
+    totalCount
     nodes {
       ...CredentialRow
       grants {

@@ -9,6 +9,7 @@ import { Notice } from "../../components/Notice.tsx";
 import { outcomeOf, type Problem, problemOfError } from "../../lib/server/problem.ts";
 import { Empty, Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
+import { count, total } from "../../lib/text/format.ts";
 import { Choices, type ChangeRule } from "./Choices.tsx";
 import { Evidence } from "./Evidence.tsx";
 import { ForgetEverything } from "./ForgetEverything.tsx";
@@ -72,6 +73,8 @@ export function MemoryPage(): ReactNode {
       pending === null ||
       (pending.scope !== "all" && pending.scope !== `pipeline:${target}` && pending.scope !== `pack:${target}`),
   );
+  const habits = groups.filter(({ values }) => values.length > 0);
+  const others = groups.filter(({ values }) => values.length === 0);
   const rows = evidence.nodes.filter(
     ({ id }) => pending === null || (pending.scope !== "all" && pending.scope !== `entry:${id}`),
   );
@@ -136,19 +139,32 @@ export function MemoryPage(): ReactNode {
         </div>
       )}
       <Section title="Usual choices">
-        {groups.length === 0 ? (
+        {habits.length === 0 ? (
           <Empty>There are no suggestions yet. A value appears here after two successful runs use it.</Empty>
         ) : (
-          [...groups]
-            .sort((one, other) => Number(one.values.length === 0) - Number(other.values.length === 0))
-            .map((entry) => (
+          habits.map((entry) => (
+            <Choices
+              key={entry.target}
+              entry={entry}
+              onSettle={settle}
+              onForget={(scope, what) => begin({ scope, what })}
+            />
+          ))
+        )}
+        {others.length === 0 ? null : (
+          <details className="mb-2">
+            <summary className="link w-fit">
+              {count(others.length, "pack or pipeline", "packs and pipelines")} without a usual choice
+            </summary>
+            {others.map((entry) => (
               <Choices
                 key={entry.target}
                 entry={entry}
                 onSettle={settle}
                 onForget={(scope, what) => begin({ scope, what })}
               />
-            ))
+            ))}
+          </details>
         )}
       </Section>
       <Section
@@ -168,10 +184,14 @@ export function MemoryPage(): ReactNode {
         {rows.length === 0 ? (
           <Empty>There are no entries.</Empty>
         ) : (
-          <>
-            <Evidence rows={rows} onForget={(scope, what) => begin({ scope, what })} />
-            <Pager info={evidence.pageInfo} place={search} />
-          </>
+          // Open while its pages are turned.
+          <details open={search.after !== undefined || search.before !== undefined}>
+            <summary className="link w-fit">{total(evidence.totalCount, "run or step", "runs and steps")}</summary>
+            <div className="mt-2">
+              <Evidence rows={rows} onForget={(scope, what) => begin({ scope, what })} />
+              <Pager info={evidence.pageInfo} place={search} />
+            </div>
+          </details>
         )}
       </Section>
       {clearing ? (

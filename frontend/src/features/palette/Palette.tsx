@@ -103,7 +103,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
                 <span className="sr-only">{STATES[state].word}: </span>
                 <span className="min-w-0 flex-1 truncate">{title}</span>
                 <span className="text-meta text-soft">
-                  <Timestamp at={createdAt} />
+                  <Timestamp at={createdAt} relative />
                 </span>
               </Item>
             ))}

@@ -4,6 +4,8 @@ import { useQuery } from "urql";
 
 import { Button, ButtonLink } from "../../components/Button.tsx";
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
+import { AreaIcon } from "../../domain/entries/AreaIcon.tsx";
+import { areaOf } from "../../domain/entries/areas.ts";
 import { Kinds } from "../../domain/entries/Kinds.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
@@ -21,7 +23,7 @@ import {
   type PipelinesQuery,
 } from "./pipelines.generated.ts";
 import { RunBars } from "./RunBars.tsx";
-import type { PipelinesSearch } from "./search.ts";
+import { pipelinesSearch, type PipelinesSearch } from "./search.ts";
 
 export function PipelinesPage(): ReactNode {
   const search = useSearch({ from: "/pipelines" });
@@ -66,6 +68,8 @@ export function PipelinesPage(): ReactNode {
             onSearch={(text) => set({ q: text === "" ? undefined : text })}
           />
         }
+        reads={pipelinesSearch}
+        found={[data?.pipelines.totalCount, "pipeline"]}
         chosen={[accepts, produces, source].filter((one) => one !== undefined).length}
       >
         <FilterSelect
@@ -137,7 +141,8 @@ function Row({ pipeline }: { pipeline: PipelinesQuery["pipelines"]["nodes"][numb
   const params = { pipeline: key };
   return (
     <li className="relative flex items-center gap-4 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-2">
-      <div className="min-w-0 flex-1 max-md:basis-full">
+      <AreaIcon area={areaOf(pipeline)} />
+      <div className="min-w-0 flex-1 max-md:basis-[80%]">
         <p className="flex items-baseline gap-x-3 max-md:flex-wrap">
           <Link
             to="/pipelines/$pipeline"

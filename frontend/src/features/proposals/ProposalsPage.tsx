@@ -6,6 +6,7 @@ import { Button, ButtonLink } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { AdminNav } from "../../domain/administration/AdminNav.tsx";
+import { total } from "../../lib/text/format.ts";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { outcomeOf, problemOfError } from "../../lib/server/problem.ts";
 import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
@@ -45,6 +46,7 @@ export function ProposalsPage(): ReactNode {
         </Empty>
       ) : (
         <>
+          <p className="mb-1 text-right text-dense text-soft">{total(data.gapProposals.totalCount, "proposal")}</p>
           <ul className="divide-y divide-line border-y border-line">
             {data.gapProposals.nodes.map((proposal) => (
               <Row key={proposal.id} proposal={proposal} onDelete={() => setLeaving(proposal)} />
@@ -84,7 +86,7 @@ function Row({ proposal, onDelete }: { proposal: Proposal; onDelete: () => void 
       <div className="flex flex-wrap items-baseline justify-between gap-x-4">
         <h2 className="font-mono text-body">{gap.proposedPack.name}</h2>
         <p className="text-dense text-soft">
-          {createdBy.name} · <Timestamp at={createdAt} />
+          {createdBy.name} · <Timestamp at={createdAt} relative />
         </p>
       </div>
       <p className="wrap-anywhere">“{userIntent}”</p>

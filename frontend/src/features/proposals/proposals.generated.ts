@@ -56,7 +56,7 @@ export type ProposalsQueryVariables = Exact<{
 }>;
 
 
-export type ProposalsQuery = { gapProposals: { nodes: Array<{ id: string, userIntent: string, createdAt: string, issueText: string, issueInput: unknown, createdBy: { id: string, name: string }, gap: { missingCapability: string, proposedPack: { name: string, whyUseful: string } } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type ProposalsQuery = { gapProposals: { totalCount: number, nodes: Array<{ id: string, userIntent: string, createdAt: string, issueText: string, issueInput: unknown, createdBy: { id: string, name: string }, gap: { missingCapability: string, proposedPack: { name: string, whyUseful: string } } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type DeleteProposalMutationVariables = Exact<{
   id: string;
@@ -73,6 +73,7 @@ export type DeleteProposalMutation = { deleteGapProposal:
 export const ProposalsDocument = /*#__PURE__*/ gql`
     query Proposals($first: Int, $after: Cursor, $last: Int, $before: Cursor) {
   gapProposals(first: $first, after: $after, last: $last, before: $before) {
+    totalCount
     nodes {
       id
       userIntent

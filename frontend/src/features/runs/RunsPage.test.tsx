@@ -7,6 +7,7 @@ import { afterEach, expect, test } from "vitest";
 
 import { aFailure, aRow } from "../../testing/runs.ts";
 import { type Answers, show } from "../../testing/show.tsx";
+import { rememberOpened } from "../../lib/browser/openedAddress.ts";
 import { runsSearch } from "./filter.ts";
 import { RunsPage } from "./RunsPage.tsx";
 
@@ -55,6 +56,7 @@ async function page(at = "/runs", answers: Answers = {}) {
       Runs: {
         runs: {
           nodes: ROWS,
+          totalCount: 3,
           pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null },
         },
       },
@@ -73,6 +75,17 @@ async function page(at = "/runs", answers: Answers = {}) {
   await screen.findByRole("heading", { name: "Runs" });
   return shown;
 }
+
+test("the number of matching runs is shown, and what the list ignores of the address is named", async () => {
+  rememberOpened({ pathname: "/runs", search: "?status=BROKEN&colour=red&view=mine" });
+  await page("/runs?view=mine");
+  expect(await screen.findByText("3 runs")).toBeVisible();
+  expect(screen.getByText(/has no value/)).toHaveTextContent("The filter status has no value BROKEN.");
+  expect(screen.getByText(/has no filter/)).toHaveTextContent("This list has no filter colour.");
+  expect(screen.getByText(/has no view/)).toHaveTextContent("This browser has no view mine.");
+  await userEvent.click(screen.getByRole("button", { name: "Dismiss" }));
+  await waitFor(() => expect(screen.queryByText(/has no filter/)).toBeNull());
+});
 
 test("a filter is in the address and in the query, and its chip removes it", async () => {
   const { asked, history } = await page();

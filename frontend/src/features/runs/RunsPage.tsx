@@ -1,5 +1,5 @@
 import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
@@ -11,6 +11,7 @@ import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { RunTable } from "../../domain/runs/RunTable.tsx";
 import { LazyDialogFallback } from "../../components/LazyFallback.tsx";
 import { serverNow } from "../../lib/time/clock.ts";
+import { lazyComponent } from "../../lib/server/lazyComponent.ts";
 import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { rememberList } from "../../domain/runs/listNavigation.ts";
 import { useRunChanges } from "../../domain/runs/runChanges.ts";
@@ -24,16 +25,18 @@ import {
   filterOf,
   filtersOf,
   RUN_STATES,
+  runsSearch,
   type RunsSearch,
   type Since,
   SINCE,
+  VIEWS,
 } from "./filter.ts";
 import { RunActorsDocument, type RunCause, RunFiltersDocument, RunsDocument } from "./runs.generated.ts";
 import { useSavedViews } from "./views.ts";
 import { Views } from "./Views.tsx";
 
 const loadBulk = lazyLoad(() => import("./BulkDialog.tsx"));
-const BulkDialog = lazy(async () => ({ default: (await loadBulk()).BulkDialog }));
+const BulkDialog = lazyComponent(loadBulk, "BulkDialog");
 
 /** Rows slide in only where nobody is reading further down. */
 const TOP_PX = 80;
@@ -103,7 +106,12 @@ export function RunsPage(): ReactNode {
   return (
     <Page title="Runs">
       <Views chosen={search.view} kept={views} filters={filtersOf(search)} />
-      <Filtering search={search} set={set} />
+      <Filtering search={search} found={data?.runs.totalCount} set={set} />
+      {given.view === undefined || own !== undefined || VIEWS.some(({ view }) => view === given.view) ? null : (
+        <p role="status" className="mb-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2 wrap-anywhere">
+          This browser has no view <code className="font-mono text-dense">{given.view}</code>. The list shows all runs.
+        </p>
+      )}
       {unseen.size === 0 || !first ? null : (
         <p className="sticky top-2 z-[2] mb-2">
           <Button
@@ -160,7 +168,13 @@ function useListKeys(): void {
   ]);
 }
 
-function Filtering({ search, set }: { search: RunsSearch; set: (change: Partial<RunsSearch>) => void }): ReactNode {
+interface FilteringProps {
+  search: RunsSearch;
+  found: number | undefined;
+  set: (change: Partial<RunsSearch>) => void;
+}
+
+function Filtering({ search, found, set }: FilteringProps): ReactNode {
   const [{ data: choices }] = useQuery({ query: RunFiltersDocument });
   const viewer = choices?.viewer;
   const [{ data: others }] = useQuery({ query: RunActorsDocument, pause: viewer?.scopes.includes("MANAGE") !== true });
@@ -199,6 +213,8 @@ function Filtering({ search, set }: { search: RunsSearch; set: (change: Partial<
               onSearch={(q) => set({ q: q === "" ? undefined : q })}
             />
           }
+          reads={runsSearch}
+          found={[found, "run"]}
           chosen={
             [search.status, search.pipeline, search.actor, search.cause, search.since].filter(
               (one) => one !== undefined,

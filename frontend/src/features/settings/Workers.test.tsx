@@ -41,7 +41,7 @@ test("The queue is shown with the age of its oldest run", async () => {
   await show(
     <Workers workers={[worker("web-1:1:aa")]} server={{ queuedRuns: 12, oldestQueuedAt: LONG_AGO }} queue={[]} />,
   );
-  expect(await screen.findByText(/12 runs queued, the oldest/)).toHaveTextContent(/the oldest \d+ d ago$/);
+  expect(await screen.findByText(/12 runs queued, the oldest/)).toHaveTextContent(/the oldest May 1, 2020$/);
 });
 
 test("Draining shows how far it is, and can be ended", async () => {

@@ -58,7 +58,7 @@ export function Workers({ workers, server, queue }: WorkersQuery): ReactNode {
             ) : null}
             <span className="text-soft">
               {worker.running} of {count(worker.lanes, "run")} · release {worker.release} · started{" "}
-              <Timestamp at={worker.startedAt} />
+              <Timestamp at={worker.startedAt} relative />
             </span>
             {worker.alive ? (
               <button

@@ -265,7 +265,7 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
                 <td className="text-soft">
                   {token.revokedAt !== null ? (
                     <>
-                      revoked <Timestamp at={token.revokedAt} />
+                      revoked <Timestamp at={token.revokedAt} relative />
                     </>
                   ) : token.expiresAt === null ? (
                     <>
@@ -274,7 +274,7 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
                   ) : (
                     <>
                       {standing === "expired" ? "expired " : <span className="md:hidden">works until </span>}
-                      <Timestamp at={token.expiresAt} />
+                      <Timestamp at={token.expiresAt} relative />
                     </>
                   )}
                 </td>

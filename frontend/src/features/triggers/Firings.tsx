@@ -70,7 +70,7 @@ function Row({ firing, ofWebhook }: { firing: DeliveredFiringFragment; ofWebhook
       className={`row group relative border-line hover:bg-hover max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 max-md:[&>td]:pr-0 ${delivery === null ? "border-b" : ""}`}
     >
       <td>
-        <Timestamp at={scheduledAt ?? createdAt} />
+        <Timestamp at={scheduledAt ?? createdAt} relative />
         {scheduledAt === null && endedRun === null && !ofWebhook ? (
           <span className="text-soft"> on request</span>
         ) : null}

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { useQuery } from "urql";
 
 import { ButtonLink } from "../../components/Button.tsx";
-import { FilterSelect } from "../../components/Filters.tsx";
+import { FilterBar, FilterSelect } from "../../components/Filters.tsx";
 import { Empty, LoadingOrProblem, Page } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { AdminNav } from "../../domain/administration/AdminNav.tsx";
@@ -11,7 +11,7 @@ import { useRunChanges } from "../../domain/runs/runChanges.ts";
 import { TriggerTable } from "../../domain/triggers/TriggerTable.tsx";
 import { useWhenPassed } from "../../domain/triggers/useWhenPassed.ts";
 import { problemOfError } from "../../lib/server/problem.ts";
-import type { TriggersSearch } from "./search.ts";
+import { triggersSearch, type TriggersSearch } from "./search.ts";
 import { TriggerPipelinesDocument, TriggersDocument } from "./triggers.generated.ts";
 
 export function TriggersPage(): ReactNode {
@@ -58,7 +58,11 @@ export function TriggersPage(): ReactNode {
     >
       <AdminNav />
       {data !== undefined && data.triggers.nodes.length === 0 && !filtered ? null : (
-        <div className="mb-3 flex flex-wrap gap-2">
+        <FilterBar
+          reads={triggersSearch}
+          found={[data?.triggers.totalCount, "trigger"]}
+          chosen={[pipeline, search.state].filter((one) => one !== undefined).length}
+        >
           <FilterSelect
             label="Pipeline"
             value={pipeline}
@@ -71,7 +75,7 @@ export function TriggersPage(): ReactNode {
             choices={[["attention", "Needs attention"]]}
             onChange={(chosen) => filter({ state: chosen })}
           />
-        </div>
+        </FilterBar>
       )}
       {data === undefined ? (
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />

@@ -164,7 +164,7 @@ export type TriggersQueryVariables = Exact<{
 }>;
 
 
-export type TriggersQuery = { triggers: { nodes: Array<{ id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, webhook: { preset: WebhookPreset } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type TriggersQuery = { triggers: { totalCount: number, nodes: Array<{ id: string, name: string, enabled: boolean, attention: string | null, nextAt: string | null, owner: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, schedule: { cron: string | null, intervalSeconds: number | null, timeZone: string, overlap: OverlapPolicy, catchUp: CatchUpPolicy, catchUpLimit: number } | null, webhook: { preset: WebhookPreset } | null, runEnded: { states: Array<RunState>, runsOf: RunsOf, pipelines: Array<{ id: string, name: string }> | null } | null, lastFiring: { id: string, scheduledAt: string | null, outcome: FiringOutcome, reason: string | null, createdAt: string, run: { id: string, title: string, state: RunState } | null } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type TriggerPipelinesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -406,6 +406,7 @@ export const TriggersDocument = /*#__PURE__*/ gql`
     last: $last
     before: $before
   ) {
+    totalCount
     nodes {
       ...TriggerRow
     }

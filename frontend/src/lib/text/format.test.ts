@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { ago, bytes, clockTime, count, duration, exact, humanise, money, tokens, when } from "./format.ts";
+import { ago, bytes, clockTime, count, duration, exact, humanise, money, tokens, total, when } from "./format.ts";
 
 test.each([
   [0, "0 ms"],
@@ -38,6 +38,10 @@ test("the rest", () => {
   const now = Date.parse("2026-01-01T12:00:00Z");
   expect(ago("2026-01-01T11:59:50Z", now)).toBe("just now");
   expect(ago("2026-01-01T11:00:00Z", now)).toBe("1 h ago");
+  expect(ago("2025-12-03T12:00:00Z", now)).toBe("29 d ago");
+  expect(ago("2025-12-01T12:00:00Z", now)).toBe("Dec 1, 2025");
+  expect(total(340, "run")).toBe("340 runs");
+  expect(total(10_000, "entry", "entries")).toBe("10,000+ entries");
 });
 
 test("what is no moment is unknown, and ends no page", () => {

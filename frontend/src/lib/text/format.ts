@@ -65,17 +65,20 @@ export function when(at: string, now: number): string {
   const date = new Date(at);
   const today = new Date(now);
   const time = shaped(date, "time");
-  if (shaped(date, "date") === shaped(today, "date")) return time;
-  return `${shaped(date, shaped(date, "year") === shaped(today, "year") ? "day" : "dayOfYear")}, ${time}`;
+  return shaped(date, "date") === shaped(today, "date") ? time : `${day(date, today)}, ${time}`;
 }
 
-/** How long ago, coarse: `just now`, `5 min ago`, `2 h ago`, `3 d ago`. */
+function day(date: Date, today: Date): string {
+  return shaped(date, shaped(date, "year") === shaped(today, "year") ? "day" : "dayOfYear");
+}
+
+/** How long ago, coarse: `just now`, `5 min ago`, `2 h ago`, `3 d ago`; after a month the date. */
 export function ago(at: string, now: number): string {
   const seconds = secondsBetween(at, now);
   if (seconds < 45) return "just now";
   if (seconds < 3600) return `${Math.max(1, Math.round(seconds / 60))} min ago`;
   if (seconds < 86_400) return `${Math.round(seconds / 3600)} h ago`;
-  return `${Math.round(seconds / 86_400)} d ago`;
+  return seconds < 30 * 86_400 ? `${Math.round(seconds / 86_400)} d ago` : day(new Date(at), new Date(now));
 }
 
 /** How far away, coarse: `in 5 min`, `in 2 h`; what has passed reads as `ago` has it. */
@@ -104,6 +107,14 @@ export function money(usd: number): string {
 
 export function count(value: number, one: string, many = `${one}s`): string {
   return `${value.toLocaleString()} ${value === 1 ? one : many}`;
+}
+
+/** The server counts no further. */
+const MOST_COUNTED = 10_000;
+
+/** How many items a list has: `1 run`, `340 runs`, `10,000+ runs`. */
+export function total(value: number, one: string, many = `${one}s`): string {
+  return value < MOST_COUNTED ? count(value, one, many) : `${MOST_COUNTED.toLocaleString()}+ ${many}`;
 }
 
 export function tokens(value: number): string {

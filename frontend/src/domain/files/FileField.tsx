@@ -109,7 +109,7 @@ function Choices({
               <span className="min-w-0 flex-1 truncate font-medium">{file.name}</span>
               <span className="text-soft">{bytes(file.sizeBytes)}</span>
               <span className="text-soft">
-                <Timestamp at={file.createdAt} />
+                <Timestamp at={file.createdAt} relative />
               </span>
             </button>
           </li>

@@ -19,7 +19,8 @@ async def test_the_sample_fails_is_resumed_and_its_deck_opens(tmp_path: Path) ->
         assert await tab.page.get_by_role("term").all_inner_texts() == ["Pack", "Pipeline", "Run"]
         assert await tab.violations() == []
         examples = tab.page.get_by_role("list", name="Examples that need no key").get_by_role("link")
-        for example, leads_to in zip(await examples.all(), ("Document to deck", "Document to blog", "web.scrape"), strict=True):
+        answers = ("Document to deck", "Document to blog", "web.scrape")
+        for example, leads_to in zip(await examples.all(), answers, strict=True):
             await example.click()
             answer = tab.page.get_by_role("region", name="Answers").get_by_role("listitem").first
             await answer.get_by_text(leads_to).first.wait_for()

@@ -64,6 +64,7 @@ class Issue:
         hint: What was probably meant, or what to do.
         in_argument: Whether the path begins with an argument of the use case, in snake_case. Each surface has its own
             name for the argument, so the message does not name it.
+        line: Line of a text that cannot be read, counted from 1; it has no paths.
     """
 
     path: tuple[str, ...]
@@ -72,6 +73,7 @@ class Issue:
     message: str
     hint: Hint | None = None
     in_argument: bool = False
+    line: int | None = None
 
     def under(self, *prefix: str) -> Issue:
         """Return the issue with a prefix to its path."""

@@ -163,7 +163,8 @@ async def _read(context: Context, read: Callable[[str], _Read], text: str) -> _R
     try:
         return await in_background(context.caller.id, partial(read, text), text)
     except DocumentError as refused:
-        raise Invalid([error((), "unreadable", str(refused))], summary="The definition cannot be read") from refused
+        unreadable = replace(error((), "unreadable", str(refused)), line=refused.line)
+        raise Invalid([unreadable], summary="The definition cannot be read") from refused
 
 
 def object_of(value: object, name: str) -> dict[str, JSONValue]:

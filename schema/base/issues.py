@@ -100,6 +100,9 @@ class Issue:
     message: str = strawberry.field(description="What is wrong, for display.")
     hint: str | None = strawberry.field(description="How to fix it, or what was probably meant.")
     hint_parts: Hint | None = strawberry.field(description="The hint in parts.")
+    line: int | None = strawberry.field(
+        description="Line of a YAML text that cannot be read, counted from 1. Null if it can be: see `path`."
+    )
 
     @classmethod
     def of(cls, issue: "FoundIssue") -> "Issue":
@@ -111,6 +114,7 @@ class Issue:
             message=issue.message,
             hint=hint_text(issue.hint),
             hint_parts=Hint.of(issue.hint),
+            line=issue.line,
         )
 
     @classmethod

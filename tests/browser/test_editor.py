@@ -197,6 +197,90 @@ async def test_the_yaml_offers_what_comes_before(tmp_path: Path) -> None:
         await tab.sees('"${{ steps.say.output.text }} ${{ steps.say.output.text }}"')
 
 
+async def test_the_yaml_completes_keys_packs_and_the_inputs_of_a_pack(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it, size=(1440, 900)) as tab:
+        await tab.visit(f"/pipelines/{await made(it)}/edit?view=yaml")
+        text = tab.page.get_by_role("textbox", name="Definition as YAML")
+        await text.press("Control+End")
+        for typed, offered in (
+            ("  - i", "id"),
+            ("late", None),
+            ("\npa", "pack"),
+            ("tes", "test.echo"),
+            ("\ninp", "input"),
+        ):
+            await text.press_sequentially(typed)
+            if offered is not None:
+                await tab.page.get_by_role("option").get_by_text(offered, exact=True).click()
+        # The pack of a step is known once the text could be read with it; then its inputs are.
+        await text.press("Control+Space")
+        option = tab.page.get_by_role("option", name="text")
+        assert "text" in await option.inner_text()
+        assert await tab.violations() == []
+        await option.click()
+        await text.press_sequentially("tea")
+        await tab.sees("No problems.")
+        await save_as(tab)
+        assert (await current(it, "greet"))["document"]["steps"][2] == {
+            "id": "late", "pack": "test.echo", "input": {"text": "tea"}
+        }  # fmt: skip
+
+
+async def test_yaml_that_cannot_be_read_keeps_the_steps_in_view_and_is_marked_at_its_line(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it, size=(1440, 900)) as tab:
+        await tab.visit(f"/pipelines/{await made(it)}/edit?view=yaml")
+        text = tab.page.get_by_role("textbox", name="Definition as YAML")
+        steps = tab.page.get_by_role("navigation", name="Parts of the pipeline")
+        await text.press("Control+End")
+        width = "element => element.getBoundingClientRect().width"
+        whole = await tab.page.locator("main").evaluate(width)
+        assert await text.evaluate(width) > 0.9 * whole - 100, "the text has the whole width, but for its margins"
+        await text.press_sequentially("concurrency: {limit: 1")
+        await text.press("Delete")  # the brace that closed by itself
+        check = tab.page.get_by_role("region", name="Check")
+        await check.get_by_role("button", name="Line 19").wait_for()
+        assert await check.get_by_role("button").count() == 1, "one parser speaks"
+        await tab.sees("The steps of the last text that could be read.")
+        await tab.reads(steps.get_by_role("button"), ["Name, inputs, metadata", "1 Say", "2 Again"])
+        await tab.page.locator(".cm-lintRange-error").first.wait_for()
+        assert await tab.violations_in_both_themes() == []
+        # There is no form of such a text; its line is one click away.
+        await tab.page.get_by_text("Form", exact=True).click()
+        await text.press("Control+Home")
+        await tab.page.get_by_role("button", name="line 19", exact=True).click()
+        await tab.page.wait_for_function(
+            "() => { const at = document.querySelector('main').querySelectorAll('*');"
+            " for (const one of at) { const line = one.shadowRoot?.querySelector('.cm-activeLine');"
+            " if (line) return line.innerText.startsWith('concurrency'); } return false; }"
+        )
+        await text.press("End")
+        await text.press_sequentially("}")
+        await tab.sees("No problems.")
+        await tab.page.get_by_text("The steps of the last text that could be read.").wait_for(state="detached")
+
+
+async def test_the_form_shows_the_step_where_the_cursor_is_and_the_text_goes_to_the_step_of_the_form(
+    tmp_path: Path,
+) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await tab.visit(f"/pipelines/{await made(it)}/edit?view=yaml")
+        text = tab.page.get_by_role("textbox", name="Definition as YAML")
+        steps = tab.page.get_by_role("navigation", name="Parts of the pipeline")
+        await text.press("Control+End")
+        await steps.locator("[aria-current=true]").get_by_text("Again").wait_for()
+        await tab.page.get_by_text("Form", exact=True).click()
+        await tab.holds(box(tab, "text"), "${{ steps.say.output.text }}")
+        await steps.get_by_role("button", name="Say").click()
+        await tab.page.get_by_text("YAML", exact=True).click()
+        await steps.locator("[aria-current=true]").get_by_text("Say").wait_for()
+        await steps.get_by_role("button", name="Again").click()
+        await tab.focuses(text)
+        await steps.locator("[aria-current=true]").get_by_text("Again").wait_for()
+
+
 async def test_one_step_is_tried_with_the_values_of_the_last_run(tmp_path: Path) -> None:
     bench = Workbench()
     async with product(tmp_path, bench.packs) as it, browsing(it) as tab:

@@ -198,7 +198,7 @@ async def test_what_is_wrong_with_a_definition_is_told_all_at_once_and_nothing_i
 async def test_a_check_saves_nothing_and_tells_what_is_missing_here(tmp_path: Path) -> None:
     check = """query ($definition: PipelineDefinitionInput!, $inputs: JSON) {
         checkPipeline(definition: $definition, inputs: $inputs) { valid inputSchema
-            issues { path argument rule severity message hint } steps { key }
+            issues { path argument rule severity message hint line } steps { key }
             preflight { usable missing { kind name steps hint } } } }"""
     async with running(tmp_path) as it:
         good = (await it.query(check, {"definition": {"yaml": DECK}, "inputs": {"word": "x"}}))["checkPipeline"]
@@ -213,6 +213,7 @@ async def test_a_check_saves_nothing_and_tells_what_is_missing_here(tmp_path: Pa
         unreadable = (await it.query(check, {"definition": {"yaml": "key: ["}}))["checkPipeline"]
         assert not unreadable["valid"]
         assert unreadable["issues"][0]["message"].count("line 1") == 1
+        assert unreadable["issues"][0]["line"] == 1
         assert unreadable["inputSchema"] is None
         refused = await it.mutate(APPLY, {"yaml": "a: &a 1", "dry": True})
         assert refused["message"].count("(line 1, column 4)") == 1

@@ -33,9 +33,12 @@ import type { EditorSearch } from "./search.ts";
 import { StepForm } from "./form/StepForm.tsx";
 import { type At, StepList } from "./form/StepList.tsx";
 import { TestStepDialog } from "./dialogs/TestStepDialog.tsx";
-import { type Issue, useCheck } from "./definition/useCheck.ts";
-import { useDefinition, useSuggestions, usePacks } from "./definition/useDefinition.ts";
+import { type Checked, type Issue, useCheck } from "./definition/useCheck.ts";
+import { useDefinition, usePackNames, usePacks, useSuggestions } from "./definition/useDefinition.ts";
 import { readDraft, useDraft } from "./definition/useDraft.ts";
+
+import { StepStrip } from "./yaml/StepStrip.tsx";
+import type { Target } from "./yaml/YamlView.tsx";
 
 const loadYaml = lazyLoad(() => import("./yaml/YamlView.tsx"));
 const YamlView = lazy(loadYaml);
@@ -83,9 +86,9 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
     number: draft?.basedOn ?? pipeline?.currentVersion.number ?? null,
     text: startText,
   }));
-  const { history, definition, change, undo, redo } = useDefinition(draft?.text ?? startText);
+  const { history, definition, readable, change, undo, redo } = useDefinition(draft?.text ?? startText);
   const { text } = history;
-  const { steps } = definition;
+  const { steps } = readable;
   const checked = useCheck(text, readOnly);
   const issues = checked.check?.issues ?? [];
   // An untouched new pipeline shows its errors without alarm.
@@ -97,15 +100,16 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
     history.past.length === 0 &&
     history.future.length === 0;
   const shownIssues = untouched ? NONE : issues;
-  const packs = usePacks(definition);
+  const packs = usePacks(readable);
+  const packNames = usePackNames();
   const exampleId = pipeline?.id ?? source?.id ?? null;
-  const suggestions = useSuggestions(definition, packs, checked.check?.inputSchema, exampleId);
+  const suggestions = useSuggestions(readable, packs, checked.check?.inputSchema, exampleId);
   const dirty = text !== base.text;
   const { kept, forget } = useDraft(draftName, dirty && !readOnly ? text : null, base.number);
   const [asking, setAsking] = useState<Asking | null>(null);
   const [removed, setRemoved] = useState<{ name: string; text: string } | null>(null);
   const [saved, setSaved] = useState<number | null>(null);
-  const [goal, setGoal] = useState<{ path: Path } | null>(null);
+  const [goal, setGoal] = useState<Target | null>(null);
   const middle = useRef<HTMLDivElement>(null);
   const client = useClient();
   const navigate = useNavigate();
@@ -119,7 +123,12 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
   function select(next: At, view = search.view): void {
     setChosen(next);
     onSearch({ step: typeof next === "number" ? steps[next]?.id : undefined, view });
-    if (view === "yaml" && typeof next === "number") setGoal({ path: ["steps", next] });
+    if (view === "yaml" || yamlView) setGoal({ path: placeOfPart(next), focus: true });
+  }
+
+  function show(view: "form" | "yaml"): void {
+    onSearch({ step: typeof at === "number" ? steps[at]?.id : undefined, view: view === "yaml" ? "yaml" : undefined });
+    if (view === "yaml") setGoal({ path: placeOfPart(at), focus: false });
   }
 
   function edit(path: Path, value: unknown): void {
@@ -127,14 +136,13 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
   }
 
   /** Where an issue is: its step, then its field; in the YAML, its line. */
-  function go(path: readonly string[]): void {
-    const next: At = path[0] === "steps" && path[1] !== undefined ? Number(path[1]) : "pipeline";
-    setChosen(next);
-    setGoal({ path: [...path] });
+  function go({ path, line }: Issue): void {
+    if (line === null) setChosen(path[0] === "steps" && path[1] !== undefined ? Number(path[1]) : "pipeline");
+    setGoal({ path: [...path], line, focus: true });
   }
 
   useEffect(() => {
-    if (goal === null || yamlView) return;
+    if (goal === null || yamlView || !goal.focus) return;
     const [root, , section, name] = goal.path.map(String);
     const names =
       root === "steps"
@@ -225,7 +233,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
   }, [keys]);
 
   const name =
-    typeof definition.value["name"] === "string" && definition.value["name"] !== "" ? definition.value["name"] : null;
+    typeof readable.value["name"] === "string" && readable.value["name"] !== "" ? readable.value["name"] : null;
   const selected = typeof at === "number" ? steps[at] : undefined;
   return (
     <Page
@@ -261,10 +269,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
       actions={
         readOnly && pipeline !== null ? (
           <>
-            <Views
-              view={yamlView ? "yaml" : "form"}
-              onView={(view) => onSearch({ ...search, view: view === "yaml" ? "yaml" : undefined })}
-            />
+            <Views view={yamlView ? "yaml" : "form"} onView={show} />
             <MakeCopy pipelineId={pipeline.id} kind="primary" />
           </>
         ) : (
@@ -275,10 +280,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
             <Icon label="Redo" hint="Redo (Ctrl-Shift-Z)" disabled={history.future.length === 0} onClick={redo}>
               <Redo2 aria-hidden="true" className="size-4" />
             </Icon>
-            <Views
-              view={yamlView ? "yaml" : "form"}
-              onView={(view) => onSearch({ ...search, view: view === "yaml" ? "yaml" : undefined })}
-            />
+            <Views view={yamlView ? "yaml" : "form"} onView={show} />
             <Button kind="primary" disabled={!canSave} title="Ctrl-S" onClick={() => setAsking({ kind: "save" })}>
               Save…
             </Button>
@@ -347,95 +349,114 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
           The step {removed.name} is deleted.
         </Strip>
       )}
-      <div className="grid gap-x-7 gap-y-8 md:grid-cols-[14.5rem_minmax(0,1fr)] xl:grid-cols-[14.5rem_minmax(0,1fr)_16.5rem]">
-        <div className="xl:sticky xl:top-4 xl:max-h-[calc(100vh-2rem)] xl:self-start xl:overflow-y-auto xl:p-0.5">
+      {yamlView ? (
+        <div className="space-y-3">
           <ContentBoundary what="The list of steps" of={[text]} source={() => text}>
-            <StepList
+            <StepStrip
               steps={steps}
               at={at}
               issues={shownIssues}
-              readOnly={readOnly || definition.unreadable !== null}
+              stale={definition.unreadable !== null}
+              readOnly={readOnly}
               onSelect={select}
-              onMove={(from, to) => {
-                change(moveStep(text, from, to));
-                setChosen(to);
-              }}
-              onDuplicate={(index) => {
-                change(duplicateStep(text, index));
-                setChosen(index + 1);
-              }}
-              onRemove={(index) => {
-                const next = removeStep(text, index);
-                change(next);
-                setRemoved({ name: humanise(steps[index]?.id ?? ""), text: next });
-                setChosen(steps.length === 1 ? "pipeline" : Math.min(index, steps.length - 2));
-              }}
               onAdd={() => setAsking({ kind: "add" })}
             />
           </ContentBoundary>
-        </div>
-        <div ref={middle} className="min-w-0">
-          {yamlView ? (
-            <>
-              {definition.unreadable === null ? null : (
-                <p className="mb-2 text-dense text-fail">
-                  Fix the YAML to return to the form: {definition.unreadable.message}.
-                </p>
-              )}
-              <Suspense fallback={<LazyFallback />}>
-                <ContentBoundary what="The YAML editor" of={[yamlView]} source={() => text}>
-                  <YamlView
-                    text={text}
-                    onChange={(next) => change(next, "yaml")}
-                    issues={shownIssues}
-                    fresh={checked.fresh}
-                    suggestionsFor={suggestions}
-                    target={goal}
-                    readOnly={readOnly}
-                  />
-                </ContentBoundary>
-              </Suspense>
-              <p className="mt-2 text-meta text-soft">
-                <code className="font-mono">{"${{"}</code> lists the values a step may use. Tab leaves the editor.
-              </p>
-            </>
-          ) : selected === undefined || typeof at !== "number" ? (
-            <ContentBoundary what="The form of the pipeline" of={[text]} source={() => text}>
-              <PipelineForm
-                definition={definition}
-                issues={shownIssues}
-                inputSchema={checked.check?.inputSchema}
-                isNew={pipeline === null}
-                readOnly={readOnly}
-                onChange={edit}
-                onRenameInput={(old, next) => change(renameInput(text, old, next))}
-              />
-            </ContentBoundary>
-          ) : (
-            <ContentBoundary what="The form of this step" of={[text, at]} source={() => text}>
-              <StepForm
-                key={`${at} ${selected.pack}`}
-                index={at}
-                step={selected}
-                pack={packs.get(selected.pack) ?? null}
-                text={text}
-                issues={issues}
-                suggestions={suggestionsAt}
-                readOnly={readOnly}
-                onChange={edit}
-                onRename={(id) => change(renameStep(text, at, id))}
-                onTest={() => setAsking({ kind: "test", index: at })}
-                onYaml={() => select(at, "yaml")}
-              />
-            </ContentBoundary>
+          {definition.unreadable === null ? null : (
+            <NoForm checked={checked} message={definition.unreadable.message} onGo={go} />
           )}
-        </div>
-        <div className="md:col-start-2 xl:sticky xl:top-4 xl:col-start-3 xl:row-start-1 xl:max-h-[calc(100vh-2rem)] xl:self-start xl:overflow-y-auto">
+          <Suspense fallback={<LazyFallback />}>
+            <ContentBoundary what="The YAML editor" of={[yamlView]} source={() => text}>
+              <YamlView
+                text={text}
+                onChange={(next) => change(next, "yaml")}
+                issues={shownIssues}
+                fresh={checked.fresh}
+                suggestionsFor={suggestions}
+                knowledge={{ definition: readable, packs, packNames }}
+                onPlace={(step) => setChosen(step < 0 ? "pipeline" : step)}
+                target={goal}
+                readOnly={readOnly}
+              />
+            </ContentBoundary>
+          </Suspense>
+          {readOnly ? null : (
+            <p className="text-meta text-soft">
+              Ctrl-Space lists the keys, packs and values that fit; <code className="font-mono">{"${{"}</code> lists
+              what a step may use. Tab leaves the editor.
+            </p>
+          )}
           <ContentBoundary what="What the check found" of={[checked.check]}>
             <CheckPanel checked={checked} quiet={untouched} steps={steps} onGo={go} />
           </ContentBoundary>
         </div>
-      </div>
+      ) : (
+        <div className="grid gap-x-7 gap-y-8 md:grid-cols-[14.5rem_minmax(0,1fr)] xl:grid-cols-[14.5rem_minmax(0,1fr)_16.5rem]">
+          <div className="xl:sticky xl:top-4 xl:max-h-[calc(100vh-2rem)] xl:self-start xl:overflow-y-auto xl:p-0.5">
+            <ContentBoundary what="The list of steps" of={[text]} source={() => text}>
+              <StepList
+                steps={steps}
+                at={at}
+                issues={shownIssues}
+                readOnly={readOnly}
+                onSelect={select}
+                onMove={(from, to) => {
+                  change(moveStep(text, from, to));
+                  setChosen(to);
+                }}
+                onDuplicate={(index) => {
+                  change(duplicateStep(text, index));
+                  setChosen(index + 1);
+                }}
+                onRemove={(index) => {
+                  const next = removeStep(text, index);
+                  change(next);
+                  setRemoved({ name: humanise(steps[index]?.id ?? ""), text: next });
+                  setChosen(steps.length === 1 ? "pipeline" : Math.min(index, steps.length - 2));
+                }}
+                onAdd={() => setAsking({ kind: "add" })}
+              />
+            </ContentBoundary>
+          </div>
+          <div ref={middle} className="min-w-0">
+            {selected === undefined || typeof at !== "number" ? (
+              <ContentBoundary what="The form of the pipeline" of={[text]} source={() => text}>
+                <PipelineForm
+                  definition={definition}
+                  issues={shownIssues}
+                  inputSchema={checked.check?.inputSchema}
+                  isNew={pipeline === null}
+                  readOnly={readOnly}
+                  onChange={edit}
+                  onRenameInput={(old, next) => change(renameInput(text, old, next))}
+                />
+              </ContentBoundary>
+            ) : (
+              <ContentBoundary what="The form of this step" of={[text, at]} source={() => text}>
+                <StepForm
+                  key={`${at} ${selected.pack}`}
+                  index={at}
+                  step={selected}
+                  pack={packs.get(selected.pack) ?? null}
+                  text={text}
+                  issues={issues}
+                  suggestions={suggestionsAt}
+                  readOnly={readOnly}
+                  onChange={edit}
+                  onRename={(id) => change(renameStep(text, at, id))}
+                  onTest={() => setAsking({ kind: "test", index: at })}
+                  onYaml={() => select(at, "yaml")}
+                />
+              </ContentBoundary>
+            )}
+          </div>
+          <div className="md:col-start-2 xl:sticky xl:top-4 xl:col-start-3 xl:row-start-1 xl:max-h-[calc(100vh-2rem)] xl:self-start xl:overflow-y-auto">
+            <ContentBoundary what="What the check found" of={[checked.check]}>
+              <CheckPanel checked={checked} quiet={untouched} steps={steps} onGo={go} />
+            </ContentBoundary>
+          </div>
+        </div>
+      )}
       {asking?.kind === "add" ? (
         <AddStepDialog
           behind={
@@ -463,7 +484,14 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
       ) : null}
       {asking?.kind === "save" ? (
         <SaveDialog
-          before={base.number === null ? null : { text: base.text, name: `version ${base.number}` }}
+          isNew={pipeline === null}
+          before={
+            base.number !== null
+              ? { text: base.text, name: `version ${base.number}` }
+              : source === null
+                ? null
+                : { text: source.currentVersion.yaml, name: source.name }
+          }
           text={text}
           errors={errors}
           onSave={(note) => save(note)}
@@ -488,6 +516,40 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
       ) : null}
       <Tried asking={asking} steps={steps} packs={packs} pipelineId={exampleId} onClose={() => setAsking(null)} />
     </Page>
+  );
+}
+
+function placeOfPart(at: At): Path {
+  return typeof at === "number" ? ["steps", at] : [];
+}
+
+/** Why there is no form: by the server's check where it has one, so that no two parsers tell different things. */
+function NoForm({
+  checked: { check, fresh, problem },
+  message,
+  onGo,
+}: {
+  checked: Checked;
+  message: string;
+  onGo: (issue: Issue) => void;
+}): ReactNode {
+  const found = fresh ? check?.issues.find(({ line }) => line !== null) : undefined;
+  return (
+    <p className="text-dense text-fail" role="status">
+      {found !== undefined ? (
+        <>
+          Fix{" "}
+          <button type="button" className="link underline" onClick={() => onGo(found)}>
+            line {found.line}
+          </button>{" "}
+          to return to the form.
+        </>
+      ) : problem === null && !fresh ? (
+        "Fix the YAML to return to the form."
+      ) : (
+        `The form cannot show this YAML: ${message}.`
+      )}
+    </p>
   );
 }
 

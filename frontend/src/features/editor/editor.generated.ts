@@ -178,7 +178,7 @@ export type StepState =
   /** Waiting for a retry or a session. */
   | 'WAITING';
 
-export type IssuePartsFragment = { path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null };
+export type IssuePartsFragment = { path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null, line: number | null };
 
 export type EditedVersionFragment = { id: string, number: number, yaml: string, createdAt: string, createdBy: { id: string, name: string } | null };
 
@@ -231,12 +231,22 @@ export type EditorCatalogQuery = { catalog: { nodes: Array<
       | { id: string }
     > } };
 
+export type EditorPackNamesQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type EditorPackNamesQuery = { catalog: { nodes: Array<
+      | { name: string, version: string, description: string, id: string }
+      | { id: string }
+    >, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
 export type EditorCheckQueryVariables = Exact<{
   yaml: string;
 }>;
 
 
-export type EditorCheckQuery = { checkPipeline: { valid: boolean, inputSchema: unknown, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, preflight: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }> } } };
+export type EditorCheckQuery = { checkPipeline: { valid: boolean, inputSchema: unknown, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null, line: number | null }>, preflight: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }> } } };
 
 export type EditorProposalQueryVariables = Exact<{
   run: string;
@@ -325,6 +335,7 @@ export const IssuePartsFragmentDoc = /*#__PURE__*/ gql`
   severity
   message
   hint
+  line
 }
     ` as unknown as DocumentNode<IssuePartsFragment, unknown>;
 export const EditedVersionFragmentDoc = /*#__PURE__*/ gql`
@@ -427,6 +438,24 @@ export const EditorCatalogDocument = /*#__PURE__*/ gql`
   }
 }
     ` as unknown as DocumentNode<EditorCatalogQuery, EditorCatalogQueryVariables>;
+export const EditorPackNamesDocument = /*#__PURE__*/ gql`
+    query EditorPackNames($after: Cursor) {
+  catalog(filter: {kind: PACK}, first: 100, after: $after) {
+    nodes {
+      id
+      ... on Pack {
+        name
+        version
+        description
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    ` as unknown as DocumentNode<EditorPackNamesQuery, EditorPackNamesQueryVariables>;
 export const EditorCheckDocument = /*#__PURE__*/ gql`
     query EditorCheck($yaml: String!) {
   checkPipeline(definition: {yaml: $yaml}) {

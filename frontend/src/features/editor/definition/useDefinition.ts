@@ -1,12 +1,19 @@
-import { useCallback, useMemo, useReducer } from "react";
-import { useQuery } from "urql";
+import { useCallback, useMemo, useReducer, useState } from "react";
+import { type Client, type OperationResult, useClient, useQuery } from "urql";
 
 import { type Definition, readDefinition } from "./definition.ts";
-import { EditorLastRunDocument, EditorPacksDocument } from "../editor.generated.ts";
+import {
+  EditorLastRunDocument,
+  EditorPackNamesDocument,
+  type EditorPackNamesQuery,
+  EditorPacksDocument,
+} from "../editor.generated.ts";
+import { once } from "../../../lib/server/once.ts";
 import { type History, initialHistory, historyReducer } from "./history.ts";
 import { knownFrom } from "./lastRun.ts";
 import { type Suggestion, suggestionsFor } from "./suggestions.ts";
 import type { Pack } from "../form/StepForm.tsx";
+import type { PackName } from "../yaml/completions.ts";
 
 /** Examples are short, so longer outputs are not loaded. */
 const LONGEST_EXAMPLE = 65_536;
@@ -14,6 +21,8 @@ const LONGEST_EXAMPLE = 65_536;
 export interface Edited {
   history: History;
   definition: Definition;
+  /** The latest that could be read; the same as `definition` unless that cannot. */
+  readable: Definition;
   /** `at` names the changed field, so that typing in one field is one undo step. */
   change: (text: string, at?: string | null) => void;
   undo: () => void;
@@ -24,10 +33,12 @@ export interface Edited {
 export function useDefinition(startText: string): Edited {
   const [history, dispatch] = useReducer(historyReducer, startText, initialHistory);
   const definition = useMemo(() => readDefinition(history.text), [history.text]);
+  const [readable, setReadable] = useState(definition);
+  if (definition.unreadable === null && readable !== definition) setReadable(definition);
   const change = useCallback((text: string, at: string | null = null) => dispatch({ kind: "change", text, at }), []);
   const undo = useCallback(() => dispatch({ kind: "undo" }), []);
   const redo = useCallback(() => dispatch({ kind: "redo" }), []);
-  return { history, definition, change, undo, redo };
+  return { history, definition, readable, change, undo, redo };
 }
 
 /** The packs of the steps, by name; unknown ones are missing. */
@@ -65,4 +76,26 @@ export function useSuggestions(
     const outputs = new Map([...packs].map(([name, pack]) => [name, pack.outputSchema]));
     return (index: number) => suggestionsFor(index, steps, schema, outputs, known);
   }, [steps, packs, schema, known]);
+}
+
+/** Loads the names of all packs, once. */
+export function usePackNames(): () => Promise<readonly PackName[]> {
+  const client = useClient();
+  return useMemo(() => once(() => loadPackNames(client)), [client]);
+}
+
+async function loadPackNames(client: Client): Promise<PackName[]> {
+  const found: PackName[] = [];
+  let after: string | null = null;
+  do {
+    // Each page begins where the one before it ended.
+    // oxlint-disable-next-line no-await-in-loop
+    const { data, error }: OperationResult<EditorPackNamesQuery> = await client
+      .query(EditorPackNamesDocument, { after })
+      .toPromise();
+    if (data === undefined) throw error ?? new Error("The server did not answer.");
+    found.push(...data.catalog.nodes.filter((node) => "name" in node));
+    after = data.catalog.pageInfo.hasNextPage ? data.catalog.pageInfo.endCursor : null;
+  } while (after !== null);
+  return found;
 }

@@ -8,7 +8,9 @@ import type { Problem } from "../../../lib/server/problem.ts";
 import { count } from "../../../lib/text/format.ts";
 
 interface Props {
-  /** The text of the version it is based on; null for a pipeline that is not saved yet. */
+  /** Whether the pipeline is not saved yet. */
+  isNew: boolean;
+  /** The text of the version it is based on, or of the pipeline it is a copy of. */
   before: { text: string; name: string } | null;
   text: string;
   /** Number of errors; saving is disabled while there are any. */
@@ -18,7 +20,7 @@ interface Props {
 }
 
 /** What saving changes, and a note about it. Ctrl-Enter saves. */
-export function SaveDialog({ before, text, errors, onSave, onClose }: Props): ReactNode {
+export function SaveDialog({ isNew, before, text, errors, onSave, onClose }: Props): ReactNode {
   const [note, setNote] = useState("");
   const [busy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Problem | null>(null);
@@ -32,7 +34,7 @@ export function SaveDialog({ before, text, errors, onSave, onClose }: Props): Re
   }
 
   return (
-    <Dialog wide title={before === null ? "Save as a new pipeline" : "Save a new version"} onClose={onClose}>
+    <Dialog wide title={isNew ? "Save as a new pipeline" : "Save a new version"} onClose={onClose}>
       <form onSubmit={(event) => void save(event)}>
         <label htmlFor={id} className="mb-1 block font-medium">
           Note <span className="font-normal text-soft">· optional</span>
@@ -56,14 +58,14 @@ export function SaveDialog({ before, text, errors, onSave, onClose }: Props): Re
             Fix {count(errors, "problem")} to save. Until then, the draft is kept in this browser.
           </p>
         )}
-        {before === null ? null : (
+        {isNew ? null : (
           <p className="mt-3 text-dense text-soft">Runs in progress keep the version they started with.</p>
         )}
         <Notice problem={refusal} />
         <div className="mt-5 flex justify-end gap-2">
           <Button onClick={onClose}>Keep editing</Button>
           <Button type="submit" kind="primary" disabled={busy || errors > 0}>
-            {before === null ? "Save the pipeline" : "Save the version"}
+            {isNew ? "Save the pipeline" : "Save the version"}
           </Button>
         </div>
       </form>

@@ -107,6 +107,7 @@ describe("a field of a step", () => {
       severity: "ERROR",
       message: "${{ steps.x.output.y }} reads the step `x`, which does not exist.",
       hint: "Did you mean `z`?",
+      line: null,
     };
     const { container } = render(
       <Held
@@ -177,7 +178,14 @@ describe("the list of steps", () => {
       vi.fn<(index: number) => void>(),
       vi.fn<(at: At) => void>(),
     ];
-    const issue: Issue = { path: ["steps", "1", "input"], rule: "r", severity: "ERROR", message: "m", hint: null };
+    const issue: Issue = {
+      path: ["steps", "1", "input"],
+      rule: "r",
+      severity: "ERROR",
+      message: "m",
+      hint: null,
+      line: null,
+    };
     render(
       <StepList
         steps={STEPS}

@@ -11,7 +11,7 @@ interface Props {
   /** The pipeline is new and untouched: errors are shown without alarm. */
   quiet: boolean;
   steps: readonly StepEntry[];
-  onGo: (path: readonly string[]) => void;
+  onGo: (issue: Issue) => void;
 }
 
 /** The issues of the current definition; each links to its place. */
@@ -23,8 +23,15 @@ export function CheckPanel({ checked, quiet, steps, onGo }: Props): ReactNode {
   // That a pack is missing is an issue already.
   const missing = check?.preflight.missing.filter(({ kind }) => kind !== "PACK") ?? [];
   return (
-    <section aria-label="Check" className={`px-1.5 transition-opacity duration-120 ${fresh ? "" : "opacity-70"}`}>
-      <h2 className="mb-2">Check</h2>
+    <section aria-label="Check" aria-busy={!fresh} className="px-1.5">
+      <h2 className="mb-2">
+        Check
+        {fresh ? null : (
+          <span aria-hidden="true" className="ml-2 text-meta font-normal text-soft">
+            Checking…
+          </span>
+        )}
+      </h2>
       <div role="status">
         {problem === null ? null : <p className="text-dense text-warn">It could not be checked: {problem}</p>}
         {check === null ? null : errors.length > 0 && quiet ? (
@@ -77,7 +84,7 @@ function Row({
   issue: Issue;
   quiet: boolean;
   steps: readonly StepEntry[];
-  onGo: (path: readonly string[]) => void;
+  onGo: (issue: Issue) => void;
 }): ReactNode {
   const bad = issue.severity === "ERROR";
   const Icon = quiet ? Circle : bad ? CircleAlert : TriangleAlert;
@@ -86,7 +93,7 @@ function Row({
       <button
         type="button"
         className="-mx-1.5 flex w-[calc(100%+0.75rem)] gap-2 rounded px-1.5 py-1.5 text-left text-dense hover:bg-hover"
-        onClick={() => onGo(issue.path)}
+        onClick={() => onGo(issue)}
       >
         <Icon
           aria-hidden="true"
@@ -95,7 +102,7 @@ function Row({
         <span className="min-w-0 wrap-anywhere">
           <span className="block text-meta text-soft">
             {quiet ? null : <span className="sr-only">{bad ? "Error: " : "Warning: "}</span>}
-            {placeOf(issue.path, steps)}
+            {issue.line === null ? placeOf(issue.path, steps) : `Line ${issue.line}`}
             {quiet ? null : (
               <>
                 {" · "}

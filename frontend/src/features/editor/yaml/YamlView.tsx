@@ -1,4 +1,12 @@
-import { autocompletion, closeBrackets, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
+import {
+  autocompletion,
+  closeBrackets,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  insertCompletionText,
+  startCompletion,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, foldGutter, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
@@ -22,7 +30,16 @@ import { fitting, type Suggestion } from "../definition/suggestions.ts";
 import { typedAt } from "../definition/templates.ts";
 import { typeOver } from "./typeOver.ts";
 import type { Issue } from "../definition/useCheck.ts";
+import { definitionSchema, type Knowledge, type Option, optionsAt } from "./completions.ts";
 import { HIGHLIGHT, THEME } from "./yamlTheme.ts";
+
+export interface Target {
+  path: readonly (string | number)[];
+  /** Instead of the path, in a text that cannot be read. */
+  line?: number | null;
+  /** Whether the text takes the focus, too. */
+  focus: boolean;
+}
 
 interface Props {
   text: string;
@@ -31,12 +48,17 @@ interface Props {
   /** Whether the issues belong to this text; otherwise their positions may be wrong. */
   fresh: boolean;
   suggestionsFor: (step: number) => readonly Suggestion[];
+  knowledge: Omit<Knowledge, "schema">;
+  /** Called when the cursor comes to rest in a step; -1 outside the steps. */
+  onPlace: (step: number) => void;
   /** Where to go; a new object each time. */
-  target: { path: readonly (string | number)[] } | null;
+  target: Target | null;
   readOnly: boolean;
 }
 
 const FROM_OUTSIDE = Annotation.define<boolean>();
+/** How long the cursor rests before its step is looked up, which reads the whole text. */
+const REST_MS = 150;
 
 const references = new MatchDecorator({
   regexp: /(?<!\$)\$\{\{[^}]*\}\}/g,
@@ -62,20 +84,25 @@ export default function YamlView({
   issues,
   fresh,
   suggestionsFor,
+  knowledge,
+  onPlace,
   target,
   readOnly,
 }: Props): ReactNode {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
-  const latest = useLatest({ onChange, suggestionsFor });
+  const latest = useLatest({ onChange, suggestionsFor, knowledge, onPlace });
   const first = useRef({ text, readOnly });
 
   useEffect(() => {
     const place = host.current;
     if (place === null) return undefined;
     const root = place.shadowRoot ?? place.attachShadow({ mode: "open" });
-    const complete = (context: CompletionContext): CompletionResult | null =>
+    const ofReferences = (context: CompletionContext): CompletionResult | null =>
       completions(context, latest.current.suggestionsFor);
+    const ofWords = (context: CompletionContext): Promise<CompletionResult | null> =>
+      keysAndValues(context, { ...latest.current.knowledge, schema: definitionSchema });
+    let resting: ReturnType<typeof setTimeout> | undefined;
     const made = new EditorView({
       root,
       parent: root,
@@ -99,7 +126,7 @@ export default function YamlView({
           THEME,
           markReferences,
           autocompletion({
-            override: [complete],
+            override: [ofReferences, ofWords],
             icons: false,
             interactionDelay: 0,
             tooltipClass: () => "cm-suggestions",
@@ -114,12 +141,19 @@ export default function YamlView({
               !update.transactions.some((transaction) => transaction.annotation(FROM_OUTSIDE) === true)
             )
               latest.current.onChange(update.state.doc.toString());
+            if (!update.selectionSet && !update.docChanged) return;
+            clearTimeout(resting);
+            resting = setTimeout(() => {
+              const { doc, selection } = made.state;
+              latest.current.onPlace(stepAt(doc.toString(), selection.main.head));
+            }, REST_MS);
           }),
         ],
       }),
     });
     view.current = made;
     return () => {
+      clearTimeout(resting);
       view.current = null;
       made.destroy();
     };
@@ -149,9 +183,10 @@ export default function YamlView({
   useEffect(() => {
     const now = view.current;
     if (now === null || target === null) return;
-    const [from, to] = rangeOf(now.state.doc.toString(), target.path);
+    const shown = now.state.doc.toString();
+    const [from, to] = target.line == null ? rangeOf(shown, target.path) : lineRange(shown, target.line);
     now.dispatch({ selection: { anchor: from, head: to }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
-    now.focus();
+    if (target.focus) now.focus();
   }, [target]);
 
   return (
@@ -171,7 +206,7 @@ export default function YamlView({
 const reading = new Compartment();
 
 function diagnostic(text: string, issue: Issue): Diagnostic {
-  const [from, to] = issue.path.length === 0 ? lineIn(text, issue.message) : rangeOf(text, issue.path);
+  const [from, to] = issue.line === null ? rangeOf(text, issue.path) : lineRange(text, issue.line);
   return {
     from: Math.min(from, text.length),
     to: Math.min(to, text.length),
@@ -180,9 +215,7 @@ function diagnostic(text: string, issue: Issue): Diagnostic {
   };
 }
 
-/** A text that cannot be read names its line in words. */
-function lineIn(text: string, message: string): [number, number] {
-  const line = Number(/\(line (\d+)/.exec(message)?.[1] ?? 1);
+function lineRange(text: string, line: number): [number, number] {
   const lines = text.split("\n");
   const from = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
   return [from, from + Math.max(1, lines[line - 1]?.length ?? 1)];
@@ -207,5 +240,33 @@ function completions(context: CompletionContext, suggestionsAt: Props["suggestio
         .join("\n"),
       apply: suggestion.text,
     })),
+  };
+}
+
+async function keysAndValues(context: CompletionContext, knowledge: Knowledge): Promise<CompletionResult | null> {
+  const { doc } = context.state;
+  const line = doc.lineAt(context.pos);
+  // Not within a reference, and not ahead of something on the line, but for its end.
+  if (typedAt(line.text, context.pos - line.from) !== null || !/^\s*$/.test(doc.sliceString(context.pos, line.to)))
+    return null;
+  const found = await optionsAt(doc.sliceString(0, context.pos), context.pos, knowledge).catch(() => null);
+  if (found === null || (found.from === context.pos && !context.explicit && !after(context))) return null;
+  return { from: found.from, options: found.options.map(completion), validFor: /^[\w.-]*$/ };
+}
+
+/** Whether the cursor is right behind `key: `, where the value comes. */
+function after(context: CompletionContext): boolean {
+  return context.matchBefore(/:\s+/) !== null;
+}
+
+function completion({ label, detail, info, text, isKey }: Option): Completion {
+  return {
+    label,
+    detail,
+    ...(info === "" ? {} : { info }),
+    apply: (view, _, from, to) => {
+      view.dispatch(insertCompletionText(view.state, text, from, to));
+      if (isKey) startCompletion(view);
+    },
   };
 }

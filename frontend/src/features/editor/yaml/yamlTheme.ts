@@ -17,7 +17,7 @@ export const THEME = EditorView.theme({
     fontFamily: '"JetBrains Mono", ui-monospace, "SF Mono", Menlo, Consolas, monospace',
     lineHeight: "20px",
     minHeight: "24rem",
-    maxHeight: "calc(100vh - 12rem)",
+    maxHeight: "calc(100vh - 19rem)",
   },
   ".cm-content": { caretColor: "var(--ink)", paddingBlock: "8px" },
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--ink)" },

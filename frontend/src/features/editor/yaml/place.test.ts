@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+
+import { placeAt } from "./place.ts";
+
+/** The place of `^` in a text. */
+function at(marked: string) {
+  const found = placeAt(marked.replace("^", ""), marked.indexOf("^"));
+  return found === null ? null : [found.path.join("."), found.key];
+}
+
+describe("the place in a text that is being typed", () => {
+  it.each([
+    ["^", "", null],
+    ["na^", "", null],
+    ["key: greet\nname: ^", "", "name"],
+    ["steps:\n  - ^", "steps.0", null],
+    ["steps:\n- i^", "steps.0", null],
+    ["steps:\n  - id: say\n    pack: te^", "steps.0", "pack"],
+    ["steps:\n  - id: a\n    input:\n      text: x\n  # note\n\n  - id: b\n    ^", "steps.1", null],
+    ["steps:\n  - id: a\n    input:\n      ^", "steps.0.input", null],
+    ["steps:\n  - id: a\n    input: # of it\n      deep:\n        on^", "steps.0.input.deep", null],
+    ["steps:\n  - id: a\n    retry:\n      max_attempts: 2\n    ver^", "steps.0", null],
+    [
+      "steps:\n  - id: a\n    input:\n      list:\n        - x: 1\n        - x: 2\n          y^",
+      "steps.0.input.list.1",
+      null,
+    ],
+    ["inputs:\n  properties:\n    who:\n      type: ^\nsteps: []", "inputs.properties.who", "type"],
+    ['steps:\n  - id: "unclosed\n    pack: ^', "steps.0", "pack"],
+    ['"steps":\n  - pack: ^', "steps.0", "pack"],
+  ])("%j", (text, path, key) => {
+    expect(at(text)).toEqual([path, key]);
+  });
+
+  it.each([
+    ["steps:\n  - id: a\n    input:\n      text: |\n        Dear ^"],
+    ["steps:\n  - {id: a, ^"],
+    ['name: "He^'],
+    ["name: x # no^"],
+    ["steps: []\n  id: ^"],
+    ["- ^"],
+  ])("is unknown in %j", (text) => {
+    expect(at(text)).toBeNull();
+  });
+});

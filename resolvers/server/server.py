@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import time
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from catalog.metadata import incomplete_packs
@@ -20,6 +21,7 @@ from store.files.blob_port import BlobError
 from store.runs import reads as run_reads
 from store.runs.reads import RunFilter
 from store.states import HELD_RUN_STATES, RunState, Scope
+from store.triggers.reads import count_trigger_faults
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from resolvers.context import Context, SettingInfo
     from runner.mounts.mounts import MountStatus
 
+#: How long a schedule may be due before its health check fails; thousands may be due in the same second.
+OVERDUE = timedelta(minutes=2)
 #: Below this much free space the health check of the disk fails, in bytes.
 LOW_DISK_BYTES = 1 << 30
 
@@ -86,6 +90,7 @@ async def health(context: Context) -> list[HealthCheck]:
         store,
         await _admission(context),
         await _workers(context),
+        await _triggers(context),
         _vault(context),
         disk,
         await _artifacts(context),
@@ -105,6 +110,24 @@ async def _admission(context: Context) -> HealthCheck:
     reason = f": {pause.reason}" if pause.reason else ""
     message = f"Paused by {pause.by} at {pause.at:%Y-%m-%d %H:%M} UTC{reason}. `packline unpause` admits runs again."
     return HealthCheck("admission", False, message)
+
+
+async def _triggers(context: Context) -> HealthCheck:
+    services = context.services
+    try:
+        faults = await count_trigger_faults(services.store, services.now(), OVERDUE)
+    except StoreError as error:
+        return HealthCheck("triggers", False, f"The triggers cannot be read: {str(error).rstrip('.')}.")
+    words = []
+    if faults.paused:
+        words.append(f"Paused because they cannot start their pipeline: {faults.paused}. Each says why in its details.")
+    if faults.overdue:
+        words.append(f"Due for minutes and not fired: {faults.overdue}. The server's log says why.")
+    if faults.without_secret:
+        words.append(
+            f"Webhooks without a secret, which refuse every delivery: {faults.without_secret}. Rotate their secrets."
+        )
+    return HealthCheck("triggers", not words, " ".join(words) or "None is overdue or paused by an error.")
 
 
 def _mounted(mounted: MountStatus) -> HealthCheck:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
+from store.database.dialects import Sql
 from store.database.lookups import Lookup
 from store.database.paging import capped_count, fetch_page
 from store.models.declaring import columns_of
@@ -13,7 +14,7 @@ from store.models.triggers import FIRING, TRIGGER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from store.database.engine import Store
     from store.database.paging import PageWindow
@@ -155,6 +156,38 @@ def _conditions(wanted: TriggerFilter) -> list[Any]:
         attention = TRIGGER.c.attention
         conditions.append(attention.is_not(None) if wanted.needs_attention else attention.is_(None))
     return conditions
+
+
+_FAULTS = Sql(
+    """
+    SELECT
+        (SELECT count(*) FROM trigger WHERE attention IS NOT NULL) AS paused,
+        (SELECT count(*) FROM trigger WHERE enabled AND next_at < :overdue_before) AS overdue,
+        (SELECT count(*) FROM trigger WHERE enabled AND kind = 'webhook' AND NOT EXISTS (
+            SELECT 1 FROM trigger_secret WHERE trigger_secret.trigger_id = trigger.id
+            AND (trigger_secret.expires_at IS NULL OR trigger_secret.expires_at > :now))) AS without_secret
+    """
+)
+
+
+class TriggerFaults(NamedTuple):
+    """How many triggers do not fire as they should.
+
+    Attributes:
+        paused: Packline paused them, since they cannot start their pipeline.
+        overdue: Enabled, and due for longer than they may be.
+        without_secret: Enabled webhooks that can verify no delivery.
+    """
+
+    paused: int
+    overdue: int
+    without_secret: int
+
+
+async def count_trigger_faults(store: Store, now: datetime, overdue: timedelta) -> TriggerFaults:
+    """Count the triggers of all callers that do not fire as they should."""
+    (row,) = await store.rows(_FAULTS, {"now": now, "overdue_before": now - overdue})
+    return TriggerFaults(int(row.paused), int(row.overdue), int(row.without_secret))
 
 
 async def count_trigger_states(store: Store) -> dict[tuple[str, str], int]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from graphql import build_client_schema, get_introspection_query, is_required_argument, value_from_ast_untyped
 from graphql.utilities import get_default_value_ast
 
 from app.settings.server import Settings
+from store.database.dialects import Sql
 from tests.support.front_door import command, save, start, step
 from tests.support.packs import Workbench
 from tests.support.product import product
@@ -16,6 +18,8 @@ from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 
 async def test_the_server_tells_how_it_is_and_what_it_allows(tmp_path: Path) -> None:
@@ -43,6 +47,7 @@ async def test_the_server_tells_how_it_is_and_what_it_allows(tmp_path: Path) -> 
             "store": True,
             "admission": True,
             "workers": True,
+            "triggers": True,
             "disk": True,
             "artifacts": True,
             "vault key": True,
@@ -288,3 +293,39 @@ async def test_a_pause_of_admission_shows_in_the_health_and_in_what_waits(tmp_pa
             "query ($id: ID!) { waitRun(id: $id, waitSeconds: 20) { run { state } } }", {"id": run["run"]["id"]}
         )
         assert ended["waitRun"]["run"]["state"] == "SUCCEEDED"
+
+
+async def test_triggers_that_do_not_fire_show_in_the_health(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def triggers() -> tuple[bool, str]:
+        health = (await it.query("{server {health {name ok message}}}"))["server"]["health"]
+        (check,) = [check for check in health if check["name"] == "triggers"]
+        return check["ok"], check["message"]
+
+    async with product(tmp_path, Workbench().packs) as it:
+        await save(it, "says", step("say", "test.echo"))
+        await it.mutate(
+            """mutation { createTrigger(pipeline: "says", name: "Hourly", schedule: {cron: "@hourly"}) {
+                ... on TriggerSuccess { trigger { id } } } }"""
+        )
+        made = await it.mutate(
+            """mutation { createWebhook(pipeline: "says", name: "Calls", preset: BEARER) {
+                ... on WebhookSecretSuccess { trigger { id } } } }"""
+        )
+        assert await triggers() == (True, "None is overdue or paused by an error.")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("resolvers.server.server.OVERDUE", timedelta(hours=-2))
+            assert await triggers() == (False, "Due for minutes and not fired: 1. The server's log says why.")
+
+        await it.services.store.write(lambda conn: conn.run(Sql("DELETE FROM trigger_secret"), {}))
+        ok, message = await triggers()
+        assert (ok, "Webhooks without a secret" in message, "Rotate" in message) == (False, True, True)
+        assert await it.mutate(
+            "mutation ($id: ID!) { rotateWebhookSecret(id: $id) { __typename } }", {"id": made["trigger"]["id"]}
+        ) == {"__typename": "WebhookSecretSuccess"}
+        assert (await triggers())[0]
+
+        pause = Sql("UPDATE trigger SET enabled = false, attention = 'its pipeline is deleted'")
+        await it.services.store.write(lambda conn: conn.run(pause, {}))
+        ok, message = await triggers()
+        assert (ok, message.startswith("Paused because they cannot start their pipeline: 2.")) == (False, True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import structlog
 
+from runner import tracing
 from runner.excerpts import quoted
 
 if TYPE_CHECKING:
@@ -23,7 +24,24 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
 
 #: Loggers that log every request at `info`.
-_QUIET = ("uvicorn", "uvicorn.error", "uvicorn.access", "websockets", "httpx2", "httpcore2", "aiosqlite", "mcp")
+_QUIET = (
+    "uvicorn",
+    "uvicorn.error",
+    "uvicorn.access",
+    "websockets",
+    "httpx2",
+    "httpcore2",
+    "aiosqlite",
+    "mcp",
+    "urllib3",
+)
+
+
+def _with_trace(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Add the ids of the trace and span in progress, by the names OpenTelemetry gives them in other formats."""
+    if (ids := tracing.ids()) is not None:
+        event["trace_id"], event["span_id"] = ids
+    return event
 
 
 def _masked_values(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
@@ -58,6 +76,7 @@ def configure_logging(level: str, style: Literal["auto", "console", "json"] = "a
     lowest = logging.getLevelNamesMapping()[level.upper()]
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
+        _with_trace,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
     ]
@@ -88,3 +107,5 @@ def configure_logging(level: str, style: Literal["auto", "console", "json"] = "a
     root.setLevel(lowest)
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(lowest, logging.WARNING))
+    # While the collector of traces is away, each of its retries would be a line.
+    logging.getLogger("opentelemetry.exporter").setLevel(max(lowest, logging.ERROR))

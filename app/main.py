@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 from functools import partial
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import structlog
@@ -24,6 +25,7 @@ from app.http.metrics import metrics_route
 from app.http.pages import health_route, wrong_method
 from app.run_resources import resources_of
 from app.settings.mounts import mount_specs
+from app.settings.telemetry import exports_traces
 from catalog.memory.audit_memory import Memory
 from catalog.memory.defaults import DefaultsCache
 from catalog.metadata import unknown_kinds
@@ -34,6 +36,7 @@ from resolvers.pipelines.versions import Versions
 from resolvers.triggers.firing import fire_due
 from resolvers.triggers.run_ends import fire_ended
 from resolvers.usage import UsageCache
+from runner import tracing
 from runner.definitions.starters import seed_starters
 from runner.egress.client import Egress
 from runner.egress.policy import EgressPolicy
@@ -126,6 +129,7 @@ class Application:
         redactor = Redactor()
         self._stack.enter_context(in_force(redactor))
         policy = EgressPolicy.parse(",".join(settings.egress_allow))
+        await self._open_tracing()
         metrics = Metrics()
         store = await self._open_store(metrics)
         reload = PackReload(settings.pack_path if settings.pack_reload else ())
@@ -176,6 +180,16 @@ class Application:
         self.surfaces = None
         await self._stack.aclose()
         self.services = self.authenticator = None
+
+    async def _open_tracing(self) -> None:
+        """Export traces if the environment says where to; stops last, so that the end of the last run is sent."""
+        if not exports_traces():
+            return
+        from app.telemetry import OpenTelemetry
+
+        telemetry = OpenTelemetry(version("packline"))
+        self._stack.push_async_callback(telemetry.stop)
+        self._stack.enter_context(tracing.in_force(telemetry))
 
     async def _open_store(self, metrics: Metrics) -> Store:
         url = self.settings.database_url

@@ -19,12 +19,14 @@ from app.http.definition_schema import definition_schema_route
 from app.http.hooks import Hooks
 from app.http.login import login_routes
 from app.http.pages import nothing_here, page_routes, unavailable, wrong_method
+from app.http.traced import TracedRequests
 from app.http.uploads import Uploads
 from app.mcp.resources.agent_files import agent_file_routes
 from app.mcp.transport.mount import METADATA_PATHS, McpMount
 from app.mcp.uris import MCP_PATH
 from resolvers.context import Caller, Context, Services
 from resolvers.problems import Unavailable
+from runner import tracing
 from runner.excerpts import excerpt
 from schema.base.context import RequestContext
 from schema.build import build_schema
@@ -93,7 +95,8 @@ class Surfaces:
                 Unavailable: unavailable,
             },
         )
-        self._answer = guard_for(AttemptGate(router, authenticator), settings)
+        answer = guard_for(AttemptGate(router, authenticator), settings)
+        self._answer = TracedRequests(answer) if tracing.is_on() else answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one connection."""

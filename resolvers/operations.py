@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Concatenate, Generic, Literal, ParamSpec, Type
 import orjson
 
 from resolvers.problems import Conflict, Forbidden, Invalid, NotFound, Problem
+from runner import tracing
 from runner.issues import lacking_scope
 from store.access.audit import append_audit
 
@@ -125,13 +126,14 @@ class Operation(Generic[P, T]):
                 mask_problem(problem, context.services.redactor)
                 raise
         trail = self._trail(context, kwargs)
-        try:
-            self._require_scope(context)
-            return await self.function(context.with_trail(trail), *args, **kwargs)
-        except Problem as problem:
-            mask_problem(problem, context.services.redactor)
-            await context.services.store.write(trail.refuse, problem)
-            raise
+        with tracing.span(self.name):
+            try:
+                self._require_scope(context)
+                return await self.function(context.with_trail(trail), *args, **kwargs)
+            except Problem as problem:
+                mask_problem(problem, context.services.redactor)
+                await context.services.store.write(trail.refuse, problem)
+                raise
 
     async def refuse_scope(self, context: Context, arguments: Mapping[str, object]) -> Forbidden:
         """Audit and return the refusal of a caller without the scope, for surfaces that check scopes themselves."""

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, GCCollector, Histogram, PlatformCollector, ProcessCollector
 
+from store.states import RunState
+
 if TYPE_CHECKING:
     from runner.gateway.uses import ModelUse
-    from store.states import RunState
+    from store.triggers.firings import FiringOutcome
 
 #: Names that a label distinguishes.
 NAMES_MAX = 200
@@ -38,7 +40,8 @@ class Metrics:
         self._names: dict[str, set[str]] = {}
         self._runs = Counter(
             "packline_runs_ended",
-            "Runs that this process executed to their end, by pipeline (or pack, for a single call) and final state.",
+            "Runs that ended in this process, by pipeline (or pack, for a single call) and final state; those that are "
+            "cancelled while no worker holds them, too.",
             ["target", "state"],
             registry=registry,
         )
@@ -90,6 +93,12 @@ class Metrics:
             ["model"],
             registry=registry,
         )
+        self._firings = Counter(
+            "packline_trigger_firings",
+            "Firings of triggers that this process dealt with, by kind and outcome.",
+            ["kind", "outcome"],
+            registry=registry,
+        )
         self._commits = Histogram(
             "packline_commit_duration_seconds",
             "Duration of a COMMIT; on SQLite several units of work may share one.",
@@ -102,6 +111,10 @@ class Metrics:
         name = self._named("target", target)
         self._runs.labels(name, state.value).inc()
         self._run_seconds.labels(name).observe(seconds)
+
+    def run_cancelled(self, target: str) -> None:
+        """Count a run that was cancelled while no worker held it."""
+        self._runs.labels(self._named("target", target), RunState.CANCELLED.value).inc()
 
     def attempt_ended(self, pack: str, outcome: str, seconds: float) -> None:
         name = self._named("pack", pack)
@@ -123,6 +136,9 @@ class Metrics:
 
     def model_failed(self, model: str, code: str) -> None:
         self._model_calls.labels(self._named("model", model), code).inc()
+
+    def trigger_fired(self, kind: str, outcome: FiringOutcome, count: int = 1) -> None:
+        self._firings.labels(kind, outcome.value).inc(count)
 
     def _named(self, label: str, name: str) -> str:
         names = self._names.setdefault(label, set())

@@ -23,6 +23,7 @@ PLACES = {
     "email": ("builtins/packs/email", "runner"),
     "postgres": ("store",),
     "s3": ("store",),
+    "otel": ("app",),
     "a2a": ("app/a2a",),
 }
 #: Declared, though nothing of ours imports it.

@@ -38,6 +38,7 @@ from app.graphql.wire import (
     unexpected_response,
 )
 from app.http.while_allowed import NoLongerAllowedError, while_allowed
+from runner import tracing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -178,7 +179,10 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         operation = await self._read(request)
         context = self.make_context(caller, request)
         if media is not Media.STREAM:
-            return await self._execute(request, operation, context, media)
+            if (parent := tracing.received(operation.extensions)) is None:
+                return await self._execute(request, operation, context, media)
+            with tracing.span("operation", tracing.Kind.SERVER, parent=parent):
+                return await self._execute(request, operation, context, media)
         return self._stream(request, operation, context, caller)
 
     async def _caller_of(self, request: Request) -> CallerT:

@@ -21,6 +21,7 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import Bas
 from strawberry.types.execution import PreExecutionError
 
 from app.graphql.wire import is_request_error, timed_out
+from runner import tracing
 from runner.excerpts import excerpt
 from schema.base.masking import public_answer
 
@@ -115,6 +116,11 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
 
     _watch: asyncio.Task[None] | None = None
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
+        super().__init__(*args, **kwargs)
+        #: Trace contexts in the `extensions` of operations that have not begun.
+        self._traces: dict[str, dict[str, str]] = {}
+
     async def handle_message(self, message: Message) -> None:
         """Handle one frame; a frame of the wrong shape closes the socket with 4400."""
         wrong = _wrong_shape(message)
@@ -171,6 +177,8 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
             errors = [_too_many_operations(most).formatted]
             await self.send_message({"id": message["id"], "type": "error", "payload": errors})
             return
+        if (trace := tracing.received(message["payload"].get("extensions"))) is not None:
+            self._traces[message["id"]] = trace
         await super().handle_subscribe(message)
 
     async def run_operation(self, operation: Operation[SocketState, None]) -> None:
@@ -191,6 +199,20 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
 
     async def _run(self, operation: Operation[SocketState, None]) -> None:
         kind = self.view.schema.documents.operation_type(operation.query, operation.operation_name)
+        if (
+            kind is None or kind is OperationType.SUBSCRIPTION or not tracing.is_on()
+        ):  # a subscription may last for days
+            await self._answer(operation, kind)
+            return
+        state = self.context
+        sent = (state.connection_params, state.connection.headers)
+        parents = (self._traces.pop(operation.id, None), *(tracing.received(each) for each in sent))
+        parent = next((each for each in parents if each is not None), None)
+        attributes = {"graphql.operation.type": kind.value}
+        with tracing.span(kind.value, tracing.Kind.SERVER, attributes, parent=parent):
+            await self._answer(operation, kind)
+
+    async def _answer(self, operation: Operation[SocketState, None], kind: OperationType | None) -> None:
         context = self.view.make_context(self.context.caller, self.context.connection)
         limit = None if kind is OperationType.SUBSCRIPTION else self.view.transport.request_seconds
         async with asyncio.timeout(limit):

@@ -176,6 +176,7 @@ class Operation(NamedTuple):
     query: str
     variables: dict[str, object] | None
     name: str | None
+    extensions: dict[str, object] | None = None
 
 
 def read_operation(members: object) -> Operation:
@@ -200,7 +201,7 @@ def read_operation(members: object) -> Operation:
     extensions = members.get("extensions")
     if extensions is not None and not isinstance(extensions, dict):
         raise _bad("`extensions` must be an object or null.")
-    return Operation(query, variables, name or None)
+    return Operation(query, variables, name or None, extensions)
 
 
 def _bad(message: str) -> Refusal:

@@ -25,6 +25,7 @@ from store.triggers.reads import count_trigger_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from datetime import datetime
 
     from prometheus_client.metrics_core import Metric
     from pydantic import SecretStr
@@ -112,7 +113,7 @@ async def _stored(services: Services) -> list[Metric]:
     alive = [worker for worker in workers if worker.alive]
     states = {("alive",): len(alive), ("lost",): len(workers) - len(alive)}
     states["draining",] = sum(worker.draining for worker in alive)
-    waiting = 0.0 if oldest is None else max(0.0, (services.now() - oldest).total_seconds())
+    without_worker = await run_reads.oldest_without_worker(store)
     triggers = await count_trigger_states(store)
     runs = {("queued",): await run_reads.count_queued(store), ("held",): await run_reads.count_held(store)}
     return [
@@ -125,7 +126,14 @@ async def _stored(services: Services) -> list[Metric]:
             {(",".join(record.needs),): record.runs for record in queue},
             ["needs"],
         ),
-        _gauge("packline_queue_oldest_seconds", "How long the oldest queued run has waited.", {(): waiting}),
+        _gauge(
+            "packline_queue_oldest_seconds", "How long the oldest queued run has waited.", {(): _age(services, oldest)}
+        ),
+        _gauge(
+            "packline_queue_no_worker_seconds",
+            "How long the oldest run has waited that needs nothing but a worker; without waits for a slot.",
+            {(): _age(services, without_worker)},
+        ),
         _gauge("packline_workers", "Workers by state; draining ones are alive, too.", states, ["state"]),
         _gauge(
             "packline_worker_lanes",
@@ -144,6 +152,10 @@ async def _stored(services: Services) -> list[Metric]:
         ),
         _gauge("packline_triggers", "Triggers by kind and state.", triggers, ["kind", "state"]),
     ]
+
+
+def _age(services: Services, since: datetime | None) -> float:
+    return 0.0 if since is None else max(0.0, (services.now() - since).total_seconds())
 
 
 def _gauge(

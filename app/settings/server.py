@@ -30,6 +30,7 @@ from app.settings.sources import (
     unknown_variables,
     variable_of,
 )
+from app.settings.telemetry import telemetry_warning
 from app.settings.values import (
     Address,
     ArtifactStore,
@@ -332,7 +333,12 @@ class Settings(BaseSettings):
         settings._sources = {name: source_of(name, given, file.values, file.path) for name in cls.model_fields}
         if problem := settings._incomplete():
             raise SettingsError(problem)
-        settings._warnings = (*unknown_variables(cls.model_fields), *settings._weak())
+        traces = telemetry_warning()
+        settings._warnings = (
+            *unknown_variables(cls.model_fields),
+            *settings._weak(),
+            *((traces,) if traces else ()),
+        )
         return settings
 
     @classmethod
@@ -393,7 +399,7 @@ class Settings(BaseSettings):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings about unknown variables and a weak bootstrap token."""
+        """Warnings about unknown variables, a weak bootstrap token, and traces that cannot be exported."""
         return self._warnings
 
     def vault_key_text(self) -> str | None:

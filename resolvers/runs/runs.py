@@ -14,7 +14,7 @@ from resolvers.pipelines.start_checks import wait_out_of_range
 from resolvers.problems import Invalid, NotFound, WrongState
 from resolvers.query_limits import check_query_size
 from resolvers.tools import RUN_ID, WAIT_SECONDS_MAX, Parameter, Tool
-from runner.running.run_log import log_cancelled
+from runner.running.run_log import record_cancelled
 from runner.watching.bus import wait_flag
 from store.database.wakes import Topic
 from store.pipelines.reads import find_pipelines
@@ -283,7 +283,7 @@ async def cancel_run(context: Context, *, id: str, reason: str | None = None) ->
             f"Run {id} has already ended: it {predicate(wrong.state)}.", id, hint="There is nothing to cancel."
         ) from wrong
     if state is RunState.CANCELLED:
-        log_cancelled(id)
+        await record_cancelled(context.services.engine.resources, id)
     return id
 
 

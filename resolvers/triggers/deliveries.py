@@ -11,7 +11,15 @@ import orjson
 
 from resolvers.problems import Limited, NotFound, Problem, Unavailable
 from resolvers.runs.starts import queue_full
-from resolvers.triggers.firing import PausedError, audit_firing, owner_context, prepare_firing, refuse_and_pause
+from resolvers.triggers.firing import (
+    PausedError,
+    audit_firing,
+    count_firing,
+    firing_span,
+    owner_context,
+    prepare_firing,
+    refuse_and_pause,
+)
 from runner.json_values import canonical_json, digest
 from runner.triggers.webhooks import Delivery, WebhookSettings, is_wanted, read_delivery, verify
 from store.database.ids import new_id
@@ -127,7 +135,8 @@ async def deliver(services: Services, hook: FoundWebhook, headers: Mapping[str, 
     if not trigger.enabled:
         raise Unavailable("The trigger of this webhook is paused.")
     try:
-        return await _start(services, trigger, delivery, new, now)
+        with firing_span(trigger):
+            return await _start(services, trigger, delivery, new, now)
     except DuplicateDeliveryError:
         won = await find_delivery(services.store, trigger.id, new.key, now)
         return _repeated(None if won is None else won.run_id)
@@ -156,11 +165,14 @@ async def _start(
             audit_firing(conn, trigger, firing)
             return run
 
-        return Answer(DeliveryStatus.ACCEPTED, (await services.engine.submit(prepared.new, before=begin)).run_id)
+        submitted = await services.engine.submit(prepared.new, before=begin)
+        count_firing(services, trigger, FiringOutcome.FIRED)
+        return Answer(DeliveryStatus.ACCEPTED, submitted.run_id)
     except PausedError as paused:
         await services.store.write(
             refuse_and_pause, trigger, NewFiring(key, FiringOutcome.REFUSED, reason=paused.reason)
         )
+        count_firing(services, trigger, FiringOutcome.REFUSED)
         raise Unavailable("The trigger of this webhook is paused.") from paused
     except QueueFullError as full:
         raise queue_full(full) from full
@@ -171,6 +183,7 @@ async def _start(
         await services.store.write(
             _fail, trigger, new, NewFiring(key, FiringOutcome.FAILED, reason=reason, id=firing_id)
         )
+        count_firing(services, trigger, FiringOutcome.FAILED)
         return Answer(DeliveryStatus.FAILED)
 
 

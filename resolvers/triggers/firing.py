@@ -16,8 +16,10 @@ from resolvers.not_found import no_pipeline
 from resolvers.permissions import has_lost_scope, owner_disabled
 from resolvers.problems import Invalid, Problem
 from resolvers.runs.starts import prepare_run, queue_full
+from runner import tracing
 from runner.definitions.inputs import check_inputs
 from runner.issues import Hint, error
+from runner.running.run_log import record_cancelled
 from runner.templates.plan import TemplateError
 from runner.templates.references import TRIGGER
 from runner.templates.templating import compile_template
@@ -32,7 +34,7 @@ from store.database.ids import new_id
 from store.pipelines.reads import find_pipelines
 from store.runs.commands import request_cancel
 from store.runs.unit_types import QueueFullError, WrongStateError
-from store.states import RunCause, Scope
+from store.states import RunCause, RunState, Scope
 from store.triggers.commands import pause_trigger
 from store.triggers.firings import (
     FiredBeforeError,
@@ -49,6 +51,7 @@ from store.triggers.run_ends import RUN_ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from resolvers.context import Services
@@ -150,11 +153,13 @@ async def _fire_schedule(services: Services, trigger: TriggerRecord, now: dateti
     if due.missed or not due.fire:
         missed = _missed(due.missed, due.also_missed_from)
         await services.store.write(record_due, trigger.id, missed, revision=trigger.revision, seen=seen, next_at=rest)
+        count_firing(services, trigger, FiringOutcome.MISSED, len(missed))
         seen = rest
     for number, at in enumerate(due.fire):
         assert seen is not None, "only the last instant has none after it"
         instant = _Instant(at, seen, following[number], number < due.caught_up)
-        await _fire_instant(services, trigger, schedule.overlap, instant)
+        with firing_span(trigger):
+            await _fire_instant(services, trigger, schedule.overlap, instant)
         seen = instant.following
 
 
@@ -178,7 +183,8 @@ async def _fire_instant(services: Services, trigger: TriggerRecord, overlap: Ove
         # of one owner may be due in the same minute: the limit of waiting runs would lose most of them. They wait for
         # the owner's slots like all others. What is caught up with may be 100 runs a trigger, and is limited.
         new = replace(prepared.new, limited=instant.caught_up)
-        await services.engine.submit(new, before=partial(_begin, trigger, overlap, instant))
+        cancelled: list[str] = []
+        await services.engine.submit(new, before=partial(_begin, trigger, overlap, instant, cancelled))
     except (StoreError, TriggerChangedError):
         raise
     except PausedError as paused:
@@ -198,17 +204,31 @@ async def _fire_instant(services: Services, trigger: TriggerRecord, overlap: Ove
         log.exception("a trigger could not be fired because of a bug", trigger=trigger.id)
         firing = _firing(at, FiringOutcome.FAILED, BUG)
     else:
+        count_firing(services, trigger, FiringOutcome.FIRED)
+        for run_id in cancelled:
+            await record_cancelled(services.engine.resources, run_id)
         return
     await services.store.write(_record, trigger, instant.seen, instant.following, firing)
+    if firing is not None:
+        count_firing(services, trigger, firing.outcome)
 
 
 def _begin(
-    trigger: TriggerRecord, overlap: Overlap, instant: _Instant, conn: Connection, run_id: str, new: NewRun
+    trigger: TriggerRecord,
+    overlap: Overlap,
+    instant: _Instant,
+    cancelled: list[str],
+    conn: Connection,
+    run_id: str,
+    new: NewRun,
 ) -> NewRun:
     """Record the firing and apply the overlap rule, in the transaction that then starts the run.
 
+    Puts into `cancelled` the earlier runs that this ended.
+
     Locks the trigger first, so that two firings of it never miss each other's runs.
     """
+    cancelled.clear()  # the unit may be repeated
     fired = replace(_firing(instant.at, FiringOutcome.FIRED), run_id=run_id)
     _record(conn, trigger, instant.seen, instant.following, fired)
     active = active_runs(conn, trigger.id)
@@ -224,7 +244,8 @@ def _begin(
             case Overlap.CANCEL_PREVIOUS:
                 for run in active:
                     with suppress(WrongStateError):
-                        request_cancel(conn, run.id, _CANCELLED)
+                        if request_cancel(conn, run.id, _CANCELLED) is RunState.CANCELLED:
+                            cancelled.append(run.id)
                 return new
             case _:
                 assert_never(overlap)
@@ -249,6 +270,20 @@ async def _pause(services: Services, trigger: TriggerRecord, seen: datetime, fir
         pause_trigger(conn, trigger.id, revision=trigger.revision, attention=firing.reason)
 
     await services.store.write(unit)
+    count_firing(services, trigger, firing.outcome)
+
+
+def firing_span(trigger: TriggerRecord) -> AbstractContextManager[tracing.Span]:
+    """Open the span of a firing; the run that it starts has its own trace, which is linked to it."""
+    return tracing.span(
+        "fire trigger", attributes={"packline.trigger.id": trigger.id, "packline.trigger.kind": trigger.kind}
+    )
+
+
+def count_firing(services: Services, trigger: TriggerRecord, outcome: FiringOutcome, count: int = 1) -> None:
+    """Count a firing that was recorded, and note its outcome on its span."""
+    services.engine.resources.metrics.trigger_fired(trigger.kind, outcome, count)
+    tracing.current().set("packline.firing.outcome", outcome.value)
 
 
 def audit_firing(conn: Connection, trigger: TriggerRecord, firing: NewFiring) -> None:
@@ -461,10 +496,13 @@ async def fire_now(context: Context, trigger: TriggerRecord, delivery: Delivery 
         context.record(conn, run=run_id)
         return new
 
-    try:
-        return (await context.services.engine.submit(prepared.new, before=begin)).run_id
-    except QueueFullError as full:
-        raise queue_full(full) from full
+    with firing_span(trigger):
+        try:
+            submitted = await context.services.engine.submit(prepared.new, before=begin)
+        except QueueFullError as full:
+            raise queue_full(full) from full
+        count_firing(context.services, trigger, FiringOutcome.FIRED)
+    return submitted.run_id
 
 
 def _firing(at: datetime, outcome: FiringOutcome, reason: str | None = None) -> NewFiring:

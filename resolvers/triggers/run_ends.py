@@ -14,7 +14,16 @@ import structlog
 from resolvers.permissions import has_lost_scope
 from resolvers.pipelines.versions import get_pipeline
 from resolvers.problems import Forbidden, Invalid, Problem
-from resolvers.triggers.firing import BUG, PausedError, audit_firing, owner_context, prepare_firing, refuse_and_pause
+from resolvers.triggers.firing import (
+    BUG,
+    PausedError,
+    audit_firing,
+    count_firing,
+    firing_span,
+    owner_context,
+    prepare_firing,
+    refuse_and_pause,
+)
 from runner.failures import Failure
 from runner.issues import lacking_scope
 from runner.templates.references import TRIGGER
@@ -111,7 +120,8 @@ async def fire_ended(services: Services, ended: Sequence[EndedRun]) -> int:
             try:
                 for trigger, settings in triggers:
                     if _fires_for(trigger, settings, run):
-                        await _fire(services, trigger, run)
+                        with firing_span(trigger):
+                            await _fire(services, trigger, run)
                 await services.store.write(finish_ended_run, run)
             except StoreError as refused:
                 log.warning("the triggers of a run could not be fired yet", run=run.id, error=str(refused))
@@ -142,6 +152,7 @@ async def _fire(services: Services, trigger: TriggerRecord, run: EndedRun) -> No
             firing = NewFiring(key, FiringOutcome.REFUSED, reason=_CHAIN_ENDS)
         else:
             await _start(services, trigger, run)
+            count_firing(services, trigger, FiringOutcome.FIRED)
             return
     except (TriggerChangedError, FiredBeforeError):  # what ended before an edit does not fire
         return
@@ -151,6 +162,7 @@ async def _fire(services: Services, trigger: TriggerRecord, run: EndedRun) -> No
         firing = NewFiring(key, FiringOutcome.REFUSED, reason=paused.reason)
         with suppress(TriggerChangedError):
             await services.store.write(refuse_and_pause, trigger, firing)
+            count_firing(services, trigger, firing.outcome)
         return
     except QueueFullError as full:
         reason = f"{full.waiting} runs of its owner's triggers are queued, which is the limit."
@@ -160,7 +172,8 @@ async def _fire(services: Services, trigger: TriggerRecord, run: EndedRun) -> No
     except Exception:
         log.exception("a trigger could not be fired because of a bug", trigger=trigger.id, run=run.id)
         firing = NewFiring(key, FiringOutcome.FAILED, reason=BUG)
-    await services.store.write(_record_unfired, trigger, firing)
+    if await services.store.write(_record_unfired, trigger, firing):
+        count_firing(services, trigger, firing.outcome)
 
 
 async def _start(services: Services, trigger: TriggerRecord, run: EndedRun) -> None:
@@ -182,9 +195,11 @@ def _begin(trigger: TriggerRecord, key: str, conn: Connection, run_id: str, new:
     return new
 
 
-def _record_unfired(conn: Connection, trigger: TriggerRecord, firing: NewFiring) -> None:
-    if record_unfired(conn, trigger.id, firing):
-        audit_firing(conn, trigger, firing)
+def _record_unfired(conn: Connection, trigger: TriggerRecord, firing: NewFiring) -> bool:
+    if not record_unfired(conn, trigger.id, firing):
+        return False
+    audit_firing(conn, trigger, firing)
+    return True
 
 
 async def _require_observe(services: Services, trigger: TriggerRecord) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from runner import tracing
 from runner.agents.isolation import (
     CONFINE,
     DEVICES,
@@ -66,10 +67,11 @@ async def spawn(current: AgentAttempt, argv: list[str], listener: OutputListener
     needed = needed_to_start(argv[0])
     confinement = await asyncio.to_thread(_confinement, current, level, needed)
     ctx.isolation = level.value
-    environment = await _environment(current, confinement, sorted(needed))
     command = await asyncio.to_thread(lambda: confinement.command(_confined(current, confinement, argv)))
-    async with tool_access(ctx, step.tools, level, current.transcript) as access:
-        return await _run(current, confinement, command, environment | access, listener)
+    with tracing.call_span("invoke_agent", {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": profile.key}):
+        environment = await _environment(current, confinement, sorted(needed))
+        async with tool_access(ctx, step.tools, level, current.transcript) as access:
+            return await _run(current, confinement, command, environment | access, listener)
 
 
 def _confinement(current: AgentAttempt, level: Isolation, needed: frozenset[str]) -> Confinement:
@@ -159,7 +161,7 @@ async def _oversize(current: AgentAttempt, confinement: Confinement) -> PackErro
 
 
 async def _environment(current: AgentAttempt, confinement: Confinement, programs: Sequence[str]) -> dict[str, str]:
-    """Make the agent's environment: the profile's variables, the credentials of profile and step, and five more.
+    """Make the agent's environment: the profile's variables, credentials, five more, and the trace context.
 
     Args:
         current: The attempt.
@@ -187,6 +189,8 @@ async def _environment(current: AgentAttempt, confinement: Confinement, programs
     for name, ref in current.step.credentials:
         key, _, part = ref.partition(".")
         environment[name] = _secret(ref, part, await ctx.credential(key))
+    # Upper case by OpenTelemetry's convention for environment variables.
+    environment.update((name.upper(), value) for name, value in tracing.carrier().items())
     return environment
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import httpcore2
 import httpx2
 
+from runner import tracing
 from runner.egress.policy import (
     CEILING_BYTES,
     CEILING_SECONDS,
@@ -33,8 +34,10 @@ from runner.failures import PackError, Remedy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     from runner.egress.policy import Resolve
+    from runner.tracing import Attribute, Span
 
 _CONNECT_SECONDS = 5.0
 _IDLE_SECONDS = 15.0
@@ -223,16 +226,19 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         is_service = any(origin == origin_of(service) for service in self._services)
         await self._connections.make_ready()
         pool = self._connections.service_pool() if is_service else self._connections.public_pool()
-        with failures(named):
+        with _call_span(request.method, host, port) as span, failures(named):
             answer = await pool.handle_async_request(
                 httpcore2.Request(
                     method=request.method,
                     url=httpcore2.URL(scheme=url.raw_scheme, host=host.encode(), port=port, target=url.raw_path),
-                    headers=request.headers.raw,
+                    headers=_with_trace(request.headers),
                     content=cast("httpx2.AsyncByteStream", request.stream),
                     extensions=request.extensions,
                 )
             )
+            span.set("http.response.status_code", answer.status)
+            if answer.status >= 400:
+                span.fail(str(answer.status))
         max_bytes = _asked_for(request, "max_bytes", self._max_bytes, CEILING_BYTES)
         return CappedResponse(
             answer.status,
@@ -245,6 +251,19 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
                 _DECODED: request.extensions.get(_DECODED, frozenset()),
             },
         )
+
+
+def _call_span(method: str, host: str, port: int) -> AbstractContextManager[Span]:
+    """Open the span of a request, without its path and query, in which addresses carry keys."""
+    attributes: dict[str, Attribute] = {"http.request.method": method, "server.address": host, "server.port": port}
+    return tracing.call_span(method, attributes)
+
+
+def _with_trace(headers: httpx2.Headers) -> list[tuple[bytes, bytes]]:
+    """Return the headers with the context of the span in progress, unless the pack has set one itself."""
+    if tracing.TRACEPARENT in headers or not (carrier := tracing.carrier()):
+        return headers.raw
+    return [*headers.raw, *((name.encode(), value.encode()) for name, value in carrier.items())]
 
 
 class _CoreStream(Protocol):

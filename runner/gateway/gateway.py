@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
+from runner import tracing
 from runner.failures import FailureCode, PackError
 from runner.gateway import images, speech
 from runner.gateway.listing import not_installed
 from runner.gateway.offline_voice import missing_offline
 from runner.gateway.problems import FINAL_CODES, WARNED_CODES, most_useful, no_model
 from runner.gateway.roles import Candidate, Roles
+from runner.gateway.spans import model_span
 from runner.gateway.voices import Voices
 from runner.metrics import Metrics
 from runner.packs.installed import has_module
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from runner.egress.client import Egress
     from runner.gateway.keys import KeySource
     from runner.gateway.providers import ModelRef, Provider, ProviderKind
+    from runner.gateway.spans import OutputType
     from runner.gateway.text_models import ModelConnection
     from runner.gateway.uses import ModelUse
     from runner.packs.models import Models, Picture, SpeechAnswer
@@ -174,7 +177,7 @@ class AttemptModels:
             text = await ask_text(self._connection(candidate, provider, role), request)
             return TextAnswer(text, str(candidate.ref))
 
-        return await self._first(role, model, ask)
+        return await self._first(role, model, "text", ask)
 
     async def structured(
         self,
@@ -198,7 +201,7 @@ class AttemptModels:
             value = await ask_structured(self._connection(candidate, provider, role), request, output)
             return StructuredAnswer(value, str(candidate.ref))
 
-        return await self._first(role, model, ask)
+        return await self._first(role, model, "json", ask)
 
     async def image(
         self, prompt: str, *, width: int, height: int, role: str = "image", model: str | None = None
@@ -219,7 +222,7 @@ class AttemptModels:
             self._record(replace(use, role=role, elapsed_seconds=time.monotonic() - started))
             return ImageAnswer(content, media_type, str(candidate.ref))
 
-        return await self._first(role, model, ask)
+        return await self._first(role, model, "image", ask)
 
     async def speak(self, text: str, *, voice: str | None = None, role: str = "voice") -> SpeechAnswer:
         """Speak a text of at most 5,000 characters; the last resort is a voice of this machine."""
@@ -237,6 +240,8 @@ class AttemptModels:
         return speech.other_voice(voice, [str(candidate.ref) for candidate in self._gateway.roles.chain(role)])
 
     def _record(self, use: ModelUse) -> None:
+        tracing.current().set("gen_ai.usage.input_tokens", use.input_tokens)
+        tracing.current().set("gen_ai.usage.output_tokens", use.output_tokens)
         self._gateway.metrics.model_answered(use)
         self._recorded(use)
 
@@ -244,7 +249,11 @@ class AttemptModels:
         return Voices(self._gateway.roles, self._gateway.client, self._record)
 
     async def _first(
-        self, role: str, model: str | None, ask: Callable[[Candidate, Provider], Awaitable[_Answer]]
+        self,
+        role: str,
+        model: str | None,
+        output: OutputType,
+        ask: Callable[[Candidate, Provider], Awaitable[_Answer]],
     ) -> _Answer:
         """Return the answer of the first model of a chain that answers.
 
@@ -260,7 +269,9 @@ class AttemptModels:
         errors: list[PackError] = []
         for candidate in chain:
             try:
-                return await ask(candidate, _provider_of(candidate))
+                provider = _provider_of(candidate)
+                with model_span(provider, candidate.ref, role, output):
+                    return await ask(candidate, provider)
             except PackError as error:
                 self._gateway.metrics.model_failed(str(candidate.ref), error.failure.code.value)
                 if error.failure.code in FINAL_CODES:

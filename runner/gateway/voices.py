@@ -11,6 +11,7 @@ from runner.gateway import speech
 from runner.gateway.offline_voice import speak_all_offline
 from runner.gateway.problems import FINAL_CODES
 from runner.gateway.providers import OFFLINE, ModelRef
+from runner.gateway.spans import model_span
 from runner.packs.models import SpeechAnswer
 
 if TYPE_CHECKING:
@@ -69,8 +70,9 @@ class Voices:
         assert provider is not None, "only voices of this machine have none"
         started = time.monotonic()
         key = self._roles.key(provider)
-        pcm, sample_rate, use = await speech.speak(provider, key, self._client(), candidate.ref.name, text)
-        self._answered(replace(use, role=role, elapsed_seconds=time.monotonic() - started))
+        with model_span(provider, candidate.ref, role, "speech"):
+            pcm, sample_rate, use = await speech.speak(provider, key, self._client(), candidate.ref.name, text)
+            self._answered(replace(use, role=role, elapsed_seconds=time.monotonic() - started))
         return SpeechAnswer(pcm, sample_rate, str(candidate.ref))
 
     def _order(self, voice: str | None, role: str) -> list[Candidate]:

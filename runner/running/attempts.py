@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from runner import tracing
 from runner.failures import Failure, FailureCode
 from runner.gateway.uses import spent_on
 from runner.processes.processes import work_for
@@ -19,6 +20,7 @@ from store.states import AttemptState, StepState
 if TYPE_CHECKING:
     from runner.running.claimed_run import ClaimedRun, PreparedStep
     from runner.running.resources import Resources
+    from runner.tracing import Attribute
 
 #: Failure of an attempt that is stopped because the server shuts down; its run is released.
 STOPPED = Failure(FailureCode.CANCELLED, "Released: the server is shutting down.")
@@ -63,7 +65,7 @@ async def run_attempt(resources: Resources, run: ClaimedRun, current: PreparedSt
     run.begin(attempt)
     work_for(run.claim.caller_id)
     try:
-        outcome = await attempt.execute()
+        outcome = await _execute(attempt, pack.name, start.number) if tracing.is_on() else await attempt.execute()
     finally:
         run.attempt = None
         loop_watch.record(attempt)
@@ -101,3 +103,17 @@ async def run_attempt(resources: Resources, run: ClaimedRun, current: PreparedSt
         read=() if current.compiled.agent is not None else tuple(dict.fromkeys(context.opened)),
     )
     return outcome, end
+
+
+async def _execute(attempt: Attempt, pack: str, number: int) -> Outcome:
+    """Execute an attempt inside a span."""
+    attributes: dict[str, Attribute] = {
+        "packline.step.key": attempt.context.step_key,
+        "packline.pack": pack,
+        "packline.attempt": number,
+    }
+    with tracing.span("step", attributes=attributes) as span:
+        outcome = await attempt.execute()
+        if outcome.failure is not None:
+            span.fail(outcome.failure.code.value)
+        return outcome

@@ -9,8 +9,10 @@ import socket
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import orjson
 import structlog
 
+from runner import tracing
 from runner.dispatch.dispatcher import Dispatcher, EmbeddedDispatcher
 from runner.running.claiming import RunClaim
 from runner.running.housekeeping import Housekeeping
@@ -134,6 +136,8 @@ class Engine:
         run_id = new.id or new_id("run")
         if needs := self.needs_of(step for step in new.steps if step.reused_attempt is None):
             new = replace(new, needs=needs)
+        if tracing.is_on():
+            new = replace(new, trace=_trace_of(new))
         if new.start_at is None and self.worker.can_claim and self._dispatcher.has_lane():
             answer: asyncio.Future[Submitted] = asyncio.get_running_loop().create_future()
             self._dispatcher.occupy(run_id, self._start(run_id, new, along, before, answer))
@@ -234,6 +238,16 @@ class Engine:
         if along is not None:
             along(conn, submitted)
         return submitted, taken if isinstance(taken, RunClaim) else None
+
+
+def _trace_of(new: NewRun) -> str | None:
+    """Return the trace context to keep for a new run: the current one, or a trace of its own if a trigger starts it."""
+    if new.trigger_id is None:
+        carrier = tracing.carrier()
+    else:
+        with tracing.span("start run", attributes={"packline.trigger.id": new.trigger_id}, own_trace=True):
+            carrier = tracing.carrier()
+    return orjson.dumps(carrier).decode() if carrier else None
 
 
 def _dispatcher(resources: Resources, offers: WorkerOffers) -> Dispatcher:

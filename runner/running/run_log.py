@@ -5,17 +5,21 @@ A step that succeeds has no line: a run of ten steps would write ten more, and i
 
 from __future__ import annotations
 
+from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
 import orjson
 import structlog
 
+from store.database.errors import StoreError
+from store.runs.reads import target_of_run
 from store.states import RunState
 
 if TYPE_CHECKING:
     from runner.failures import Failure
     from runner.running.claimed_run import PreparedStep
+    from runner.running.resources import Resources
     from store.runs.unit_types import Claim, Settled
 
 log = structlog.get_logger(__name__)
@@ -81,9 +85,12 @@ class RunLog:
         return claim.deadline_seconds - left + monotonic() - self._claimed_at
 
 
-def log_cancelled(run_id: str) -> None:
-    """Log that a run was cancelled that no worker held."""
+async def record_cancelled(resources: Resources, run_id: str) -> None:
+    """Log and count a run that was cancelled while no worker held it."""
     log.info("run cancelled", run=run_id)
+    with suppress(StoreError):  # it is cancelled all the same
+        if (target := await target_of_run(resources.store, run_id)) is not None:
+            resources.metrics.run_cancelled(target)
 
 
 def log_resumed(run_id: str, caller: str) -> None:

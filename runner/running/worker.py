@@ -12,8 +12,10 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
+import orjson
 import structlog
 
+from runner import tracing
 from runner.definitions.compiled import CompileError
 from runner.definitions.definition_cache import definitions
 from runner.failures import Failure, FailureCode
@@ -26,7 +28,7 @@ from runner.running.loop_watch import LoopWatch
 from runner.running.next_step import StepPreparer
 from runner.running.offers import WorkerOffers
 from runner.running.outcome import check_lost_attempt, check_lost_start, decide_next, failure_json
-from runner.running.run_log import RunLog, log_cancelled
+from runner.running.run_log import RunLog, record_cancelled
 from store.database.errors import StoreClosedError, StoreError
 from store.database.wakes import EVERYTHING, Topic
 from store.runs.claimed_run import fail_run, release
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from runner.running.executor import Attempt, Outcome
     from runner.running.offers import PackNeeds
     from runner.running.resources import Resources
+    from runner.tracing import Attribute
     from store.database.dialects import Connection
     from store.runs.unit_types import Claim, Spent
     from store.runs.workers import WorkerIdentity
@@ -165,7 +168,7 @@ class Worker:
                 return None
             if isinstance(taken, NotClaimed):
                 if taken.reason is Refusal.ENDED:
-                    log_cancelled(run_id)
+                    await record_cancelled(self._resources, run_id)
                 return taken
             return await self.run_claimed(taken)
 
@@ -192,6 +195,21 @@ class Worker:
 
         On every exit this worker no longer holds the run.
         """
+        if not tracing.is_on():
+            return await self._run_to_its_end(taken)
+        claimed = taken.claim
+        attributes: dict[str, Attribute] = {
+            "packline.run.id": claimed.run_id,
+            "packline.run.target": claimed.target,
+            "packline.run.taken_over": claimed.taken_over,
+        }
+        # A run keeps its trace: this span is one of several if it waits, is resumed or moves to another worker.
+        parent = None if claimed.trace is None else orjson.loads(claimed.trace)
+        with tracing.span("run", attributes=attributes, parent=parent):
+            return await self._run_to_its_end(taken)
+
+    async def _run_to_its_end(self, taken: RunClaim) -> NotClaimed | None:
+        """Execute a claimed run as far as it goes, whatever happens."""
         claimed, fence = taken.claim, taken.fence
         run_log = RunLog(claimed)
         run_log.claimed()
@@ -226,6 +244,9 @@ class Worker:
         if left is None:
             return None
         run_log.left(left)
+        tracing.current().set("packline.run.state", left.state.value)
+        if left.state is RunState.FAILED:
+            tracing.current().fail("run_failed")
         if left.state in FINAL_RUN_STATES:
             metrics.run_ended(claimed.target, left.state, run_log.seconds())
         if left.not_before is None:

@@ -138,6 +138,7 @@ class RunRow(SQLModel, table=True):
     ended_run_id: str | None = None  # the run whose end a trigger started this one for; may dangle
     # Number of runs whose end led to this one, through triggers; a re-run has that of the earlier run.
     chain_depth: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
+    trace: str | None = Field(default=None, sa_type=Text)  # JSON of the W3C trace context that its spans belong to
 
 
 class RunEndRow(SQLModel, table=True):

@@ -33,7 +33,7 @@ _QUEUE = Sql("UPDATE run SET state = 'queued', idle_since = not_before, not_befo
 _CLAIMED_RUN = Sql(
     """
     SELECT run.pipeline_id, run.version_id, coalesce(version.document, run.document) AS document,
-        version.input_schema, run.inputs, run.force, run.cause, caller.subject,
+        version.input_schema, run.inputs, run.force, run.cause, run.trace, caller.subject,
         coalesce(pipeline.key, run.pack, run.pipeline_id) AS target
     FROM run JOIN caller ON caller.id = run.caller_id
         LEFT JOIN pipeline_version AS version ON version.id = run.version_id
@@ -290,6 +290,7 @@ def _claimed(
         now=now,
         next_seq=next_seq,
         needs=needs,
+        trace=row.trace,
     )
 
 

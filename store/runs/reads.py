@@ -175,6 +175,15 @@ _OLDEST_QUEUED = f"""
     """
 _OLDEST_OF_ALL = Sql(_OLDEST_QUEUED.format("state = 'queued' ORDER BY id"))
 # Ordered, SQLite would read the queued runs of all callers; the limit of the queue bounds those of one.
+_TARGET = Sql(
+    """
+    SELECT coalesce(pipeline.key, run.pack, run.pipeline_id) AS target
+    FROM run LEFT JOIN pipeline ON pipeline.id = run.pipeline_id WHERE run.id = :id
+    """
+)
+_OLDEST_WITHOUT_WORKER = Sql(
+    _OLDEST_QUEUED.format("(admitted AND state = 'queued') OR (state = 'waiting' AND not_before IS NULL)")
+)
 _OLDEST_OF_CALLER = Sql(_OLDEST_QUEUED.format("caller_id = :caller_id AND state = 'queued' AND ended_at IS NULL"))
 #: More values than this are one IN, not one branch each.
 _BRANCHES = 32
@@ -267,6 +276,23 @@ async def oldest_queued(store: Store, *, visible_to: str | None = None) -> datet
     """Since when the longest waiting queued run waits, among the first `COUNT_CAP`; None when none waits."""
     statement = _OLDEST_OF_ALL if visible_to is None else _OLDEST_OF_CALLER
     (found,) = await store.rows(statement, {} if visible_to is None else {"caller_id": visible_to})
+    return instant(found.since)
+
+
+async def target_of_run(store: Store, run_id: str) -> str | None:
+    """Return the key of the pipeline or the name of the pack that a run executes; None if there is no such run."""
+    for row in await store.rows(_TARGET, {"id": run_id}):
+        target: str = row.target
+        return target
+    return None
+
+
+async def oldest_without_worker(store: Store) -> datetime | None:
+    """Since when the longest waiting run waits of those that only a worker is missing for; None when none waits.
+
+    A run that waits for a slot of its caller, or of its pipeline, is not one of them.
+    """
+    (found,) = await store.rows(_OLDEST_WITHOUT_WORKER)
     return instant(found.since)
 
 

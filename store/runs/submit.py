@@ -69,12 +69,12 @@ _INSERT_RUN = Sql(
         inputs, inputs_digest, force, flight, idempotency_key, request_digest, cancel_requested, priority, admitted,
         start_at, not_before, idle_since, deadline_seconds, epoch, next_seq, lost_in_row, resume_count, progress,
         search_text, from_memory, concurrency_key, concurrency_limit, trigger_id,
-        after_run_id, ended_run_id, chain_depth, needs, created_at)
+        after_run_id, ended_run_id, chain_depth, trace, needs, created_at)
     VALUES (:id, :caller_id, :pipeline_id, :version_id, :pack, :document, :title, :state, :cause, :client_name,
         :rerun_of, :inputs, :inputs_digest, :force, :flight, :idempotency_key, :request_digest, :no, 0, :no,
         :start_at, :not_before, :now, :deadline_seconds, 0, :next_seq, 0, 0, :progress,
         :search_text, :from_memory, :concurrency_key, :concurrency_limit, :trigger_id,
-        :after_run_id, :ended_run_id, :chain_depth, :needs, :now)
+        :after_run_id, :ended_run_id, :chain_depth, :trace, :needs, :now)
     ON CONFLICT DO NOTHING
     """
 )
@@ -217,6 +217,7 @@ def _insert(conn: Connection, new: NewRun, run_id: str, now: datetime) -> bool:
             "after_run_id": new.after_run_id,
             "ended_run_id": new.ended_run_id,
             "chain_depth": new.chain_depth,
+            "trace": new.trace,
             "needs": new.needs,
         },
     )

@@ -115,6 +115,7 @@ class NewRun:
     after_run_id: str | None = None
     ended_run_id: str | None = None
     chain_depth: int = 0
+    trace: str | None = None
     needs: str = ""
     limited: bool = True
     id: str | None = None
@@ -192,6 +193,7 @@ class Claim(NamedTuple):
         now: The store's clock at the claim; deadlines and waits use it, not the worker's clock.
         next_seq: Number of the run's next event.
         needs: What the run's next step needs, as `store.runs.needs` writes it.
+        trace: JSON of the trace context that its spans belong to.
     """
 
     run_id: str
@@ -217,6 +219,7 @@ class Claim(NamedTuple):
     now: datetime
     next_seq: int
     needs: str
+    trace: str | None
 
 
 class Refusal(StrEnum):

@@ -13,6 +13,7 @@ import pytest_asyncio
 
 from tests.support.databases import empty_database
 from tests.support.graphql_client import PATIENCE_SECONDS
+from tests.support.otlp_receiver import otlp_receiver
 from tests.support.s3_server import s3_server
 from tests.support.servers import ADMIN_TOKEN, Fleet, held_calls
 from tests.support.waiting import eventually
@@ -309,3 +310,33 @@ async def test_a_pack_that_only_a_worker_has_is_refused_for_a_single_call_with_t
     answer = await eventually(refused)
     assert answer["message"].startswith("Only other workers have held.step.")
     assert "pipeline" in answer["hint"]
+
+
+async def test_a_run_keeps_its_trace_when_its_worker_is_killed(
+    fleet: Fleet, calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with otlp_receiver() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
+        server, first = await asyncio.gather(
+            fleet.up("server", worker="off", log_level="info"), fleet.worker("first", log_level="info")
+        )
+        run = await started(server, "one", "two")
+        (await calls.next(run, step="one")).go()
+        await calls.next(run, step="two")
+        before = await collector.first("step", packline_step_key="one")
+        second = await fleet.worker("second", log_level="info")
+        await first.kill()
+        call = await calls.next(run, step="two", attempt=2)
+        assert call.server == "second"
+        call.go()
+        assert (await ended(server, run))["state"] == "SUCCEEDED"
+        spans = await collector.trace(before.trace, "run_pipeline", "run", "step", "step")
+    (command,) = [span for span in spans if span.name == "run_pipeline"]
+    (taken_over,) = [span for span in spans if span.name == "run"]
+    assert taken_over.attributes["packline.run.taken_over"] is True
+    assert taken_over.parent == command.id
+    assert [span.attributes["packline.step.key"] for span in spans if span.name == "step"] == ["one", "two"]
+    logged = [json.loads(line) for line in second.output if f'"{run}"' in line]
+    assert {line["trace_id"] for line in logged} == {before.trace}
+    assert {line["span_id"] for line in logged} == {taken_over.id}

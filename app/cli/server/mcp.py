@@ -67,7 +67,8 @@ def mcp(
         return
     from app.cli.base.target import Target
     from app.mcp.transport.bridge import bridge_stdio
+    from app.settings.telemetry import surrounding_trace
 
     target = Target.find(server)
     address = f"{target.url}/mcp" + (f"?{query}" if query else "")
-    asyncio.run(bridge_stdio(address, token or target.token))
+    asyncio.run(bridge_stdio(address, token or target.token, surrounding_trace()))

@@ -28,7 +28,7 @@ from app.mcp.transport.messages import INVALID_REQUEST, UPLOAD_INSTEAD, is_id
 from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
 
 #: JSON-RPC codes: malformed JSON, and an unreachable server (the code the SDKs use).
 PARSE_ERROR: Final = -32700
@@ -65,9 +65,16 @@ class Bridge:
         url: The server's MCP endpoint.
         token: Bearer token for the server.
         write: Receives each message for the client, without a line break.
+        trace: Headers of the trace that this process was started in.
     """
 
-    def __init__(self, url: str, token: str | None, write: Callable[[bytes], None]) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str | None,
+        write: Callable[[bytes], None],
+        trace: Mapping[str, str] | None = None,
+    ) -> None:
         self._url = url
         self._write = write
         self._version: str | None = None
@@ -81,6 +88,7 @@ class Bridge:
             "accept": "application/json, text/event-stream",
             "content-type": "application/json",
             CLIENT_HEADER: self._name,
+            **(trace or {}),
         }
         if token:
             headers["authorization"] = f"Bearer {token}"
@@ -276,7 +284,7 @@ def _encoded(text: str) -> str:
     return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
 
 
-async def bridge_stdio(url: str, token: str | None) -> None:
+async def bridge_stdio(url: str, token: str | None, trace: Mapping[str, str]) -> None:
     """Forward messages between this process's stdin and stdout and a server, until stdin ends."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=LINE_BYTES)
@@ -294,7 +302,7 @@ async def bridge_stdio(url: str, token: str | None) -> None:
             transport.close()
 
     try:
-        await Bridge(url, token, write).serve(_lines(reader))
+        await Bridge(url, token, write, trace).serve(_lines(reader))
     finally:
         transport.close()
 

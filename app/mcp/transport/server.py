@@ -22,6 +22,7 @@ from app.mcp.resources import handlers as resource_handlers
 from app.mcp.tools.toolbox import UnknownToolError
 from app.mcp.transport import tasks
 from app.mcp.transport.handshake import OpenCalls, key_of
+from runner import tracing
 from runner.excerpts import excerpt
 from schema.base.masking import public_answer
 
@@ -90,10 +91,20 @@ def build_server(
         on_list_tools=list_tools,
     )
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-    server.middleware[:] = [_masked, _checked]  # without the SDK's spans, which would contain unmasked errors
+    server.middleware[:] = [_traced, _masked, _checked]  # without the SDK's spans, which would contain unmasked errors
     for part in parts:
         part(server, session_of, toolbox)
     return server
+
+
+async def _traced(ctx: RequestContext, call_next: CallNext) -> HandlerResult:
+    """Call a tool inside a span of the caller's trace, from `_meta` (SEP-414) or else from the request's span."""
+    parent = tracing.received(ctx.meta)
+    if ctx.method != "tools/call" or not tracing.is_on():
+        return await call_next(ctx)
+    attributes = {"mcp.method.name": ctx.method, "gen_ai.operation.name": "execute_tool"}
+    with tracing.span(ctx.method, tracing.Kind.SERVER, attributes, parent=parent):
+        return await call_next(ctx)
 
 
 async def _masked(ctx: RequestContext, call_next: CallNext) -> HandlerResult:

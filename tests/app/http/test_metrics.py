@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from runner.metrics import NAMES_MAX, OTHER, Metrics
 from store.states import RunState
-from tests.support.front_door import ran, save, start, step
+from tests.support.front_door import command, ran, save, start, step
 from tests.support.graphql_client import GraphQLSocket
 from tests.support.packs import Workbench
 from tests.support.product import ADMIN_TOKEN, product
@@ -74,6 +74,39 @@ async def test_who_follows_a_run_is_counted(tmp_path: Path) -> None:
             await anext(watching)
             assert samples((await scraped(it)).text)["packline_watchers",] == 1
         bench.release.set()
+
+
+async def test_waits_for_a_slot_do_not_count_as_waits_for_a_worker_and_cancelled_waits_are_counted(
+    tmp_path: Path,
+) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs, caller_concurrent_runs=1) as it:
+        await save(it, "slow", step("wait", "test.slow", text="${{ inputs.text }}"))
+        await start(it, "slow", {"text": "a"})
+        await bench.started.wait()
+        queued = (await start(it, "slow", {"text": "b"}))["run"]["id"]
+        # Without moving the clock: a wait of any length shows in the one and not in the other.
+        waits = samples((await scraped(it)).text)
+        await command(it, "cancelRun", id=queued)
+        found = samples((await scraped(it)).text)
+        bench.release.set()
+    assert waits["packline_queue_oldest_seconds",] > 0
+    assert waits["packline_queue_no_worker_seconds",] == 0
+    assert found["packline_runs_ended_total", "cancelled", "slow"] == 1
+
+
+async def test_firings_are_counted_by_kind_and_outcome(tmp_path: Path) -> None:
+    async with product(tmp_path, Workbench().packs) as it:
+        await save(it, "says", step("say", "test.echo"))
+        made = await it.mutate(
+            """mutation { createTrigger(pipeline: "says", name: "Hourly", schedule: {cron: "@hourly"}) {
+                ... on TriggerSuccess { trigger { id } } } }"""
+        )
+        fire = "mutation ($id: ID!) { fireTrigger(id: $id) { __typename } }"
+        for _ in range(2):
+            assert (await it.mutate(fire, {"id": made["trigger"]["id"]}))["__typename"] == "FireTriggerSuccess"
+        found = samples((await scraped(it)).text)
+    assert found["packline_trigger_firings_total", "schedule", "fired"] == 2
 
 
 async def test_only_this_machine_may_scrape_unless_a_token_is_set(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from app.artifact_store import artifact_store
 from app.mcp.uris import MCP_PATH
 from app.settings.agents import agents_of, given_secrets
 from app.settings.models import given_keys, providers_of, roles_of
+from runner.gateway.budgets import BudgetLimits
 from runner.gateway.gateway import Gateway
 from runner.gateway.keys import KEY_FIELD, KeyChain, StaticKeys
 from runner.running.resources import Resources, RunLimits
@@ -80,7 +81,7 @@ def resources_of(
 
 
 def _gateway(settings: Settings, egress: Egress, vault: Vault, redactor: Redactor, metrics: Metrics) -> Gateway:
-    providers = providers_of(settings.model_providers)
+    providers = providers_of(settings.model_providers, settings.model_prices)
     given = given_keys(providers)
     # No provider issues shorter keys, and masking them would damage ordinary words.
     redactor.learn({f"{name}.{KEY_FIELD}": key for name, key in given.items() if len(key) >= MIN_SECRET_LENGTH})
@@ -111,6 +112,14 @@ def _limits(settings: Settings) -> RunLimits:
         concurrent_runs=settings.caller_concurrent_runs,
         queued_runs=settings.queue_limit,
         triggers=settings.caller_triggers,
+        budgets=BudgetLimits(
+            run_usd=settings.budget_run_usd,
+            run_tokens=settings.budget_run_tokens,
+            caller_month_usd=settings.budget_caller_month_usd,
+            caller_month_tokens=settings.budget_caller_month_tokens,
+            month_usd=settings.budget_month_usd,
+            month_tokens=settings.budget_month_tokens,
+        ),
         step_input_bytes=settings.step_input_bytes,
         step_output_bytes=settings.step_output_bytes,
         transcript_bytes=settings.transcript_bytes,

@@ -3,6 +3,7 @@
 States and scopes are in `store.states`.
 """
 
+from runner.gateway.budgets import BudgetState
 from store.access.audit import AuditFilter, AuditRecord
 from store.access.callers import CallerFilter, CallerRecord
 from store.access.tokens import TokenRecord
@@ -13,6 +14,7 @@ from store.memory.entries import MemoryRecord, TargetKind
 from store.pipelines.gaps import GapProposalRecord
 from store.pipelines.reads import ListedPipeline, PipelineOrder, PipelineRecord, VersionBody, VersionRecord
 from store.pipelines.usage import Usage
+from store.runs.budgets import CallerSpendingRecord
 from store.runs.events import EventRecord
 from store.runs.logs import LogLineRecord, LogQuery
 from store.runs.reads import RunRecord
@@ -36,8 +38,10 @@ __all__ = [
     "AttemptRecord",
     "AuditFilter",
     "AuditRecord",
+    "BudgetState",
     "CallerFilter",
     "CallerRecord",
+    "CallerSpendingRecord",
     "CredentialRecord",
     "EventRecord",
     "FiringOutcome",

@@ -39,6 +39,7 @@ _PAGES_OF = {
     "Artifact": "artifacts",
     "AuditEntry": "audit entries",
     "Caller": "callers",
+    "CallerSpending": "callers and what they spent",
     "CatalogEntry": "catalog entries",
     "Credential": "credentials",
     "Firing": "firings",

@@ -5,6 +5,7 @@ import strawberry
 from schema.access.audit import AuditQueries
 from schema.access.callers import CallerQueries
 from schema.access.credentials import CredentialQueries
+from schema.access.spending import SpendingQueries
 from schema.artifacts.lists import ArtifactQueries
 from schema.catalog.catalog import CatalogQueries
 from schema.catalog.gaps import GapProposalQueries
@@ -36,6 +37,7 @@ class Query(
     WorkerQueries,
     ServerQueries,
     CredentialQueries,
+    SpendingQueries,
     CallerQueries,
     MemoryQueries,
     ArtifactQueries,

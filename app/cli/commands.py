@@ -8,6 +8,7 @@ import typer
 from typer.main import get_command
 
 from app.cli.access.callers import callers
+from app.cli.access.spending import spending
 from app.cli.access.tokens import tokens
 from app.cli.artifacts.artifacts import artifacts
 from app.cli.base.exits import EXIT_STATUSES
@@ -80,6 +81,7 @@ cli.add_typer(triggers, name="trigger")
 cli.add_typer(artifacts, name="artifact")
 cli.add_typer(tokens, name="token")
 cli.add_typer(callers, name="callers")
+cli.command()(spending)
 cli.add_typer(credentials, name="credential")
 cli.command()(connect.connect)
 cli.command()(mcp.mcp)

@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+import orjson
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo
 from pydantic_settings import NoDecode
 
@@ -31,6 +33,7 @@ from runner.gateway.providers import (
     PROVIDER_NAME,
     ROLE_NAME,
     ModelRef,
+    Price,
     Provider,
 )
 
@@ -41,7 +44,11 @@ _ROLE = re.compile(r"PACKLINE_MODEL_([A-Z0-9_]+)\Z")
 _PROVIDER = re.compile(r"PACKLINE_PROVIDER_([A-Z0-9_]+?)_(URL|KIND|CREDENTIAL|API_KEY_ENV)\Z")
 _FIELDS = {"URL": "base_url", "KIND": "kind", "CREDENTIAL": "credential", "API_KEY_ENV": "api_key_env"}
 #: Variables of the same prefix that set something other than a role.
-_NOT_ROLES = frozenset({"PACKLINE_MODEL_ROLES", "PACKLINE_MODEL_PROVIDERS", "PACKLINE_MODEL_CALL_SECONDS"})
+_NOT_ROLES = frozenset(
+    {"PACKLINE_MODEL_ROLES", "PACKLINE_MODEL_PROVIDERS", "PACKLINE_MODEL_CALL_SECONDS", "PACKLINE_MODEL_PRICES"}
+)
+_PRICES = ("input", "output", "cached")
+_PRICE_MAX_USD = 1_000_000
 
 
 def is_model_variable(name: str) -> bool:
@@ -156,13 +163,54 @@ def _unknown_provider(roles: Mapping[str, tuple[str, ...]], providers: Mapping[s
     return None
 
 
+def _read_prices(value: object) -> object:
+    """Read a table that a variable gives as JSON."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError as error:
+        example = '{"groq:llama-3.3-70b-versatile": {"input": 0.59, "output": 0.79}}'
+        raise ValueError(f"it is not JSON ({error}): write a table such as {example}") from error
+
+
+def _checked_prices(value: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Validate prices; the message names the wrong entry."""
+    for model, prices in value.items():
+        try:
+            ModelRef.parse(model)
+        except ValueError as error:
+            raise ValueError(str(error)) from error
+        unknown = sorted(prices.keys() - set(_PRICES))
+        if unknown:
+            raise ValueError(f"the price of `{model}` has `{unknown[0]}`; it may have {', '.join(_PRICES)}")
+        for name in ("input", "output"):
+            if name not in prices:
+                raise ValueError(f"the price of `{model}` needs `{name}`, in US dollars for a million tokens")
+        for name, price in prices.items():
+            if not 0 <= price <= _PRICE_MAX_USD:
+                raise ValueError(
+                    f"the price `{name}` of `{model}` is {price}: use 0 to {_PRICE_MAX_USD:,} US dollars for a million "
+                    "tokens"
+                )
+    return value
+
+
 #: Providers by name.
 Providers = Annotated[dict[str, dict[str, str]], NoDecode, AfterValidator(_checked_providers)]
 #: Models of each role, in the order they are tried.
 Roles = Annotated[dict[str, tuple[str, ...]], NoDecode, BeforeValidator(_read_roles), AfterValidator(_checked_roles)]
 
 
-def providers_of(value: Mapping[str, Mapping[str, str]]) -> dict[str, Provider]:
+#: Prices of models, `provider:name`, in US dollars for a million tokens.
+Prices = Annotated[
+    dict[str, dict[str, float]], NoDecode, BeforeValidator(_read_prices), AfterValidator(_checked_prices)
+]
+
+
+def providers_of(
+    value: Mapping[str, Mapping[str, str]], prices: Mapping[str, Mapping[str, float]] | None = None
+) -> dict[str, Provider]:
     """The built-in providers, with the settings' changes, and the providers the settings add.
 
     A provider at another address than the built-in one needs no key, as a private server may not, unless a credential
@@ -182,6 +230,11 @@ def providers_of(value: Mapping[str, Mapping[str, str]]) -> dict[str, Provider]:
             api_key_env=entry.get("api_key_env", known.api_key_env if known else None),
             needs_key=names_key or (kind != "ollama" and not is_elsewhere),
         )
+    for text, price in (prices or {}).items():
+        ref = ModelRef.parse(text)
+        if (provider := found.get(ref.provider)) is not None:
+            own = Price(price["input"], price["output"], price.get("cached", price["input"]))
+            found[ref.provider] = replace(provider, prices={**provider.prices, ref.name: own})
     return found
 
 

@@ -37,6 +37,7 @@ from app.settings.values import (
     BasePath,
     Bytes,
     DatabaseAddress,
+    Dollars,
     Folder,
     Folders,
     Hosts,
@@ -46,6 +47,7 @@ from app.settings.values import (
     ScopeRules,
     Seconds,
     ServiceAddresses,
+    Tokens,
     VaultKey,
     Words,
 )
@@ -179,6 +181,12 @@ class Settings(BaseSettings):
         240, gt=0, le=600, description="Longest time of one request to a model, before the role's next model is tried."
     )
 
+    model_prices: settings_models.Prices = Field(
+        default_factory=dict,
+        description='Prices of your own models, by `provider:name`: one table [model_prices."<model>"] each, in the '
+        "settings file, with input, output and cached, in US dollars for a million tokens; or all as JSON.",
+    )
+
     # -- secrets of packs
     vault_key: VaultKey = Field(
         None,
@@ -243,6 +251,20 @@ class Settings(BaseSettings):
         description="Queued runs of one caller, and as many of its triggers; more are refused.",
     )
     caller_triggers: int = Field(10_000, ge=1, le=1_000_000, description="Triggers of one caller; more are refused.")
+    budget_run_usd: Dollars = Field(None, description="US dollars that models may cost one run; default: no limit.")
+    budget_run_tokens: Tokens = Field(None, description="Tokens that models may use in one run; default: no limit.")
+    budget_caller_month_usd: Dollars = Field(
+        None, description="US dollars that models may cost one caller in a month (UTC); default: no limit."
+    )
+    budget_caller_month_tokens: Tokens = Field(
+        None, description="Tokens that models may use for one caller in a month (UTC); default: no limit."
+    )
+    budget_month_usd: Dollars = Field(
+        None, description="US dollars that models may cost all callers in a month (UTC); default: no limit."
+    )
+    budget_month_tokens: Tokens = Field(
+        None, description="Tokens that models may use for all callers in a month (UTC); default: no limit."
+    )
     run_deadline_seconds: Seconds = Field(
         1800, description="Deadline of a run, unless its start or its pipeline sets one."
     )

@@ -21,6 +21,9 @@ from runner.egress.web_address import WebAddress, WebAddressError, read_web_addr
 T = TypeVar("T")
 
 Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
+#: A budget; 0 refuses every call.
+Dollars = Annotated[float | None, Field(ge=0, le=1_000_000_000, allow_inf_nan=False)]
+Tokens = Annotated[int | None, Field(ge=0, le=1 << 50)]
 Bytes = Annotated[int, Field(ge=1, le=1 << 50)]
 
 

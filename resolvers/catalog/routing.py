@@ -22,6 +22,7 @@ from resolvers.pipelines.lookups import lacks_of
 from resolvers.problems import Invalid
 from resolvers.tools import Parameter, Tool
 from runner.failures import PackError
+from runner.gateway.budgets import Budget
 from runner.issues import argument_error
 from runner.json_values import forbidden_text
 from runner.packs.availability import pack_requirements
@@ -150,7 +151,10 @@ async def route_request(context: Context, *, user_intent: str, request_context: 
     Raises:
         Invalid: The request is empty or too long, or has forbidden characters.
     """
-    return await find_route(context, user_intent, request_context, context.services.engine.resources.gateway.attempt())
+    services = context.services
+    budget = Budget(services.store, services.limits.budgets, context.caller.id)
+    models = services.engine.resources.gateway.attempt(budget=budget)
+    return await find_route(context, user_intent, request_context, models)
 
 
 async def find_route(context: Context, user_intent: str, request_context: JSONValue, models: Models) -> Routed:

@@ -125,7 +125,7 @@ class OutputListener:
         """Return the end of its standard error, masked."""
         return self._stderr.end.strip()
 
-    def note_use(self, ctx: AttemptContext) -> None:
+    async def note_use(self, ctx: AttemptContext) -> None:
         """Record tokens and cost as reported by the program, or a use of unknown cost."""
         usage = self._stdout.parsed.usage if isinstance(self._stdout, JsonReader) else Usage()
         is_reported = (usage.input_tokens, usage.output_tokens, usage.cost_usd) != (None, None, None)
@@ -134,12 +134,12 @@ class OutputListener:
         # The model's name is untrusted, like all output.
         reported = None if usage.model is None else self._redactor.excerpt(plain_text(usage.model), MODEL_CHARACTERS)
         model = reported or self._model or "unknown"
-        ctx.model_uses.append(
-            ModelUse(
-                f"{self._profile.key}:{model}",
-                usage.input_tokens,
-                usage.output_tokens,
-                None if usage.cost_usd is None else round(usage.cost_usd * 1_000_000),
-                role="agent",
-            )
+        use = ModelUse(
+            f"{self._profile.key}:{model}",
+            usage.input_tokens,
+            usage.output_tokens,
+            None if usage.cost_usd is None else round(usage.cost_usd * 1_000_000),
+            role="agent",
         )
+        ctx.model_uses.append(use)
+        await ctx.budget.spend(use)

@@ -162,6 +162,7 @@ async def _input_file(ctx: AttemptContext, entry: AgentFile | ArtifactRef | str)
 async def _perform(current: AgentAttempt, script: MockAgent | None) -> AgentOutput:
     ctx = current.ctx
     argv = _allowed_argv(current)
+    await ctx.budget.require()
     for path, content, _ in current.inputs:
         try:
             await asyncio.to_thread(put_file, current.workspace, path, content)
@@ -179,7 +180,7 @@ async def _perform(current: AgentAttempt, script: MockAgent | None) -> AgentOutp
         raise PackError(FailureCode.HANDLER_FAILED, str(error)) from error
     finally:
         listener.close()
-        listener.note_use(ctx)  # a stopped program has costs, too
+        await listener.note_use(ctx)  # a stopped program has costs, too
     if listener.excess is not None:
         raise listener.excess
     if exit_code != 0 or listener.reported_failure() is not None:

@@ -16,6 +16,7 @@ import structlog
 from runner import tracing
 from runner.failures import FailureCode, PackError
 from runner.gateway import images, speech
+from runner.gateway.budgets import BudgetSpentError
 from runner.gateway.listing import not_installed
 from runner.gateway.offline_voice import missing_offline
 from runner.gateway.problems import FINAL_CODES, WARNED_CODES, most_useful, no_model
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from runner.egress.client import Egress
+    from runner.gateway.budgets import Budget
     from runner.gateway.keys import KeySource
     from runner.gateway.providers import ModelRef, Provider, ProviderKind
     from runner.gateway.spans import OutputType
@@ -85,14 +87,20 @@ class Gateway:
         self._warming = asyncio.Lock()
         self._warm: set[ProviderKind] = set()
 
-    def attempt(self, record: Callable[[ModelUse], None] = _ignore, warn: Callable[[str], None] = _ignore) -> Models:
+    def attempt(
+        self,
+        record: Callable[[ModelUse], None] = _ignore,
+        warn: Callable[[str], None] = _ignore,
+        budget: Budget | None = None,
+    ) -> Models:
         """Return the gateway for one attempt.
 
         Args:
             record: Called after every answered call, even if the answer cannot be used.
             warn: Called with one sentence when a call succeeded but something needs fixing.
+            budget: What the calls count towards; None counts none.
         """
-        return AttemptModels(self, record, warn)
+        return AttemptModels(self, record, warn, budget)
 
     def missing(self, role: str) -> Missing | None:
         """Return why no model can serve a role; None when one can. Calls no model."""
@@ -142,10 +150,17 @@ class Gateway:
 class AttemptModels:
     """The `runner.packs.models.Models` of one attempt; make one with `Gateway.attempt`."""
 
-    def __init__(self, gateway: Gateway, record: Callable[[ModelUse], None], warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        record: Callable[[ModelUse], None],
+        warn: Callable[[str], None],
+        budget: Budget | None,
+    ) -> None:
         self._gateway = gateway
         self._recorded = record
         self._warn = warn
+        self._budget = budget
 
     def missing(self, role: str) -> Missing | None:
         """Return why no model can serve a role; None when one can. Warns if models are configured, but none works."""
@@ -209,6 +224,7 @@ class AttemptModels:
         """Make one picture with a model, in the size nearest to `width` by `height` pixels."""
 
         async def ask(candidate: Candidate, provider: Provider) -> ImageAnswer:
+            await self._require_budget()
             started = time.monotonic()
             content, media_type, use = await images.make_image(
                 provider,
@@ -219,7 +235,7 @@ class AttemptModels:
                 width,
                 height,
             )
-            self._record(replace(use, role=role, elapsed_seconds=time.monotonic() - started))
+            await self._record(replace(use, role=role, elapsed_seconds=time.monotonic() - started))
             return ImageAnswer(content, media_type, str(candidate.ref))
 
         return await self._first(role, model, "image", ask)
@@ -239,14 +255,20 @@ class AttemptModels:
         """Return another voice of the same provider, for a second speaker; None when none is known."""
         return speech.other_voice(voice, [str(candidate.ref) for candidate in self._gateway.roles.chain(role)])
 
-    def _record(self, use: ModelUse) -> None:
+    async def _record(self, use: ModelUse) -> None:
         tracing.current().set("gen_ai.usage.input_tokens", use.input_tokens)
         tracing.current().set("gen_ai.usage.output_tokens", use.output_tokens)
         self._gateway.metrics.model_answered(use)
         self._recorded(use)
+        if self._budget is not None:
+            await self._budget.spend(use)
+
+    async def _require_budget(self) -> None:
+        if self._budget is not None:
+            await self._budget.require()
 
     def _voices(self) -> Voices:
-        return Voices(self._gateway.roles, self._gateway.client, self._record)
+        return Voices(self._gateway.roles, self._gateway.client, self._require_budget, self._record)
 
     async def _first(
         self,
@@ -272,6 +294,8 @@ class AttemptModels:
                 provider = _provider_of(candidate)
                 with model_span(provider, candidate.ref, role, output):
                     return await ask(candidate, provider)
+            except BudgetSpentError:
+                raise
             except PackError as error:
                 self._gateway.metrics.model_failed(str(candidate.ref), error.failure.code.value)
                 if error.failure.code in FINAL_CODES:
@@ -285,8 +309,8 @@ class AttemptModels:
     def _connection(self, candidate: Candidate, provider: Provider, role: str) -> ModelConnection:
         from runner.gateway.text_models import ModelConnection
 
-        def answered(use: ModelUse) -> None:
-            self._record(replace(use, role=role))
+        async def answered(use: ModelUse) -> None:
+            await self._record(replace(use, role=role))
 
         return ModelConnection(
             provider=provider,
@@ -294,6 +318,7 @@ class AttemptModels:
             ref=candidate.ref,
             client=self._gateway.client(),
             seconds=self._gateway.call_seconds,
+            before=self._require_budget,
             answered=answered,
         )
 

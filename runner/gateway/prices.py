@@ -1,4 +1,4 @@
-"""The cost of a call, by the price list in genai-prices; nothing is downloaded."""
+"""The cost of a call, by the settings or the price list in genai-prices; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 def cost_micros(provider: Provider, model: str, usage: AbstractUsage) -> int | None:
     """Return the cost in millionths of a US dollar; None when the price is not known.
 
-    Built-in providers have their vendor's prices, even at another address (a proxy); other providers only if their
-    address is a vendor's.
+    The prices of the settings come first. Built-in providers have their vendor's prices, even at another address (a
+    proxy); other providers only if their address is a vendor's.
     """
+    if (own := provider.prices.get(model)) is not None:
+        counts = [getattr(usage, name, None) or 0 for name in ("input_tokens", "output_tokens", "cache_read_tokens")]
+        return own.cost_micros(*counts)
     try:
         if provider.name in BUILTIN_PROVIDERS and BUILTIN_PROVIDERS[provider.name].kind == provider.kind:
             price = calc_price(usage, model, provider_id=provider.name)

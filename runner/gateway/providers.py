@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ProviderKind = Literal["openai", "anthropic", "google", "ollama", "elevenlabs"]
 KINDS: tuple[ProviderKind, ...] = get_args(ProviderKind)
@@ -21,6 +24,20 @@ KNOWN_ROLES = (WRITER, "router", "vision", "image", "voice")
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens; `cached` is that of tokens read from the provider's cache."""
+
+    input: float
+    output: float
+    cached: float
+
+    def cost_micros(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> int:
+        """Return the cost in millionths of a US dollar; the cached tokens are among those read."""
+        cached = min(cached_tokens, input_tokens)
+        return round((input_tokens - cached) * self.input + cached * self.cached + output_tokens * self.output)
+
+
+@dataclass(frozen=True, slots=True)
 class Provider:
     """A provider of models.
 
@@ -31,6 +48,7 @@ class Provider:
         credential: Key of its credential in the vault.
         api_key_env: Variable that may hold the key instead.
         needs_key: Whether it cannot be called without a key.
+        prices: Prices of its models from the settings, by name.
     """
 
     name: str
@@ -39,6 +57,7 @@ class Provider:
     credential: str
     api_key_env: str | None = None
     needs_key: bool = True
+    prices: Mapping[str, Price] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

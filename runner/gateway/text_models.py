@@ -37,7 +37,7 @@ from runner.gateway.uses import ModelUse
 from runner.schemas.pydantic_messages import needed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from pydantic_ai.messages import ModelMessage, ModelResponse, UserContent
     from pydantic_ai.models import Model, ModelRequestParameters
@@ -92,6 +92,7 @@ class ModelConnection:
         ref: The reference to it.
         client: The HTTP client.
         seconds: Timeout of a request.
+        before: Called before each request; its error is that of the call.
         answered: Called with the usage of every answer, even one that cannot be used.
     """
 
@@ -100,7 +101,8 @@ class ModelConnection:
     ref: ModelRef
     client: httpx2.AsyncClient
     seconds: float
-    answered: Callable[[ModelUse], None]
+    before: Callable[[], Awaitable[None]]
+    answered: Callable[[ModelUse], Awaitable[None]]
 
 
 async def ask_text(connection: ModelConnection, request: ModelRequest) -> str:
@@ -160,8 +162,9 @@ class _Counted(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        started = time.monotonic()
         connection = self._model_connection
+        await connection.before()
+        started = time.monotonic()
         try:
             response = await super().request(messages, model_settings, model_request_parameters)
         except PackError as error:  # from our HTTP client
@@ -172,7 +175,7 @@ class _Counted(WrapperModel):
             raise _unreadable(error, connection) from error
         usage = response.usage
         is_reported = bool(usage.input_tokens or usage.output_tokens)
-        connection.answered(
+        await connection.answered(
             ModelUse(
                 model=str(connection.ref),
                 input_tokens=usage.input_tokens if is_reported else None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.failures import FailureCode, PackError
 from runner.gateway import speech
+from runner.gateway.budgets import BudgetSpentError
 from runner.gateway.offline_voice import speak_all_offline
 from runner.gateway.problems import FINAL_CODES
 from runner.gateway.providers import OFFLINE, ModelRef
@@ -15,7 +16,7 @@ from runner.gateway.spans import model_span
 from runner.packs.models import SpeechAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     import httpx2
 
@@ -33,14 +34,20 @@ class Voices:
     Args:
         roles: The configured roles.
         client: Returns the client for providers.
+        before: Called before every request; its error is that of the call.
         answered: Called after every answered call, with the role.
     """
 
     def __init__(
-        self, roles: Roles, client: Callable[[], httpx2.AsyncClient], answered: Callable[[ModelUse], None]
+        self,
+        roles: Roles,
+        client: Callable[[], httpx2.AsyncClient],
+        before: Callable[[], Awaitable[None]],
+        answered: Callable[[ModelUse], Awaitable[None]],
     ) -> None:
         self._roles = roles
         self._client = client
+        self._before = before
         self._answered = answered
 
     async def speak(self, texts: Sequence[str], voice: str | None, role: str) -> list[SpeechAnswer]:
@@ -56,6 +63,8 @@ class Voices:
                 continue
             try:
                 answers = [await self._ask(candidate, text, role) for text in texts]
+            except BudgetSpentError:
+                raise
             except PackError as error:
                 if error.failure.code is FailureCode.CREDENTIAL_INVALID or error.failure.code in FINAL_CODES:
                     raise
@@ -68,11 +77,12 @@ class Voices:
     async def _ask(self, candidate: Candidate, text: str, role: str) -> SpeechAnswer:
         provider = candidate.provider
         assert provider is not None, "only voices of this machine have none"
+        await self._before()
         started = time.monotonic()
         key = self._roles.key(provider)
         with model_span(provider, candidate.ref, role, "speech"):
             pcm, sample_rate, use = await speech.speak(provider, key, self._client(), candidate.ref.name, text)
-            self._answered(replace(use, role=role, elapsed_seconds=time.monotonic() - started))
+            await self._answered(replace(use, role=role, elapsed_seconds=time.monotonic() - started))
         return SpeechAnswer(pcm, sample_rate, str(candidate.ref))
 
     def _order(self, voice: str | None, role: str) -> list[Candidate]:

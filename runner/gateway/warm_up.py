@@ -45,6 +45,10 @@ def warm_up(kind: ProviderKind) -> None:
         log.warning("models of a kind could not be warmed up", kind=kind, error=error.failure.message)
 
 
+async def _ignore(_: object = None) -> None:
+    pass
+
+
 async def _ask_once(kind: ProviderKind) -> None:
     def answer(request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, json=_answer(kind, json.loads(request.content)))
@@ -53,7 +57,7 @@ async def _ask_once(kind: ProviderKind) -> None:
     request = text_models.ModelRequest("?", instructions="?")
     async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as client:
         connection = text_models.ModelConnection(
-            provider, _MODEL, ModelRef(_MODEL, _MODEL), client, _SECONDS, lambda _: None
+            provider, _MODEL, ModelRef(_MODEL, _MODEL), client, _SECONDS, _ignore, _ignore
         )
         await text_models.ask_text(connection, request)
         await text_models.ask_structured(connection, request, _Form)

@@ -13,6 +13,7 @@ import structlog
 from runner.excerpts import plain_text
 from runner.failures import FailureCode, JSONValue, PackError
 from runner.files.names import NAME_CHARACTERS, plain_name, without_turning
+from runner.gateway.budgets import Budget
 from runner.packs.context import ArtifactFile, ArtifactRef, PackSession
 from runner.packs.memory import CallerMemory
 from runner.packs.routing import CallerCatalog
@@ -87,6 +88,7 @@ class AttemptContext:
         self.opened: list[str] = []
         self.isolation: str | None = None
         self.receipt: str | None = None
+        self.budget = Budget(resources.store, resources.limits.budgets, caller_id, fence.run_id, self.warn)
         self.resources = resources
         self.caller_id = caller_id
         self.attempt_id = attempt_id
@@ -127,7 +129,7 @@ class AttemptContext:
     def models(self) -> Models:
         """The model gateway."""
         if self._models is None:
-            self._models = self._resources.gateway.attempt(self.model_uses.append, self.warn)
+            self._models = self._resources.gateway.attempt(self.model_uses.append, self.warn, self.budget)
         return self._models
 
     async def credential(self, key: str) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.agents.pack import AgentPack
 from runner.agents.profiles import Agents, Selection, no_agents
+from runner.gateway.budgets import BudgetLimits
 from runner.metrics import Metrics
 from runner.packs.availability import PROBES, Requirement, RequirementCheck, missing_services, missing_settings
 from runner.packs.fleet import ANY_AGENT_NEED, Fleet, agent_need, model_need, pack_needs, step_needs
@@ -36,6 +37,7 @@ class RunLimits:
 
     Attributes:
         triggers: Most triggers of one caller.
+        budgets: What models may cost.
         lease_seconds: How long a worker is trusted without a heartbeat; it renews at a third of it.
         session_idle_seconds: How long a session of an unfinished run lives without a running or scheduled step.
         session_wait_seconds: How long a step waits for the machine of its session, when no living worker is there.
@@ -51,6 +53,7 @@ class RunLimits:
     concurrent_runs: int = 8
     queued_runs: int = 1000
     triggers: int = 10_000
+    budgets: BudgetLimits = field(default_factory=BudgetLimits)
     step_input_bytes: int = 1 << 20
     step_output_bytes: int = 1 << 20
     transcript_bytes: int = 8 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Index, Text
+from sqlalchemy import BigInteger, Index, Text
 from sqlmodel import Field, SQLModel
 
 from store.models.declaring import table_of
@@ -21,6 +21,20 @@ class CallerRow(SQLModel, table=True):
     created_at: datetime
     last_seen_at: datetime | None = None
     disabled_at: datetime | None = None  # since when nothing may happen in its name
+
+
+class CallerSpendingRow(SQLModel, table=True):
+    """What models cost a caller in a month, counted with each answered call."""
+
+    __tablename__ = "caller_spending"
+    # Sums up a month, and lists its callers.
+    __table_args__ = (Index("ix_caller_spending_month", "month", "cost_micros", "caller_id"),)
+
+    caller_id: str = Field(primary_key=True, foreign_key="caller.id", ondelete="CASCADE")
+    month: str = Field(primary_key=True)  # such as 2026-11, in UTC
+    tokens: int = Field(sa_type=BigInteger)  # read and written, as far as reported
+    cost_micros: int = Field(sa_type=BigInteger)  # 10^-6 US dollars, as far as known
+    unpriced_calls: int  # calls of unknown cost
 
 
 class CallerSlotRow(SQLModel, table=True):
@@ -66,5 +80,6 @@ class AuditRow(SQLModel, table=True):
 
 
 CALLER = table_of(CallerRow)
+CALLER_SPENDING = table_of(CallerSpendingRow)
 TOKEN = table_of(TokenRow)
 AUDIT = table_of(AuditRow)

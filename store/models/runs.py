@@ -141,6 +141,16 @@ class RunRow(SQLModel, table=True):
     trace: str | None = Field(default=None, sa_type=Text)  # JSON of the W3C trace context that its spans belong to
 
 
+class RunSpendingRow(SQLModel, table=True):
+    """What models cost a run so far, counted with each answered call."""
+
+    __tablename__ = "run_spending"
+
+    run_id: str = Field(primary_key=True, foreign_key="run.id", ondelete="CASCADE")
+    tokens: int = Field(sa_type=BigInteger)  # read and written, as far as reported
+    cost_micros: int = Field(sa_type=BigInteger)  # 10^-6 US dollars, as far as known
+
+
 class RunEndRow(SQLModel, table=True):
     """An end of a run that triggers have yet to fire for, written in the transaction that ends the run.
 

@@ -251,6 +251,8 @@ def roots_of(anna: str, run: str, artifact: str, *, manage: bool = False) -> dic
         "memoryEntries": [{}],
         "myDefaults": [{}, {"target": "test.style"}],
         "gapProposals": [{}],
+        "spending": [{}],
+        "budgets": [{}],
         "checkPipeline": [{"definition": {"document": {"key": "x", "name": "x", "steps": [step("a", "test.echo")]}}}],
         "agentClients": [{"serverUrl": "http://127.0.0.1"}],
         **{name: [{}] for name in ("agentProfiles", "mcpServers", "models", "modelRoles", "credentialKinds")},

@@ -155,6 +155,8 @@ ANSWERS = {
     # callers and the server
     "viewer": "id subject name scopes",
     "callers": f"nodes {{ id subject lastSeenAt disabledAt tokens {{ nodes {{ id name revokedAt }} }} }} {_PAGE}",
+    "spending": f"totalCount nodes {{ month tokens amountUsd unpricedCalls caller {{ subject }} }} {_PAGE}",
+    "budgets": "setting ofCaller limitUsd spentUsd limitTokens spentTokens nearlySpent message",
     "disable_caller": "caller { id subject disabledAt } pausedTriggers cancelledRuns",
     "enable_caller": "caller { id subject disabledAt } resumedTriggers",
     "create_token": f"plaintext token {{ {_TOKEN} }}",

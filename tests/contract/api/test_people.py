@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 
+from store.runs.budgets import add_spending
 from tests.support.front_door import step
 from tests.support.surfaces import Refused, states
 
 if TYPE_CHECKING:
+    from store.database.dialects import Connection
     from tests.contract.api.conftest import Api
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -94,6 +98,40 @@ async def test_nobody_disables_themselves_or_the_administrator(api: Api) -> None
     with pytest.raises(Refused, match="NOT_FOUND"):
         await manager.call("enable_caller", caller="nobody")
     assert (await api.refusal("disable_caller", caller="admin")).code == "FORBIDDEN"
+
+
+@states("spending", "budgets")
+async def test_callers_see_what_they_spent_and_observers_what_all_did(api: Api) -> None:
+    store = api.house.product.services.store
+    spender = await api.as_caller("spender", "READ")
+    (found,) = (await api.admin.call("callers", filter={"text": f"{api.subject}-spender"}))["nodes"]
+    for month, cost in (("2020-01", 3_000_000), ("2020-01", None)):
+        await store.write(_spend, found["id"], month, cost)
+    spent = (await spender.call("spending", month="2020-01"))["nodes"]
+    assert spent == [
+        {
+            "month": "2020-01",
+            "tokens": 200,
+            "amountUsd": 3.0,
+            "unpricedCalls": 1,
+            "caller": {"subject": f"{api.subject}-spender"},
+        }
+    ]
+    await store.write(_spend, (await api.me.call("viewer"))["id"], "2020-01", 5_000_000)
+    assert (await spender.call("spending", month="2020-01"))["totalCount"] == 1
+    everybody = [row["caller"]["subject"] for row in (await api.admin.call("spending", month="2020-01"))["nodes"]]
+    assert [each for each in everybody if each.startswith(api.subject)] == [api.subject, f"{api.subject}-spender"]
+    assert (await spender.call("spending"))["nodes"] == []
+    assert (await spender.call("budgets")) == []
+    with pytest.raises(Refused, match="INVALID"):
+        await spender.call("spending", month="January")
+
+
+def _spend(conn: Connection, caller_id: str, month: str, cost_micros: int | None) -> None:
+    """Counts a call of 100 tokens in a month that has passed."""
+    now = datetime.strptime(month, "%Y-%m").replace(tzinfo=UTC)
+    with patch.object(type(conn), "now", lambda _: now):
+        add_spending(conn, caller_id, None, tokens=100, cost_micros=cost_micros)
 
 
 @states("audit", "create_pipeline", "delete_pipeline")

@@ -224,7 +224,10 @@ def test_attempts_stay_where_their_key_to_the_run_goes_and_comes_back(database: 
     database.ensure()
     # Made by revisions after that one.
     triggers = {"trigger", "firing", "webhook", "trigger_secret", "webhook_delivery", "run_end"}
-    later = frozenset({"spent_key", "admission", "worker", "blob_marker", "a2a_task", "a2a_push"} | triggers)
+    later = frozenset(
+        {"spent_key", "admission", "worker", "blob_marker", "a2a_task", "a2a_push", "caller_spending", "run_spending"}
+        | triggers
+    )
     with database.engine() as engine, engine.begin() as connection:
         fill(connection)
         counts = counted(connection, later)

@@ -113,6 +113,11 @@ class _Current:
         self.redactor, self.transcript = redactor, Transcript(Kept(), redactor, "att_1")  # type: ignore[arg-type]
         self.output_bytes, self.stream, self.key, self.model, self.stdout_to = 1 << 20, "claude", "real", "asked", None
         self.model_uses: list[Any] = []
+        self.counted: list[Any] = []
+        self.budget = self
+
+    async def spend(self, use: Any) -> None:
+        self.counted.append(use)
 
 
 async def test_what_a_program_calls_its_model_is_masked_and_short() -> None:
@@ -130,9 +135,10 @@ async def test_what_a_program_calls_its_model_is_masked_and_short() -> None:
     ):
         listener.take("stdout", orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE))
     listener.close()
-    listener.note_use(current)  # type: ignore[arg-type]
+    await listener.note_use(current)  # type: ignore[arg-type]
     await current.transcript.close()
     (use,) = current.model_uses
+    assert current.counted == [use]
     assert use.model.startswith("real:m\ufffd[redacted:a.b]xxx")
     assert len(use.model) == MODEL_CHARACTERS + len("real:")
     assert (use.input_tokens, use.output_tokens, use.cost_micros) == (None, 7, None)

@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from packline import PackContext, pack
+from store.runs.budgets import add_spending
 from tests.support.front_door import GAP, ran, save, step
 from tests.support.product import product
 from tests.support.schema_walk import root_fields
@@ -22,7 +23,8 @@ COUNTED = "totalCount pageInfo { hasNextPage } nodes { __typename }"
 EVERYTHING = f"""query ($run: ID!, $pack: ID!, $trigger: ID!) {{
     audit {{ {COUNTED} }} credentials {{ {COUNTED} }} gapProposals {{ {COUNTED} }} memoryEntries {{ {COUNTED} }}
     artifacts {{ {COUNTED} }} runs {{ {COUNTED} }} catalog {{ {COUNTED} }} pipelines {{ {COUNTED} }}
-    callers {{ {COUNTED} }} triggers {{ {COUNTED} }} trigger(id: $trigger) {{ firings {{ {COUNTED} }} }}
+    callers {{ {COUNTED} }} spending {{ {COUNTED} }}
+    triggers {{ {COUNTED} }} trigger(id: $trigger) {{ firings {{ {COUNTED} }} }}
     viewer {{ tokens {{ {COUNTED} }} }}
     pack(id: $pack) {{ usedBy {{ {COUNTED} }} }}
     pipeline(id: "talk") {{ versions {{ {COUNTED} }} runs {{ {COUNTED} }} triggers {{ {COUNTED} }} }}
@@ -52,6 +54,8 @@ async def test_each_list_counts_what_its_pages_hold(tmp_path: Path, database: st
         run = await ran(it, "talk", {})
         await put(it, "key", "generic", {"secret": "a value nobody knows"})
         await it.token_for("admin", "READ")
+        me = (await it.query("{ viewer { id } }"))["viewer"]["id"]
+        await it.services.store.write(add_spending, me, None, tokens=1, cost_micros=1)
         await it.mutate(
             'mutation ($gap: GapWarningInput!) { saveGapProposal(userIntent: "Sing", gap: $gap) { __typename } }',
             {"gap": GAP},

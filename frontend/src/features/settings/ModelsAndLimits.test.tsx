@@ -39,7 +39,7 @@ function model(key: string, usable: boolean): ModelPartsFragment {
 }
 
 async function settings(...chain: ModelPartsFragment[]) {
-  const data = { modelRoles: [{ role: "writer", chain }], server: { runLimits: LIMITS } };
+  const data = { budgets: [], modelRoles: [{ role: "writer", chain }], server: { runLimits: LIMITS } };
   await show(<ModelsAndLimits data={data} agents={null} />);
   return screen.findByRole("listitem");
 }
@@ -56,4 +56,20 @@ test("A role whose models cannot be used says that none serves it", async () => 
 
 test("A role whose first model works says nothing more", async () => {
   expect(await settings(model("ollama:y", true), model("openai:x", false))).not.toHaveTextContent("instead");
+});
+
+test("budgets say what is spent, and warn when most of it is", async () => {
+  const spent = { message: "$42.00 of $50.00", setting: "PACKLINE_BUDGET_CALLER_MONTH_USD", ofCaller: true };
+  const other = { message: "1 of 100 tokens", setting: "PACKLINE_BUDGET_MONTH_TOKENS", ofCaller: false };
+  const budgets = [
+    { ...spent, nearlySpent: true },
+    { ...other, nearlySpent: false },
+  ];
+  await show(<ModelsAndLimits data={{ budgets, modelRoles: [], server: { runLimits: LIMITS } }} agents={null} />);
+  const [mine, all] = (await screen.findByRole("heading", { name: "Budgets this month" }))
+    .closest("section")!
+    .querySelectorAll("li");
+  expect(mine).toHaveTextContent("Yours$42.00 of $50.00Models are no longer called once it is spent.");
+  expect(all).toHaveTextContent("All callers1 of 100 tokens");
+  expect(all).not.toHaveTextContent("no longer");
 });

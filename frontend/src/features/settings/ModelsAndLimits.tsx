@@ -34,6 +34,25 @@ export function ModelsAndLimits({ data, agents }: { data: ModelsAndLimitsQuery; 
         )}
       </Section>
       {agents}
+      {data.budgets.length === 0 ? null : (
+        <Section title="Budgets this month">
+          <ul className="divide-y divide-line border-y border-line text-dense">
+            {data.budgets.map((budget) => (
+              <li key={budget.setting} className="flex min-h-9 gap-4 py-2 max-md:flex-col max-md:gap-1">
+                <span className="w-32 shrink-0 font-medium">{budget.ofCaller ? "Yours" : "All callers"}</span>
+                <span className="min-w-0 flex-1">
+                  {budget.message}
+                  {budget.nearlySpent ? (
+                    <span className="block text-warn">
+                      Models are no longer called once it is spent. <code>{budget.setting}</code> limits it.
+                    </span>
+                  ) : null}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
       <Section title="Limits and retention">
         <dl className="grid grid-cols-[minmax(10rem,18rem)_1fr] gap-x-4 gap-y-1.5 text-dense [&>dt]:text-soft">
           {rowsOf(data.server.runLimits).map(([term, value]) => (

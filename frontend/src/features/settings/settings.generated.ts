@@ -85,7 +85,7 @@ export type HealthQuery = { server: { version: string, accepting: boolean, queue
 export type ModelsAndLimitsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ModelsAndLimitsQuery = { modelRoles: Array<{ role: string, chain: Array<{ key: string, kind: ModelKind, name: string, provider: string, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> } }> }>, server: { runLimits: { deadlineSeconds: number, stepTimeoutSeconds: number, waitSeconds: number, steps: number, concurrentRuns: number, queuedRuns: number, stepInputBytes: number, stepOutputBytes: number, transcriptBytes: number, uploadBytes: number, sessionIdleSeconds: number, runDays: number, runCount: number, artifactDays: number } } };
+export type ModelsAndLimitsQuery = { budgets: Array<{ setting: string, ofCaller: boolean, nearlySpent: boolean, message: string }>, modelRoles: Array<{ role: string, chain: Array<{ key: string, kind: ModelKind, name: string, provider: string, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> } }> }>, server: { runLimits: { deadlineSeconds: number, stepTimeoutSeconds: number, waitSeconds: number, steps: number, concurrentRuns: number, queuedRuns: number, stepInputBytes: number, stepOutputBytes: number, transcriptBytes: number, uploadBytes: number, sessionIdleSeconds: number, runDays: number, runCount: number, artifactDays: number } } };
 
 export type AgentsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -159,6 +159,12 @@ export const HealthDocument = /*#__PURE__*/ gql`
     ` as unknown as DocumentNode<HealthQuery, HealthQueryVariables>;
 export const ModelsAndLimitsDocument = /*#__PURE__*/ gql`
     query ModelsAndLimits {
+  budgets {
+    setting
+    ofCaller
+    nearlySpent
+    message
+  }
   modelRoles {
     role
     chain {

@@ -257,7 +257,7 @@ def test_after_a_wrong_input_the_next_commands_change_it(packline, deck):
     at_first = wrong | {"steps": [step("shorten", "FAILED", failure=failure())]}
     deck.streams["CliRunEvents"] = [([end(run("FAILED", **at_first))], "complete")]
     assert "packline resume run_1 --input NAME=VALUE" in packline("run", "deck", "--text").out
-    gone = {**wrong, "failure": failure(code="UPSTREAM_UNAVAILABLE")}
+    gone = {**wrong, "failure": failure(code="UPSTREAM_UNAVAILABLE", remedy="RESUME")}
     deck.streams["CliRunEvents"] = [([end(run("FAILED", **gone))], "complete")]
     assert "packline resume run_1\n" in packline("run", "deck", "--text").out
 

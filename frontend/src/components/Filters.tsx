@@ -93,7 +93,7 @@ export function SearchBox({
       placeholder={KEYS ? `${label}  /` : label}
       value={typed}
       onChange={(event) => setTyped(event.target.value)}
-      className="field !w-52 max-md:!w-auto max-md:min-w-0 max-md:flex-1"
+      className="field !w-44 min-[1360px]:!w-52 max-md:!w-auto max-md:min-w-0 max-md:flex-1"
     />
   );
 }
@@ -124,7 +124,7 @@ export function FilterSelect<Value extends string>({
         id={id}
         value={value ?? ""}
         onChange={(event) => onChange(choices.find(([choice]) => choice === event.target.value)?.[0])}
-        className={`field !w-auto max-w-44 max-md:!w-full max-md:max-w-none ${value === undefined ? "!text-soft" : "!border-accent font-medium"}`}
+        className={`field !w-auto max-w-40 max-md:!w-full max-md:max-w-none ${value === undefined ? "!text-soft" : "!border-accent font-medium"}`}
       >
         <option value="">{none ?? `${label}: any`}</option>
         {choices.map(([choice, word]) => (

@@ -151,12 +151,12 @@ function RunLine({ run, ofOne, picked, pickLabel, onPick, alike, isAlike }: Line
           <Link
             to="/runs/$run"
             params={{ run: run.id }}
-            className="min-w-0 truncate font-medium text-ink after:absolute after:inset-0 group-hover:underline"
+            className={`truncate font-medium text-ink after:absolute after:inset-0 group-hover:underline ${of === null ? "min-w-0" : "max-w-3/4 min-w-0 shrink-0 max-xl:max-w-full max-xl:shrink"}`}
             title={of === null ? run.title : `${run.title} (${of})`}
           >
             {run.title}
           </Link>
-          {of === null ? null : <span className="ml-2 max-w-1/2 shrink-0 truncate text-soft max-xl:hidden">{of}</span>}
+          {of === null ? null : <span className="ml-2 min-w-0 truncate text-soft max-xl:hidden">{of}</span>}
           {alike}
         </span>
       </td>

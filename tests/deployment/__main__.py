@@ -29,10 +29,13 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 from tests.deployment.service import Service
+from tests.support.openid_provider import real_provider
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from tests.support.openid_provider import RealProvider
 
 ROOT = Path(__file__).parents[2]
 DATA, PROGRAM, WRAPPER = Path("/var/lib/packline"), Path("/opt/packline"), Path("/usr/local/bin/packline")
@@ -45,6 +48,13 @@ NAME = "packline.example"
 #: The document's names for the two wheels.
 OLD, NEW = "0.1.0", "0.2.0"
 _FENCE = re.compile(r"```sh\n(.*?)```", re.DOTALL)
+_SINGLE_SIGN_ON = """
+oidc_issuer = "{issuer}"
+oidc_client_id = "packline"
+oidc_scopes = "groups=ops:read,run,write"
+"""
+_SCHEDULE = """mutation { createTrigger(pipeline: "sample", name: "watch", schedule: {intervalSeconds: 2},
+    inputs: {practice_failure: false}) { __typename ... on Problem { message } } }"""
 _FIRED = "query { runs(first: 100) { nodes { id state trigger { name } } } }"
 
 
@@ -174,6 +184,11 @@ def nginx(home: Path) -> Iterator[ssl.SSLContext]:
 # -- the way -----------------------------------------------------------------------------------------------
 
 
+def browser(trust: ssl.SSLContext) -> httpx2.AsyncClient:
+    """A browser's requests through the proxy."""
+    return httpx2.AsyncClient(base_url=f"https://{NAME}", verify=trust, timeout=20)
+
+
 async def ask(http: httpx2.AsyncClient, query: str) -> Any:
     """The data of a GraphQL answer; the session of the browser is enough."""
     answer = (await http.post("/graphql", json={"query": query}, headers={"origin": f"https://{NAME}"})).json()
@@ -181,13 +196,24 @@ async def ask(http: httpx2.AsyncClient, query: str) -> Any:
     return answer["data"]
 
 
-async def sign_in(operator: Operator, http: httpx2.AsyncClient) -> None:
+async def sign_in_by_link(operator: Operator, http: httpx2.AsyncClient) -> None:
     """Signs a browser in by a link that works once."""
-    say("sign in")
+    say("sign in by a link")
     address, _, secret = operator.packline("token login-link")["url"].partition("#")
     assert address == f"https://{NAME}/login", address
     answer = await http.post("/login", json={"token": secret})
     assert answer.status_code == 303, answer.text
+
+
+async def sign_in_at(provider: RealProvider, http: httpx2.AsyncClient) -> None:
+    """Signs a browser in at the provider, and shows that the server knows who it is."""
+    say("sign in at the provider")
+    begun = await http.get("/login/provider")
+    assert begun.status_code in {302, 303}, begun.text
+    back = await http.get(await provider.sign_in(http, begun.headers["location"], "ada"))
+    assert back.status_code == 303, back.text
+    viewer = (await ask(http, "{ viewer { subject } }"))["viewer"]
+    assert viewer == {"subject": "ada"}, viewer
 
 
 async def answers(http: httpx2.AsyncClient, version: str) -> None:
@@ -224,16 +250,19 @@ async def fires_again(http: httpx2.AsyncClient) -> list[str]:
     return found
 
 
-async def deployment(operator: Operator) -> None:
+async def deployment(operator: Operator, provider: RealProvider) -> None:
     """Goes the whole way; every step checks what the operator would look at."""
     operator.follow("Install on one machine")
     with nginx(operator.home) as trust:
         operator.follow("TLS and a name")
-        async with httpx2.AsyncClient(base_url=f"https://{NAME}", verify=trust, timeout=20) as http:
-            await sign_in(operator, http)
-            await answers(http, OLD)
+        shell(f"sudo -u packline tee -a {DATA}/packline.toml <<< '{_SINGLE_SIGN_ON.format(issuer=provider.issuer)}'")
+        operator.service.control("restart", "packline")
+        async with browser(trust) as admin, browser(trust) as http:
+            await sign_in_by_link(operator, admin)
+            await answers(admin, OLD)
+            await sign_in_at(provider, http)
             say("a schedule fires")
-            operator.packline("trigger create sample watch --every 2 --input practice_failure:=false")
+            await ask(http, _SCHEDULE)
             old = await fires_again(http)
 
             operator.follow("Upgrade", beside={"sudo systemctl restart packline": operator.kill_while_migrating})
@@ -245,6 +274,17 @@ async def deployment(operator: Operator) -> None:
             await answers(http, OLD)
             back = await fires_again(http)
             assert set(old) <= set(back), "runs were lost by rolling back"
+
+
+async def with_provider(operator: Operator) -> None:
+    """Goes the way beside an OpenID provider that knows the page, and ada."""
+    page = {
+        "client_id": "packline",
+        "redirect_uris": [f"https://{NAME}/login/callback"],
+        "token_endpoint_auth_method": "none",
+    }
+    async with real_provider(clients=[page], people={"ada": {"groups": ["ops"]}}) as provider:
+        await deployment(operator, provider)
 
 
 def main() -> int:
@@ -261,7 +301,7 @@ def main() -> int:
         build_wheel("HEAD", NEW, home)
         operator = Operator(home)
         try:
-            asyncio.run(deployment(operator))
+            asyncio.run(with_provider(operator))
         except BaseException:
             print(operator.service.tail(), file=sys.stderr)
             raise

@@ -3,10 +3,17 @@ import type { ReactNode } from "react";
 
 import { withBase } from "../lib/server/base.ts";
 
+let leaving = false;
+
+/** Whether this page is being left by signing out; then its closing connection is no reason to go elsewhere. */
+export function isSigningOut(): boolean {
+  return leaving;
+}
+
 /** Ends the login of this browser; the server leads to its sign-in page. */
 export function SignOut({ size = "size-6" }: { size?: string }): ReactNode {
   return (
-    <form method="post" action={withBase("/logout")} className="shrink-0">
+    <form method="post" action={withBase("/logout")} className="shrink-0" onSubmit={() => void (leaving = true)}>
       <button
         type="submit"
         aria-label="Sign out"

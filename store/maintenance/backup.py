@@ -99,30 +99,36 @@ def back_up(data_dir: Path, target: Path, *, files: Sequence[str] = ()) -> Backu
 
 
 def restore(archive_path: Path, data_dir: Path) -> Backup:
-    """Make a data folder from an archive; every file is checked against its digest before the folder appears.
+    """Make a data folder from an archive; every file is checked against its digest before any is in its place.
+
+    The database comes last, so a folder with one is complete. The folder itself stays: it may be a mounted volume.
 
     Args:
         archive_path: What `back_up` wrote.
         data_dir: The folder to make; it must be absent or empty.
 
     Raises:
-        BackupError: the folder is not empty, or the archive is damaged, foreign or of a newer release.
+        BackupError: the folder is not empty or cannot be written, or the archive is damaged, foreign or of a newer
+            release.
     """
     if data_dir.exists() and (not data_dir.is_dir() or any(data_dir.iterdir())):
         raise BackupError(f"{data_dir} is not empty. Restore into a new folder, then start the server with it.")
-    data_dir.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=data_dir.parent, prefix=".packline-restore-"))
+    is_new = not data_dir.exists()
+    folder = data_dir / ".restoring"
     try:
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700)
         with tarfile.open(archive_path, "r:") as archive:
             backup = _unpack(archive, folder)
         _check_database(folder / DATABASE, backup)
-        if data_dir.exists():
-            data_dir.rmdir()
-        folder.rename(data_dir)
+        for path in sorted(folder.iterdir(), key=lambda path: path.name == DATABASE):
+            path.rename(data_dir / path.name)
     except (OSError, sqlite3.Error, tarfile.TarError) as error:
         raise BackupError(f"{archive_path} could not be restored: {error}.") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        if is_new and data_dir.exists() and not any(data_dir.iterdir()):
+            data_dir.rmdir()
     return backup
 
 

@@ -14,7 +14,7 @@ from store.database.revisions import head_revision
 from store.files.blobs import BlobStore
 from store.maintenance.backup import BackupError, back_up, restore
 from tests.contract.store.test_artifacts import artifact
-from tests.support.databases import sqlite_store
+from tests.support.databases import DATABASE, sqlite_store
 from tests.support.rows import caller, pipeline
 
 if TYPE_CHECKING:
@@ -62,8 +62,21 @@ def test_neither_overwrites_anything(archive: Path, tmp_path: Path):
         restore(archive, tmp_path / "data")
     with pytest.raises(BackupError, match="no database"):
         back_up(tmp_path / "nowhere", tmp_path / "two.tar")
-    (tmp_path / "empty").mkdir()
+
+
+def test_an_empty_folder_is_kept_since_it_may_be_a_volume_or_lie_in_a_closed_folder(archive: Path, tmp_path: Path):
+    (tmp_path / "empty").mkdir(mode=0o700)
+    before = (tmp_path / "empty").stat()
     restore(archive, tmp_path / "empty")
+    after = (tmp_path / "empty").stat()
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
+    assert sorted(os.listdir(tmp_path / "empty")) == ["blobs", DATABASE, "vault.key"]
+
+
+def test_a_folder_that_cannot_be_made_is_said(archive: Path, tmp_path: Path):
+    (tmp_path / "file").touch()
+    with pytest.raises(BackupError, match="could not be restored"):
+        restore(archive, tmp_path / "file" / "data")
 
 
 def changed(archive: Path, target: Path, name: str, content: bytes | None, *, called: str | None = None) -> Path:

@@ -30,12 +30,14 @@ import httpx2
 
 from tests.deployment.service import Service
 from tests.support.openid_provider import real_provider
+from tests.support.otlp_receiver import otlp_receiver
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from tests.support.openid_provider import RealProvider
+    from tests.support.otlp_receiver import Collector
 
 ROOT = Path(__file__).parents[2]
 DATA, PROGRAM, WRAPPER = Path("/var/lib/packline"), Path("/opt/packline"), Path("/usr/local/bin/packline")
@@ -48,6 +50,8 @@ NAME = "packline.example"
 #: The document's names for the two wheels.
 OLD, NEW = "0.1.0", "0.2.0"
 _FENCE = re.compile(r"```sh\n(.*?)```", re.DOTALL)
+#: The document's address of a collector of traces.
+_COLLECTOR = "http://127.0.0.1:4318"
 _SINGLE_SIGN_ON = """
 oidc_issuer = "{issuer}"
 oidc_client_id = "packline"
@@ -77,8 +81,9 @@ def shell(command: str, *, cwd: Path | None = None, check: bool = True) -> str:
 class Operator:
     """Somebody with the document, its `deploy/` and the wheels, and without the sources."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, collector: str) -> None:
         self.home = home
+        self.collector = collector
         self.service = Service(home / "packline.log")
         self.document = (ROOT / "docs" / "deployment.md").read_text()
 
@@ -86,7 +91,7 @@ class Operator:
         """Runs the commands of a fenced block below a heading; beside a line, what `beside` has for it."""
         section = self.document.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
         for line in _FENCE.findall(section)[fence].strip().splitlines():
-            command = line.replace("file:///tmp/", f"file://{self.home}/")
+            command = line.replace("file:///tmp/", f"file://{self.home}/").replace(_COLLECTOR, self.collector)
             say(f"$ {line}")
             with ThreadPoolExecutor() as threads:
                 other = threads.submit((beside or {}).get(line, lambda: None))
@@ -250,20 +255,39 @@ async def fires_again(http: httpx2.AsyncClient) -> list[str]:
     return found
 
 
-async def deployment(operator: Operator, provider: RealProvider) -> None:
+async def watched(collector: Collector) -> None:
+    """Waits for the trace of a firing's run, and looks for the firing in the metrics, which this machine may read."""
+    firing = await collector.first("fire trigger")
+    run = await collector.until(
+        lambda: next((span for span in collector.spans if span.name == "run" and span.trace != firing.trace), None)
+    )
+    await collector.trace(run.trace, "run", "step")
+    async with httpx2.AsyncClient() as http:
+        metrics = (await http.get("http://127.0.0.1:8420/metrics")).text
+    assert re.search(r"packline_trigger_firings_total\{.*\} [1-9]", metrics), metrics
+    say("a run's trace and the metrics of its trigger are there")
+
+
+async def deployment(operator: Operator, provider: RealProvider, collector: Collector) -> None:
     """Goes the whole way; every step checks what the operator would look at."""
     operator.follow("Install on one machine")
     with nginx(operator.home) as trust:
         operator.follow("TLS and a name")
         shell(f"sudo -u packline tee -a {DATA}/packline.toml <<< '{_SINGLE_SIGN_ON.format(issuer=provider.issuer)}'")
-        operator.service.control("restart", "packline")
+        operator.follow("Watch it")
         async with browser(trust) as admin, browser(trust) as http:
             await sign_in_by_link(operator, admin)
             await answers(admin, OLD)
             await sign_in_at(provider, http)
+            say("store a credential")
+            shell(
+                "sudo packline credential set github --kind github --from-stdin <<< ghp_example_of_a_token",
+                cwd=operator.home,
+            )
             say("a schedule fires")
             await ask(http, _SCHEDULE)
             old = await fires_again(http)
+            await watched(collector)
 
             operator.follow("Upgrade", beside={"sudo systemctl restart packline": operator.kill_while_migrating})
             await answers(http, NEW)
@@ -274,17 +298,30 @@ async def deployment(operator: Operator, provider: RealProvider) -> None:
             await answers(http, OLD)
             back = await fires_again(http)
             assert set(old) <= set(back), "runs were lost by rolling back"
+            assert '"github"' in shell("sudo packline credential list --json", cwd=operator.home)
+            findings = map(json.loads, shell("sudo packline doctor --json", cwd=operator.home).splitlines())
+            vault = [found for found in findings if "vault" in found["what"]]
+            assert vault, "nothing is said of the vault"
+            assert all(found["state"] == "works" for found in vault), vault
 
 
-async def with_provider(operator: Operator) -> None:
-    """Goes the way beside an OpenID provider that knows the page, and ada."""
+async def with_neighbours(home: Path) -> None:
+    """Goes the way beside an OpenID provider that knows the page and ada, and a collector of traces."""
     page = {
         "client_id": "packline",
         "redirect_uris": [f"https://{NAME}/login/callback"],
         "token_endpoint_auth_method": "none",
     }
-    async with real_provider(clients=[page], people={"ada": {"groups": ["ops"]}}) as provider:
-        await deployment(operator, provider)
+    people = {"ada": {"groups": ["ops"]}}
+    async with real_provider(clients=[page], people=people) as provider, otlp_receiver() as collector:
+        operator = Operator(home, collector.url)
+        try:
+            await deployment(operator, provider, collector)
+        except BaseException:
+            print(operator.service.tail(), file=sys.stderr)
+            raise
+        finally:
+            operator.service.control("stop", "packline")
 
 
 def main() -> int:
@@ -299,14 +336,7 @@ def main() -> int:
         shell(f"git archive {earlier} deploy | tar -x -C {home}", cwd=ROOT)
         build_wheel(earlier, OLD, home)
         build_wheel("HEAD", NEW, home)
-        operator = Operator(home)
-        try:
-            asyncio.run(with_provider(operator))
-        except BaseException:
-            print(operator.service.tail(), file=sys.stderr)
-            raise
-        finally:
-            operator.service.control("stop", "packline")
+        asyncio.run(with_neighbours(home))
     say("passed")
     return 0
 

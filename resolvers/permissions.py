@@ -26,11 +26,14 @@ def visible_to(caller: Caller) -> str | None:
 async def has_lost_scope(services: Services, owner: CallerRecord, scope: Scope) -> bool:
     """Whether what runs in a caller's name, such as a trigger, may no longer do so for want of a scope.
 
-    The administrator keeps the machine, and perhaps the bootstrap token, when its tokens are revoked.
+    The administrator keeps the machine, and perhaps the bootstrap token, when its tokens are revoked. Of a caller for
+    whom an OpenID provider vouches, nothing kept here says what it may do now.
     """
     if owner.disabled_at is not None:
         return True
-    return owner.subject != ADMIN_SUBJECT and await lost_scope(services.store, owner.id, scope, services.now())
+    if owner.subject == ADMIN_SUBJECT or owner.vouched_at is not None:
+        return False
+    return await lost_scope(services.store, owner.id, scope, services.now())
 
 
 def owner_disabled(name: str) -> str:

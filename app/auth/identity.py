@@ -28,6 +28,7 @@ from store.access.callers import (
     find_callers,
     find_without_login,
     name_caller,
+    vouch_for,
 )
 from store.access.tokens import (
     TOUCH_EVERY,
@@ -224,8 +225,8 @@ class Authenticator:
     async def _vouched(self, person: Person) -> Caller | None:
         """Return the caller for whom the provider vouches, created if new; None if it is disabled."""
         record = await find_caller_of(self._store, person.subject)
-        if record is None:
-            record = await self._store.write(ensure_caller, person.subject, person.name)
+        if record is None or record.vouched_at is None:
+            record = await self._store.write(vouch_for, person.subject, person.name)
         return self.admit(record, scopes=person.scopes, expires_at=person.expires_at)
 
     def admit(
@@ -383,7 +384,7 @@ class Authenticator:
         expires_at = self._clock() + timedelta(hours=self.settings.oidc_login_hours)
 
         def unit(conn: Connection) -> NewToken:
-            caller = ensure_caller(conn, person.subject, person.name)
+            caller = vouch_for(conn, person.subject, person.name)
             if caller.disabled_at is not None:
                 raise SignInError("Your account is disabled here. Ask the administrator.")
             if caller.name == caller.subject:  # made by a token, which rarely says a name

@@ -27,7 +27,7 @@ from runner.failures import PackError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from httpx2 import AsyncBaseTransport, AsyncClient
+    from httpx2 import AsyncBaseTransport, AsyncClient, Response
 
     from runner.egress.client import Egress
     from runner.failures import JSONValue
@@ -110,7 +110,9 @@ class Provider:
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self.issuer = issuer
-        self._origins = (read_web_address(issuer).origin,)
+        address = read_web_address(issuer)
+        self._origins = (address.origin,)
+        self._is_secure = address.scheme == "https"
         self._egress = egress
         self._skew = timedelta(seconds=skew_seconds)
         self._clock = clock
@@ -169,10 +171,10 @@ class Provider:
 
     def _verified(self, token: str, audiences: Sequence[str], keys: KeySet) -> VerifiedToken:
         try:
-            decoded = jwt.decode(
-                token, keys, registry=jws.JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
-            )
+            decoded = jwt.decode(token, keys, registry=_REGISTRY)
         except errors.InvalidKeyIdError:
+            if _names_no_key(token):
+                raise TokenRefusedError("The token names no key (`kid`).") from None
             raise
         except errors.UnsupportedAlgorithmError as error:
             raise TokenRefusedError(
@@ -233,7 +235,7 @@ class Provider:
     # ------------------------------------------------------------------------------------------ documents
 
     async def _known(self) -> _Fetched:
-        """What was fetched, at whatever age; begins a fetch if it is not fresh, and waits only for the first."""
+        """What was fetched, however old; begins a fetch if it is not fresh, and waits only for the first."""
         known = self._fetched
         if known is None:
             return await self._newer()
@@ -266,7 +268,7 @@ class Provider:
     async def _fetch(self) -> None:
         try:
             fetched = await self._read()
-        except (PackError, _UnusableError) as error:
+        except (PackError, UnusableError) as error:
             why = excerpt(str(error), 500)
             if why != self._failure:  # once per cause, not every few seconds
                 log.warning("could not read the OpenID provider", issuer=self.issuer, error=why)
@@ -282,46 +284,62 @@ class Provider:
 
     async def _read(self) -> _Fetched:
         async with self.client() as http:
-            document = await _get(http, f"{self.issuer.rstrip('/')}/.well-known/openid-configuration")
+            document = await self._get(http, f"{self.issuer.rstrip('/')}/.well-known/openid-configuration")
             if (name := document.get("issuer")) != self.issuer:
-                raise _UnusableError(f"it calls itself {excerpt(str(name), 200)}: set PACKLINE_OIDC_ISSUER to that")
-            keys_at = _address(document, "jwks_uri")
+                raise UnusableError(f"it calls itself {excerpt(str(name), 200)}: set PACKLINE_OIDC_ISSUER to that")
+            keys_at = self._address(document, "jwks_uri")
             if keys_at is None:
-                raise _UnusableError("its configuration names no `jwks_uri`")
-            keys = _keys(await _get(http, keys_at))
+                raise UnusableError("its configuration names no `jwks_uri`")
+            keys = _keys(await self._get(http, keys_at))
         addresses = Addresses(
-            authorization=_address(document, "authorization_endpoint"),
-            token=_address(document, "token_endpoint"),
-            user_info=_address(document, "userinfo_endpoint"),
-            end_session=_address(document, "end_session_endpoint"),
+            authorization=self._address(document, "authorization_endpoint"),
+            token=self._address(document, "token_endpoint"),
+            user_info=self._address(document, "userinfo_endpoint"),
+            end_session=self._address(document, "end_session_endpoint"),
             secret_in_body=_wants_secret_in_body(document),
         )
         return _Fetched(addresses, keys, self._ticks())
 
+    def require_secure(self, answer: Response) -> None:
+        """Refuse what came over plain HTTP after redirects, unless the issuer itself does.
 
-class _UnusableError(Exception):
+        Raises:
+            UnusableError: it did.
+        """
+        for hop in (*answer.history, answer):
+            if self._is_secure and hop.url.scheme != "https":
+                raise UnusableError(f"it redirected to {excerpt(str(hop.url), 200)}, which is not https://")
+
+    async def _get(self, http: AsyncClient, url: str) -> dict[str, JSONValue]:
+        answer = raise_for_status(await http.get(url, headers={"accept": "application/json"}))
+        self.require_secure(answer)
+        try:
+            document = orjson.loads(answer.content)
+        except ValueError as error:
+            raise UnusableError(f"{url} is not JSON") from error
+        if not isinstance(document, dict):
+            raise UnusableError(f"{url} is not a JSON object")
+        return document
+
+    def _address(self, document: dict[str, JSONValue], name: str) -> str | None:
+        value = document.get(name)
+        if value is None:
+            return None
+        try:
+            address = read_web_address(str(value))
+        except WebAddressError as error:
+            raise UnusableError(f"its `{name}` is not usable: {error}") from error
+        if self._is_secure and address.scheme != "https":
+            raise UnusableError(f"its `{name}` is {excerpt(address.url, 200)}, which is not https://")
+        return address.url
+
+
+class UnusableError(Exception):
     """The provider's documents cannot be used; the message says why."""
 
 
-async def _get(http: AsyncClient, url: str) -> dict[str, JSONValue]:
-    answer = raise_for_status(await http.get(url, headers={"accept": "application/json"}))
-    try:
-        document = orjson.loads(answer.content)
-    except ValueError as error:
-        raise _UnusableError(f"{url} is not JSON") from error
-    if not isinstance(document, dict):
-        raise _UnusableError(f"{url} is not a JSON object")
-    return document
-
-
-def _address(document: dict[str, JSONValue], name: str) -> str | None:
-    value = document.get(name)
-    if value is None:
-        return None
-    try:
-        return read_web_address(str(value)).url
-    except WebAddressError as error:
-        raise _UnusableError(f"its `{name}` is not usable: {error}") from error
+def _names_no_key(token: str) -> bool:
+    return jws.extract_compact(token.encode()).headers().get("kid") is None
 
 
 def _wants_secret_in_body(document: dict[str, JSONValue]) -> bool:
@@ -341,5 +359,5 @@ def _keys(document: dict[str, JSONValue]) -> KeySet:
         except (errors.JoseError, ValueError, TypeError, KeyError) as error:
             log.warning("left out a key of the OpenID provider", kid=str(entry.get("kid")), error=str(error))
     if not keys:
-        raise _UnusableError("it publishes no usable key")
+        raise UnusableError("it publishes no usable key")
     return KeySet(keys)

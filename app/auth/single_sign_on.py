@@ -24,7 +24,7 @@ from authlib.oidc.core import CodeIDToken
 from joserfc.errors import JoseError
 
 from app.auth.identity import CALLBACK_PATH
-from app.auth.provider import ANSWER_SECONDS
+from app.auth.provider import ANSWER_SECONDS, UnusableError
 from app.auth.refusals import SignInError, TokenRefusedError
 from app.settings.scope_rules import ScopeRule
 from resolvers.problems import Unavailable
@@ -154,10 +154,10 @@ class SingleSignOn:
         """
         if attempt is None or not hmac.compare_digest(attempt.state.encode(), answer.get("state", "").encode()):
             raise SignInError(
-                "This sign-in was finished before, took too long or was begun in another browser. Begin again."
+                "This sign-in expired, was already used or was started in another browser. Sign in again."
             )
         if answer.get("iss", self.provider.issuer) != self.provider.issuer:  # RFC 9207
-            raise SignInError("The answer came from another provider. Begin again.")
+            raise SignInError("The answer came from another provider. Sign in again.")
         if (error := answer.get("error")) is not None:
             why = excerpt(answer.get("error_description") or error, 300)
             raise SignInError(f"{self._settings.oidc_name} refused the sign-in: {why}.")
@@ -198,14 +198,14 @@ class SingleSignOn:
                 )
         except OAuthError as error:
             why = excerpt(error.description or error.error or "no reason given", 300)
-            raise SignInError(f"{self._settings.oidc_name} refused the sign-in: {why}. Begin again.") from error
+            raise SignInError(f"{self._settings.oidc_name} refused the sign-in: {why}. Sign in again.") from error
         except (PackError, httpx2.HTTPError, ValueError, TimeoutError) as error:
             raise Unavailable(
                 f"{self.provider.issuer} did not answer as it should while you signed in. Try again in a moment."
             ) from error
         id_token = tokens.get("id_token")
         if not isinstance(id_token, str):
-            raise SignInError(f"{self.provider.issuer} sent no ID token. Ask it for the scope `openid`.")
+            raise SignInError(f"{self.provider.issuer} sent no ID token. Add `openid` to PACKLINE_OIDC_REQUEST_SCOPES.")
         assert self._settings.oidc_client_id is not None, "begin needs it, too"
         verified = await self.provider.verify(id_token, [self._settings.oidc_client_id])
         params = {
@@ -219,7 +219,7 @@ class SingleSignOn:
             )
         except JoseError as error:
             raise SignInError(
-                f"The ID token of {self.provider.issuer} is not for this sign-in. Begin again."
+                f"The ID token of {self.provider.issuer} is not for this sign-in. Sign in again."
             ) from error
         more = await self._user_info(addresses.user_info, tokens.get("access_token"), verified.subject)
         return self._person(verified, {**more, **verified.claims})
@@ -231,11 +231,12 @@ class SingleSignOn:
         try:
             async with self.provider.client() as http:
                 answer = raise_for_status(await http.get(url, headers={"authorization": f"Bearer {access_token}"}))
+            self.provider.require_secure(answer)
             claims = orjson.loads(answer.content)
-        except (PackError, ValueError) as error:
+        except (PackError, UnusableError, ValueError) as error:
             raise Unavailable(f"{self.provider.issuer} did not say who you are. Try again in a moment.") from error
         if not isinstance(claims, dict) or claims.get("sub") != subject:
-            raise SignInError(f"{self.provider.issuer} described somebody else. Begin again.")
+            raise SignInError(f"{self.provider.issuer} returned a different account. Sign in again.")
         return claims
 
     def _person(self, verified: VerifiedToken, claims: Mapping[str, JSONValue]) -> Person:
@@ -247,8 +248,8 @@ class SingleSignOn:
         scopes = frozenset[Scope]().union(*(rule.scopes for rule in self._rules if rule.matches(claims)))
         if not scopes:
             raise TokenRefusedError(
-                f"{excerpt(verified.subject, 100)} may do nothing here: no rule in PACKLINE_OIDC_SCOPES matches. Ask "
-                "the administrator."
+                f"{excerpt(verified.subject, 100)} has no access to this server: no rule in PACKLINE_OIDC_SCOPES "
+                "matches. Ask the administrator."
             )
         names = (_one_line(claims.get(name)) for name in _NAMES)
         name = next(filter(None, names), verified.subject)
@@ -275,4 +276,4 @@ def _one_line(claim: JSONValue) -> str:
     """A claim for people to read, without characters that no database or terminal should be given."""
     if not isinstance(claim, str):
         return ""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in claim).split())
+    return " ".join("".join(character if character.isprintable() else " " for character in claim).split())

@@ -28,7 +28,11 @@ ADMIN_SUBJECT = "admin"
 
 
 class CallerRecord(NamedTuple):
-    """A person, agent or script."""
+    """A person, agent or script.
+
+    Attributes:
+        vouched_at: When the OpenID provider first vouched for it; None if it never has.
+    """
 
     id: str
     subject: str
@@ -36,6 +40,7 @@ class CallerRecord(NamedTuple):
     created_at: datetime
     last_seen_at: datetime | None
     disabled_at: datetime | None = None
+    vouched_at: datetime | None = None
 
 
 _INSERT_CALLER = Sql(
@@ -47,6 +52,7 @@ _INSERT_SLOT = Sql("INSERT INTO caller_slot (caller_id) VALUES (:id) ON CONFLICT
 _TOUCH_CALLER = Sql(
     "UPDATE caller SET last_seen_at = :now WHERE id = :id AND (last_seen_at IS NULL OR last_seen_at < :before)"
 )
+_VOUCH = Sql("UPDATE caller SET vouched_at = :now WHERE id = :id AND vouched_at IS NULL")
 _DISABLE = Sql("UPDATE caller SET disabled_at = :now WHERE id = :id AND disabled_at IS NULL")
 _ENABLE = Sql("UPDATE caller SET disabled_at = NULL WHERE id = :id AND disabled_at IS NOT NULL")
 # An UPDATE of a column without a key, as `FOR UPDATE` would wait for every transaction that refers to the caller.
@@ -69,6 +75,13 @@ def ensure_caller(conn: Connection, subject: str, name: str) -> CallerRecord:
     return _BY_ID.make(row)
 
 
+def vouch_for(conn: Connection, subject: str, name: str) -> CallerRecord:
+    """Return the caller of a subject, as `ensure_caller`, and record that the OpenID provider vouches for it."""
+    caller = ensure_caller(conn, subject, name)
+    conn.run(_VOUCH, {"id": caller.id, "now": conn.now()})
+    return caller
+
+
 def name_caller(conn: Connection, caller_id: str, name: str) -> None:
     conn.run(_NAME_CALLER, {"id": caller_id, "name": name})
 
@@ -84,17 +97,14 @@ def lock_callers(conn: Connection, *ids: str) -> set[str]:
     return {id for id, row in rows.items() if row is not None and row.disabled_at is not None}
 
 
-def disable_caller(conn: Connection, caller_id: str) -> bool:
-    """Disable a caller and wake what acts in its name; return false if it was disabled already."""
-    disabled = conn.run(_DISABLE, {"id": caller_id, "now": conn.now()}) > 0
-    if disabled:
+def disable_caller(conn: Connection, caller_id: str) -> None:
+    """Disable a caller and wake what acts in its name; harmless twice."""
+    if conn.run(_DISABLE, {"id": caller_id, "now": conn.now()}):
         conn.wake(Topic.CALLER_DISABLED, caller_id)
-    return disabled
 
 
-def enable_caller(conn: Connection, caller_id: str) -> bool:
-    """Enable a disabled caller; return false if it was not disabled."""
-    return conn.run(_ENABLE, {"id": caller_id}) > 0
+def enable_caller(conn: Connection, caller_id: str) -> None:
+    conn.run(_ENABLE, {"id": caller_id})
 
 
 async def find_without_login(store: Store, subject: str) -> str | None:

@@ -302,7 +302,7 @@ async def scopes_of(store: Store, caller_id: str, now: datetime) -> frozenset[Sc
 async def lost_scope(store: Store, caller_id: str, scope: Scope, now: datetime) -> bool:
     """Return whether a caller that has tokens has none that carries a scope any more, nor a browser login that does.
 
-    A caller without tokens, who signs in alone, has lost nothing.
+    A caller without tokens, who only signs in, has lost nothing.
     """
     found = await store.read(
         sa.select(TOKEN.c.kind, TOKEN.c.scopes, TOKEN.c.revoked_at, TOKEN.c.expires_at).where(

@@ -21,6 +21,7 @@ class CallerRow(SQLModel, table=True):
     created_at: datetime
     last_seen_at: datetime | None = None
     disabled_at: datetime | None = None  # since when nothing may happen in its name
+    vouched_at: datetime | None = None  # when the OpenID provider first vouched for it
 
 
 class CallerSpendingRow(SQLModel, table=True):

@@ -81,9 +81,10 @@ class Issuer:
         return {name: value for name, value in {**claims, **changed}.items() if value is not None}
 
     def token(self, *, header: Mapping[str, object] | None = None, key: Key | None = None, **changed: object) -> str:
-        """A token with these changes to its claims and header."""
+        """A token with these changes to its claims and header; None leaves one out."""
         key = key or self.keys[0]
-        given = {"alg": "RS256", "kid": key.kid, "typ": "at+jwt", **(header or {})}
+        changes = {"alg": "RS256", "kid": key.kid, "typ": "at+jwt", **(header or {})}
+        given = {name: value for name, value in changes.items() if value is not None}
         registry = jws.JWSRegistry(algorithms=[str(given["alg"])], strict_check_header=False)
         return jwt.encode(given, self.claims(**changed), key, registry=registry)
 

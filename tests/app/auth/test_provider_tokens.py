@@ -14,8 +14,14 @@ import httpx2
 import pytest
 import pytest_asyncio
 from joserfc.jwk import ECKey, OctKey, OKPKey
+from structlog.testing import capture_logs
 from websockets.exceptions import ConnectionClosed
 
+from app.auth.provider import Provider
+from resolvers.permissions import has_lost_scope
+from resolvers.problems import Unavailable
+from store.access.callers import find_caller_of
+from store.states import Scope
 from tests.support.openid_provider import issuer, signing_key
 from tests.support.product import product
 
@@ -117,6 +123,17 @@ async def test_the_subject_is_the_caller_whatever_it_presents(house):
     assert first["id"] == again["id"] == own["id"]
     assert (first["name"], first["scopes"]) == ("Grace Hopper", ["READ", "OBSERVE", "RUN", "WRITE", "MANAGE"])
     assert (again["scopes"], own["scopes"]) == (["READ"], ["RUN"])
+
+
+async def test_what_a_caller_set_up_outlives_its_tokens_if_the_provider_vouches_for_it(house):
+    own = await house.it.token_for("trent", "RUN")
+    services = house.it.services
+    caller = await find_caller_of(services.store, "trent")
+    await house.viewer(own)
+    assert await has_lost_scope(services, caller, Scope.OBSERVE)
+    await house.viewer(house.provider.token(sub="trent"))
+    caller = await find_caller_of(services.store, "trent")
+    assert not await has_lost_scope(services, caller, Scope.OBSERVE)
 
 
 @pytest.mark.parametrize(
@@ -296,3 +313,57 @@ async def test_a_provider_that_calls_itself_otherwise_is_not_believed(tmp_path):
             answer = await House(it, provider, http).ask("graphql", provider.token())
             assert answer.status_code == 503
             assert provider.fetches == 0
+
+
+class Documents:
+    """Egress to a provider with TLS, whose answers are by address."""
+
+    def __init__(self, answers):
+        self._answers = answers
+
+    def client(self, *_, **__):
+        async def answer(request):
+            return self._answers[str(request.url)]
+
+        return httpx2.AsyncClient(transport=httpx2.MockTransport(answer), follow_redirects=True)
+
+
+@pytest.mark.parametrize("name", ["jwks_uri", "token_endpoint", "userinfo_endpoint"])
+async def test_a_provider_with_tls_names_no_address_without(name):
+    document = {"issuer": "https://id.example", "jwks_uri": "https://id.example/keys", name: "http://id.example/x"}
+    keys = httpx2.Response(200, json={"keys": [signing_key("first").as_dict(private=False)]})
+    answers = {
+        "https://id.example/.well-known/openid-configuration": httpx2.Response(200, json=document),
+        "https://id.example/keys": keys,
+        "http://id.example/x": keys,
+    }
+    with capture_logs() as logs, pytest.raises(Unavailable):
+        await Provider("https://id.example", Documents(answers), skew_seconds=60).addresses()
+    assert logs[0]["error"] == f"its `{name}` is http://id.example/x, which is not https://"
+
+
+async def test_a_provider_with_tls_leads_nowhere_without():
+    answers = {
+        "https://id.example/.well-known/openid-configuration": httpx2.Response(
+            302, headers={"location": "http://id.example/x"}
+        ),
+        "http://id.example/x": httpx2.Response(
+            200, json={"issuer": "https://id.example", "jwks_uri": "https://id.example/keys"}
+        ),
+        "https://id.example/keys": httpx2.Response(200, json={"keys": [signing_key("first").as_dict(private=False)]}),
+    }
+    with capture_logs() as logs, pytest.raises(Unavailable):
+        await Provider("https://id.example", Documents(answers), skew_seconds=60).addresses()
+    assert logs[0]["error"] == "it redirected to http://id.example/x, which is not https://"
+
+
+async def test_a_token_that_names_no_key_of_several_is_refused_as_such(house, monkeypatch):
+    monkeypatch.setattr("app.auth.provider.RETRY_SECONDS", 0)
+    monkeypatch.setattr("app.auth.provider.FRESH_SECONDS", 0)
+    house.provider.odd.append(signing_key("third").as_dict(private=False))
+    try:
+        token = house.provider.token(header={"kid": "third"})
+        await house.refusal(token)  # the keys are fetched again
+        assert await house.refusal(house.provider.token(header={"kid": None})) == "The token names no key (`kid`)."
+    finally:
+        house.provider.odd.clear()

@@ -14,6 +14,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
+from store.access.callers import find_caller_of
 from tests.support.openid_provider import signing_key, trusting_product
 from tests.support.product import product
 
@@ -81,6 +82,8 @@ async def test_a_browser_signs_in_and_out(house):
         assert "Max-Age=43200" in cookies[0]
         assert "samesite=strict" in cookies[0].lower()
         assert await house.viewer(http) == {"subject": "user-1", "name": "Ada Lovelace", "scopes": ["READ", "RUN"]}
+        caller = await find_caller_of(house.it.services.store, "user-1")
+        assert caller.vouched_at is not None
 
         gone = await http.post("/logout", headers={"origin": house.it.url("").rstrip("/")})
         assert gone.headers["location"] == "/login?signed_out"
@@ -118,12 +121,12 @@ async def test_a_sign_in_counts_once_and_only_in_its_browser(house):
         kept = attempt_cookie(http)
         stolen = await other.get(back)
         assert (stolen.status_code, await house.viewer(other)) == (400, None)
-        assert "begun in another browser" in stolen.text
+        assert "started in another browser" in stolen.text
 
         assert (await http.get(back)).status_code == 303
         again = await http.get(back)
         assert again.status_code == 400
-        assert "was finished before" in again.text
+        assert "was already used" in again.text
         # With its cookie as well: the provider takes a code once.
         other.cookies.clear()
         other.cookies.set(kept.name, kept.value)
@@ -135,7 +138,7 @@ async def test_a_sign_in_counts_once_and_only_in_its_browser(house):
 @pytest.mark.parametrize(
     ("account", "reason"),
     [
-        ("user-2", "user-2 may do nothing here: no rule in PACKLINE_OIDC_SCOPES matches."),
+        ("user-2", "user-2 has no access to this server: no rule in PACKLINE_OIDC_SCOPES matches."),
         ("admin", "the name of this server&#x27;s own administrator"),
     ],
 )
@@ -162,7 +165,7 @@ async def test_a_disabled_account_does_not_sign_in(house):
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"state": "another"}, "begun in another browser"),
+        ({"state": "another"}, "started in another browser"),
         ({"iss": "https://evil.example"}, "another provider"),
         ({"code": "invented"}, "refused the sign-in"),
         ({"code": ""}, "refused the sign-in"),

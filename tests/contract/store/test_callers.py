@@ -147,8 +147,8 @@ async def test_a_disabled_caller_is_found_as_such_and_its_login_links_are_void(s
     ada, bob = await caller(store), await caller(store, "bob")
     link = await store.write(create_token, ada.id, name="x", scopes=[], expires_at=None, kind=TokenKind.LOGIN_LINK)
     heard = Heard(store)
-    assert await store.write(disable_caller, ada.id)
-    assert not await store.write(disable_caller, ada.id)
+    await store.write(disable_caller, ada.id)
+    await store.write(disable_caller, ada.id)
     await heard.until((Topic.CALLER_DISABLED, ada.id))
     holder = await find_holder(store, hash_secret(link.plaintext))
     assert holder is not None
@@ -158,6 +158,6 @@ async def test_a_disabled_caller_is_found_as_such_and_its_login_links_are_void(s
     assert [each.id for each in await list_callers(store, CallerFilter(disabled=False), PageWindow())] == [bob.id]
     assert await count_callers(store, CallerFilter(text="ada", disabled=False)) == 0
 
-    assert await store.write(enable_caller, ada.id)
-    assert not await store.write(enable_caller, ada.id)
+    await store.write(enable_caller, ada.id)
+    await store.write(enable_caller, ada.id)
     assert await store.write(use_login_link, hash_secret(link.plaintext), browser_days=30) is not None

@@ -11,6 +11,7 @@ from unittest.mock import patch
 import pytest
 
 from resolvers.triggers import firing
+from store.access.callers import vouch_for
 from store.states import RunCause
 from tests.support.clocks import Clock, steered_clock
 from tests.support.front_door import refusals, save, start, statements, step
@@ -266,6 +267,22 @@ async def test_a_trigger_whose_owner_lost_run_is_paused(scene: Scene) -> None:
 
     reason = await eventually(attention)
     assert "no longer has a token with the `run` scope" in reason
+
+
+async def test_a_trigger_whose_owner_the_provider_vouches_for_outlives_its_tokens(scene: Scene) -> None:
+    token = await scene.it.token_for("trent", "READ", "RUN", "WRITE")
+    trigger = (await create(scene.it, token=token, cron="@yearly"))["trigger"]
+    tokens = await scene.it.query(
+        "query ($id: ID!) { node(id: $id) { ... on Caller { tokens { nodes { id } } } } }",
+        {"id": trigger["owner"]["id"]},
+    )
+    (held,) = tokens["node"]["tokens"]["nodes"]
+    await scene.it.mutate("mutation ($id: ID!) { revokeToken(id: $id) { __typename } }", {"id": held["id"]})
+    refused = await act(scene.it, "fireTrigger", trigger["id"])
+    assert "no longer has a token with the `run` scope" in refused["message"]
+    await scene.it.services.store.write(vouch_for, "trent", "Trent")
+    fired = await act(scene.it, "fireTrigger", trigger["id"])
+    assert fired["__typename"] == "FireTriggerSuccess"
 
 
 async def test_the_administrator_keeps_its_triggers_without_a_token(scene: Scene) -> None:

@@ -47,6 +47,7 @@ from app.a2a.cards import RUNS_SKILL, extended_card
 from app.a2a.messages import INPUTS, SKILL, read_message
 from app.a2a.pushes import check_push, put_push_config, remove_push, stored_pushes
 from app.a2a.tasks import RUNS, STATES, find_run, find_runs, shown
+from app.auth.refusals import ACCESS_ENDED
 from app.http.while_allowed import NoLongerAllowedError, while_allowed
 from app.mcp.session import Unanswered
 from resolvers.catalog.pack_routing import as_json
@@ -572,8 +573,7 @@ async def _answering() -> AsyncIterator[None]:
         raise
     except NoLongerAllowedError:
         raise InvalidRequestError(
-            "The token of this call expired, was revoked or lost a scope, or the server stops. A run it started "
-            "continues."
+            f"{ACCESS_ENDED} Or this server is stopping. A run that the call started continues."
         ) from None
     except Unanswered as error:
         first = error.errors[0]

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from app.a2a.pusher import Pusher
 from app.auth.identity import bearer_token
-from app.auth.refusals import challenge, refusal_message
+from app.auth.refusals import unauthenticated
 from app.graphql.wire import decode_json
 from app.http.bodies import BodyTooLarge, announced_over, read_bounded, replaying
 from app.http.origins import Origins
@@ -182,9 +182,10 @@ _BODY: Final = "packline.a2a.body"
 
 
 def _challenge(request: Request, token: str | None) -> Response:
-    text = f"{refusal_message(request, token)} `packline token create` makes a token; see docs/a2a.md."
+    message, headers = unauthenticated(request, token)
+    text = f"{message} `packline token create` makes a token; see docs/a2a.md."
     answer = _problem(HTTPStatus.UNAUTHORIZED, text)
-    answer.headers.update(challenge(request, token))
+    answer.headers.update(headers)
     return answer
 
 

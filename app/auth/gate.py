@@ -64,4 +64,4 @@ class AttemptGate:
                 return await self._authenticator.knows(token)
             return cookie is not None and await self._authenticator.knows_login(cookie)
         except (StoreError, Unavailable):
-            return True  # nobody is known or unknown meanwhile; the surface answers what is away
+            return True  # Cannot decide while it is down; the surface answers 503.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
+
+#: What callers read when a call, stream or socket is ended.
+ACCESS_ENDED: Final = "Your access ended: the token expired, was revoked or lost a scope, or the caller was disabled."
 
 
 class TokenRefusedError(Exception):
@@ -17,25 +20,24 @@ class SignInError(Exception):
 
 
 def note_refused_token(connection: HTTPConnection, refused: TokenRefusedError) -> None:
-    """Keep the reason for `refusal_message` and `challenge`."""
+    """Keep the reason for `unauthenticated`."""
     connection.state.refused_token = str(refused)
 
 
-def refusal_message(connection: HTTPConnection, token: str | None) -> str:
-    """Return why `Authenticator.authenticate` found no caller.
+class Unauthenticated(NamedTuple):
+    """Why `Authenticator.authenticate` found no caller.
 
-    Args:
-        connection: What it was given.
-        token: The bearer token, if one was sent.
+    Attributes:
+        message: The reason, for people.
+        headers: The header `WWW-Authenticate` (RFC 6750 section 3, RFC 9728 section 5.1).
     """
-    if token is None:
-        return "Sign in, or send a token as `Authorization: Bearer …`."
-    reason: str | None = getattr(connection.state, "refused_token", None)
-    return reason or "The token is invalid, expired or revoked, or its caller is disabled."
+
+    message: str
+    headers: dict[str, str]
 
 
-def challenge(connection: HTTPConnection, token: str | None, *, metadata: str | None = None) -> dict[str, str]:
-    """Return the header `WWW-Authenticate` of that refusal (RFC 6750 section 3, RFC 9728 section 5.1).
+def unauthenticated(connection: HTTPConnection, token: str | None, *, metadata: str | None = None) -> Unauthenticated:
+    """Return what to answer to a request without a caller.
 
     Args:
         connection: What `authenticate` was given.
@@ -45,8 +47,13 @@ def challenge(connection: HTTPConnection, token: str | None, *, metadata: str | 
     parts = ['realm="packline"']
     if metadata is not None:
         parts.append(f'resource_metadata="{metadata}"')
-    if token is not None:
-        message = refusal_message(connection, token)
-        described = "".join(sign if " " <= sign <= "~" and sign not in '"\\' else "'" for sign in message)
+    if token is None:
+        message = "Sign in, or send a token as `Authorization: Bearer …`."
+    else:
+        refused: str | None = getattr(connection.state, "refused_token", None)
+        message = refused or "The token is invalid, expired or revoked, or its caller is disabled."
+        described = "".join(
+            character if " " <= character <= "~" and character not in '"\\' else "'" for character in message
+        )
         parts += ['error="invalid_token"', f'error_description="{described}"']
-    return {"www-authenticate": f"Bearer {', '.join(parts)}"}
+    return Unauthenticated(message, {"www-authenticate": f"Bearer {', '.join(parts)}"})

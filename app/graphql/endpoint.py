@@ -21,7 +21,7 @@ from strawberry.types.graphql import OperationType
 from strawberry.types.unset import UnsetType
 
 from app.auth.identity import bearer_token
-from app.auth.refusals import challenge, refusal_message
+from app.auth.refusals import unauthenticated
 from app.graphql.sse import EventStream
 from app.graphql.websocket import SocketAdapter, SocketHandler, SocketState
 from app.graphql.wire import (
@@ -276,7 +276,7 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
 
 
 def _unauthenticated(request: Request, token: str | None) -> Refusal:
-    return Refusal(401, "UNAUTHENTICATED", refusal_message(request, token), challenge(request, token))
+    return Refusal(401, "UNAUTHENTICATED", *unauthenticated(request, token))
 
 
 def _wrong_method(kind: OperationType) -> Refusal:

@@ -10,6 +10,7 @@ import asyncio
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, cast
 
+from app.auth.refusals import ACCESS_ENDED
 from app.graphql.wire import encode_json, result_body
 from schema.base.masking import public_answer, report
 
@@ -97,7 +98,7 @@ class EventStream:
         failure = None if expired.cancelled() else expired.exception()
         if failure is not None:
             report(failure, "watching a token failed")
-        await self._send_next(send, _errors("The token expired, was revoked or lost a scope.", {"code": "FORBIDDEN"}))
+        await self._send_next(send, _errors(ACCESS_ENDED, {"code": "FORBIDDEN"}))
 
     async def _send_next(self, send: Send, body: dict[str, object]) -> None:
         async with self._writing:

@@ -20,6 +20,7 @@ from strawberry.http.exceptions import NonTextMessageReceived, WebSocketDisconne
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler
 from strawberry.types.execution import PreExecutionError
 
+from app.auth.refusals import ACCESS_ENDED
 from app.graphql.wire import is_request_error, timed_out
 from runner import tracing
 from runner.excerpts import excerpt
@@ -147,7 +148,7 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
     async def _watch_caller(self) -> None:
         watch_caller = self.view.watch_caller
         assert watch_caller is not None
-        code, reason = FORBIDDEN, "The token expired, was revoked or lost a scope"
+        code, reason = FORBIDDEN, ACCESS_ENDED
         try:
             await watch_caller(self.context.caller)
         except Exception as error:

@@ -17,7 +17,7 @@ import structlog
 from starlette.routing import Route
 
 from app.auth.identity import address_of, bearer_token
-from app.auth.refusals import challenge, refusal_message
+from app.auth.refusals import unauthenticated
 from app.http.pages import built_page, wants_page
 from app.http.ranges import is_framed, is_pdf, plain, send, send_lines, send_whole
 from resolvers.permissions import visible_to
@@ -223,7 +223,7 @@ class Downloads:
         token = bearer_token(request.headers.get("authorization"))
         found = await self._authenticator.authenticate(request, token)
         if found is None:
-            return plain(401, refusal_message(request, token), challenge(request, token))
+            return plain(401, *unauthenticated(request, token))
         if not found.may(Scope.READ):
             return plain(403, lacking_scope("A download", "`read`"))
         request.state.caller = found

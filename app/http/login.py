@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from app.auth.identity import CALLBACK_PATH, address_of, bearer_token
-from app.auth.refusals import SignInError, challenge, refusal_message
+from app.auth.refusals import SignInError, unauthenticated
 from app.http.pages import page
 from resolvers.problems import Unavailable
 from runner.issues import lacking_scope
@@ -114,7 +114,9 @@ class _Login:
         login = await self._authenticator.sign_in(secret, address) if secret else None
         if login is not None:
             return self._signed_in(request, login, _next_of(request))
-        if await self._authenticator.authenticate(request, None) is not None:
+        caller = await self._authenticator.authenticate(request, None)
+        if caller is not None:
+            await self._authenticator.note_refusal("sign_in", caller.id, {"address": address})
             return self._redirect(_next_of(request))
         await self._failed(address)
         return self._page(_next_of(request), _USED, 400)
@@ -167,7 +169,8 @@ class _Login:
         token = bearer_token(request.headers.get("authorization"))
         caller = await self._authenticator.authenticate(request, token)
         if caller is None:
-            return PlainTextResponse(f"{refusal_message(request, token)}\n", 401, challenge(request, token))
+            message, headers = unauthenticated(request, token)
+            return PlainTextResponse(f"{message}\n", 401, headers)
         if not caller.may(Scope.MANAGE):
             await self._authenticator.note_refusal("make_login_link", caller.id)
             return PlainTextResponse(f"{lacking_scope('A login link', '`manage`')}\n", 403)
@@ -247,7 +250,7 @@ def _next_of(request: Request) -> str:
 
 def _own_path(text: str) -> str:
     """A path of this server; the start for what leads elsewhere."""
-    if not text.startswith("/") or text.startswith(("//", "/\\")) or any(ord(sign) < 32 for sign in text):
+    if not text.startswith("/") or text.startswith(("//", "/\\")) or any(ord(character) < 32 for character in text):
         return "/"
     return text
 

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.auth.identity import bearer_token
-from app.auth.refusals import challenge, refusal_message
+from app.auth.refusals import unauthenticated
 from app.auth.throttle import Throttle
 from app.http.answers import json_answer, problem_answer, problem_fields
 from app.http.bodies import announced_over
@@ -93,11 +93,8 @@ class Uploads:
         token = bearer_token(request.headers.get("authorization"))
         caller = await self._authenticator.authenticate(request, token)
         if caller is None:
-            return json_answer(
-                401,
-                {"problem": problem_fields(ProblemCode.FORBIDDEN, refusal_message(request, token))},
-                challenge(request, token),
-            )
+            message, headers = unauthenticated(request, token)
+            return json_answer(401, {"problem": problem_fields(ProblemCode.FORBIDDEN, message)}, headers)
         context = self._make_context(caller, request)
         try:
             if not caller.may(Scope.RUN):

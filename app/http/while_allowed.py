@@ -15,7 +15,7 @@ _UNWATCHED_SECONDS: Final = 1.0
 
 
 class NoLongerAllowedError(Exception):
-    """The token of a call expired, was revoked or lost a scope during the call. A run it started continues."""
+    """The caller's access ended during a call. A run it started continues."""
 
 
 async def while_allowed(answering: Awaitable[T], ended: Callable[[], Awaitable[None]]) -> T:

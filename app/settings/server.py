@@ -396,7 +396,13 @@ class Settings(BaseSettings):
     def _incomplete(self) -> str | None:
         """What a setting needs besides itself; None if nothing is missing."""
         if self.oidc_issuer is None:
-            return None
+            given = [name for name in type(self).model_fields if name.startswith("oidc_") and self._is_given(name)]
+            if not given:
+                return None
+            return (
+                f"{PREFIX}{given[0].upper()} has no effect without PACKLINE_OIDC_ISSUER. Set that to the issuer "
+                "address of your provider."
+            )
         if not self.public_url:
             return (
                 "PACKLINE_OIDC_ISSUER needs PACKLINE_PUBLIC_URL: the provider sends browsers back to it, and its "
@@ -409,11 +415,21 @@ class Settings(BaseSettings):
             )
         return None
 
+    def _is_given(self, name: str) -> bool:
+        return self._sources[name] != "default"
+
     def _weak(self) -> tuple[str, ...]:
+        found = []
         token = self.bootstrap_token.get_secret_value() if self.bootstrap_token else None
-        if token is None or len(token) >= 16:
-            return ()
-        return ("PACKLINE_BOOTSTRAP_TOKEN is shorter than 16 characters and easy to guess. Use a longer one.",)
+        if token is not None and len(token) < 16:
+            found.append("PACKLINE_BOOTSTRAP_TOKEN is shorter than 16 characters and easy to guess. Use a longer one.")
+        public = read_web_address(self.public_url) if self.oidc_issuer and self.public_url else None
+        if public is not None and public.scheme != "https" and not is_loopback(public.host):
+            found.append(
+                "PACKLINE_PUBLIC_URL begins with http://, so sign-ins through the OpenID provider, and its tokens, can "
+                "be read on their way. Serve Packline by https://."
+            )
+        return tuple(found)
 
     @property
     def is_loopback(self) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import orjson
+import structlog
 
 from resolvers.operations import operation
 from resolvers.permissions import owner_disabled
@@ -29,6 +30,7 @@ from store.access.callers import (
     list_callers,
     lock_callers,
 )
+from store.database.errors import StoreError
 from store.runs.admission import lock_slots, readmit
 from store.states import Scope
 from store.triggers.commands import pause_triggers_with, resume_triggers_with
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from store.database.dialects import Connection
     from store.database.paging import PageWindow
     from store.triggers.commands import PausedTrigger
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ async def disable(context: Context, *, caller: str) -> CallerChange:
 
     def unit(conn: Connection) -> int:
         _lock(conn, context, found)
-        # Triggers before slots, as their firings lock them. Whoever admits a run at the same moment ends first.
+        # Triggers before slots, as their firings lock them. A unit that admits a run now finishes first.
         paused = pause_triggers_with(conn, found.id, owner_disabled(found.name))
         lock_slots(conn, found.id)
         disable_caller(conn, found.id)
@@ -105,7 +109,12 @@ async def disable(context: Context, *, caller: str) -> CallerChange:
         return paused
 
     paused = await context.commit(unit, detail=lambda paused: {"triggers": paused})
-    cancelled = await context.services.engine.rescue.cancel_of_disabled()
+    rescue, cancelled = context.services.engine.rescue, 0
+    try:
+        cancelled = await rescue.cancel_of_disabled(found.id)
+    except StoreError:  # the caller is disabled; the next search for lost runs cancels the rest
+        log.exception("could not cancel the runs of a disabled caller", caller=found.id)
+        rescue.hurry()
     return CallerChange(await _current(context, found.id), paused, cancelled)
 
 
@@ -140,7 +149,7 @@ def _lock(conn: Connection, context: Context, other: CallerRecord) -> None:
         Forbidden: It is disabled.
     """
     if context.caller.id in lock_callers(conn, context.caller.id, other.id):
-        raise Forbidden("You were disabled meanwhile.", hint="Ask another caller with the `manage` scope.")
+        raise Forbidden("Your access was disabled.", hint="Ask another caller with the `manage` scope.")
 
 
 def _next_at(trigger: PausedTrigger, now: datetime) -> datetime | None:

@@ -73,10 +73,10 @@ class Rescue:
         await self.cancel_of_disabled()
         await self._dispatcher.sweep()
 
-    async def cancel_of_disabled(self) -> int:
-        """Cancel the runs of disabled callers that have begun; return how many."""
+    async def cancel_of_disabled(self, caller_id: str | None = None) -> int:
+        """Cancel the runs of disabled callers, or of one of them, that have begun; return how many."""
         cancelled = 0
-        for run_id in await running_of_disabled(self._store):
+        for run_id in await running_of_disabled(self._store, caller_id):
             with suppress(WrongStateError):
                 await self._store.write(request_cancel, run_id, _DISABLED)
                 cancelled += 1

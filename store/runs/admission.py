@@ -123,12 +123,12 @@ _LIMIT = Sql(
     """
 )
 # Walks the index of admitted runs, of which each caller has few.
-_RUNNING_OF_DISABLED = Sql(
-    """
+_RUNNING = """
     SELECT run.id FROM run JOIN caller ON caller.id = run.caller_id
     WHERE run.admitted AND run.state = 'running' AND caller.disabled_at IS NOT NULL
     """
-)
+_RUNNING_OF_DISABLED = Sql(_RUNNING)
+_RUNNING_OF_DISABLED_CALLER = Sql(f"{_RUNNING} AND run.caller_id = :caller_id")
 
 
 def lock_slots(conn: Connection, caller_id: str) -> None:
@@ -195,9 +195,11 @@ def readmit(conn: Connection, caller_id: str) -> None:
         pass
 
 
-async def running_of_disabled(store: Store) -> list[str]:
-    """List the runs of disabled callers that have begun and are not being cancelled."""
-    return [row.id for row in await store.rows(_RUNNING_OF_DISABLED)]
+async def running_of_disabled(store: Store, caller_id: str | None = None) -> list[str]:
+    """List the runs of disabled callers, or of one of them, that have begun and are not being cancelled."""
+    if caller_id is None:
+        return [row.id for row in await store.rows(_RUNNING_OF_DISABLED)]
+    return [row.id for row in await store.rows(_RUNNING_OF_DISABLED_CALLER, {"caller_id": caller_id})]
 
 
 class Pause(NamedTuple):

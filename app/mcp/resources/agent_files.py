@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from app.auth.identity import bearer_token
-from app.auth.refusals import challenge, refusal_message
+from app.auth.refusals import unauthenticated
 from app.mcp.resources.skill import PIPELINES, PIPELINES_MAX, llms_text, skill
 from app.mcp.session import Selection, SelectionError, Session
 from app.mcp.tools.toolbox import Toolbox
@@ -53,8 +53,9 @@ def agent_file_routes(
         token = bearer_token(request.headers.get("authorization"))
         caller = await authenticator.authenticate(request, token)
         if caller is None:
-            text = f"{refusal_message(request, token)} `packline token create` makes a token.\n"
-            return PlainTextResponse(text, 401, {**_HEADERS, **challenge(request, token)})
+            message, headers = unauthenticated(request, token)
+            text = f"{message} `packline token create` makes a token.\n"
+            return PlainTextResponse(text, 401, {**_HEADERS, **headers})
         if not caller.may(Scope.READ):
             return PlainTextResponse(f"{lacking_scope('The skill', '`read`')}\n", 403, _HEADERS)
         try:

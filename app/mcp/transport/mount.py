@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.auth.identity import bearer_token
-from app.auth.refusals import challenge, refusal_message
+from app.auth.refusals import unauthenticated
 from app.http.bodies import announced_over
 from app.http.origins import Origins
 from app.mcp.session import Selection, SelectionError, Session
@@ -176,12 +176,11 @@ class McpMount:
         return ready
 
     def _challenge(self, request: Request, token: str | None) -> Response:
-        answer = _problem(
-            HTTPStatus.UNAUTHORIZED,
-            f"{refusal_message(request, token)} `packline token create` makes a token; see docs/agents.md.",
-        )
         where = f"{self._origins.base(request)}/.well-known/oauth-protected-resource/mcp"
-        answer.headers.update(challenge(request, token, metadata=where))
+        message, headers = unauthenticated(request, token, metadata=where)
+        text = f"{message} `packline token create` makes a token; see docs/agents.md."
+        answer = _problem(HTTPStatus.UNAUTHORIZED, text)
+        answer.headers.update(headers)
         return answer
 
     def _metadata(self, request: Request) -> Response:

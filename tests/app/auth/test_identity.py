@@ -291,6 +291,7 @@ async def test_a_link_that_was_used_leads_on_whoever_is_signed_in(house):
     again = await house.http.post("/login?next=/runs", data={"token": link.plaintext}, headers=ours)
     assert (again.status_code, again.headers["location"]) == (303, "/runs")
     assert "set-cookie" not in again.headers
+    assert await house.audited() == [("sign_in", True), ("sign_in", False)]
     foreign = await house.http.post("/login?next=/runs", data={"token": link.plaintext})
     assert foreign.status_code == 400, "a page of others learns nothing"
 

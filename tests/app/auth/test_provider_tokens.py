@@ -21,6 +21,7 @@ from app.auth.provider import Provider
 from resolvers.permissions import has_lost_scope
 from resolvers.problems import Unavailable
 from store.access.callers import find_caller_of
+from store.database.errors import StoreError
 from store.states import Scope
 from tests.support.openid_provider import issuer, signing_key
 from tests.support.product import product
@@ -162,6 +163,27 @@ async def test_a_disabled_caller_is_refused_with_the_providers_token_too(house):
     )
     assert disabled["__typename"] == "DisableCallerSuccess"
     assert "its caller is disabled" in await house.refusal(token)
+
+
+async def test_a_caller_is_disabled_although_its_runs_could_not_be_cancelled(house, monkeypatch):
+    caller = (await house.viewer(house.provider.token(sub="carol")))["id"]
+    asked = []
+
+    async def fail(caller_id=None):
+        asked.append(caller_id)
+        raise StoreError("away")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(house.it.services.engine.rescue, "cancel_of_disabled", fail)
+        disabled = await house.it.mutate(
+            """mutation ($id: String!) { disableCaller(caller: $id) {
+                __typename ... on DisableCallerSuccess { cancelledRuns caller { disabledAt } } } }""",
+            {"id": caller},
+        )
+    assert disabled["__typename"] == "DisableCallerSuccess"
+    assert disabled["cancelledRuns"] == 0
+    assert disabled["caller"]["disabledAt"] is not None
+    assert asked[0] == caller
 
 
 @pytest.mark.parametrize(

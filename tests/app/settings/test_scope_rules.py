@@ -87,3 +87,17 @@ def test_a_provider_needs_more_than_its_address():
 def test_an_issuer_is_an_address_with_tls(issuer):
     with pytest.raises(SettingsError, match="oidc"):
         Settings.load({"oidc_issuer": issuer, "oidc_scopes": "*:read", "public_url": "https://pack.example"})
+
+
+@pytest.mark.parametrize("name", ["oidc_client_id", "oidc_scopes", "oidc_login_hours"])
+def test_what_has_no_effect_without_a_provider_is_refused(name):
+    with pytest.raises(SettingsError, match=f"PACKLINE_{name.upper()} has no effect without PACKLINE_OIDC_ISSUER"):
+        Settings.load({name: "*:read" if name == "oidc_scopes" else "12"})
+
+
+@pytest.mark.parametrize(
+    ("public", "is_warned"), [("http://pack.example", True), ("https://pack.example", False), ("http://[::1]", False)]
+)
+def test_signing_in_without_tls_is_warned_of(public, is_warned):
+    given = {"oidc_issuer": "https://id.example", "oidc_scopes": "*:read", "public_url": public}
+    assert any("begins with http://" in each for each in Settings.load(given).warnings) is is_warned

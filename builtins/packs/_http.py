@@ -178,7 +178,7 @@ def failure_for_answer(response: httpx2.Response, *, field: str | None, hint: st
     Args:
         response: Not a success.
         field: The input field to blame.
-        hint: What to do next, where the caller knows better.
+        hint: What to do next, where the caller knows better; a refusal then has the usual cause and remedy.
     """
     url, status = str(response.request.url), response.status_code
     host = _host(url)
@@ -192,8 +192,9 @@ def failure_for_answer(response: httpx2.Response, *, field: str | None, hint: st
     match failure.code:
         case "credential_invalid":
             said = f"{host} refused access (HTTP {status})"
-            hint = hint or "Give an address that is open to the public."
-            cause, remedy = "The page needs a login or refuses programs.", "change_input"
+            if hint is None:
+                hint = "Give an address that is open to the public."
+                cause, remedy = "The page needs a login or refuses programs.", "change_input"
         case "not_found":
             said = f"There is nothing at {url} (HTTP {status})"
             hint = hint or "Check the address in a browser."

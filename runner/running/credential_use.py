@@ -94,6 +94,7 @@ class AttemptCredentials:
                 f"The credential `{key}` is no longer granted to {self._pack.name}.",
                 hint="An administrator can grant it with "
                 f"`packline credential grant {key} {self._requester.grantees(self._pack.name)[0]}`.",
+                detail={"credential": key},
             )
         self._noted.add(credential_id)
 

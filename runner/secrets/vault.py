@@ -128,7 +128,9 @@ class Vault:
             )
         missing = self.missing(pack.name, need, requester)
         if missing is not None:
-            raise PackError(FailureCode.CREDENTIAL_INVALID, missing.message, hint=missing.hint)
+            raise PackError(
+                FailureCode.CREDENTIAL_INVALID, missing.message, hint=missing.hint, detail={"credential": key}
+            )
         return self._credentials[key]
 
     def missing(self, pack: str, need: CredentialNeed, requester: CredentialRequester) -> Missing | None:

@@ -140,7 +140,7 @@ async def test_a_token_opens_a_private_repository_and_is_kept_nowhere(
     output = await harness.call(fetch, {"url": server.url("plans")})
 
     assert output["readme"]["content"] == FILES["README.md"]
-    assert len(server.authorizations) == len(server.requests) - 1, "the first request was made by nobody"
+    assert len(server.authorizations) == len(server.requests) - 1, "the first request was made without credentials"
     told = seen_by(watched)
     assert "git fetch" in told
     assert secrets_in(told + texts_in(harness.sessions[0].path) + json.dumps(output), TOKEN) == []
@@ -169,6 +169,7 @@ async def test_a_token_that_is_not_accepted_is_named_with_the_remedy(server: Git
     assert error.failure.code == "credential_invalid"
     assert "does not accept the credential `git`" in error.failure.message
     assert "packline credential set git" in (error.failure.hint or "")
+    assert error.failure.detail == {"credential": "git"}
 
 
 async def test_a_token_that_may_only_read_pushes_nothing(server: GitServer, harness: Harness) -> None:
@@ -187,6 +188,9 @@ async def test_without_a_credential_for_this_server_the_failure_says_which(
     error = await failure(harness, fetch, url=server.url("plans"))
     assert error.failure.code == "credential_invalid"
     assert f"`git` with the `url` {origin(server)}" in (error.failure.hint or "")
+    assert error.failure.likely_cause == "The provider refuses the credential, or requires one."
+    assert error.failure.first_remedy == "set_credential"
+    assert error.failure.detail == {"credential": "git"}
     assert server.authorizations == []
 
 
@@ -245,6 +249,7 @@ async def test_a_key_that_is_not_accepted_or_has_expired_is_named_with_the_remed
     assert error.failure.code == "credential_invalid"
     assert f"[127.0.0.1]:{ssh.port} does not accept the credential `ssh`" in error.failure.message
     assert "packline credential set ssh" in (error.failure.hint or "")
+    assert error.failure.detail == {"credential": "ssh"}
 
 
 @NEEDS_SSHD
@@ -287,6 +292,47 @@ async def test_what_else_can_be_wrong_over_ssh_is_told_apart(
     assert none.failure.code == "credential_invalid"
     assert "packline credential set ssh" in (none.failure.hint or "")
     assert "https" in (none.failure.hint or "")
+    assert none.failure.detail == {"credential": "ssh"}
+
+
+_UNREAD = "fatal: Could not read from remote repository.\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "said", "code"),
+    [
+        ("", "ERROR: Repository not found.\n", "not_found"),
+        ("", "fatal: '/a.git' does not appear to be a git repository\n", "not_found"),
+        ("", "ERROR: Permission to a/b.git denied to me.\n", "not_found"),
+        ("", "Internal error\n", "upstream_unavailable"),
+        ("kex_exchange_identification: read: Connection reset by peer", "not found\n", "upstream_unavailable"),
+        ("kex_exchange_identification: Connection closed by remote host", "", "upstream_unavailable"),
+        ("ssh: connect to host h port 22: Connection refused", "", "upstream_unavailable"),
+        ("ssh: connect to host h port 22: Connection timed out", "", "timeout"),
+        ("me@h: Permission denied (publickey).", "", "credential_invalid"),
+        ("Received disconnect from h port 22:2: Too many authentication failures", "", "credential_invalid"),
+        ("", "Host key verification failed.\nme@h: Permission denied (publickey).\n", "not_found"),
+        ("Received disconnect from h port 22:11: Host key verification failed", "", "upstream_unavailable"),
+    ],
+)
+def test_a_server_cannot_choose_what_a_failure_over_ssh_is_called(
+    tmp_path: Path, log: str, said: str, code: str
+) -> None:
+    (tmp_path / "log").write_text(log)
+    session = load_module("repo/_ssh.py").SshSession({}, "h", tmp_path / "log")
+    found = session.failure("ssh://me@h/a.git", said + _UNREAD)
+    assert (found.failure.code, found.failure.field) == (code, "url")
+
+
+@pytest.mark.parametrize(("missing", "cause"), [("git", "Git is not"), ("ssh-add", "OpenSSH is not")])
+async def test_a_server_without_the_programs_is_its_operators_to_mend(
+    ssh: SshServer, over_ssh: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, cause: str
+) -> None:
+    which = shutil.which
+    monkeypatch.setattr("shutil.which", lambda name: None if name == missing else which(name))
+    error = await failure(over_ssh, fetch, url=ssh.url(tmp_path / "plans.git"))
+    assert error.failure.likely_cause.startswith(cause)
+    assert error.failure.first_remedy == "ask_operator"
 
 
 @pytest.mark.parametrize(

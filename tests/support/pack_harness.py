@@ -144,14 +144,7 @@ async def run_in_process(
         child.kill()
         child.join()
     if isinstance(value, Failure):
-        raise PackError(
-            value.code,
-            value.message,
-            field=value.field,
-            hint=value.hint,
-            retry_after_seconds=value.retry_after_seconds,
-            detail=value.detail,
-        )
+        raise PackError.of(value)
     return cast("_Result", value)
 
 

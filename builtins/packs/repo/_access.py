@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from packline import CredentialNeed, PackError, read_ssh_address, read_web_address
@@ -78,15 +78,19 @@ async def require_sign_in(ctx: PackContext, url: str) -> SignIn:
     """
     if (found := await find_sign_in(ctx, url)) is not None:
         return found
-    origin = read_web_address(url).origin
-    fields = await ctx.credential(_GITHUB if _is_github(ctx, origin) else _GIT)
-    raise _for_another(_GIT, str(_origin_of(fields.get("url", ""))), origin)
+    fields = await ctx.credential(key_for(ctx, url))
+    raise _for_another(_GIT, str(_origin_of(fields.get("url", ""))), read_web_address(url).origin)
+
+
+def key_for(ctx: PackContext, url: str) -> str:
+    """Return the key of the credential that signs in to the server of a repository over HTTP."""
+    return _GITHUB if _is_github(ctx, read_web_address(url).origin) else _GIT
 
 
 def hint_for(ctx: PackContext, url: str) -> str:
     """Say how a private repository of this server can be reached."""
-    origin = read_web_address(url).origin
-    which = "`github`" if _is_github(ctx, origin) else f"`git` with the `url` {origin}"
+    key = key_for(ctx, url)
+    which = f"`{key}`" if key == _GITHUB else f"`{key}` with the `url` {read_web_address(url).origin}"
     return f"Check the address. A private repository needs the credential {which}, granted to this pack."
 
 
@@ -100,7 +104,7 @@ async def ssh_access(ctx: PackContext, address: SshAddress) -> SshAccess:
         fields = await ctx.credential(_SSH)
     except PackError as error:
         hint = f"{error.failure.hint or ''} A public repository can be fetched by its https address without one."
-        raise PackError(error.failure.code, error.failure.message, field="url", hint=hint.strip()) from error
+        raise PackError.of(replace(error.failure, field="url", hint=hint.strip())) from error
     server = read_ssh_address(f"ssh://{fields.get('host', '')}/any")
     if server is None or server.server != address.server:
         raise _for_another(_SSH, fields.get("host", ""), address.server)
@@ -108,23 +112,30 @@ async def ssh_access(ctx: PackContext, address: SshAddress) -> SshAccess:
 
 
 def refused(key: str, where: str, how: str) -> PackError:
-    """The failure of a server that does not accept a credential."""
+    """Return the failure for a credential that a server rejects.
+
+    Args:
+        key: Key of the credential.
+        where: The server or repository.
+        how: What it answered.
+    """
     return PackError(
         "credential_invalid",
         f"{where} does not accept the credential `{key}` ({how}).",
         field="url",
         hint=f"It may have expired, been revoked, or lack access to this repository. Store a new one with `packline "
         f"credential set {key}`, then resume.",
+        detail={"credential": key},
     )
 
 
 def ssh_refused(server: str) -> PackError:
-    """The failure of an SSH server that does not accept the key."""
+    """Return the failure for a private key that an SSH server rejects: unknown to it, expired or restricted."""
     return refused(_SSH, server, "its private key")
 
 
 def unknown_server(server: str) -> PackError:
-    """The failure of an SSH server that does not have the expected host key."""
+    """Return the failure for a server whose host key is not in the credential; it may be another machine."""
     return PackError(
         "credential_invalid",
         f"{server} does not identify itself with a key in `known_hosts` of the credential `{_SSH}`, so nothing was "
@@ -132,15 +143,17 @@ def unknown_server(server: str) -> PackError:
         field="url",
         hint="Compare the server's key with what its operator publishes. If it has changed on purpose, store the new "
         f"one with `packline credential set {_SSH} --field known_hosts=@FILE`.",
+        detail={"credential": _SSH},
     )
 
 
 def unusable_key() -> PackError:
-    """The failure of a private key that cannot be read."""
+    """Return the failure for a private key that `ssh-add` rejects, mostly because it has a passphrase."""
     return PackError(
         "credential_invalid",
         f"The private key of the credential `{_SSH}` cannot be used.",
         hint="Store a key without a passphrase, as `ssh-keygen -t ed25519 -N '' -f packline` makes it.",
+        detail={"credential": _SSH},
     )
 
 
@@ -164,6 +177,7 @@ def _sign_in(key: str, origin: str, token: str, account: str = _ANY_ACCOUNT) -> 
             "credential_invalid",
             f"The field `{field}` of the credential `{key}` has characters that cannot be sent.",
             hint=f"Store it again with `packline credential set {key}`.",
+            detail={"credential": key},
         )
     return SignIn(key, origin, "Basic " + base64.b64encode(f"{account}:{token}".encode()).decode())
 
@@ -174,4 +188,5 @@ def _for_another(key: str, its: str, asked: str) -> PackError:
         f"The credential `{key}` is for {its}, so it is not used for {asked}.",
         field="url",
         hint=f"Give a repository on {its}, or store a credential for {asked}.",
+        detail={"credential": key},
     )

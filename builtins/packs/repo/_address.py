@@ -9,7 +9,7 @@ server, and `ssh` is held to the address in the same way.
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from packline import (
@@ -22,7 +22,7 @@ from packline import (
 )
 
 from .._http import failure_for_answer
-from ._access import find_sign_in, hint_for, refused, ssh_access
+from ._access import find_sign_in, hint_for, key_for, refused, ssh_access
 
 if TYPE_CHECKING:
     import httpx2
@@ -143,7 +143,7 @@ async def discover(ctx: PackContext, url: str) -> Remote:
     """Asks the server for the repository as Git would, through the egress guard.
 
     Redirects are followed within one host only, as when a repository was renamed or http moved to https. The first
-    request is made by nobody; only when the server refuses it is a credential for that origin looked for and sent.
+    request is made without credentials; only when the server refuses it is one for that origin looked for and sent.
 
     Raises:
         PackError: `not_found`, `credential_invalid`, `rate_limited`, `timeout`, `upstream_unavailable` as the server
@@ -229,7 +229,10 @@ def _check_answer(ctx: PackContext, url: str, response: httpx2.Response, signed:
         hint = f"Check the address, and that the credential `{signed.key}` may read this repository."
     elif status in _PERHAPS_PRIVATE:
         hint = hint_for(ctx, url)
-    raise failure_for_answer(response, field="url", hint=hint)
+    error = failure_for_answer(response, field="url", hint=hint)
+    if error.code == "credential_invalid":
+        raise PackError.of(replace(error.failure, detail={"credential": key_for(ctx, url)}))
+    raise error
 
 
 async def _remote_over_ssh(ctx: PackContext, address: SshAddress) -> Remote:

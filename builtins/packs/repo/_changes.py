@@ -20,7 +20,7 @@ from packline import PackError
 
 from ._files import inside
 from ._git import MAX_CHECKED_OUT_FILES, Git
-from ._ssh import ssh_failure, ssh_variables
+from ._ssh import ssh_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -121,7 +121,7 @@ def push_changes(job: ChangeJob, push: PushJob) -> Changes:
 
     Raises:
         PackError: besides those of `find_changes`, `invalid_input` when the branch is there with something else,
-            `policy_denied` when the server does not take the branch.
+            `policy_denied` when the server rejects the branch.
     """
     when = f"@{push.committed_at} +0000"
     variables = {
@@ -159,14 +159,15 @@ def _fresh_copy(job: ChangeJob, variables: Mapping[str, str] | None = None) -> I
     try:
         target = scratch / "tree"
         target.mkdir()
-        with ssh_variables(job.remote, lifetime_seconds=job.time_limit_seconds) as access:
+        with ssh_session(job.remote, lifetime_seconds=job.time_limit_seconds) as ssh:
             git = Git(
                 job.remote,
                 scratch,
                 target,
                 max_bytes=job.max_bytes,
                 time_limit_seconds=job.time_limit_seconds,
-                variables={**(variables or {}), **access},
+                ssh=ssh,
+                variables=variables,
                 task="Comparing with",
             )
             git.require_version()
@@ -174,11 +175,10 @@ def _fresh_copy(job: ChangeJob, variables: Mapping[str, str] | None = None) -> I
             options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--depth=1")
             status, _, complaint = git.try_run("fetch", *options, "--", job.remote.url, job.commit)
             if status != 0:
-                if (failure := ssh_failure(job.remote, complaint)) is not None:
-                    raise failure
+                git.raise_over_ssh(complaint)
                 git.fail(
                     "not_found",
-                    f"{job.remote.url} does not hand out the commit {job.commit} any more.",
+                    f"{job.remote.url} no longer serves the commit {job.commit}.",
                     complaint,
                     field="commit",
                     hint="Fetch the repository again.",
@@ -251,7 +251,7 @@ def _push(git: Git, job: ChangeJob, commit: str, ref: str) -> None:
     if any(line.startswith("!\t") for line in printed.splitlines()):
         git.fail(
             "policy_denied",
-            f"{job.remote.url} does not take the branch `{ref.removeprefix('refs/heads/')}`.",
+            f"{job.remote.url} rejects the branch `{ref.removeprefix('refs/heads/')}`.",
             printed + complaint,
             field="branch",
             hint="Look at the rules for branches of that repository, or give another branch.",

@@ -11,7 +11,7 @@ from packline import PackError
 from ._files import inside, list_files, measure_languages
 from ._git import MAX_CHECKED_OUT_FILES, Git
 from ._introduction import read_docs, read_readme
-from ._ssh import ssh_variables
+from ._ssh import ssh_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,14 +80,14 @@ def clone_repository(job: CloneJob) -> Clone:
     target = job.workspace / job.folder
     if target.exists():
         shutil.rmtree(target)  # left by an attempt that was cut off
-    with ssh_variables(job.remote, lifetime_seconds=job.time_limit_seconds) as variables:
+    with ssh_session(job.remote, lifetime_seconds=job.time_limit_seconds) as ssh:
         git = Git(
             job.remote,
             job.workspace,
             target,
             max_bytes=job.max_bytes,
             time_limit_seconds=job.time_limit_seconds,
-            variables=variables,
+            ssh=ssh,
         )
         return _clone(git, job, target)
 
@@ -158,7 +158,7 @@ def _fetch(git: Git, job: CloneJob, ref: str, branch: str | None) -> None:
     """Gets the commits.
 
     Raises:
-        PackError: `not_found` when the server answers but does not hand the commit out, else `upstream_unavailable`.
+        PackError: `not_found` when the server answers but does not serve the commit, else `upstream_unavailable`.
     """
     refspec = f"+{ref}:refs/remotes/origin/{branch}" if branch else ref
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", f"--depth={job.depth}")
@@ -167,7 +167,7 @@ def _fetch(git: Git, job: CloneJob, ref: str, branch: str | None) -> None:
         return
     if _is_commit_id(ref):
         _list_refs(git, job, ["HEAD"])  # raises when the server is what fails
-        git.fail("not_found", f"{job.remote.url} has no commit {ref}, or does not hand it out.", complaint, field="ref")
+        git.fail("not_found", f"{job.remote.url} has no commit {ref}, or does not serve it.", complaint, field="ref")
     git.fail_unreachable(complaint)
 
 

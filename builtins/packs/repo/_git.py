@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, NoReturn
 
 from packline import PackError, excerpt
 
-from ._ssh import ssh_failure
+from ._ssh import SshSession
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,6 +63,7 @@ class Git:
         target: Folder of the clone, whose size is watched.
         max_bytes: Most that it may take.
         time_limit_seconds: For everything run here together.
+        ssh: How to sign in, for a remote over SSH.
         variables: Environment variables besides Packline's own.
         task: What is being done, for messages.
     """
@@ -75,6 +76,7 @@ class Git:
         *,
         max_bytes: int,
         time_limit_seconds: float,
+        ssh: SshSession | None = None,
         variables: Mapping[str, str] | None = None,
         task: str = "Cloning",
     ) -> None:
@@ -85,11 +87,16 @@ class Git:
         self._time_limit_seconds = time_limit_seconds
         self._deadline = time.monotonic() + time_limit_seconds
         self._task = task
-        self._environment = {**(variables or {}), **_environment(remote, workspace)}
+        self._ssh = ssh or SshSession()
+        self._environment = {**(variables or {}), **self._ssh.variables, **_environment(remote, workspace)}
         program = shutil.which("git")
         if program is None:
             raise PackError(
-                "handler_failed", "The program `git` is not on PATH.", hint="Install Git on the machine of the server."
+                "handler_failed",
+                "The program `git` is not on PATH.",
+                cause="Git is not installed on this server.",
+                hint="Install Git on the machine of the server.",
+                remedy="ask_operator",
             )
         self._program = program
 
@@ -107,7 +114,9 @@ class Git:
             raise PackError(
                 "handler_failed",
                 f"Git {'.'.join(numbers) or 'of an unknown version'} is too old for a safe clone; {needed} is needed.",
+                cause="The version of Git on this server is too old.",
                 hint=f"Install Git {needed} or newer on the machine of the server.",
+                remedy="ask_operator",
             )
 
     def run(self, *arguments: str) -> str:
@@ -164,9 +173,17 @@ class Git:
         Raises:
             PackError: always.
         """
-        if (failure := ssh_failure(self._remote, complaint)) is not None:
-            raise failure
+        self.raise_over_ssh(complaint)
         self.fail("upstream_unavailable", f"{self._remote.url} stopped answering.", complaint)
+
+    def raise_over_ssh(self, complaint: str) -> None:
+        """Raise what `ssh` says went wrong, if the repository is reached over SSH and it says something.
+
+        Raises:
+            PackError: see `SshSession.failure`.
+        """
+        if (failure := self._ssh.failure(self._remote.url, complaint)) is not None:
+            raise failure
 
     def _limit(self, process: subprocess.Popen[bytes]) -> None:
         """Bounds memory and file size, where the system can: a tree of nested trees unpacks in memory first."""

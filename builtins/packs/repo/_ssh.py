@@ -1,4 +1,4 @@
-"""Signing in over SSH: the private key goes through a pipe to an agent of its own and is never in a file.
+"""Signing in over SSH: the private key goes through a pipe to a separate `ssh-agent` and is never in a file.
 
 Blocks, so it runs in a worker. The agent and its socket live as long as the clone or push and are reachable by the
 server's user alone.
@@ -12,15 +12,16 @@ import shutil
 import subprocess
 import tempfile
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packline import PackError
+from packline import PackError, excerpt
 
 from ._access import ssh_refused, unknown_server, unusable_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ._address import Remote
 
@@ -53,17 +54,76 @@ ServerAliveInterval 15
 ServerAliveCountMax 2
 LogLevel ERROR
 """
+#: What Git hosts and `git-shell` say of a repository that is not there for this key.
+_MISSING = ("not found", "could not be found", "cannot find", "not exist", "no longer exists", "does not appear to be",
+            "denied", "read only")  # fmt: skip
+_NOT_REACHED = ("Connection refused", "No route to host", "Network is unreachable")
+_BROKEN_OFF = ("Connection reset", "Connection closed", "kex_exchange_identification", "Broken pipe")
+
+
+@dataclass(frozen=True, slots=True)
+class SshSession:
+    """How Git signs in to an SSH server, and what `ssh` says of it.
+
+    Attributes:
+        variables: Environment variables for Git; empty for other remotes.
+        server: Host and port as `known_hosts` names them; None for other remotes.
+        log: Where `ssh` writes its own words, apart from what the server prints.
+    """
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    server: str | None = None
+    log: Path | None = None
+
+    def failure(self, url: str, complaint: str) -> PackError | None:
+        """Return what went wrong at the server; None for other remotes and failures of Git's.
+
+        The status of `ssh` is 255 for all of it, so this reads words: those of `ssh` itself, which the server cannot
+        choose. The exception is `not_found`, which only the server's words tell from a broken connection, since Git
+        prints the same after both.
+
+        Args:
+            url: Address of the repository.
+            complaint: What Git printed, with the server's words in it.
+        """
+        if self.server is None or self.log is None:
+            return None
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        # The reason for a disconnect is the server's.
+        said = "\n".join(line for line in lines if not line.startswith("Received disconnect"))
+        if "Host key verification failed" in said or "REMOTE HOST IDENTIFICATION HAS CHANGED" in said:
+            return unknown_server(self.server)
+        if "Permission denied (" in said or any(line.endswith("Too many authentication failures") for line in lines):
+            return ssh_refused(self.server)
+        if "timed out" in said or "Timeout, server" in said:
+            return PackError("timeout", f"{self.server} did not answer within {_CONNECT_SECONDS} s.", field="url")
+        if any(words in said for words in _NOT_REACHED):
+            return PackError("upstream_unavailable", f"{self.server} cannot be reached over SSH.", field="url")
+        is_broken_off = bool(lines) and any(words in said for words in _BROKEN_OFF)
+        if not is_broken_off and "Could not read from remote repository" not in complaint:
+            return None
+        if not is_broken_off and any(words in complaint.lower() for words in _MISSING):
+            return PackError(
+                "not_found",
+                f"{self.server} has no repository {url}, or the key of the credential may not read it.",
+                field="url",
+                hint="Check the address, and that the key was given access to this repository.",
+            )
+        told = excerpt("\n".join([*lines, complaint.strip()]).strip(), 2_000, from_end=True)
+        return PackError(
+            "upstream_unavailable", f"{self.server} ended the SSH connection.", field="url", detail={"git": told}
+        )
 
 
 @contextmanager
-def ssh_variables(remote: Remote, *, lifetime_seconds: float) -> Iterator[dict[str, str]]:
-    """The variables by which Git signs in to an SSH server; none for other remotes.
+def ssh_session(remote: Remote, *, lifetime_seconds: float) -> Iterator[SshSession]:
+    """Start an agent with the key of the credential, for as long as the block runs; nothing for other remotes.
 
     Raises:
         PackError: `handler_failed` without OpenSSH, `credential_invalid` for a key that cannot be used.
     """
     if remote.ssh is None:
-        yield {}
+        yield SshSession()
         return
     ssh, agent, add = (_program(name) for name in ("ssh", "ssh-agent", "ssh-add"))
     folder = Path(tempfile.mkdtemp(prefix="packline-ssh-", dir=_short_folder()))
@@ -84,7 +144,13 @@ def ssh_variables(remote: Remote, *, lifetime_seconds: float) -> Iterator[dict[s
         )
         assert process.stdout is not None
         if not process.stdout.readline():  # what it prints once its socket is open
-            raise PackError("handler_failed", "`ssh-agent` did not start.", hint="Try it on the machine of the server.")
+            raise PackError(
+                "handler_failed",
+                "`ssh-agent` did not start.",
+                cause="OpenSSH does not work on this server.",
+                hint="Try it on the machine of the server.",
+                remedy="ask_operator",
+            )
         added = subprocess.run(
             [add, "-q", "-"],
             env={**environment, "SSH_AUTH_SOCK": str(folder / "agent"), "SSH_ASKPASS_REQUIRE": "never"},
@@ -96,7 +162,9 @@ def ssh_variables(remote: Remote, *, lifetime_seconds: float) -> Iterator[dict[s
         )
         if added.returncode != 0:
             raise unusable_key()
-        yield {"GIT_SSH_COMMAND": f"{shlex.quote(ssh)} -F {shlex.quote(str(config))}", "GIT_SSH_VARIANT": "ssh"}
+        log = folder / "log"
+        command = shlex.join([ssh, "-F", str(config), "-E", str(log)])
+        yield SshSession({"GIT_SSH_COMMAND": command, "GIT_SSH_VARIANT": "ssh"}, remote.ssh.server, log)
     finally:
         if process is not None:
             process.kill()
@@ -104,29 +172,6 @@ def ssh_variables(remote: Remote, *, lifetime_seconds: float) -> Iterator[dict[s
             if process.stdout is not None:
                 process.stdout.close()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def ssh_failure(remote: Remote, complaint: str) -> PackError | None:
-    """What went wrong at the server, by the words of `ssh`, whose status is 255 for all of it; None if unclear."""
-    if remote.ssh is None:
-        return None
-    server = remote.ssh.server
-    if "Host key verification failed" in complaint or "REMOTE HOST IDENTIFICATION HAS CHANGED" in complaint:
-        return unknown_server(server)
-    if "Permission denied (" in complaint or "Too many authentication failures" in complaint:
-        return ssh_refused(server)
-    if "timed out" in complaint or "Timeout, server" in complaint:
-        return PackError("timeout", f"{server} did not answer within {_CONNECT_SECONDS} s.", field="url")
-    if "Connection refused" in complaint or "No route to host" in complaint or "Network is unreachable" in complaint:
-        return PackError("upstream_unavailable", f"{server} cannot be reached over SSH.", field="url")
-    if "Could not read from remote repository" in complaint:
-        return PackError(
-            "not_found",
-            f"{server} has no repository {remote.url}, or the key of the credential may not read it.",
-            field="url",
-            hint="Check the address, and that the key was given access to this repository.",
-        )
-    return None
 
 
 def _short_folder() -> str:
@@ -141,7 +186,9 @@ def _program(name: str) -> str:
         raise PackError(
             "handler_failed",
             f"The program `{name}` is not on PATH.",
+            cause="OpenSSH is not installed on this server.",
             hint="Install OpenSSH's client (`openssh-client`) on the machine of the server.",
+            remedy="ask_operator",
         )
     return found
 

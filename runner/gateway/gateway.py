@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from runner.egress.client import Egress
+    from runner.failures import JSONValue
     from runner.gateway.budgets import Budget
     from runner.gateway.keys import KeySource
     from runner.gateway.providers import ModelRef, Provider, ProviderKind
@@ -326,7 +327,8 @@ class AttemptModels:
 def _provider_of(candidate: Candidate) -> Provider:
     if candidate.provider is None or candidate.missing is not None:
         missing = candidate.missing or Missing(f"{candidate.ref} is a voice.", "Name a model.")
-        raise PackError(FailureCode.CREDENTIAL_INVALID, missing.message, hint=missing.hint)
+        detail: JSONValue = None if candidate.provider is None else {"credential": candidate.provider.credential}
+        raise PackError(FailureCode.CREDENTIAL_INVALID, missing.message, hint=missing.hint, detail=detail)
     return candidate.provider
 
 

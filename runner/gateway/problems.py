@@ -37,14 +37,16 @@ def failure_of_status(
         retry_after_seconds: The wait that the provider asks for.
         detail: The body of the answer.
     """
-    details: JSONValue = None if detail is None else {"status": status, "body": excerpt(detail, BODY_CHARACTERS)}
+    details: dict[str, JSONValue] | None = (
+        None if detail is None else {"status": status, "body": excerpt(detail, BODY_CHARACTERS)}
+    )
     match code_for_status(status):
         case FailureCode.CREDENTIAL_INVALID:
             return PackError(
                 FailureCode.CREDENTIAL_INVALID,
                 f"Provider `{provider.name}` refused its key for {ref} (status {status}).",
                 hint=key_hint(provider),
-                detail=details,
+                detail={**(details or {}), "credential": provider.credential},
             )
         case FailureCode.NOT_FOUND:
             return PackError(

@@ -103,5 +103,6 @@ class Roles:
                 FailureCode.CREDENTIAL_INVALID,
                 f"There is no key for the provider `{provider.name}`.",
                 hint=key_hint(provider),
+                detail={"credential": provider.credential},
             )
         return key

@@ -256,5 +256,6 @@ class Mounts:
                 f"MCP server {spec.key} needs the field `{ref.field}` of credential `{ref.credential}`, "
                 "which the vault does not have.",
                 hint=f"Store it: packline credential set {ref.credential}.",
+                detail={"credential": ref.credential},
             )
         return fields[ref.field]

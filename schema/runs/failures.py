@@ -85,7 +85,8 @@ class Failure:
         description="Key of the step that failed. Null if the run itself failed, for example at its deadline."
     )
     detail: JSON | None = strawberry.field(
-        description="Technical details such as the response or exit code. Secrets are masked."
+        description="Technical details such as the response or exit code. Secrets are masked. If a credential is "
+        "missing or was refused, `credential` is its key."
     )
 
     @classmethod

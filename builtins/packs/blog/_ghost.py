@@ -43,6 +43,7 @@ _FIELDS = {"title": "title", "slug": "title", "custom_excerpt": "excerpt", "html
 #: Ghost makes the addresses of drafts whether asked for or not, and stumbles without `uuid` and `status`.
 _HEAD_FIELDS = "id,uuid,status,created_at,codeinjection_head"
 _Model = TypeVar("_Model", bound=BaseModel)
+_OURS: dict[str, Any] = {"credential": GHOST.key}
 
 
 class Author(BaseModel):
@@ -213,6 +214,7 @@ class Ghost:
                 "credential_invalid",
                 f"`{self.host}` sends its visitors on to `{self._redirected(response)}`.",
                 hint="Store that address as `url` of the credential `ghost`.",
+                detail=_OURS,
             )
         if response.is_error:
             raise self._failure(response)
@@ -262,13 +264,16 @@ class Ghost:
                 hint = "Change the input and try again."
             case status:
                 message = f"`{self.host}` answered HTTP {status}"
+        detail: dict[str, Any] = {"status": response.status_code, "type": _one_line(ghost_error.get("type"))}
+        if code == "credential_invalid":
+            detail.update(_OURS)
         return PackError(
             code,
             f"{message}{because}.",
             field=named,
             hint=hint,
             retry_after_seconds=failure.retry_after_seconds,
-            detail={"status": response.status_code, "type": _one_line(ghost_error.get("type"))},
+            detail=detail,
         )
 
 
@@ -285,15 +290,16 @@ async def open_ghost(ctx: PackContext) -> Ghost:
     try:
         blog = read_web_address(text)
     except WebAddressError as error:
-        raise PackError("credential_invalid", f"{wrong}: {error.reason}.", hint=hint) from error
+        raise PackError("credential_invalid", f"{wrong}: {error.reason}.", hint=hint, detail=_OURS) from error
     if blog.account is not None or blog.query or "#" in text:
-        raise PackError("credential_invalid", f"{wrong}.", hint=hint)
+        raise PackError("credential_invalid", f"{wrong}.", hint=hint, detail=_OURS)
     url = blog.url.rstrip("/").removesuffix("/ghost")
     if key is None:
         raise PackError(
             "credential_invalid",
             "The field `admin_api_key` of the credential `ghost` is not an Admin API key.",
             hint="Copy it from Ghost: Settings, Integrations, Add custom integration. It has the form `id:secret`.",
+            detail=_OURS,
         )
     return Ghost(ctx, url, key[1], bytes.fromhex(key[2]))
 

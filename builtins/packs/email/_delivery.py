@@ -153,6 +153,7 @@ async def _open(server: aiosmtplib.SMTP, account: Account, context: ssl.SSLConte
                     "credential_invalid",
                     f"The mail server {account.where} offers no STARTTLS. {_NOTHING}",
                     hint="Set `security` of the credential `smtp` to `tls`, usually with port 465.",
+                    detail={"credential": "smtp"},
                 )
             await server.starttls(tls_context=context)
             await server.ehlo()
@@ -170,6 +171,7 @@ async def _sign_in(server: aiosmtplib.SMTP, account: Account) -> None:
             "credential_invalid",
             f"The mail server {account.where} does not let anybody sign in this way. {_NOTHING}",
             hint="Check `security` of the credential `smtp`, or leave `username` out where none is wanted.",
+            detail={"credential": "smtp"},
         )
     try:
         await server.login(account.username, account.password)
@@ -182,6 +184,7 @@ async def _sign_in(server: aiosmtplib.SMTP, account: Account) -> None:
             f"{_NOTHING}",
             hint="Store the right `username` and `password` in the credential `smtp`; some providers want an app "
             "password.",
+            detail={"credential": "smtp"},
         ) from error
     except (aiosmtplib.SMTPException, OSError) as error:
         raise _unreachable(account, error) from error
@@ -261,6 +264,7 @@ def _incomplete(field: str, what: str) -> PackError:
         "credential_invalid",
         f"The field `{field}` of the credential `smtp` {what}.",
         hint="Store `smtp` with `host`, and as needed `port`, `security`, `username`, `password`, `from`.",
+        detail={"credential": "smtp"},
     )
 
 
@@ -312,6 +316,7 @@ def _sender_refused(account: Account, sender: MailAddress, error: aiosmtplib.SMT
         "credential_invalid",
         f"The mail server {account.where} takes no mail from {sender.spec} ({_code(error)}). {_NOTHING}",
         hint="Set `from` of the credential `smtp`, or `sender`, to an address the account may send from.",
+        detail={"credential": "smtp"},
     )
 
 

@@ -165,6 +165,7 @@ async def send(ctx: PackContext, input: Input) -> Output:
             "credential_invalid",
             "The credential `smtp` names no address to send from.",
             hint="Store one in its field `from`, or give `sender`.",
+            detail={"credential": "smtp"},
         )
     to, cc, bcc = ([parse_address(entry) for entry in entries] for entries in (input.to, input.cc, input.bcc))
     recipients = _distinct([*to, *cc, *bcc])

@@ -215,6 +215,7 @@ async def open_github(ctx: PackContext, *, fields: Mapping[str, str], must_sign_
             "credential_invalid",
             "The credential `github` holds no usable token.",
             hint="Store a personal access token in its field `token`, on one line.",
+            detail={"credential": "github"},
         )
     return GitHub(ctx, api_url(ctx), token, fields)
 

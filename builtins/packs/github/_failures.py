@@ -57,6 +57,8 @@ def raise_for_answer(
             detail=detail,
         ) from None
     at_fault, hint = field, failure.hint
+    if failure.code == "credential_invalid":
+        detail["credential"] = "github"
     match status:
         case 401:
             message, at_fault = f"GitHub does not accept the credential `github`{_quoted(said)}", None

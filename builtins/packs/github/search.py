@@ -142,6 +142,7 @@ async def search(ctx: PackContext, input: Input) -> Output:
             "GitHub searches code for signed-in callers only.",
             field="kind",
             hint="Store a credential `github` and grant it to this pack, or search for something else.",
+            detail={"credential": "github"},
         )
     ctx.progress(None, f"Searching GitHub's {input.kind.replace('_', ' ')} for {excerpt(input.query, 80)}")
     answer = await github.get(

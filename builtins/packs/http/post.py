@@ -175,6 +175,7 @@ def _address(input: Input, credential: Mapping[str, str] | None) -> WebAddress:
             field="url",
             hint="Store the address in the field `url` of a credential `http` of kind `generic`, and grant it to "
             "`http.post`.",
+            detail={"credential": "http"},
         )
     # Not quoted in messages: the address of a chat channel's webhook is a secret itself.
     try:
@@ -204,6 +205,7 @@ def _headers(credential: Mapping[str, str] | None, address: WebAddress) -> dict[
                 "credential_invalid",
                 f"The field `{name.replace('-', '_')}` of the credential `http` cannot be sent as a header.",
                 hint="Use one line of ASCII characters, and no header that the request itself sets.",
+                detail={"credential": "http"},
             )
     return headers
 

@@ -51,7 +51,11 @@ async def failure(harness: Harness, **change: Any) -> Failure:
     told = json.dumps(asdict(caught.value.failure)) + json.dumps(harness.progress) + repr(harness.warnings)
     assert SECRET not in told
     assert "eyJ" not in told  # how a token begins
-    return caught.value.failure
+    found = caught.value.failure
+    if found.code == "credential_invalid":
+        assert isinstance(found.detail, dict)
+        assert found.detail["credential"] == "ghost"
+    return found
 
 
 def only(ghost: GhostDouble) -> dict[str, Any]:

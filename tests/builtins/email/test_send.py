@@ -56,7 +56,11 @@ async def failure(harness: Harness, **change: Any) -> Failure:
         await harness.call(send, {**MAIL, **change})
     told = json.dumps(asdict(caught.value.failure)) + json.dumps(harness.progress) + repr(harness.warnings)
     assert PASSWORD not in told
-    return caught.value.failure
+    found = caught.value.failure
+    if found.code == "credential_invalid":
+        assert isinstance(found.detail, dict)
+        assert found.detail["credential"] == "smtp"
+    return found
 
 
 # ------------------------------------------------------------------------------------------------- what arrives

@@ -41,7 +41,11 @@ async def failure(harness: Harness, pack: Pack, input: dict[str, Any]) -> Failur
         await harness.call(pack, input)
     told = json.dumps(asdict(caught.value.failure)) + str(caught.value) + json.dumps(harness.progress)
     assert TOKEN not in told
-    return caught.value.failure
+    found = caught.value.failure
+    if found.code == "credential_invalid":
+        assert isinstance(found.detail, dict)
+        assert found.detail["credential"] == "github"
+    return found
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,11 @@ search = load_pack("github/search.py")
 async def failure(harness: Harness, pack: Pack, **input: Any) -> Any:
     with pytest.raises(PackError) as caught:
         await harness.call(pack, input)
-    return caught.value.failure
+    found = caught.value.failure
+    if found.code == "credential_invalid":
+        assert isinstance(found.detail, dict)
+        assert found.detail["credential"] == "github"
+    return found
 
 
 def asked(github: GitHubDouble) -> list[dict[str, str]]:

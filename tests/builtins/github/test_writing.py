@@ -40,7 +40,11 @@ def _an_issue_to_comment_on(github: GitHubDouble, lights: Repository) -> None:
 async def failure(harness: Harness, pack: Pack, input: dict[str, Any]) -> Any:
     with pytest.raises(PackError) as caught:
         await harness.call(pack, input)
-    return caught.value.failure
+    found = caught.value.failure
+    if found.code == "credential_invalid":
+        assert isinstance(found.detail, dict)
+        assert found.detail["credential"] == "github"
+    return found
 
 
 def another_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,11 @@ def harness(tmp_path: Path, **credential: str) -> Harness:
 async def failure(it: Harness, **given: Any) -> Any:
     with pytest.raises(PackError) as caught:
         await it.call(post, given)
-    return caught.value.failure
+    found = caught.value.failure
+    if found.code == "credential_invalid":
+        assert isinstance(found.detail, dict)
+        assert found.detail["credential"] == "http"
+    return found
 
 
 async def test_json_goes_to_the_address_of_the_credential_with_its_headers(

@@ -98,6 +98,7 @@ async def test_a_key_is_looked_for_at_each_call() -> None:
     with pytest.raises(PackError) as caught:
         await it.attempt().text("writer", PROMPT)
     assert caught.value.failure.code == "credential_invalid"
+    assert caught.value.failure.detail == {"credential": "openai"}
     held["openai"] = "sk-something"
     assert it.missing("writer") is None
 

@@ -73,6 +73,9 @@ async def test_a_fault_has_its_code(server: ModelServer, provider: str, fault: s
     assert (failure.code, failure.retry_after_seconds, len(uses)) == (code, wait, paid), failure
     assert fault in failure.message
     assert failure.hint
+    if code == "credential_invalid":
+        assert isinstance(failure.detail, dict)
+        assert failure.detail["credential"] == provider
     assert len(server.http.requests) == 1, "nobody but the runner repeats"
 
 

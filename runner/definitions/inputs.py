@@ -337,10 +337,16 @@ _DESCRIPTIVE = (
 )
 
 
-#: What marks a text as HTML or Markdown: a tag, or the beginning of a block, a link or emphasis.
+#: What only HTML or Markdown has: a closing tag or one with attributes, a fence, a heading over text, a link, emphasis.
 _MARKUP = re.compile(
-    r"""<!doctype\b | <!-- | </[a-z] | <(?:html|head|body|main|div|p|br|h[1-6]|a|img|ul|ol|li|table|svg|pre)[\s/>]
-    | ^\ {0,3}(?:\#{1,6}\ |>\ |[-*+]\ |```|~~~|\|.*\||---$) | !?\[[^\]\n]+\]\([^)\n]+\) | \*\*\S""",
+    r"""<!doctype\b | <!-- | </[a-z] | <[a-z][a-z0-9]*\s+[a-z-]+=["'] | ^\ {0,3}(?:```|~~~|\#{1,6}\ .*\n\s*\n)
+    | !?\[[^\]\n]+\]\([^)\n]+\) | \*\*(?=\S)[^*\n]+(?<=\S)\*\*""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+#: What a request in plain words may have once: a tag that it is about, or the beginning of a block.
+_MARK = re.compile(
+    r"""<(?:html|head|body|main|div|p|br|h[1-6]|a|img|ul|ol|li|table|svg|pre)[\s/>]
+    | ^\ {0,3}(?:\#{1,6}\ |>\ |[-*+]\ |\|.*\||---$)""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
@@ -355,8 +361,12 @@ def run_title(definition_name: str, inputs: Mapping[str, JSONValue]) -> str:
     for name in ranked:
         value = inputs[name]
         if isinstance(value, str) and (words := " ".join(value[:500].split())):
-            if _MARKUP.search(value[:500]):
+            if _is_markup(value[:500]):
                 break
             title = f"{definition_name}: {words}"
             return title if len(title) <= _TITLE_CHARACTERS else title[: _TITLE_CHARACTERS - 1].rstrip() + "…"
     return definition_name[:_TITLE_CHARACTERS]
+
+
+def _is_markup(text: str) -> bool:
+    return _MARKUP.search(text) is not None or len(_MARK.findall(text)) > 1

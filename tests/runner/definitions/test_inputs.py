@@ -218,6 +218,13 @@ class TestTitle:
             ({"text": "See [the pot](https://a.b)."}, "Deck"),
             ({"text": "It is **hot**."}, "Deck"),
             ({"text": "| a | b |\n|---|---|"}, "Deck"),
+            ({"text": "<p>One<p>Two"}, "Deck"),
+            ({"text": "```\nx"}, "Deck"),
+            ({"text": "- buy milk"}, "Deck: - buy milk"),
+            ({"text": "# Fix bug 12"}, "Deck: # Fix bug 12"),
+            ({"text": "Explain **kwargs in Python"}, "Deck: Explain **kwargs in Python"),
+            ({"text": "Pass **a and **b on"}, "Deck: Pass **a and **b on"),
+            ({"text": "Center a <div> in CSS"}, "Deck: Center a <div> in CSS"),
             ({"text": "---\ntitle: Tea\n---\n"}, "Deck"),
         ],
     )

@@ -105,9 +105,7 @@ class Egress:
         Raises:
             PackError: as `check` does.
         """
-        from runner.egress.transport import Connections
-
-        return await Connections(self.policy, self.resolve).checked_addresses(host, port)
+        return await self._opened().checked_addresses(host, port)
 
     async def aclose(self) -> None:
         """Close all connections; does nothing before the first client or when called again."""

@@ -124,7 +124,10 @@ class Pack(CatalogEntry):
         description="Whether running it again gives an equivalent result, including its session."
     )
     preserves_session: bool = strawberry.field(description="Whether it leaves a session that later steps can use.")
-    credentials: list[str] = strawberry.field(description="Keys of the credentials it requires.")
+    credentials: list[str] = strawberry.field(
+        description="Keys of the credentials it can use. Some may be optional or replace one another; `availability` "
+        "says which are missing."
+    )
     services: list[str] = strawberry.field(description="External services and programs it requires.")
     model_roles: list[str] = strawberry.field(description="Model roles it uses.")
     cost_estimate: str | None = strawberry.field(

@@ -68,6 +68,7 @@ class LogQuery:
     levels: tuple[str, ...] | None = None
 
 
+_ALL = LogQuery()
 _LAST = Sql("SELECT max(sequence) AS sequence FROM log_line WHERE attempt_id = :id")
 _SIZE = Sql("SELECT coalesce(sum(octet_length(text)), 0) AS bytes FROM log_line WHERE attempt_id = :id")
 _IS_CUT = Sql("SELECT 1 FROM log_line WHERE attempt_id = :id AND sequence = :sequence AND text = :text")
@@ -116,9 +117,7 @@ def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[da
     return kept
 
 
-async def list_log(
-    store: Store, attempt_id: str, window: PageWindow, wanted: LogQuery | None = None
-) -> list[LogLineRecord]:
+async def list_log(store: Store, attempt_id: str, window: PageWindow, wanted: LogQuery = _ALL) -> list[LogLineRecord]:
     """List an attempt's lines, oldest first; the sort key is `(sequence,)`."""
     lines = sa.select(*_COLUMNS).where(*_conditions(attempt_id, wanted))
     rows = await fetch_page(store, lines, [(LOG_LINE.c.sequence, False)], window)
@@ -126,19 +125,19 @@ async def list_log(
     return [replace(line, level=_level(line.level)) for line in (LogLineRecord(**row) for row in rows)]
 
 
-async def count_log(store: Store, attempt_id: str, wanted: LogQuery | None = None) -> int:
+async def count_log(store: Store, attempt_id: str, wanted: LogQuery = _ALL) -> int:
     return await capped_count(store, sa.select(LOG_LINE.c.sequence).where(*_conditions(attempt_id, wanted)))
 
 
-def _conditions(attempt_id: str, wanted: LogQuery | None) -> Iterator[sa.ColumnElement[bool]]:
+def _conditions(attempt_id: str, wanted: LogQuery) -> Iterator[sa.ColumnElement[bool]]:
     # The primary key narrows to one attempt, of at most 10,000 lines and 1 MiB: the rest needs no index.
     yield LOG_LINE.c.attempt_id == attempt_id
-    if wanted is not None and wanted.levels is not None:
+    if wanted.levels is not None:
         # Older rows hold the packs' own words, and an unknown one means `info`.
         others = [word for word, level in _LEVELS.items() if level not in wanted.levels]
         known = sa.func.lower(LOG_LINE.c.level).not_in(others)
         yield known if "info" in wanted.levels else known & sa.func.lower(LOG_LINE.c.level).in_([*_LEVELS])
-    if wanted is not None and wanted.text:
+    if wanted.text:
         # SQLite lowers ASCII alone: what is typed as it was logged is found there, too.
         text = LOG_LINE.c.text
         as_typed = text.contains(wanted.text, autoescape=True)

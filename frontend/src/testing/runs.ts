@@ -35,7 +35,7 @@ export function aStep(key: string, change: Partial<StepRowFragment> = {}): StepR
     startedAt: AT,
     endedAt: AT,
     warnings: [],
-    step: { key, position: 0, packName: `test.${key}`, pack: { id: `test.${key}`, credentials: [] } },
+    step: { key, position: 0, packName: `test.${key}` },
     wait: null,
     milestones: [],
     failure: null,

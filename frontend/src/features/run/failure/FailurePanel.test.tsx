@@ -101,25 +101,25 @@ test("what somebody may not resume offers no change", async () => {
 });
 
 test("a refused credential leads to where it is set, and back", async () => {
-  const failure = aFailure({ class: "CALLER_FIXABLE", code: "CREDENTIAL_INVALID", remedy: "SET_CREDENTIAL" });
-  const run = aFailedRun(failure);
-  const steps = run.steps.map((step) =>
-    step.key === "render"
-      ? {
-          ...step,
-          step: {
-            key: "render",
-            position: 1,
-            packName: "test.render",
-            pack: { id: "test.render", credentials: ["github"] },
-          },
-        }
-      : step,
-  );
-  await panel(failure, { steps });
-  const link = screen.getByRole("link", { name: "Set the credential github…" });
-  expect(link.getAttribute("href")).toMatch(/^\/credentials\?need=github&return=.*run_1/);
+  const failure = aFailure({
+    class: "CALLER_FIXABLE",
+    code: "CREDENTIAL_INVALID",
+    remedy: "SET_CREDENTIAL",
+    detail: { credential: "ssh" },
+  });
+  await panel(failure);
+  const link = screen.getByRole("link", { name: "Set the credential ssh…" });
+  expect(link.getAttribute("href")).toMatch(/^\/credentials\?need=ssh&return=.*run_1/);
 });
+
+test.each([null, {}, { credential: 7 }, ["ssh"]])(
+  "a failure with the detail %j names no credential",
+  async (detail) => {
+    await panel(aFailure({ code: "CREDENTIAL_INVALID", remedy: "SET_CREDENTIAL", detail }));
+    const link = screen.getByRole("link", { name: "See the credentials…" });
+    expect(link.getAttribute("href")).not.toContain("need=");
+  },
+);
 
 test.each([
   ["REPORT", "Copy report of this fault"],

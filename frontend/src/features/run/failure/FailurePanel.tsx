@@ -92,7 +92,7 @@ export function FailurePanel({ run, step, failure, advice, attempt, onAttempt, o
           />
         ) : null}
         {advice === "credential" || advice === "account" ? (
-          <Credentials run={run} step={step} another={advice === "account"} />
+          <Credentials run={run} failure={failure} another={advice === "account"} />
         ) : null}
         {changeable ? (
           <Button kind={advice === "change" ? "primary" : "plain"} onClick={onChange}>
@@ -161,21 +161,26 @@ function Raw({ failure, startsOpen }: { failure: FailurePartsFragment; startsOpe
 /** The page of credentials leads back here. */
 function Credentials({
   run,
-  step,
+  failure,
   another,
 }: {
   run: RunWholeFragment;
-  step: StepRowFragment | null;
+  failure: FailurePartsFragment;
   /** Whether there is one, whose account is used up. */
   another: boolean;
 }): ReactNode {
-  const pack = step?.step !== null && step?.step !== undefined && "pack" in step.step ? step.step.pack : null;
-  const need = pack?.credentials[0];
+  const need = refusedCredential(failure.detail);
   return (
     <ButtonLink kind="primary" to="/credentials" search={{ need, return: `/runs/${run.id}` }}>
       {another ? "Use another account…" : need === undefined ? "See the credentials…" : `Set the credential ${need}…`}
     </ButtonLink>
   );
+}
+
+/** The key of the credential that was missing or refused; a pack may use several. */
+function refusedCredential(detail: unknown): string | undefined {
+  if (detail === null || typeof detail !== "object" || !("credential" in detail)) return undefined;
+  return typeof detail.credential === "string" ? detail.credential : undefined;
 }
 
 /** A new session needs its first step to run again: said before the user presses Resume. */

@@ -9,7 +9,6 @@ function failed(remedy: FailureRemedy, stepKey: string | null = "send", actions 
 
 test.each([
   ["RESUME", "resume"],
-  ["CHECK_CHANGES", "resume"],
   ["CHANGE_INPUT", "change"],
   ["SET_CREDENTIAL", "credential"],
   ["RAISE_QUOTA", "account"],
@@ -17,6 +16,11 @@ test.each([
   ["REPORT", "report"],
 ] as const)("%s asks to %s", (remedy, advice) => {
   expect(failed(remedy)).toBe(advice);
+});
+
+test("no button is recommended before somebody has checked what changed", () => {
+  expect(failed("CHECK_CHANGES")).toBeNull();
+  expect(failed("CHECK_CHANGES", "send", ["RERUN"])).toBeNull();
 });
 
 test("a run that failed itself has no input to change", () => {

@@ -8,7 +8,8 @@ export type Advice = "resume" | "change" | "credential" | "account" | "operator"
 
 const OF_REMEDY: Record<FailureRemedy, Advice> = {
   RESUME: "resume",
-  CHECK_CHANGES: "resume",
+  // To run anything before somebody looked may change something twice.
+  CHECK_CHANGES: null,
   CHANGE_INPUT: "change",
   SET_CREDENTIAL: "credential",
   RAISE_QUOTA: "account",
@@ -23,12 +24,12 @@ const RAW: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "OUTCOME_UNKNOWN",
 ]);
 
-/** The one thing to do; null when there is nothing, as while it runs. */
+/** The one thing to do; null when there is nothing to press, as while it runs. */
 export function adviceFor(run: Pick<RunWholeFragment, "actions" | "failure">): Advice {
   const { actions, failure } = run;
   const advice = failure === null ? "resume" : OF_REMEDY[failure.remedy];
-  // Nobody needs permission to copy.
-  if (advice === "report" || advice === "operator") return advice;
+  // Nobody needs permission to copy, nor to look.
+  if (advice === null || advice === "report" || advice === "operator") return advice;
   if (!actions.includes("RESUME")) return actions.includes("RERUN") ? "rerun" : null;
   // Without a step that failed there is no input to change.
   return advice === "change" && failure?.stepKey === null ? "resume" : advice;

@@ -70,7 +70,7 @@ export function isSearch({ text, levels }: Wanted): boolean {
   return text !== "" || levels !== null;
 }
 
-/** Whether a line that was streamed matches, as the server would say. */
+/** Whether a line that was streamed matches. Ignores the case of all letters, a server on SQLite only of ASCII ones. */
 export function matches(line: Line, { text, levels }: Wanted): boolean {
   return (
     (levels === null || levels.includes(line.level)) &&

@@ -39,7 +39,7 @@ const LEVEL_WORDS: Record<LeastLevel, string> = {
 
 const WHOLE = "";
 
-/** Tells the lists of searches apart. */
+/** Key of a search's list. */
 function listOf(wanted: Wanted): string {
   return isSearch(wanted) ? JSON.stringify(wanted) : WHOLE;
 }
@@ -114,8 +114,9 @@ function Followed({ end, again, ...of }: OfAttempt & { end: Page; again: () => v
 }
 
 function Searched({ name, live, address, onAddress, log }: Omit<OfAttempt, "id"> & { log: LogLines }): ReactNode {
-  const { line, level } = address;
-  const [text, setText] = useState(address.find ?? "");
+  const { line, level, find } = address;
+  const [text, setText] = useState(find ?? "");
+  const [seen, setSeen] = useState(find);
   const [wrap, setWrap] = useState(true);
   const [follow, setFollow] = useState(line === undefined && !isSearch(wantedOf(address)));
   // Where the reader left the end.
@@ -124,7 +125,13 @@ function Searched({ name, live, address, onAddress, log }: Omit<OfAttempt, "id">
   const [goal, setGoal] = useState<{ list: string; index: number } | null>(null);
   const typed = useMemo(() => wantedOf({ find: text, level }), [text, level]);
   const { value: wanted, waiting } = useDebounced(typed, PAUSE_MS);
-  const latest = useLatest({ line, find: address.find, onAddress });
+  const settled = wanted.text === "" ? undefined : wanted.text;
+  const latest = useLatest({ line, find, onAddress });
+  if (seen !== find) {
+    setSeen(find);
+    // The address changed elsewhere, such as by a link or by going back: what is typed here is put there once it settles.
+    if (find !== settled) search(() => setText(find ?? ""));
+  }
   useEffect(() => {
     let isAsked = true;
     void log.search(wanted).then(async () => {
@@ -133,12 +140,11 @@ function Searched({ name, live, address, onAddress, log }: Omit<OfAttempt, "id">
       const index = number === undefined ? null : await log.indexOf(number);
       if (isAsked && (index !== null || isSearch(wanted))) setGoal({ list: listOf(wanted), index: index ?? 0 });
     });
-    const find = wanted.text === "" ? undefined : wanted.text;
-    if (find !== latest.current.find) latest.current.onAddress({ find });
+    if (settled !== latest.current.find) latest.current.onAddress({ find: settled });
     return () => {
       isAsked = false;
     };
-  }, [log, wanted, latest]);
+  }, [log, wanted, settled, latest]);
   const searches = isSearch(wanted);
   const list = listOf(wanted);
   const shown = log.shown().count;

@@ -1,6 +1,6 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Redo2, Undo2 } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { useClient } from "urql";
 
 import { Button } from "../../components/Button.tsx";
@@ -11,6 +11,7 @@ import { type Problem, problemOf, problemOfError } from "../../lib/server/proble
 import { Page } from "../../components/Page.tsx";
 import { LazyFallback } from "../../components/LazyFallback.tsx";
 import { humanise } from "../../lib/text/format.ts";
+import { lazyComponent } from "../../lib/server/lazyComponent.ts";
 import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { useLatest } from "../../lib/hooks/useLatest.ts";
 import { AddStepDialog } from "./dialogs/AddStepDialog.tsx";
@@ -36,12 +37,11 @@ import { TestStepDialog } from "./dialogs/TestStepDialog.tsx";
 import { type Checked, type Issue, useCheck } from "./definition/useCheck.ts";
 import { useDefinition, usePackNames, usePacks, useSuggestions } from "./definition/useDefinition.ts";
 import { readDraft, useDraft } from "./definition/useDraft.ts";
-
 import { StepStrip } from "./yaml/StepStrip.tsx";
 import type { Target } from "./yaml/YamlView.tsx";
 
 const loadYaml = lazyLoad(() => import("./yaml/YamlView.tsx"));
-const YamlView = lazy(loadYaml);
+const YamlView = lazyComponent(loadYaml, "default");
 
 /** Fetches the text editor while the pipeline is still read, where its address asks for the text. */
 export function prepare(view: EditorSearch["view"]): void {
@@ -523,7 +523,7 @@ function placeOfPart(at: At): Path {
   return typeof at === "number" ? ["steps", at] : [];
 }
 
-/** Why there is no form: by the server's check where it has one, so that no two parsers tell different things. */
+/** Why there is no form: by the server's check where it has one, so that two parsers cannot disagree. */
 function NoForm({
   checked: { check, fresh, problem },
   message,

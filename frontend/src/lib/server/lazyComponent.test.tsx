@@ -6,6 +6,8 @@ import { afterEach, expect, test } from "vitest";
 
 import { lazyComponent } from "./lazyComponent.ts";
 
+const SOURCES = import.meta.glob<string>("../../**/*.{ts,tsx}", { query: "?raw", import: "default", eager: true });
+
 afterEach(cleanup);
 
 function Tea() {
@@ -17,4 +19,11 @@ test("a part that was preloaded is shown at once", async () => {
   await Part.preload();
   render(<Part />);
   expect(screen.getByText("Tea")).toBeVisible();
+});
+
+test("no part of the page is made with React's own lazy, which keeps a failure until a reload", () => {
+  const made = Object.entries(SOURCES)
+    .filter(([file, text]) => !/\.test\.tsx?$/.test(file) && /\blazy\(/.test(text))
+    .map(([file]) => file);
+  expect(made).toEqual(["./lazyComponent.ts"]);
 });

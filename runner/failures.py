@@ -169,7 +169,7 @@ FAILURE_WORDS: dict[FailureCode, FailureWords] = {
         Remedy.CHECK_CHANGES,
     ),
     FailureCode.CANCELLED: FailureWords(
-        "Somebody cancelled the run.", "Resume to continue where the run stopped.", Remedy.RESUME
+        "The run was cancelled.", "Resume to continue where the run stopped.", Remedy.RESUME
     ),
     FailureCode.HANDLER_FAILED: FailureWords(
         "The pack raised an unexpected error or its process died: a defect of the pack.",
@@ -190,8 +190,8 @@ WHO_CAN_FIX: dict[Remedy, str] = {
     Remedy.SET_CREDENTIAL: "You, or the owner of the credential.",
     Remedy.RAISE_QUOTA: "The owner of the account at the provider.",
     Remedy.ASK_OPERATOR: "The operator of this server.",
-    Remedy.CHECK_CHANGES: "You, after a look at what changed.",
-    Remedy.REPORT: "The developers, once they know of it.",
+    Remedy.CHECK_CHANGES: "You, after checking what changed.",
+    Remedy.REPORT: "The developers; send them the report.",
 }
 
 #: Codes for which another attempt of the step may succeed.

@@ -242,7 +242,7 @@ async def test_yaml_that_cannot_be_read_keeps_the_steps_in_view_and_is_marked_at
         check = tab.page.get_by_role("region", name="Check")
         await check.get_by_role("button", name="Line 19").wait_for()
         assert await check.get_by_role("button").count() == 1, "one parser speaks"
-        await tab.sees("The steps of the last text that could be read.")
+        await tab.sees("Showing the steps of the last readable YAML.")
         await tab.reads(steps.get_by_role("button"), ["Name, inputs, metadata", "1 Say", "2 Again"])
         await tab.page.locator(".cm-lintRange-error").first.wait_for()
         assert await tab.violations_in_both_themes() == []
@@ -258,7 +258,7 @@ async def test_yaml_that_cannot_be_read_keeps_the_steps_in_view_and_is_marked_at
         await text.press("End")
         await text.press_sequentially("}")
         await tab.sees("No problems.")
-        await tab.page.get_by_text("The steps of the last text that could be read.").wait_for(state="detached")
+        await tab.page.get_by_text("Showing the steps of the last readable YAML.").wait_for(state="detached")
 
 
 async def test_the_form_shows_the_step_where_the_cursor_is_and_the_text_goes_to_the_step_of_the_form(

@@ -83,7 +83,7 @@ async def test_many_are_resumed_after_saying_what_it_would_do(tmp_path: Path) ->
         bench.failing = False
         await tab.visit("/runs")
         # One mail failed as its re-run and the other did, and stands with them in one row.
-        await tab.press("+2 alike")
+        await tab.press("+2 similar")
         for run in (*failed, fine):
             await tab.page.locator(f"[data-run={run['id']}]").get_by_role("checkbox").check()
         await tab.sees("4 selected")
@@ -190,7 +190,7 @@ async def test_thousands_of_runs_are_paged_searched_and_acted_on(tmp_path: Path,
                 arg=seen[-1] if seen else "run_~",
             )
             # All but the newest failed alike: each page has one row for them.
-            await tab.page.get_by_role("button", name=re.compile(r"^\+4[89] alike$")).click()
+            await tab.page.get_by_role("button", name=re.compile(r"^\+4[89] similar$")).click()
             await tab.page.wait_for_function("() => document.querySelectorAll('tr[data-run]').length === 50")
             seen += await rows.evaluate_all("rows => rows.map(row => row.dataset.run)")
         assert seen[0] == newest
@@ -202,7 +202,7 @@ async def test_thousands_of_runs_are_paged_searched_and_acted_on(tmp_path: Path,
         assert await rows.first.get_attribute("data-run") == seen[150]
         await tab.page.get_by_role("link", name="← Previous").click()
         await tab.page.locator(f"tr[data-run={seen[100]}]").wait_for()
-        await tab.sees("+49 alike")
+        await tab.sees("+49 similar")
 
         await tab.visit("/runs")
         await tab.page.get_by_label("State", exact=True).select_option("SUCCEEDED")

@@ -73,7 +73,7 @@ test("runs that failed alike are one row, which unfolds and is picked as a whole
   expect(screen.getAllByRole("row")).toHaveLength(4);
   await userEvent.click(screen.getByRole("checkbox", { name: "Select 3 runs that failed like Deck run_a" }));
   expect(onPick).toHaveBeenLastCalledWith(["run_a", "run_b", "run_c"], true);
-  await userEvent.click(screen.getByRole("button", { name: "+2 alike" }));
+  await userEvent.click(screen.getByRole("button", { name: "+2 similar" }));
   expect(screen.getAllByRole("row")).toHaveLength(6);
   await userEvent.click(screen.getByRole("checkbox", { name: "Select Deck run_b" }));
   expect(onPick).toHaveBeenLastCalledWith(["run_b"], true);

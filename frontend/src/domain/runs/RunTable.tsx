@@ -99,7 +99,7 @@ function Group({ group: { head, others }, ofOne, picked, onPick }: GroupProps): 
               className="link relative z-[1] ml-2 shrink-0 whitespace-nowrap"
               onClick={() => setOpen(!open)}
             >
-              {open ? "Fold" : `+${others.length} alike`}
+              {open ? "Collapse" : `+${others.length} similar`}
             </button>
           )
         }

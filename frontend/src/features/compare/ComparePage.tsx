@@ -359,5 +359,5 @@ function isLong(value: unknown): value is string {
 }
 
 function nameOf(path: string): string {
-  return path === "" ? "the whole" : path;
+  return path === "" ? "Whole value" : path;
 }

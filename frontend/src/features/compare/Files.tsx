@@ -179,7 +179,7 @@ function Pictures({ a, b }: Two): ReactNode {
 
 function Picture({ node, label }: { node: object | null; label: string }): ReactNode {
   const url = node !== null && "previewUrl" in node && typeof node.previewUrl === "string" ? node.previewUrl : null;
-  if (url === null) return <p className="text-soft">There is no picture of it.</p>;
+  if (url === null) return <p className="text-soft">No preview.</p>;
   return (
     <img
       src={url}

@@ -43,7 +43,7 @@ export function Choices({ entry, onSettle, onForget }: Props): ReactNode {
           )}
         </h3>
         <p className="text-dense text-soft">
-          {entry.values.length === 0 ? "no usual choice yet · " : ""}
+          {entry.values.length === 0 ? "no suggestions yet · " : ""}
           {entry.uses === 0 ? "not used lately" : counted(entry.uses, "successful use")}
           {entry.uses === 0 ? null : (
             <>

@@ -154,7 +154,7 @@ export function MemoryPage(): ReactNode {
         {others.length === 0 ? null : (
           <details className="mb-2">
             <summary className="link w-fit">
-              {count(others.length, "pack or pipeline", "packs and pipelines")} without a usual choice
+              {count(others.length, "pack or pipeline", "packs and pipelines")} without suggestions
             </summary>
             {others.map((entry) => (
               <Choices

@@ -235,7 +235,7 @@ function Filtering({ search, found, set }: FilteringProps): ReactNode {
           />
           <FilterSelect label="By" value={search.actor} choices={actors} onChange={(actor) => set({ actor })} />
           <FilterSelect
-            label="Started by"
+            label="Cause"
             value={search.cause}
             choices={Object.entries(CAUSES) as [RunCause, string][]}
             onChange={(cause) => set({ cause })}

@@ -10,23 +10,23 @@ export function csvRows(text: string): string[][] | null {
   let cell = "";
   let quoted = false;
   for (let at = text.startsWith("\uFEFF") ? 1 : 0; at < text.length; at += 1) {
-    const sign = text[at];
+    const character = text[at];
     if (quoted) {
-      if (sign !== '"') cell += sign;
+      if (character !== '"') cell += character;
       else if (text[at + 1] === '"') {
-        cell += sign;
+        cell += character;
         at += 1;
       } else quoted = false;
-    } else if (sign === '"' && cell === "") quoted = true;
-    else if (sign === separator) {
+    } else if (character === '"' && cell === "") quoted = true;
+    else if (character === separator) {
       row.push(cell);
       cell = "";
-    } else if (sign === "\n" || sign === "\r") {
-      if (sign === "\r" && text[at + 1] === "\n") at += 1;
+    } else if (character === "\n" || character === "\r") {
+      if (character === "\r" && text[at + 1] === "\n") at += 1;
       rows.push([...row, cell]);
       row = [];
       cell = "";
-    } else cell += sign;
+    } else cell += character;
   }
   if (quoted) return null;
   if (row.length > 0 || cell !== "") rows.push([...row, cell]);
@@ -39,8 +39,8 @@ function separatorOf(text: string): string {
   const end = text.search(/[\r\n]/);
   const first = end === -1 ? text : text.slice(0, end);
   let best: string = SEPARATORS[0];
-  for (const sign of SEPARATORS) {
-    if (first.split(sign).length > first.split(best).length) best = sign;
+  for (const character of SEPARATORS) {
+    if (first.split(character).length > first.split(best).length) best = character;
   }
   return best;
 }

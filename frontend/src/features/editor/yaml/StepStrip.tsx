@@ -33,7 +33,7 @@ export function StepStrip({ steps, at, issues, stale, readOnly, onSelect, onAdd 
           </Chip>
         </li>
         {steps.map((step, index) => (
-          // A step has no other name than its place: ids may be missing or stand twice.
+          // A step has no other name than its place: ids may be missing or repeat.
           // oxlint-disable-next-line react/no-array-index-key
           <li key={`${index} ${step.id}`}>
             <Chip
@@ -54,7 +54,7 @@ export function StepStrip({ steps, at, issues, stale, readOnly, onSelect, onAdd 
           </li>
         )}
       </ol>
-      {stale ? <p className="mt-1 text-meta text-soft">The steps of the last text that could be read.</p> : null}
+      {stale ? <p className="mt-1 text-meta text-soft">Showing the steps of the last readable YAML.</p> : null}
     </nav>
   );
 }

@@ -193,7 +193,7 @@ function Prompt({ text }: { text: string }): ReactNode {
       <Text text={all || !folded ? text.trimEnd() : lines.slice(0, PROMPT_LINES).join("\n")} />
       {folded ? (
         <button type="button" aria-expanded={all} className="link mt-1 block text-dense" onClick={() => setAll(!all)}>
-          {all ? "Fold" : `Show all ${count(lines.length, "line")}`}
+          {all ? "Collapse" : `Show all ${count(lines.length, "line")}`}
         </button>
       ) : null}
     </section>

@@ -1,15 +1,23 @@
 import { AudioLines, Braces, Clapperboard, File, FileText, Globe, Image, type LucideIcon, Table } from "lucide-react";
 import { type ReactNode, useState } from "react";
 
-const ICONS: readonly (readonly [RegExp, LucideIcon])[] = [
-  [/^image\//, Image],
-  [/^video\//, Clapperboard],
-  [/^audio\//, AudioLines],
-  [/^text\/(csv|tab-separated-values)|spreadsheetml/, Table],
-  [/^text\/html/, Globe],
-  [/json/, Braces],
-  [/^text\/|pdf|wordprocessingml|presentationml/, FileText],
-];
+import { type Sort, sortOf } from "./mediaTypes.ts";
+
+const ICONS: Record<Sort, LucideIcon> = {
+  picture: Image,
+  film: Clapperboard,
+  sound: AudioLines,
+  table: Table,
+  sheet: Table,
+  html: Globe,
+  json: Braces,
+  pdf: FileText,
+  document: FileText,
+  markdown: FileText,
+  diff: FileText,
+  text: FileText,
+  other: File,
+};
 
 interface Props {
   mediaType: string;
@@ -20,7 +28,7 @@ interface Props {
 /** A small picture of a file, or the icon of its type. */
 export function Thumbnail({ mediaType, previewUrl, className }: Props): ReactNode {
   const [failed, setFailed] = useState<string | null>(null);
-  const Icon = ICONS.find(([type]) => type.test(mediaType))?.[1] ?? File;
+  const Icon = ICONS[sortOf(mediaType)];
   return (
     <span
       className={`grid shrink-0 place-items-center overflow-hidden rounded border border-line bg-panel text-soft ${className}`}

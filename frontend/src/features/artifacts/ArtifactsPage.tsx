@@ -9,18 +9,10 @@ import { problemOfError } from "../../lib/server/problem.ts";
 import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { Thumbnail } from "../../domain/files/Thumbnail.tsx";
+import { typeWord } from "../../domain/files/typeWord.ts";
 import { bytes } from "../../lib/text/format.ts";
 import { ArtifactPipelinesDocument, ArtifactsDocument } from "./artifacts.generated.ts";
-import { typeWord } from "./media.ts";
 import { artifactsSearch, type ArtifactsSearch, TYPES } from "./search.ts";
-
-const WORDS: Record<(typeof TYPES)[number], string> = {
-  "application/pdf": "PDF",
-  "image/*": "Pictures",
-  "video/*": "Video",
-  "audio/*": "Sound",
-  "text/*": "Text",
-};
 
 function Nothing({ isFiltered }: { isFiltered: boolean }): ReactNode {
   if (isFiltered)
@@ -85,7 +77,7 @@ export function ArtifactsPage(): ReactNode {
         <FilterSelect
           label="Type"
           value={search.type}
-          choices={TYPES.map((type) => [type, WORDS[type]] as const)}
+          choices={TYPES.map((type) => [type, typeWord(type)] as const)}
           onChange={(type) => set({ type })}
         />
         <FilterSelect

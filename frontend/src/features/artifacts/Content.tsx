@@ -3,7 +3,8 @@ import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { ArtifactAddressDocument } from "./artifacts.generated.ts";
-import { type Artifact, companions, shownAs } from "./media.ts";
+import { shownAs } from "../../domain/files/mediaTypes.ts";
+import { type Artifact, companions } from "./media.ts";
 import type { ArtifactSearch } from "./search.ts";
 import { PdfFrame } from "./PdfFrame.tsx";
 import { TextContent } from "./TextContent.tsx";

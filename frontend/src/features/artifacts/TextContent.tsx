@@ -3,6 +3,7 @@ import { type ReactNode, Suspense, useMemo } from "react";
 import { useQuery } from "urql";
 
 import { Code } from "../../components/Code.tsx";
+import { CsvTable, drawnRows } from "../../components/CsvTable.tsx";
 import { ContentBoundary } from "../../components/ContentBoundary.tsx";
 import { JsonView } from "../../components/JsonView.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
@@ -10,13 +11,13 @@ import { LoadingOrProblem } from "../../components/Page.tsx";
 import { LazyFallback } from "../../components/LazyFallback.tsx";
 import { useShowMore } from "../../components/useShowMore.tsx";
 import { bytes } from "../../lib/text/format.ts";
+import type { Shown } from "../../domain/files/mediaTypes.ts";
+import { csvRows } from "../../lib/text/csv.ts";
 import { readJson } from "../../lib/json/untrusted.ts";
 import { lazyComponent } from "../../lib/server/lazyComponent.ts";
 import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { escaped } from "../../lib/text/plain.ts";
-import { CsvTable } from "./CsvTable.tsx";
 import { ArtifactTextDocument } from "./artifacts.generated.ts";
-import type { Shown } from "./media.ts";
 
 /** Bytes shown; the rest can be downloaded. */
 const LIMIT_BYTES = 200_000;
@@ -104,7 +105,7 @@ function Source({ text, name }: { text: string; name: string }): ReactNode {
 
 function Read({ text, artifact, shown, isCut }: Omit<Props, "source"> & { text: string; isCut: boolean }): ReactNode {
   if (shown === "json") return <Json text={text} name={artifact.name} />;
-  if (shown === "table") return <CsvTable text={text} name={artifact.name} isCut={isCut} />;
+  if (shown === "table") return <Csv text={text} name={artifact.name} isCut={isCut} />;
   if (shown === "diff") return <Diff text={text} name={artifact.name} />;
   if (shown === "html" && typeof artifact.downloadUrl === "string") {
     // Both this attribute and the policy of the response restrict the file.
@@ -122,6 +123,11 @@ function Read({ text, artifact, shown, isCut }: Omit<Props, "source"> & { text: 
       <Markdown text={text} name={artifact.name} />
     </Suspense>
   );
+}
+
+function Csv({ text, name, isCut }: { text: string; name: string; isCut: boolean }): ReactNode {
+  const rows = useMemo(() => drawnRows(csvRows(text), isCut), [text, isCut]);
+  return rows === null ? <Code text={text} label={name} /> : <CsvTable rows={rows} name={name} />;
 }
 
 function Json({ text, name }: { text: string; name: string }): ReactNode {

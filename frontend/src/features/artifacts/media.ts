@@ -1,79 +1,13 @@
-// How to show a file by its media type, which files of its run belong to it, and which pipelines accept it.
+// Which files of its run belong to a file, and which pipelines accept it.
 
+import { bareType, OFFICE } from "../../domain/files/mediaTypes.ts";
 import type { ArtifactPageQuery } from "./artifacts.generated.ts";
 
 export type Artifact = Extract<NonNullable<ArtifactPageQuery["node"]>, { mediaType: string }>;
 
-export type Shown =
-  "picture" | "pdf" | "sound" | "film" | "markdown" | "html" | "json" | "diff" | "table" | "text" | "other";
-
-/** Pictures every browser draws; others have a preview at best. */
-const DRAWN = new Set([
-  "image/png",
-  "image/jpeg",
-  "image/gif",
-  "image/webp",
-  "image/avif",
-  "image/bmp",
-  "image/svg+xml",
-]);
-const TEXTS = new Set([
-  "application/xml",
-  "application/yaml",
-  "application/x-subrip",
-  "application/javascript",
-  "application/toml",
-  "application/x-ndjson",
-]);
-
-export function shownAs(mediaType: string): Shown {
-  const type = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
-  if (DRAWN.has(type)) return "picture";
-  if (type === "application/pdf") return "pdf";
-  if (type.startsWith("audio/")) return "sound";
-  if (type.startsWith("video/")) return "film";
-  if (type === "text/markdown") return "markdown";
-  if (type === "text/html") return "html";
-  if (type === "application/json" || type.endsWith("+json")) return "json";
-  if (type === "text/x-diff") return "diff";
-  if (type === "text/csv" || type === "text/tab-separated-values") return "table";
-  if (type.startsWith("text/") || TEXTS.has(type) || type.endsWith("+xml")) return "text";
-  return "other";
-}
-
-const OFFICE = "application/vnd.openxmlformats-officedocument";
-
-const WORDS: Readonly<Record<string, string>> = {
-  "application/pdf": "PDF",
-  "application/json": "JSON",
-  "application/zip": "ZIP",
-  "application/yaml": "YAML",
-  "application/x-subrip": "Captions",
-  "text/vtt": "Captions",
-  "text/markdown": "Markdown",
-  "text/html": "HTML",
-  "text/csv": "CSV",
-  "text/plain": "Text",
-  "text/x-diff": "Diff",
-  [`${OFFICE}.wordprocessingml.document`]: "Word",
-  [`${OFFICE}.presentationml.presentation`]: "PowerPoint",
-  [`${OFFICE}.spreadsheetml.sheet`]: "Excel",
-};
-const KINDS: Readonly<Record<string, string>> = { image: "picture", video: "video", audio: "sound", font: "font" };
-
-/** What people call a media type: `PDF`, `PNG picture`; the type itself when they have no word for it. */
-export function typeWord(mediaType: string): string {
-  const type = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
-  const word = WORDS[type];
-  if (word !== undefined) return word;
-  const [family = "", form = ""] = type.split("/");
-  const kind = KINDS[family];
-  return kind === undefined ? mediaType : `${form.replace(/^x-|\+xml$/g, "").toUpperCase()} ${kind}`;
-}
-
 /** Kinds of the catalog that a file of a media type is; a picture is no more than a picture. */
 export function kindsOf(mediaType: string): string[] {
-  const type = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
+  const type = bareType(mediaType);
   if (type.startsWith("image/")) return ["image"];
   if (type.startsWith("audio/")) return type === "audio/mpeg" ? ["audio", "mp3"] : ["audio"];
   if (type.startsWith("video/")) return type === "video/mp4" ? ["video", "mp4"] : ["video"];

@@ -2,13 +2,14 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 import { useQuery } from "urql";
 
+import { CsvTable, drawnRows } from "../../components/CsvTable.tsx";
 import { DiffView } from "../../components/DiffView.tsx";
 import { LoadingOrProblem } from "../../components/Page.tsx";
 import { useShowMore } from "../../components/useShowMore.tsx";
+import { isText, sortOf } from "../../domain/files/mediaTypes.ts";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { csvRows } from "../../lib/text/csv.ts";
 import { bytes } from "../../lib/text/format.ts";
-import { escaped } from "../../lib/text/plain.ts";
 import { type ComparedFileFragment, ComparedPicturesDocument, ComparedTextsDocument } from "./compare.generated.ts";
 import type { FilePair } from "./pairs.ts";
 
@@ -16,9 +17,6 @@ import type { FilePair } from "./pairs.ts";
 const PAIRS = 10;
 /** Of each text, this much is compared. */
 const LIMIT_BYTES = 200_000;
-/** Of each table, this much is drawn. */
-const [ROWS, COLUMNS] = [50, 20];
-const TEXT = /^text\/|[/+](?:json|xml|yaml|toml|x-ndjson|javascript|x-subrip)\b/;
 
 interface Two {
   a: ComparedFileFragment;
@@ -58,7 +56,7 @@ function Name({ file }: { file: ComparedFileFragment | null }): ReactNode {
 
 function Contents({ a, b }: Two): ReactNode {
   if (a.digest === b.digest) return <p className="text-soft">Both runs made the same file.</p>;
-  if (TEXT.test(a.mediaType) && TEXT.test(b.mediaType)) return <Texts a={a} b={b} />;
+  if (isText(a.mediaType) && isText(b.mediaType)) return <Texts a={a} b={b} />;
   return <Pictures a={a} b={b} />;
 }
 
@@ -71,12 +69,15 @@ function Texts({ a, b }: Two): ReactNode {
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   const [before, after] = [data.a?.text ?? null, data.b?.text ?? null];
   if (before === null || after === null) return <p className="text-soft">Their contents cannot be read as text.</p>;
-  const isCut = data.a?.nextOffset !== null || data.b?.nextOffset !== null;
-  const areTables = [a, b].every(({ mediaType }) => mediaType.startsWith("text/csv"));
+  const areCut = [data.a?.nextOffset !== null, data.b?.nextOffset !== null] as const;
+  const areTables = [a, b].every(({ mediaType }) => sortOf(mediaType) === "table");
+  const read = { a, b, before, after, areCut };
   return (
     <>
-      {isCut ? <p className="mb-2 text-soft">Only the first {bytes(LIMIT_BYTES)} of each are compared.</p> : null}
-      {areTables ? <Tables a={a} b={b} before={before} after={after} /> : <Diff a={a} b={b} {...{ before, after }} />}
+      {areCut.includes(true) ? (
+        <p className="mb-2 text-soft">Only the first {bytes(LIMIT_BYTES)} of each are compared.</p>
+      ) : null}
+      {areTables ? <Tables {...read} /> : <Diff {...read} />}
     </>
   );
 }
@@ -84,6 +85,7 @@ function Texts({ a, b }: Two): ReactNode {
 interface Read extends Two {
   before: string;
   after: string;
+  areCut: readonly [boolean, boolean];
 }
 
 function Diff({ a, b, before, after }: Read): ReactNode {
@@ -96,66 +98,15 @@ function names(a: ComparedFileFragment, b: ComparedFileFragment): readonly [stri
 
 function Tables(read: Read): ReactNode {
   const { a, b, before, after } = read;
-  const [old, next] = useMemo(() => [csvRows(before), csvRows(after)], [before, after]);
+  const [isOldCut, isNextCut] = read.areCut;
+  const old = useMemo(() => drawnRows(csvRows(before), isOldCut), [before, isOldCut]);
+  const next = useMemo(() => drawnRows(csvRows(after), isNextCut), [after, isNextCut]);
   if (old === null || next === null) return <Diff {...read} />;
   const [first, second] = names(a, b);
   return (
     <div className="grid grid-cols-2 gap-4">
-      <Table label={first} rows={old} other={next} tint="bg-fail-tint" />
-      <Table label={second} rows={next} other={old} tint="bg-ok-tint" />
-    </div>
-  );
-}
-
-/** One of two tables; cells that the other has not in their place are tinted. */
-function Table({
-  label,
-  rows,
-  other,
-  tint,
-}: {
-  label: string;
-  rows: readonly (readonly string[])[];
-  other: readonly (readonly string[])[];
-  tint: string;
-}): ReactNode {
-  const { shown, more } = useShowMore(rows, ROWS);
-  return (
-    <div>
-      <div
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-        tabIndex={0}
-        role="region"
-        aria-label={label}
-        className="max-h-[70vh] overflow-auto rounded border border-line"
-      >
-        <table className="border-collapse text-dense">
-          <tbody>
-            {shown.map((row, at) => (
-              // Rows have no other name than their place.
-              // oxlint-disable-next-line react/no-array-index-key
-              <tr key={at} className="border-b border-line last:border-0">
-                {row.slice(0, COLUMNS).map((cell, column) => {
-                  const differs = other[at]?.[column] !== cell;
-                  const Cell = at === 0 ? "th" : "td";
-                  return (
-                    <Cell
-                      // oxlint-disable-next-line react/no-array-index-key
-                      key={column}
-                      dir="auto"
-                      className={`px-3 py-1 text-left align-top wrap-anywhere ${at === 0 ? "bg-panel font-medium" : ""} ${differs ? tint : ""}`}
-                    >
-                      {differs ? <span className="sr-only">differs: </span> : null}
-                      {escaped(cell)}
-                    </Cell>
-                  );
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {more}
+      <CsvTable name={first} rows={old} beside={{ other: next, tint: "bg-fail-tint" }} />
+      <CsvTable name={second} rows={next} beside={{ other: old, tint: "bg-ok-tint" }} />
     </div>
   );
 }

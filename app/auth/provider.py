@@ -90,7 +90,7 @@ class _Fetched:
 
 
 class Provider:
-    """The provider with one issuer.
+    """Keeps a provider's addresses and keys current, and verifies its tokens.
 
     Args:
         issuer: Its address, as its tokens spell it.

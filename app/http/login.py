@@ -222,7 +222,7 @@ class _Login:
 
     @property
     def _provider_name(self) -> str:
-        """The name in HTML."""
+        """Escaped for HTML."""
         return html.escape(self._authenticator.settings.oidc_name)
 
     def _page(self, onward: str, problem: str = "", status: int = 200, *, note: str = "") -> Response:
@@ -244,7 +244,6 @@ class _Login:
 
 
 def _next_of(request: Request) -> str:
-    """Where to go after signing in."""
     return _own_path(request.query_params.get("next", "/"))
 
 

@@ -21,7 +21,7 @@ _FORM = "write `claim=value:scope,scope`, or `*:scope` for everybody"
 
 @dataclass(frozen=True, slots=True)
 class ScopeRule:
-    """One rule.
+    """Gives scopes to people about whom a claim says something.
 
     Attributes:
         claim: The claim's name, or its path with dots, such as `realm_access.roles`; None for everybody.

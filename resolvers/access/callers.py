@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import orjson
 import structlog
 
 from resolvers.operations import operation
@@ -17,7 +16,7 @@ from resolvers.permissions import owner_disabled
 from resolvers.problems import Forbidden, NotFound
 from resolvers.query_limits import check_text_size
 from runner.issues import Hint
-from runner.triggers.schedules import SCHEDULE, Schedule
+from runner.triggers.schedules import schedule_of
 from store.access.callers import (
     ADMIN_SUBJECT,
     CallerFilter,
@@ -153,7 +152,8 @@ def _lock(conn: Connection, context: Context, other: CallerRecord) -> None:
 
 
 def _next_at(trigger: PausedTrigger, now: datetime) -> datetime | None:
-    return Schedule.read(orjson.loads(trigger.settings)).next_after(now) if trigger.kind == SCHEDULE else None
+    schedule = schedule_of(trigger.kind, trigger.settings)
+    return None if schedule is None else schedule.next_after(now)
 
 
 async def _find(context: Context, ref: str) -> CallerRecord:

@@ -19,7 +19,7 @@ from resolvers.triggers.run_ends import checked_run_ended, run_ended_of
 from runner.issues import argument_error, lacking_scope
 from runner.json_values import canonical_json, forbidden_text
 from runner.triggers.documents import NAME_CHARACTERS
-from runner.triggers.schedules import SCHEDULE, Schedule, check_schedule, next_instants
+from runner.triggers.schedules import SCHEDULE, Schedule, check_schedule, next_instants, schedule_of
 from store.pipelines.reads import find_pipelines
 from store.secrets.credentials import KEEP, Keep
 from store.states import Scope
@@ -152,14 +152,9 @@ async def save_settings(context: Context, trigger: TriggerRecord, settings: str)
     return await _save(context, trigger, trigger._replace(settings=settings), await store_now(context))
 
 
-def schedule_of(trigger: TriggerRecord) -> Schedule | None:
-    """Read the schedule of a trigger; None for a trigger of another kind."""
-    return Schedule.read(orjson.loads(trigger.settings)) if trigger.kind == SCHEDULE else None
-
-
 def next_firings(context: Context, trigger: TriggerRecord, count: int) -> list[datetime]:
     """List the next instants of a schedule, at most `NEXT_MAX`, also while it is paused; none for other kinds."""
-    schedule = schedule_of(trigger)
+    schedule = schedule_of(trigger.kind, trigger.settings)
     moment = context.services.now() if trigger.next_at is None else trigger.next_at - timedelta.resolution
     return [] if schedule is None else next_instants(schedule, moment, _shown(count))
 
@@ -479,7 +474,7 @@ async def checked_text(
     context: Context, draft: TriggerRecord, now: datetime, unsaved: Unsaved | None = None
 ) -> TriggerText:
     """Check a trigger as it is to be saved, down to the run it would start."""
-    schedule = schedule_of(draft)
+    schedule = schedule_of(draft.kind, draft.settings)
     issues = [issue.under_argument("name") for issue in forbidden_text(draft.name)]
     if not 1 <= len(draft.name.strip()) <= NAME_CHARACTERS:
         message = f"The name must have 1 to {NAME_CHARACTERS} characters."
@@ -506,7 +501,7 @@ async def checked_text(
 
 def timed(text: TriggerText, draft: TriggerRecord, conn: Connection) -> TriggerText:
     """Set when a trigger fires next, by the clock that it fires by, so that no earlier instant does."""
-    schedule = schedule_of(draft)
+    schedule = schedule_of(draft.kind, draft.settings)
     return text if schedule is None else replace(text, next_at=schedule.next_after(conn.now()))
 
 

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo, available_timezones
 
+import orjson
 from cronsim import CronSim, CronSimError
 
 from runner.excerpts import excerpt
@@ -134,6 +135,11 @@ class Schedule:
         expression = ALIASES.get(self.cron.strip().lower(), self.cron)
         for found in CronSim(expression, moment.astimezone(ZoneInfo(self.time_zone)), reverse=reverse):
             yield found.astimezone(UTC)
+
+
+def schedule_of(kind: str, settings: str) -> Schedule | None:
+    """Read the schedule in a trigger's settings, JSON; None for a trigger of another kind."""
+    return Schedule.read(orjson.loads(settings)) if kind == SCHEDULE else None
 
 
 def check_schedule(schedule: Schedule, now: datetime) -> list[Issue]:

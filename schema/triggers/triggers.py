@@ -18,9 +18,9 @@ from resolvers.triggers.triggers import (
     list_some_triggers,
     list_trigger_firings,
     next_firings,
-    schedule_of,
 )
 from resolvers.triggers.webhooks import settings_of
+from runner.triggers.schedules import schedule_of
 from schema.access.callers import Caller, load_caller
 from schema.base.context import Info
 from schema.base.directives import Requires, published
@@ -122,7 +122,7 @@ class Trigger(Node):
 
     @strawberry.field(description="The schedule it fires by. Null for other kinds.")
     def schedule(self) -> Schedule | None:
-        found = schedule_of(self.record)
+        found = schedule_of(self.record.kind, self.record.settings)
         return None if found is None else Schedule.of(found)
 
     @strawberry.field(description="The webhook it fires by. Null for other kinds.")

@@ -25,14 +25,12 @@ from store.runs.workers import TakeoverRecord, WorkerRecord
 from store.secrets.credentials import KEEP, CredentialRecord
 from store.triggers.firings import FiringOutcome
 from store.triggers.reads import FiringRecord, TriggerFilter, TriggerRecord
-from store.triggers.run_ends import RUN_ENDED
 from store.triggers.webhooks import KEEP_DAYS
 
 __all__ = [
     "KEEP",
     "KEEP_DAYS",
     "NOTHING",
-    "RUN_ENDED",
     "ArtifactOrder",
     "ArtifactRecord",
     "AttemptRecord",

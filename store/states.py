@@ -61,6 +61,14 @@ class RunCause(StrEnum):
     A2A = "a2a"
 
 
+class TriggerKind(StrEnum):
+    """What a trigger fires by."""
+
+    SCHEDULE = "schedule"
+    WEBHOOK = "webhook"
+    RUN_ENDED = "run_ended"
+
+
 class TranscriptKind(StrEnum):
     """Kind of an entry in an agent's transcript."""
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import orjson
 
 from resolvers.problems import Forbidden, Invalid, NotFound, Problem
-from resolvers.triggers.firing import WEBHOOK
 from resolvers.triggers.run_ends import checked_run_ended
 from resolvers.triggers.triggers import (
     changed_meanwhile,
@@ -26,12 +25,11 @@ from runner.json_values import canonical_json
 from runner.secrets.redaction import MASK
 from runner.triggers.documents import TRIGGERS, TriggerEntry, TriggerSettings, write_triggers
 from runner.triggers.run_ends import RunEndedSettings
-from runner.triggers.schedules import SCHEDULE, Schedule
+from runner.triggers.schedules import Schedule
 from runner.triggers.webhooks import WebhookSettings
 from store.pipelines.reads import find_pipelines
-from store.states import Scope
+from store.states import Scope, TriggerKind
 from store.triggers.commands import delete_trigger, update_trigger
-from store.triggers.run_ends import RUN_ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,9 +45,9 @@ if TYPE_CHECKING:
     from store.triggers.reads import TriggerRecord
 
 _READ: dict[str, Callable[[dict[str, JSONValue]], TriggerSettings]] = {
-    SCHEDULE: Schedule.read,
-    WEBHOOK: WebhookSettings.read,
-    RUN_ENDED: RunEndedSettings.read,
+    TriggerKind.SCHEDULE: Schedule.read,
+    TriggerKind.WEBHOOK: WebhookSettings.read,
+    TriggerKind.RUN_ENDED: RunEndedSettings.read,
 }
 TriggerAction = Literal["create", "update", "keep", "delete"]
 _Change: TypeAlias = "Callable[[Connection], None]"
@@ -337,8 +335,8 @@ def _refuse_masks(inputs: dict[str, JSONValue]) -> None:
 def _kind(entry: TriggerEntry) -> str:
     match entry.settings:
         case Schedule():
-            return SCHEDULE
+            return TriggerKind.SCHEDULE
         case WebhookSettings():
-            return WEBHOOK
+            return TriggerKind.WEBHOOK
         case RunEndedSettings():
-            return RUN_ENDED
+            return TriggerKind.RUN_ENDED

@@ -26,7 +26,7 @@ from runner.templates.templating import compile_template
 from runner.triggers.planning import plan_due
 from runner.triggers.run_ends import FIELDS as RUN_ENDED_FIELDS
 from runner.triggers.run_ends import unknown_run_fields
-from runner.triggers.schedules import SCHEDULE, Overlap, Schedule
+from runner.triggers.schedules import Overlap, Schedule
 from store.access.audit import append_audit
 from store.access.callers import find_callers
 from store.database.errors import StoreError
@@ -34,7 +34,7 @@ from store.database.ids import new_id
 from store.pipelines.reads import find_pipelines
 from store.runs.commands import request_cancel
 from store.runs.unit_types import QueueFullError, WrongStateError
-from store.states import RunCause, RunState, Scope
+from store.states import RunCause, RunState, Scope, TriggerKind
 from store.triggers.commands import pause_trigger
 from store.triggers.firings import (
     FiredBeforeError,
@@ -47,7 +47,6 @@ from store.triggers.firings import (
     record_unfired,
 )
 from store.triggers.reads import find_triggers
-from store.triggers.run_ends import RUN_ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,14 +69,15 @@ log = structlog.get_logger(__name__)
 
 #: Triggers that are fired at the same time.
 _AT_ONCE = 32
-WEBHOOK = "webhook"
-_CAUSES = {SCHEDULE: RunCause.SCHEDULE, WEBHOOK: RunCause.WEBHOOK, RUN_ENDED: RunCause.RUN_ENDED}
 #: Fields of `trigger` in the inputs, by kind, and those of them that nobody knows before it fires.
-_FIELDS = {
-    WEBHOOK: ("payload", "event", "delivery_id", "received_at", "id", "name", "kind"),
-    RUN_ENDED: RUN_ENDED_FIELDS,
+_FIELDS: dict[str, tuple[str, ...]] = {
+    TriggerKind.WEBHOOK: ("payload", "event", "delivery_id", "received_at", "id", "name", "kind"),
+    TriggerKind.RUN_ENDED: RUN_ENDED_FIELDS,
 }
-_UNKNOWN = {WEBHOOK: ("payload", "event", "delivery_id"), RUN_ENDED: ("run",)}
+_UNKNOWN: dict[str, tuple[str, ...]] = {
+    TriggerKind.WEBHOOK: ("payload", "event", "delivery_id"),
+    TriggerKind.RUN_ENDED: ("run",),
+}
 _BY_HAND = "Let the trigger fire by itself, or give the reference a default."
 _CANCELLED = "The next run of its trigger begins."
 _MISSED = "No server was running, or it was too busy."
@@ -331,7 +331,7 @@ async def owner_context(services: Services, trigger: TriggerRecord) -> Context:
     if await has_lost_scope(services, owner, Scope.RUN):
         raise PausedError(f"Its owner {owner.name} no longer has a token with the `run` scope.")
     scopes = frozenset(Scope(value) for value in orjson.loads(trigger.scopes))
-    return Context(services, Caller(owner.id, owner.subject, owner.name, scopes), cause=_CAUSES[trigger.kind])
+    return Context(services, Caller(owner.id, owner.subject, owner.name, scopes), cause=RunCause(trigger.kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,8 +367,8 @@ async def prepare_firing(
     """
     pipeline = await _pipeline_of(context, trigger) if unsaved is None else unsaved.pipeline
     values: dict[str, JSONValue] = {"id": trigger.id, "name": trigger.name, "kind": trigger.kind}
-    if trigger.kind != RUN_ENDED:
-        field = "scheduled_at" if trigger.kind == SCHEDULE else "received_at"
+    if trigger.kind != TriggerKind.RUN_ENDED:
+        field = "scheduled_at" if trigger.kind == TriggerKind.SCHEDULE else "received_at"
         values[field] = fired_at.isoformat().replace("+00:00", "Z")
     elif run is not None:
         values["run"] = run
@@ -410,7 +410,7 @@ async def check_firing(
         PausedError: The pipeline is deleted.
         Problem: The run would be refused.
     """
-    if trigger.kind == SCHEDULE:
+    if trigger.kind == TriggerKind.SCHEDULE:
         await prepare_firing(context, trigger, fired_at=fired_at, unsaved=unsaved)
         return
     inputs = orjson.loads(trigger.inputs)

@@ -32,7 +32,7 @@ from runner.triggers.run_ends import RunEndedSettings, RunsOf, check_run_ended
 from store.access.callers import find_callers
 from store.database.errors import StoreError
 from store.runs.unit_types import QueueFullError
-from store.states import RunState, Scope
+from store.states import RunState, Scope, TriggerKind
 from store.triggers.firings import (
     FiredBeforeError,
     FiringOutcome,
@@ -43,7 +43,6 @@ from store.triggers.firings import (
 )
 from store.triggers.run_ends import (
     CHAIN_MAX,
-    RUN_ENDED,
     ended_run_of,
     finish_ended_run,
     last_output,
@@ -69,7 +68,7 @@ _CHAIN_ENDS = f"This run is the end of a chain of {CHAIN_MAX} runs that triggers
 
 def run_ended_of(trigger: TriggerRecord) -> RunEndedSettings | None:
     """Read which runs a trigger fires for; None for a trigger of another kind."""
-    return RunEndedSettings.read(orjson.loads(trigger.settings)) if trigger.kind == RUN_ENDED else None
+    return RunEndedSettings.read(orjson.loads(trigger.settings)) if trigger.kind == TriggerKind.RUN_ENDED else None
 
 
 def ended_run_id(firing: FiringRecord) -> str | None:

@@ -19,10 +19,10 @@ from resolvers.triggers.run_ends import checked_run_ended, run_ended_of
 from runner.issues import argument_error, lacking_scope
 from runner.json_values import canonical_json, forbidden_text
 from runner.triggers.documents import NAME_CHARACTERS
-from runner.triggers.schedules import SCHEDULE, Schedule, check_schedule, next_instants, schedule_of
+from runner.triggers.schedules import Schedule, check_schedule, next_instants, schedule_of
 from store.pipelines.reads import find_pipelines
 from store.secrets.credentials import KEEP, Keep
-from store.states import Scope
+from store.states import Scope, TriggerKind
 from store.triggers.commands import (
     TooManyTriggersError,
     TriggerText,
@@ -42,7 +42,6 @@ from store.triggers.reads import (
     list_firings,
     list_triggers,
 )
-from store.triggers.run_ends import RUN_ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -208,12 +207,12 @@ async def create(
         Problem: The schedule never fires, or a run of the pipeline with these inputs would be refused.
     """
     if schedule is not None and run_ended is None:
-        kind, settings = SCHEDULE, partial(settings_json, schedule)
+        kind, settings = TriggerKind.SCHEDULE, partial(settings_json, schedule)
     elif run_ended is not None and schedule is None:
         own = await get_pipeline(context, pipeline)
         may_observe = context.caller.may(Scope.OBSERVE)
         checked = await checked_run_ended(context, run_ended, own.id, may_observe=may_observe)
-        kind, settings = RUN_ENDED, partial(settings_json, checked)
+        kind, settings = TriggerKind.RUN_ENDED, partial(settings_json, checked)
     else:
         message = "A trigger fires either by a schedule or when runs end."
         raise Invalid([argument_error("schedule", "one_of", message, "Set `schedule` or `runEnded`.")])
@@ -347,7 +346,7 @@ def new_draft(
 async def update(context: Context, *, id: str, change: TriggerChange) -> TriggerRecord:
     """Change a trigger; instants before the change no longer fire."""
     trigger = await changeable_trigger(context, id)
-    if change.schedule is not None and trigger.kind != SCHEDULE:
+    if change.schedule is not None and trigger.kind != TriggerKind.SCHEDULE:
         raise Invalid([argument_error("schedule", "wrong_kind", f"The trigger {trigger.name} has no schedule.")])
     settings = trigger.settings
     now = await store_now(context)

@@ -11,7 +11,7 @@ import orjson
 from resolvers.operations import operation
 from resolvers.problems import Conflict, Invalid, NotFound, Unavailable
 from resolvers.triggers.deliveries import read_stored
-from resolvers.triggers.firing import WEBHOOK, PausedError, fire_now
+from resolvers.triggers.firing import PausedError, fire_now
 from resolvers.triggers.triggers import (
     changeable_trigger,
     changed_meanwhile,
@@ -27,7 +27,7 @@ from runner.secrets.vault_sync import VaultLockedError
 from runner.triggers.webhooks import WebhookSettings, check_secret, check_webhook, new_secret
 from store.database.ids import new_id
 from store.secrets.vault_proof import VaultChangedError, require_proof
-from store.states import Scope
+from store.states import Scope, TriggerKind
 from store.triggers.firings import TriggerChangedError
 from store.triggers.reads import find_firing
 from store.triggers.webhooks import (
@@ -63,7 +63,7 @@ class SecretShown:
 
 def settings_of(trigger: TriggerRecord) -> WebhookSettings | None:
     """Read the settings of a webhook; None for a trigger of another kind."""
-    return WebhookSettings.read(orjson.loads(trigger.settings)) if trigger.kind == WEBHOOK else None
+    return WebhookSettings.read(orjson.loads(trigger.settings)) if trigger.kind == TriggerKind.WEBHOOK else None
 
 
 def url_of(context: Context, address: str) -> str:
@@ -93,7 +93,7 @@ async def create_webhook(
     chosen, along = await new_address(context, settings.preset, secret)
     trigger = await create_of_kind(
         context,
-        kind=WEBHOOK,
+        kind=TriggerKind.WEBHOOK,
         pipeline=pipeline,
         name=name,
         settings=lambda _: canonical_json(settings.to_json()),

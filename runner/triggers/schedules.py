@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, available_timezones
 
 import orjson
@@ -18,6 +18,7 @@ from cronsim import CronSim, CronSimError
 
 from runner.excerpts import excerpt
 from runner.issues import Issue, error, nearest
+from store.states import TriggerKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,8 +35,6 @@ ALIASES = {
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
 }
-#: Kind of the triggers that fire by a schedule.
-SCHEDULE: Final = "schedule"
 #: Longest interval: a year.
 INTERVAL_MAX_SECONDS = 366 * 86_400
 #: Most instants after a downtime that are started.
@@ -139,7 +138,7 @@ class Schedule:
 
 def schedule_of(kind: str, settings: str) -> Schedule | None:
     """Read the schedule in a trigger's settings, JSON; None for a trigger of another kind."""
-    return Schedule.read(orjson.loads(settings)) if kind == SCHEDULE else None
+    return Schedule.read(orjson.loads(settings)) if kind == TriggerKind.SCHEDULE else None
 
 
 def check_schedule(schedule: Schedule, now: datetime) -> list[Issue]:

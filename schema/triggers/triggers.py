@@ -32,8 +32,8 @@ from schema.pipelines.pipelines import Pipeline, load_pipeline
 from schema.runs.runs import Run, load_run
 from schema.triggers.run_ends import RunEnded
 from schema.triggers.schedules import NextCount, Schedule
-from schema.triggers.webhooks import Delivery, TriggerKind, Webhook, load_delivery
-from store.states import Scope
+from schema.triggers.webhooks import Delivery, Webhook, load_delivery
+from store.states import Scope, TriggerKind
 
 TRIGGERS = CursorKind("triggers", (str,))
 _FIRINGS = CursorKind("firings", (str,))

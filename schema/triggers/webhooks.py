@@ -2,25 +2,16 @@
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 import strawberry
 
-from resolvers.records import KEEP_DAYS, RUN_ENDED, TriggerRecord
+from resolvers.records import KEEP_DAYS, TriggerRecord
 from resolvers.triggers.deliveries import SHOWN_CHARACTERS, shown_delivery
-from resolvers.triggers.firing import WEBHOOK
 from resolvers.triggers.webhooks import url_of
-from runner.triggers.schedules import SCHEDULE
 from runner.triggers.webhooks import Preset, WebhookSettings
 from schema.base.context import Info
 from schema.base.enums import described_enum
-
-
-class TriggerKind(StrEnum):
-    SCHEDULE = SCHEDULE
-    WEBHOOK = WEBHOOK
-    RUN_ENDED = RUN_ENDED
-
+from store.states import TriggerKind
 
 described_enum(
     TriggerKind,

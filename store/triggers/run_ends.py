@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from store.database.dialects import Sql, instant, some_instant
 from store.models.declaring import columns_of
 from store.models.triggers import TRIGGER
+from store.states import TriggerKind
 from store.triggers.reads import TriggerRecord
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from store.database.dialects import Connection
     from store.database.engine import Store
 
-#: Kind of the triggers that fire when a run ends.
-RUN_ENDED: Final = "run_ended"
 #: Most runs one after the other that each start the next by a trigger, after the first.
 CHAIN_MAX: Final = 5
 _KEY = "run:"
@@ -97,7 +96,7 @@ async def due_ended_runs(store: Store, *, limit: int) -> list[EndedRun]:
 async def run_ended_triggers(store: Store) -> list[TriggerRecord]:
     """List the enabled triggers that fire when a run ends, the oldest first."""
     statement = sa.select(*columns_of(TRIGGER, TriggerRecord)).where(
-        TRIGGER.c.kind == RUN_ENDED, TRIGGER.c.enabled.is_(True)
+        TRIGGER.c.kind == TriggerKind.RUN_ENDED, TRIGGER.c.enabled.is_(True)
     )
     return [TriggerRecord(**row) for row in (await store.read(statement.order_by(TRIGGER.c.id))).mappings()]
 

@@ -13,8 +13,7 @@ from runner.triggers.run_ends import RunEndedSettings, RunsOf
 from runner.triggers.schedules import CatchUp, Overlap, Schedule
 from runner.triggers.webhooks import Preset, WebhookSettings
 from runner.yaml_documents import load_document, without_key
-from schema.triggers.webhooks import TriggerKind
-from store.states import RunState
+from store.states import RunState, TriggerKind
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 ENTRIES = [

@@ -36,6 +36,8 @@ async def test_first_attempt_fails_kindly_and_the_second_goes_through(tmp_path: 
     assert "on purpose" in failure.message
     assert f"packline resume {context.run_id}" in (failure.hint or "")
     assert failure.detail == {"practice": True}
+    assert "practise Resume" in failure.likely_cause
+    assert failure.first_remedy == "resume"
 
     again = await review.handler(Harness(tmp_path).context(attempt_number=2), review.input_model(markdown=DECK))
     assert again.markdown == DECK

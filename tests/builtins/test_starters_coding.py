@@ -157,7 +157,7 @@ async def test_an_agent_that_changes_nothing_has_not_solved_it(tmp_path: Path, m
         for key in ("repo-solve-patch", "repo-solve-branch"):
             run = await here.run(key, given, "FAILED")
             assert (run["failure"]["code"], run["failure"]["message"]) == (
-                "INVALID_OUTPUT",
+                "INVALID_INPUT",
                 "Nothing was changed in the repository.",
             )
         assert git(here.bare, "branch", "--list") == "* main"

@@ -108,10 +108,11 @@ async def save_change(ctx: PackContext, changes: Changes) -> Change:
 
 
 def nothing_changed() -> PackError:
-    """What a step says whose work is nothing without a change."""
+    """Return the failure of a step whose work is nothing without a change."""
     return PackError(
-        "invalid_output",
+        "invalid_input",
         "Nothing was changed in the repository.",
+        cause="The clone has the same files as the commit it was made at, apart from what `.gitignore` names.",
         hint="Look at what the step that was to change it says; describe the task more closely.",
     )
 
@@ -149,7 +150,7 @@ async def push_branch(ctx: PackContext, job: ChangeJob, *, branch: str | None, m
     """Pushes the changes as one commit on a branch of their own; the branch's name, and the changes.
 
     Raises:
-        PackError: see `push_changes`; `invalid_output` when nothing differs.
+        PackError: see `push_changes`; `invalid_input` when nothing differs.
     """
     name = check_branch(branch) if branch is not None else f"packline/{mark_of(ctx)[:12]}"
     push = PushJob(name, message, int((not_before(ctx) + CLOCK_SLACK).timestamp()))

@@ -166,12 +166,30 @@ class Vault:
         """List the required credentials that a pack cannot use, also not by an alternative."""
         found = []
         for need in pack.credentials:
-            if not need.required or (missing := self.missing(pack.name, need, requester)) is None:
+            if not need.required:
                 continue
-            others = (other for other in pack.credentials if other.key in need.alternatives)
-            if all(self.missing(pack.name, other, requester) is not None for other in others):
-                found.append(Requirement.of("credential", need.key, missing))
+            choices = [need, *(other for other in pack.credentials if other.key in need.alternatives)]
+            lacking = [
+                (choice.key, missing)
+                for choice in choices
+                if (missing := self.missing(pack.name, choice, requester)) is not None
+            ]
+            if len(lacking) == len(choices):
+                found.append(self._one_of(lacking))
         return found
+
+    def _one_of(self, lacking: list[tuple[str, Missing]]) -> Requirement:
+        """Make one requirement of alternatives; a stored one needs least, so it says what that one lacks.
+
+        Args:
+            lacking: The key of each alternative and why it cannot be used, the preferred one first.
+        """
+        key, missing = next((one for one in lacking if one[0] in self._credentials), lacking[0])
+        if len(lacking) > 1 and missing is not self._locked:
+            keys = [f"`{each}`" for each, _ in lacking]
+            enough = f"One of the credentials {', '.join(keys[:-1])} or {keys[-1]} is enough."
+            missing = Missing(f"{missing.message} {enough}", missing.hint)
+        return Requirement.of("credential", key, missing)
 
     def drain_touched(self) -> frozenset[str]:
         """Return and clear the ids of the credentials that `find` has returned."""

@@ -286,6 +286,17 @@ def test_a_pack_lacks_nothing_while_it_can_use_an_alternative() -> None:
 
     assert (lacking(), lacking("github"), lacking("git"), lacking("other")) == (["github"], [], [], ["github"])
 
+    (none,) = vault.lacks(one, requester)
+    assert none.message == "The vault holds no credential `github`. One of the credentials `github` or `git` is enough."
+    vault.fill([OpenCredential("git", "git", "git", {}, None, frozenset())])
+    (ungranted,) = vault.lacks(one, requester)
+    assert ungranted.name == "git"
+    assert ungranted.message == (
+        "The credential `git` is not granted to the pack test.reader or the caller call_1. "
+        "One of the credentials `github` or `git` is enough."
+    )
+    assert "`packline credential grant git test.reader`" in str(ungranted.hint)
+
 
 async def test_what_another_server_stores_is_heard_of(
     store: Store, keys: KeyFile, monkeypatch: pytest.MonkeyPatch

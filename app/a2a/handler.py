@@ -47,7 +47,7 @@ from app.a2a.cards import RUNS_SKILL, extended_card
 from app.a2a.messages import INPUTS, SKILL, read_message
 from app.a2a.pushes import check_push, put_push_config, remove_push, stored_pushes
 from app.a2a.tasks import RUNS, STATES, find_run, find_runs, shown
-from app.auth.refusals import ACCESS_ENDED
+from app.auth.refusals import ACCESS_ENDED, RUN_CONTINUES
 from app.http.while_allowed import NoLongerAllowedError, while_allowed
 from app.mcp.session import Unanswered
 from resolvers.catalog.pack_routing import as_json
@@ -572,9 +572,7 @@ async def _answering() -> AsyncIterator[None]:
     except (A2AError, asyncio.CancelledError, GeneratorExit):
         raise
     except NoLongerAllowedError:
-        raise InvalidRequestError(
-            f"{ACCESS_ENDED} Or this server is stopping. A run that the call started continues."
-        ) from None
+        raise InvalidRequestError(f"{ACCESS_ENDED} Or this server is stopping. {RUN_CONTINUES}") from None
     except Unanswered as error:
         first = error.errors[0]
         raise InvalidRequestError(first["message"], {"code": str(first["extensions"].get("code", ""))}) from error

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 #: What callers read when a call, stream or socket is ended.
 ACCESS_ENDED: Final = "Your access ended: the token expired, was revoked or lost a scope, or the caller was disabled."
+#: What becomes of a run that an ended call has started.
+RUN_CONTINUES: Final = "A run that this call started continues, unless the caller was disabled: then it is cancelled."
 
 
 class TokenRefusedError(Exception):

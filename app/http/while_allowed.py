@@ -15,7 +15,7 @@ _UNWATCHED_SECONDS: Final = 1.0
 
 
 class NoLongerAllowedError(Exception):
-    """The caller's access ended during a call. A run it started continues."""
+    """The caller's access ended during a call. A run it started continues, unless its caller was disabled."""
 
 
 async def while_allowed(answering: Awaitable[T], ended: Callable[[], Awaitable[None]]) -> T:

@@ -16,7 +16,7 @@ from graphql import GraphQLError, GraphQLSyntaxError, VariableDefinitionNode
 from strawberry.schema.exceptions import InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
-from app.auth.refusals import ACCESS_ENDED
+from app.auth.refusals import ACCESS_ENDED, RUN_CONTINUES
 from app.http.while_allowed import NoLongerAllowedError, while_allowed
 from app.mcp.answers import Advice, CallError
 from runner.excerpts import excerpt
@@ -188,7 +188,7 @@ class Session:
         except NoLongerAllowedError:
             raise CallError(
                 "FORBIDDEN",
-                f"{ACCESS_ENDED} A run that this call started continues.",
+                f"{ACCESS_ENDED} {RUN_CONTINUES}",
                 advice=[Advice("Ask an administrator of this server for another token.")],
             ) from None
 

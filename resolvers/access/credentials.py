@@ -286,9 +286,11 @@ async def test(context: Context, *, id: str) -> CredentialRecord:
         )
     kind = KINDS.get(found.kind)
     if kind is None or kind.test is None:
-        raise _untested(
-            found.key, f"There is no test for credentials of kind {found.kind}.", "Run a pipeline that uses it."
+        refusal = Unavailable(
+            f"Credentials of kind {found.kind} cannot be tested.", hint="Run a pipeline that uses this one."
         )
+        refusal.retryable = False
+        raise refusal
     resources = services.engine.resources
     # Tested at the configured base URL: a key for a proxy must not reach the vendor.
     users = resources.gateway.roles.providers.values()

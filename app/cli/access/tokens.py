@@ -48,17 +48,13 @@ def create(
             raise CliError(f"`{word.lower()}` is not a scope. The scopes are {', '.join(known).lower()}.")
     expires_at = None if days is None else (datetime.now(UTC) + timedelta(days=days)).isoformat()
     with Client(Target.find(server)) as client:
-        made = accept(
-            client.execute(
-                documents.CREATE_TOKEN,
-                {
-                    "name": name,
-                    "scopes": list(dict.fromkeys(scopes)),
-                    "subject": subject,
-                    "expiresAt": expires_at,
-                },
-            )["result"]
-        )
+        given = {
+            "name": name,
+            "scopes": list(dict.fromkeys(scopes)),
+            "subject": subject,
+            "expiresAt": expires_at,
+        }
+        made = accept(client.execute(documents.CREATE_TOKEN, given)["result"], given)
     if output.is_json:
         output.emit({"type": "token", "plaintext": made["plaintext"], **made["token"]})
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -44,6 +45,8 @@ COMMANDS: Final = {
     "server": "packline doctor",
     "workers": "packline workers",
 }
+#: The argument of each of these commands, by the name of the variable in the refused document that has its value.
+_ABOUT: Final = {"enable_caller": "subject"}
 #: The option or argument for each argument of the API whose option has another name.
 _GIVEN_AS: Final = {
     "deadline_seconds": "--deadline",
@@ -146,23 +149,27 @@ class Output:
         return Text(f"{sign} {word}", style=colour)
 
 
-def accept(result: JSON) -> JSON:
+def accept(result: JSON, given: Mapping[str, Any] | None = None) -> JSON:
     """The success of a mutation.
+
+    Args:
+        result: Its result.
+        given: The variables it was given; a command in a hint is shown with its argument from them.
 
     Raises:
         CliError: the server refused it; the message contains the whole problem.
     """
     if "code" not in result or not result["__typename"].endswith("Problem"):
         return result
-    raise CliError("\n".join(problem_lines(result)))
+    raise CliError("\n".join(problem_lines(result, given)))
 
 
-def problem_lines(problem: JSON) -> list[str]:
+def problem_lines(problem: JSON, given: Mapping[str, Any] | None = None) -> list[str]:
     """A problem in lines: what happened, every issue, what is missing, what to do."""
     issues, lacking = list(problem.get("issues", ())), list(problem.get("missing", ()))
     if len(issues) > 1:
         heading = problem["summary"] or f"There are {len(issues)} issues"
-        lines = [f"{heading}:", *(f"  {issue_line(issue)}" for issue in issues)]
+        lines = [f"{heading}:", *(f"  {issue_line(issue, given)}" for issue in issues)]
     else:  # the message is the one issue's
         lines, issues = [_message(problem)], []
     lines += [f"  {requirement_line(missing)}" for missing in lacking]
@@ -170,8 +177,8 @@ def problem_lines(problem: JSON) -> list[str]:
         lines.append(f"  It requires a token with the scope `{problem['requires'].lower()}`.")
     if problem.get("retryAfterSeconds"):
         lines.append(f"  Try again in {duration(problem['retryAfterSeconds'])}.")
-    hint = hint_words(problem)
-    if hint and hint not in map(hint_words, (*issues, *lacking)):
+    hint = hint_words(problem, given)
+    if hint and hint not in (hint_words(each, given) for each in (*issues, *lacking)):
         lines.append(f"  {hint}")
     return lines
 
@@ -193,7 +200,7 @@ def place_words(issue: Mapping[str, Any]) -> str:
     return " ".join(filter(None, (option, ".".join(path[1:]))))
 
 
-def hint_words(problem: Mapping[str, Any]) -> str:
+def hint_words(problem: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> str:
     """The hint of a problem, an issue, a requirement or an error's extensions; empty if there is none."""
     parts = problem.get("hintParts")
     if parts is None:
@@ -201,13 +208,15 @@ def hint_words(problem: Mapping[str, Any]) -> str:
     command = COMMANDS.get(parts["operation"])
     if command and (run := problem.get("wrongRun")):
         command += f" {run['id']}"
+    if command and given and (about := given.get(_ABOUT.get(parts["operation"], ""))):
+        command += f" {shlex.quote(about)}"
     return Hint(parts["text"] or "", parts["closest"]).naming(command and f"`{command}`")
 
 
-def issue_line(issue: JSON) -> str:
+def issue_line(issue: JSON, given: Mapping[str, Any] | None = None) -> str:
     """An issue on one line: where, what, what to do."""
     where = place_words(issue) or "document"
-    return f"{str(issue['severity']).lower()}: {where}: {issue['message']} {hint_words(issue)}".rstrip()
+    return f"{str(issue['severity']).lower()}: {where}: {issue['message']} {hint_words(issue, given)}".rstrip()
 
 
 def requirement_line(missing: JSON) -> str:

@@ -386,9 +386,11 @@ async def test_no_field_of_the_api_tells_a_value(it: Product) -> None:
 async def test_generic_credentials_have_no_test_and_say_so(it: Product) -> None:
     made = await store(it)
     refused = await tried(it, made["id"])
-    assert (refused["__typename"], refused["message"]) == (
+    assert (refused["__typename"], refused["message"], refused["missing"], refused["retryable"]) == (
         "UnavailableProblem",
-        "There is no test for credentials of kind generic.",
+        "Credentials of kind generic cannot be tested.",
+        [],
+        False,
     )
 
 

@@ -37,7 +37,7 @@ def test_every_operation_that_a_hint_names_has_a_field_and_a_command():
 
 def test_a_hint_names_the_command_in_place_of_the_operation():
     assert hint_words({"hintParts": {"text": None, "closest": None, "operation": "callers"}}) == (
-        "Try `packline token list`."
+        "Try `packline callers`."
     )
     assert hint_words({"hintParts": {"text": "Or wait.", "closest": "brew", "operation": None}}) == (
         "Did you mean `brew`? Or wait."
@@ -45,6 +45,8 @@ def test_a_hint_names_the_command_in_place_of_the_operation():
     assert hint_words({"hintParts": None}) == ""
     again = {"text": None, "closest": None, "operation": "rerun_run"}
     assert hint_words({"hintParts": again, "wrongRun": {"id": "run_1"}}) == "Try `packline rerun run_1`."
+    enable = {"hintParts": {"text": None, "closest": None, "operation": "enable_caller"}}
+    assert hint_words(enable, {"subject": "the bot"}) == "Try `packline callers enable 'the bot'`."
 
 
 def test_hints_and_kinds_against_a_real_server(tmp_path):
@@ -56,9 +58,9 @@ def test_hints_and_kinds_against_a_real_server(tmp_path):
     why = "The pack `text.broken` could not be loaded from packs/text/broken.py: No module named 'nothing_of_this_name'"
     with machine.up():
         for arguments, told in (
-            (("token", "revoke", "nope"), "Try `packline token list`."),
+            (("token", "revoke", "nope"), "Try `packline callers`."),
             (("memory", "forget", "entry:nope", "--yes"), "Try `packline memory entries`."),
-            (("memory", "defaults", "--caller", "nope"), "Try `packline token list`."),
+            (("memory", "defaults", "--caller", "nope"), "Try `packline callers`."),
             (("run", "slides_outline", "--input", "text=x"), "There is no pipeline"),
             (("run", "text.broken"), why),
             (("run", "builtin.grounded-blog", "--dry-run", "-i", "markdown=x"), "is now `brief-rewrite-blog`"),

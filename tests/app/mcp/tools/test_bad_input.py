@@ -82,6 +82,7 @@ async def test_a_wait_ends_with_the_right_to_its_answer(house, bench, mode):
             refused = json.loads((await waiting).content[0].text)["error"]
     assert refused["code"] == "FORBIDDEN"
     assert "revoked" in refused["message"]
+    assert "continues, unless the caller was disabled: then it is cancelled." in refused["message"]
     assert bench.cancelled == 0, "the run goes on"
 
 

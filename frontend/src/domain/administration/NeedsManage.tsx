@@ -17,8 +17,8 @@ export function NeedsManage({
   if (isForbidden(error)) {
     return (
       <p className="py-6 text-soft">
-        Only users who may manage the server see {what}. Sign in with a link made by{" "}
-        <code className="font-mono text-dense text-ink">packline token login-link</code> on its machine.
+        Only users who may manage the server see {what}. Ask an administrator for the scope{" "}
+        <code className="font-mono text-dense text-ink">manage</code>.
       </p>
     );
   }

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 
 import { bytes, humanise } from "../../lib/text/format.ts";
 import { Thumbnail } from "./Thumbnail.tsx";
+import { typeWord } from "./typeWord.ts";
 import type { ArtifactRowFragment, ArtifactStatus } from "../fragments.generated.ts";
 
 export const ARTIFACT_STATUS: Record<ArtifactStatus, string> = {
@@ -53,8 +54,8 @@ export function ArtifactRows({
             >
               {artifact.name}
             </Link>
-            <p className="truncate text-meta text-soft">
-              {artifact.mediaType} · {bytes(artifact.sizeBytes)}
+            <p className="truncate text-meta text-soft" title={artifact.mediaType}>
+              {typeWord(artifact.mediaType)} · {bytes(artifact.sizeBytes)}
             </p>
             <ArtifactStanding artifact={artifact} />
           </div>

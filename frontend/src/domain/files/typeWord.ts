@@ -1,4 +1,4 @@
-// What people call a media type. Apart from their sorts: these words are no part of the script that starts the page.
+// What people call a media type.
 
 import { bareType, OFFICE } from "./mediaTypes.ts";
 

@@ -12,6 +12,7 @@ import { bytes, count, duration, humanise } from "../../lib/text/format.ts";
 import { useLatest } from "../../lib/hooks/useLatest.ts";
 import { ArtifactLookDocument, ArtifactPageDocument } from "./artifacts.generated.ts";
 import { ARTIFACT_STATUS } from "../../domain/files/ArtifactRows.tsx";
+import { typeWord } from "../../domain/files/typeWord.ts";
 import { Content } from "./Content.tsx";
 import { PinButton, Release } from "./PinAndRelease.tsx";
 import type { Artifact } from "./media.ts";
@@ -77,7 +78,9 @@ function Viewer({ artifact }: { artifact: Artifact }): ReactNode {
           </button>
           <div className="min-w-0 grow basis-72 md:basis-0">
             <h1 className="wrap-anywhere">{artifact.name}</h1>
-            <p className="text-dense text-soft wrap-anywhere">{factsOf(artifact).join(" · ")}</p>
+            <p className="text-dense text-soft wrap-anywhere" title={artifact.mediaType}>
+              {factsOf(artifact).join(" · ")}
+            </p>
           </div>
           {siblings.length < 2 || place === -1 ? null : (
             <nav aria-label="Files of the run" className="flex items-center gap-1 text-dense text-soft">
@@ -122,7 +125,7 @@ function useLook({ id, previewKind }: Artifact): void {
 }
 
 function factsOf(artifact: Artifact): string[] {
-  const facts = [artifact.mediaType, bytes(artifact.sizeBytes)];
+  const facts = [typeWord(artifact.mediaType), bytes(artifact.sizeBytes)];
   if (artifact.pageCount !== null) facts.push(count(artifact.pageCount, "page"));
   if (artifact.width !== null && artifact.height !== null) facts.push(`${artifact.width} × ${artifact.height}`);
   if (artifact.durationSeconds !== null) facts.push(duration(artifact.durationSeconds));

@@ -58,6 +58,8 @@ export function ConnectPage(): ReactNode {
           key={client.key}
           client={client}
           stdio={way === "stdio"}
+          address={`${variables.serverUrl}/mcp`}
+          mayMake={data.viewer.scopes.includes("MANAGE")}
           token={tokens[client.key]}
           onToken={(token) => setTokens((known) => ({ ...known, [client.key]: token }))}
           onWay={(stdio) =>
@@ -72,20 +74,38 @@ export function ConnectPage(): ReactNode {
 interface ChosenProps {
   client: Client;
   stdio: boolean;
+  /** Of the MCP server. */
+  address: string;
+  /** Whether the viewer may make tokens. */
+  mayMake: boolean;
   token: MadeToken | undefined;
   onToken: (token: MadeToken) => void;
   onWay: (stdio: boolean) => void;
 }
 
-function Chosen({ client, stdio, token, onToken, onWay }: ChosenProps): ReactNode {
+function Chosen({ client, stdio, address, mayMake, token, onToken, onWay }: ChosenProps): ReactNode {
   const setup = client.setups.find((one) => one.transport === (stdio ? "STDIO" : "HTTP"));
   if (setup === undefined) return null;
   const filled = (text: string): string => (token === undefined ? text : text.replaceAll(PLACE, token.plaintext));
   return (
     <>
-      <Section title="2. Make a token for it">
-        <TokenForm key={client.key} subject={client.key} name={client.name} made={token} onMade={onToken} />
-      </Section>
+      {mayMake ? (
+        <Section title="2. Make a token for it">
+          <TokenForm key={client.key} subject={client.key} name={client.name} made={token} onMade={onToken} />
+        </Section>
+      ) : (
+        <Section title="2. Let it sign in">
+          <p className="py-1 text-soft">
+            With single sign-on, a program that speaks OAuth needs no token: give it the address alone, and it opens
+            your browser to sign in.
+          </p>
+          <Snippet label="address" what="the address" text={address} />
+          <p className="text-dense text-soft">
+            Without single sign-on, ask an administrator for a token, and follow the next step. To make tokens yourself,
+            ask for the scope <code>manage</code>.
+          </p>
+        </Section>
+      )}
       <Section title="3. Configure it">
         <label className="my-2 flex items-center gap-2 text-dense">
           <input type="checkbox" checked={stdio} onChange={(event) => onWay(event.target.checked)} />
@@ -110,8 +130,8 @@ function Chosen({ client, stdio, token, onToken, onWay }: ChosenProps): ReactNod
       <Section title="4. Check the connection">
         {token === undefined ? (
           <p className="py-1 text-soft">
-            <code>{client.check}</code> shows whether {client.name} has reached the server. With a token made here, this
-            page waits for the first call.
+            <code>{client.check}</code> shows whether {client.name} has reached the server.
+            {mayMake ? " With a token made here, this page waits for the first call." : null}
           </p>
         ) : (
           <FirstCall tokenId={token.id} client={client.name} check={client.check} />

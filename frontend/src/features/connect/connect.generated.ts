@@ -31,7 +31,7 @@ export type AgentClientsQueryVariables = Exact<{
 }>;
 
 
-export type AgentClientsQuery = { agentClients: Array<{ key: string, name: string, check: string, setups: Array<{ transport: McpTransport, path: string, text: string, command: string | null }> }> };
+export type AgentClientsQuery = { viewer: { id: string, scopes: Array<Scope> }, agentClients: Array<{ key: string, name: string, check: string, setups: Array<{ transport: McpTransport, path: string, text: string, command: string | null }> }> };
 
 export type MakeAgentTokenMutationVariables = Exact<{
   name: string;
@@ -71,6 +71,10 @@ export type AgentTokenUseQuery = { node:
 
 export const AgentClientsDocument = /*#__PURE__*/ gql`
     query AgentClients($serverUrl: String!, $token: String, $author: Boolean!) {
+  viewer {
+    id
+    scopes
+  }
   agentClients(serverUrl: $serverUrl, token: $token, author: $author) {
     key
     name

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { useQuery } from "urql";
 
 import { Button, buttonLook, ButtonLink } from "../../components/Button.tsx";
+import { typeWord } from "../../domain/files/typeWord.ts";
 import { bytes, count, humanise } from "../../lib/text/format.ts";
 import { type RunWholeFragment, StepArtifactsDocument, type StepRowFragment } from "./run.generated.ts";
 
@@ -38,8 +39,8 @@ export function Result({ step, onMore }: { step: StepRowFragment; onMore: () => 
         <h2 className="truncate md:text-title" title={file.name}>
           {file.name}
         </h2>
-        <p className="text-dense text-soft">
-          {file.mediaType} · {bytes(file.sizeBytes)} · made by {humanise(step.key)}
+        <p className="text-dense text-soft" title={file.mediaType}>
+          {typeWord(file.mediaType)} · {bytes(file.sizeBytes)} · made by {humanise(step.key)}
         </p>
         <div className="mt-3 flex flex-wrap gap-2">
           <ButtonLink kind="primary" to="/artifacts/$artifact" params={{ artifact: file.id }}>

@@ -43,6 +43,17 @@ test("a caller is disabled after a question, and nobody disables themselves", as
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
 });
 
+test("what a token may is shown whole, and again as the title where the column is narrow", async () => {
+  const scopes = ["READ", "OBSERVE", "RUN", "WRITE"];
+  const times = { createdAt: "2026-11-01T12:00:00Z", expiresAt: null, lastUsedAt: null, revokedAt: null };
+  const token = { id: "token_1", name: "Laptop", beginning: "pkl_on", scopes, ...times, caller: ME };
+  const ada = { ...caller("call_1", "Ada"), tokens: { nodes: [token], pageInfo: PAGE } };
+  await page({ Tokens: { callers: { nodes: [ada, caller("call_2", "Bob")], pageInfo: PAGE }, viewer: ME } });
+  const cell = screen.getByTitle("read, observe, run, write");
+  expect(cell).toHaveTextContent("read, observe, run, write");
+  expect(cell).not.toHaveClass("truncate");
+});
+
 test("a disabled caller says so and is enabled at once; a refusal is shown", async () => {
   const { asked } = await page({
     EnableCaller: {

@@ -229,12 +229,12 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
       <table className="w-full table-fixed border-collapse text-dense max-md:block" aria-label={label}>
         <thead className="max-md:sr-only">
           <tr className="border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th]:font-medium">
-            <th className="w-[24%]">Name</th>
+            <th className="w-[20%]">Name</th>
             <th className="w-32">Begins with</th>
             <th>May</th>
-            <th className="w-32">Last used</th>
-            <th className="w-44">Works until</th>
-            <th className="w-24">
+            <th className="w-28">Last used</th>
+            <th className="w-40">Works until</th>
+            <th className="w-20">
               <span className="sr-only">Act</span>
             </th>
           </tr>
@@ -245,13 +245,15 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
             return (
               <tr
                 key={token.id}
-                className={`row border-b border-line max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 max-md:[&>td]:pr-0 ${standing === "works" ? "" : "text-soft"}`}
+                className={`row border-b border-line max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 md:[&>td]:py-1 max-md:[&>td]:pr-0 ${standing === "works" ? "" : "text-soft"}`}
               >
                 <td className="truncate font-medium max-md:w-full" title={token.name}>
                   {token.name}
                 </td>
                 <td className="truncate font-mono text-meta text-soft">{token.beginning}…</td>
-                <td className="truncate text-soft">{words(token.scopes)}</td>
+                <td className="text-soft" title={words(token.scopes)}>
+                  {words(token.scopes)}
+                </td>
                 <td className="text-soft">
                   {token.lastUsedAt === null ? (
                     "never used"

@@ -1,9 +1,12 @@
-import { type KeyboardEvent, type ReactNode, useId } from "react";
+import { type KeyboardEvent, type ReactNode, Suspense, useId } from "react";
 import { useQuery } from "urql";
 
 import { ArtifactRows } from "../../../domain/files/ArtifactRows.tsx";
 import { ContentBoundary } from "../../../components/ContentBoundary.tsx";
 import { PayloadView } from "../../../components/JsonView.tsx";
+import { LazyFallback } from "../../../components/LazyFallback.tsx";
+import { lazyComponent } from "../../../lib/server/lazyComponent.ts";
+import { lazyLoad } from "../../../lib/server/lazyLoad.ts";
 import { problemOfError } from "../../../lib/server/problem.ts";
 import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { humanise } from "../../../lib/text/format.ts";
@@ -17,8 +20,12 @@ import {
   StepArtifactsDocument,
   type StepRowFragment,
 } from "../run.generated.ts";
-import { Transcript } from "./Transcript.tsx";
 import { useRefetchContext } from "./useRefetchContext.ts";
+
+const Transcript = lazyComponent(
+  lazyLoad(() => import("./Transcript.tsx")),
+  "Transcript",
+);
 
 export const TABS = ["input", "output", "log", "artifacts", "transcript"] as const;
 export type Tab = (typeof TABS)[number];
@@ -108,7 +115,12 @@ export function StepTabs({ run, step, tab: asked, attempt, log, onTab, onLog }: 
 }
 
 function Panel({ run, step, tab, attempt, log, onLog }: Omit<Props, "onTab">): ReactNode {
-  if (tab === "transcript") return <Transcript step={step} attempt={attempt} />;
+  if (tab === "transcript")
+    return (
+      <Suspense fallback={<LazyFallback />}>
+        <Transcript step={step} attempt={attempt} />
+      </Suspense>
+    );
   if (tab === "log") return <LogView step={step} attempt={attempt} address={log} onAddress={onLog} />;
   // The step has the data of the last attempt; an earlier one needs its own query.
   const last = step.attempts.at(-1);

@@ -246,10 +246,9 @@ function completions(context: CompletionContext, suggestionsAt: Props["suggestio
 async function keysAndValues(context: CompletionContext, knowledge: Knowledge): Promise<CompletionResult | null> {
   const { doc } = context.state;
   const line = doc.lineAt(context.pos);
-  // Not within a reference, and not ahead of something on the line, but for its end.
-  if (typedAt(line.text, context.pos - line.from) !== null || !/^\s*$/.test(doc.sliceString(context.pos, line.to)))
-    return null;
-  const found = await optionsAt(doc.sliceString(0, context.pos), context.pos, knowledge).catch(() => null);
+  // Not within a reference.
+  if (typedAt(line.text, context.pos - line.from) !== null) return null;
+  const found = await optionsAt(doc.toString(), context.pos, knowledge).catch(() => null);
   if (found === null || (found.from === context.pos && !context.explicit && !after(context))) return null;
   return { from: found.from, options: found.options.map(completion), validFor: /^[\w.-]*$/ };
 }

@@ -90,6 +90,15 @@ describe("what the YAML offers", () => {
     expect(await offered(`${STEP}    input:\n      pages:\n        - k^`)).toEqual(["kind: "]);
   });
 
+  it("the same in braces on one line, closed or not", async () => {
+    expect(await offered(`${STEP}    input: {^`)).toEqual(["deck: ", "theme: ", "notes: ", "pages: "]);
+    expect(await offered(`${STEP}    input: {theme: night, n^}`)).toEqual(["deck: ", "notes: ", "pages: "]);
+    expect(await offered(`${STEP}    input: {theme: ^`)).toEqual(["plain", "night"]);
+    expect(await offered(`${STEP}    input: {notes:^}`)).toEqual([" true", " false"]);
+    expect(await offered(`${STEP}    input: {pages: [{kind: ^`)).toEqual(['"no"', "two words", '"a: b"']);
+    expect(await offered("steps:\n  - {id: a, pack: ^}")).toEqual(["slides.render"]);
+  });
+
   it("packs, their versions and the values that a schema lists, quoted where YAML needs it", async () => {
     expect(await offered("steps:\n  - id: a\n    pack:^")).toEqual([" slides.render"]);
     expect(await offered(`${STEP}    version: ^`)).toEqual(['"2"', '"1"']);
@@ -105,6 +114,8 @@ describe("what the YAML offers", () => {
 
   it("nothing in free text, and for a pack nobody knows", async () => {
     expect(await offered("name: D^")).toBeNull();
+    expect(await offered("na^ me: x")).toBeNull();
+    expect(await offered(`${STEP}    input: {n^ theme: night}`)).toBeNull();
     expect(await offered("name: x\nsteps:\n  - id: a\n    pack: no.such\n    input:\n      ^")).toBeNull();
     expect(await offered(`${STEP}    input:\n      deck: |\n        ti^`)).toBeNull();
   });

@@ -74,7 +74,9 @@ export async function optionsAt(
   knowledge: Knowledge,
 ): Promise<{ from: number; options: Option[] } | null> {
   const place = placeAt(text, position);
-  if (place === null) return null;
+  // Not ahead of something on the line, but for what ends a value in braces.
+  const ahead = text.slice(position).split("\n", 1)[0]?.trim() ?? "";
+  if (place === null || (ahead !== "" && (place.inBraces === null || !/^[,}\]]/.test(ahead)))) return null;
   const options = place.key === null ? await keysAt(place, knowledge) : await valuesAt(place, place.key, knowledge);
   if (options.length === 0) return null;
   const space = place.key !== null && text[place.from - 1] === ":" ? " " : "";
@@ -89,14 +91,15 @@ async function keysAt(place: Place, knowledge: Knowledge): Promise<Option[]> {
     (value, part) => (Array.isArray(value) || isObject(value) ? (value as Record<string, unknown>)[part] : undefined),
     knowledge.definition.value,
   );
-  const taken = new Set(isObject(present) ? Object.keys(present) : []);
+  const taken = new Set([...(isObject(present) ? Object.keys(present) : []), ...(place.inBraces ?? [])]);
   const required = new Set(schema.required);
   const deeper = `\n${" ".repeat(place.column + 2)}`;
   return Object.entries(schema.properties ?? {})
     .filter(([name]) => !taken.has(name))
     .map(([name, given]) => {
       const field = resolved(given, root);
-      const holds = [field.type ?? []].flat()[0];
+      // In braces, the value follows on the same line.
+      const holds = place.inBraces === null ? [field.type ?? []].flat()[0] : undefined;
       return {
         label: name,
         detail: required.has(name) ? `${typeWord(field)}, required` : typeWord(field),

@@ -28,13 +28,31 @@ describe("the place in a text that is being typed", () => {
     ["inputs:\n  properties:\n    who:\n      type: ^\nsteps: []", "inputs.properties.who", "type"],
     ['steps:\n  - id: "unclosed\n    pack: ^', "steps.0", "pack"],
     ['"steps":\n  - pack: ^', "steps.0", "pack"],
+    ["steps:\n  - {id: a, ^", "steps.0", null],
+    ["steps:\n  - id: a\n    input: {deck:{ti^}}", "steps.0.input.deck", null],
+    ["steps:\n  - id: a\n    input: {^", "steps.0.input", null],
+    ["steps:\n  - id: a\n    input: { th^ }", "steps.0.input", null],
+    ["steps:\n  - id: a\n    input: {theme:^}", "steps.0.input", "theme"],
+    ["steps:\n  - id: a\n    input: {theme: ni^", "steps.0.input", "theme"],
+    ["steps: [{id: a}, {id: 'it''s, b', pack: ^", "steps.1", "pack"],
+    ['steps:\n  - id: a\n    input: {url: http://x/#y, "deck": {title: "{a, \\"b", ^', "steps.0.input.deck", null],
+    [
+      'steps:\n  - id: a\n    input: {deck: "${{ steps.b.output }}", pages: [{kind: no}, {ki^',
+      "steps.0.input.pages.1",
+      null,
+    ],
   ])("%j", (text, path, key) => {
     expect(at(text)).toEqual([path, key]);
   });
 
   it.each([
     ["steps:\n  - id: a\n    input:\n      text: |\n        Dear ^"],
-    ["steps:\n  - {id: a, ^"],
+    ["steps:\n  - {id: a}^"],
+    ['steps:\n  - {id: "a^'],
+    ["steps:\n  - {id: a # no^"],
+    ["steps:\n  - {id: [a, ^"],
+    ["steps:\n  - {id: a], ^"],
+    ["input: {\n  theme: ^"],
     ['name: "He^'],
     ["name: x # no^"],
     ["steps: []\n  id: ^"],

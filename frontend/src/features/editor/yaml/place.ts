@@ -9,6 +9,8 @@ export interface Place {
   from: number;
   /** How far the keys of this mapping are indented. */
   column: number;
+  /** The keys before the position, when the mapping is in braces; null when it is indented. */
+  inBraces: readonly string[] | null;
 }
 
 interface Line {
@@ -22,11 +24,12 @@ interface Line {
 
 const LINE = /^(\s*)(-\s+)?(?:(["']?)([^\s"'#:{}[\],&*!|>%@-][^"'#:{}[\],]*)\3\s*:(?:\s+|$))?(.*)$/;
 
-/** The place of a position; null inside a block of text, braces or quotes, where indentation says nothing. */
+/** The place of a position; null inside a block of text or quotes, and in braces that began on another line. */
 export function placeAt(text: string, position: number): Place | null {
   const lines = text.slice(0, position).split("\n");
   const here = read(lines.pop() ?? "");
-  if (/[{}[\]#"']/.test(here.value) || here.value.startsWith("- ")) return null;
+  const braces = /^[{[]/.test(here.value) ? bracesAt(here.value) : null;
+  if (braces === null && (/[{}[\]#"']/.test(here.value) || here.value.startsWith("- "))) return null;
   const path: (string | number)[] = [];
   let { column } = here;
   // Column of the dashes of the list that was climbed into; null in a mapping.
@@ -49,7 +52,70 @@ export function placeAt(text: string, position: number): Place | null {
       enter(line);
     }
   }
-  return list === null ? { path, key: here.key, from: position - here.value.length, column: here.column } : null;
+  if (list !== null) return null;
+  const from = position - here.value.length;
+  const { key, column: indent } = here;
+  if (braces === null) return { path, key, from, column: indent, inBraces: null };
+  return {
+    path: [...path, ...(key === null ? [] : [key]), ...braces.path],
+    key: braces.key,
+    from: from + braces.from,
+    column: indent,
+    inBraces: braces.keys,
+  };
+}
+
+/** A mapping in braces or a list in brackets that is open. */
+interface Open {
+  isList: boolean;
+  keys: string[];
+  /** The key whose value comes next, or how many values of the list came before. */
+  at: string | number | null;
+}
+
+/** What is written in braces: marks, texts in quotes and plain words. */
+const WRITTEN =
+  /\s*(?:([{}[\],]|:(?=[\s{}[\],]|$))|"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s{}[\],"'#](?:[^{}[\],:#]|:(?=[^\s{}[\],])|(?<=\S)#)*))/y;
+
+/** The place at the end of a text that begins with a brace or bracket; null where no key and no value of one begins. */
+function bracesAt(
+  text: string,
+): { path: (string | number)[]; key: string | null; from: number; keys: string[] } | null {
+  const open: Open[] = [];
+  // What was written last where a key or a value belongs.
+  let word: { text: string; from: number; isPlain: boolean } | null = null;
+  WRITTEN.lastIndex = 0;
+  while (/\S/.test(text.slice(WRITTEN.lastIndex))) {
+    const found = WRITTEN.exec(text);
+    if (found === null) return null;
+    const [whole, mark, double, single, plain] = found;
+    const within = open.at(-1);
+    if (mark === undefined) {
+      if (word !== null) return null;
+      const shown = plain ?? double ?? single ?? "";
+      word = { text: shown.trim(), from: WRITTEN.lastIndex - whole.trimStart().length, isPlain: plain !== undefined };
+    } else if (mark === "{" || mark === "[") {
+      if (word !== null || within?.at === null) return null;
+      open.push({ isList: mark === "[", keys: [], at: mark === "[" ? 0 : null });
+    } else if (mark === "}" || mark === "]") {
+      if (within?.isList !== (mark === "]")) return null;
+      open.pop();
+      word = { text: "", from: 0, isPlain: false };
+    } else if (mark === ",") {
+      if (within === undefined) return null;
+      within.at = typeof within.at === "number" ? within.at + 1 : null;
+      word = null;
+    } else {
+      if (word === null || within?.at !== null) return null;
+      within.at = word.text;
+      within.keys.push(word.text);
+      word = null;
+    }
+  }
+  const last = open.pop();
+  if (last === undefined || typeof last.at === "number" || word?.isPlain === false) return null;
+  const path = open.flatMap(({ at }) => at ?? []);
+  return { path, key: last.at, from: word?.from ?? text.length, keys: last.keys };
 }
 
 function read(line: string): Line {

@@ -196,6 +196,13 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
     chosen.current = search.step;
   }, [search.step]);
 
+  // An address that names a tab or a line leads past what went wrong.
+  const tabs = useRef<HTMLDivElement>(null);
+  const [led] = useState(search.tab !== undefined || search.line !== undefined);
+  useEffect(() => {
+    if (led) tabs.current?.scrollIntoView({ block: "start" });
+  }, [led]);
+
   const result = resultStep(run);
   // A result is opened before it is made again.
   const primary = result === null && (advice === "resume" || advice === "rerun");
@@ -262,15 +269,21 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
                   <StepHead run={run} step={step} attempt={search.attempt} onAttempt={choose} />
                 </div>
               ) : null}
-              <StepTabs
-                run={run}
-                step={step}
-                tab={tab}
-                attempt={search.attempt}
-                log={search}
-                onTab={turnTo}
-                onLog={onLog}
-              />
+              <div
+                ref={shownFailure === null ? null : tabs}
+                // Room to scroll to before the log is read.
+                className={`scroll-mt-4 ${led && shownFailure !== null ? "min-h-[calc(100svh-14rem)]" : ""}`}
+              >
+                <StepTabs
+                  run={run}
+                  step={step}
+                  tab={tab}
+                  attempt={search.attempt}
+                  log={search}
+                  onTab={turnTo}
+                  onLog={onLog}
+                />
+              </div>
             </>
           )
         }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from runner.failures import FailureCode, PackError
+from store.database.errors import StoreError
 from store.runs.budgets import Amount, Totals, add_spending, spent_so_far
 
 if TYPE_CHECKING:
@@ -151,9 +152,15 @@ class Budget:
                 )
 
     async def spend(self, use: ModelUse) -> None:
-        """Count an answered call."""
+        """Count an answered call; while the store cannot be written, as on a full disk, only the log has it."""
         tokens, cost = (use.input_tokens or 0) + (use.output_tokens or 0), use.cost_micros
-        after = await self._store.write(add_spending, self._caller_id, self._run_id, tokens=tokens, cost_micros=cost)
+        try:
+            after = await self._store.write(
+                add_spending, self._caller_id, self._run_id, tokens=tokens, cost_micros=cost
+            )
+        except StoreError as error:
+            log.warning("could not count a call", caller=self._caller_id, tokens=tokens, cost=cost, error=str(error))
+            return
         added = Amount(tokens, cost or 0)
         before = Totals(
             *(Amount(total.tokens - added.tokens, total.cost_micros - added.cost_micros) for total in after)

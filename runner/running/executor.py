@@ -229,7 +229,11 @@ class Attempt:
     def _defect(self, error: BaseException) -> PackError:
         raised, text = f"{self.pack.name} raised {type(error).__name__}", self._error_text(error)
         message = f"{raised}: {text}" if text else f"{raised} without a message."
-        return _with_traceback(PackError(FailureCode.HANDLER_FAILED, message), error, self.pack)
+        hint = (
+            f"Report it to the author of the pack, with the traceback that `packline show {self.context.run_id} --step "
+            f"{self.context.step_key}` prints. Resume when the pack is fixed."
+        )
+        return _with_traceback(PackError(FailureCode.HANDLER_FAILED, message, hint=hint), error, self.pack)
 
     def _error_text(self, error: BaseException) -> str:
         if isinstance(error, ValidationError):  # pydantic's own text has several lines and an address

@@ -73,7 +73,7 @@ async def test_a_failed_step_goes_on_with_another_input(tmp_path: Path) -> None:
         run = (await start(it, "repaired"))["run"]
         await tab.visit(f"/runs/{run['id']}")
         await tab.state("Failed")
-        await tab.sees("Needs your input.")
+        await tab.sees("You, with another input.")
         bench.failing = False
         await tab.press("Change input…")
         field = tab.page.get_by_role("dialog").get_by_label("Text")

@@ -141,9 +141,9 @@ async def test_a_token_opens_a_private_repository_and_is_kept_nowhere(
 
     assert output["readme"]["content"] == FILES["README.md"]
     assert len(server.authorizations) == len(server.requests) - 1, "the first request was made without credentials"
-    told = seen_by(watched)
-    assert "git fetch" in told
-    assert secrets_in(told + texts_in(harness.sessions[0].path) + json.dumps(output), TOKEN) == []
+    seen = seen_by(watched)
+    assert "git fetch" in seen
+    assert secrets_in(seen + texts_in(harness.sessions[0].path) + json.dumps(output), TOKEN) == []
     assert harness.artifacts == {}
 
 
@@ -233,10 +233,10 @@ async def test_a_key_opens_a_private_repository_and_is_in_no_file(
     await over_ssh.call(push, {**given, "title": "Brighter", "branch": "brighter"})
 
     assert git(server.bare("plans"), "show", "brighter:lamp.py") == "level = 2"
-    told = seen_by(watched)
-    assert all(f"\n{name} " in f"\n{told}" for name in ("ssh", "ssh-agent", "ssh-add"))
-    assert "StrictHostKeyChecking yes" in told, "temporary files are seen"
-    assert [line for line in key_lines(over_ssh.credentials["ssh"]["private_key"]) if line in told] == []
+    seen = seen_by(watched)
+    assert all(f"\n{name} " in f"\n{seen}" for name in ("ssh", "ssh-agent", "ssh-add"))
+    assert "StrictHostKeyChecking yes" in seen, "temporary files are seen"
+    assert [line for line in key_lines(over_ssh.credentials["ssh"]["private_key"]) if line in seen] == []
 
 
 @NEEDS_SSHD
@@ -269,7 +269,7 @@ async def test_a_server_with_another_host_key_is_not_signed_in_to(
 
 
 @NEEDS_SSHD
-async def test_what_else_can_be_wrong_over_ssh_is_told_apart(
+async def test_what_else_can_be_wrong_over_ssh_has_its_own_failure(
     server: GitServer, ssh: SshServer, over_ssh: Harness
 ) -> None:
     missing = await failure(over_ssh, fetch, url=ssh.url(server.bare("nothing")))

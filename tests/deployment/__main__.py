@@ -20,7 +20,6 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -106,12 +105,12 @@ class Operator:
         return json.loads(shell(f"sudo packline {words} --json", cwd=self.home))
 
     def kill_while_migrating(self) -> None:
-        """Kills the service when it has copied the database and changes its schema."""
-        until = time.monotonic() + 60
-        while not any(DATA.glob("*.backup")):
-            if time.monotonic() > until:
-                raise SystemExit("the new release copied no database: it migrated nothing")
-            time.sleep(0.001)
+        """Kills the service when it has copied the database and changes its schema.
+
+        Raises:
+            TimeoutError: it copied none, so it migrated nothing.
+        """
+        asyncio.run(eventually(lambda: any(DATA.glob("*.backup"))))
         self.service.kill()
         say("the service was killed while it migrated")
 

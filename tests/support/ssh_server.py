@@ -20,6 +20,7 @@ import pytest
 from tests.support.ports import free_port
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+#: Not every developer's machine has the server. CI installs it and counts a skip as a failure.
 NEEDS_SSHD = pytest.mark.skipif(SSHD is None, reason="there is no sshd here; install the package `openssh-server`")
 _CONFIG = """\
 ListenAddress 127.0.0.1

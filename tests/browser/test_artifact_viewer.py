@@ -163,7 +163,7 @@ async def test_hostile_files_run_nothing(tmp_path: Path) -> None:
     async with product(tmp_path, [maker(files)]) as it, browsing(it, expect=REFUSED) as tab:
         _, at = await made(it)
         await tab.visit(f"/artifacts/{at['calm.md']}")
-        await tab.page.get_by_role("heading", name="Calm").wait_for()
+        await tab.page.get_by_role("heading", name="Calm", exact=True).wait_for()
         assert (
             await tab.page.locator(
                 ".prose-page :is(script, iframe, form, button, svg, math, style, [onerror], [style], [id])"

@@ -109,9 +109,9 @@ class SshSession:
                 field="url",
                 hint="Check the address, and that the key was given access to this repository.",
             )
-        said = excerpt("\n".join([*lines, complaint.strip()]).strip(), 2_000, from_end=True)
+        shown = excerpt("\n".join([*lines, complaint.strip()]).strip(), 2_000, from_end=True)
         return PackError(
-            "upstream_unavailable", f"{self.server} ended the SSH connection.", field="url", detail={"git": said}
+            "upstream_unavailable", f"{self.server} ended the SSH connection.", field="url", detail={"git": shown}
         )
 
 

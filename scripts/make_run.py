@@ -178,7 +178,7 @@ class LocalServers:
         with _interrupts_held():
             samples = self._serve_samples(0)
             assert samples is not None, "any free port will do"
-            undo.callback(_end, samples.pid, "http.server")
+            undo.callback(_end_own, samples)
         samples_port = _wait_for_port(samples, self.data / "samples.log")
         allowed = [self._environment.get("PACKLINE_EGRESS_ALLOW", ""), f"{LOOPBACK}:{samples_port}"]
         # What an earlier server left must not be taken for the new one's.
@@ -194,7 +194,7 @@ class LocalServers:
                 # Ctrl-C is for us; we stop the server.
                 start_new_session=True,
             )
-            undo.callback(_end, server.pid, "packline")
+            undo.callback(_end_own, server)
         until = time.monotonic() + START_SECONDS
         while server.poll() is None and time.monotonic() < until:
             url = self._address()
@@ -456,6 +456,16 @@ def _end(pid: int, word: str) -> bool:
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.05)
     return True
+
+
+def _end_own(process: subprocess.Popen[bytes]) -> None:
+    """End a process we have just started, whose command line is empty until the program is loaded."""
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _shown(path: Path) -> str:

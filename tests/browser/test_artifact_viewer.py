@@ -110,7 +110,7 @@ async def test_every_type_of_file_shows_as_what_it_is(tmp_path: Path) -> None:
         await tab.page.wait_for_function("audio => audio.duration > 0.5", arg=sound)
 
         await tab.visit(f"/artifacts/{at['tea.md']}")
-        await tab.page.get_by_role("heading", name="Tea").wait_for()
+        await tab.page.get_by_role("heading", name="Tea", exact=True).wait_for()
         cell = tab.page.get_by_role("cell", name="2")
         assert await cell.evaluate("it => getComputedStyle(it).textAlign") == "-webkit-right"
         prose = tab.page.locator(".prose-page")

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from app.server import EXIT_STOPPED
+from tests.support.databases import prepare_sqlite
 from tests.support.pack_folders import write_pack_folder
 from tests.support.servers import Fleet, RealServer, held_calls
 
@@ -190,6 +191,7 @@ async def test_a_process_ends_with_a_task_it_cannot_do_without(tmp_path: Path, t
 async def test_the_embedded_server_of_an_agent_ends_too(tmp_path: Path):
     async with held_calls() as calls:
         fleet = Fleet(tmp_path, "sqlite", calls, pack_path=pack_folder(tmp_path, "SystemExit(3)"))
+        prepare_sqlite(tmp_path / "one", starters=True)
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-c", "from app.cli import main; main()", "mcp", "--embedded"),
             env=fleet.environment("one"),

@@ -49,7 +49,7 @@ SLOW = {"tick_seconds": 0.3}
 @asynccontextmanager
 async def database(folder: Path) -> AsyncIterator[tuple[str, Store]]:
     """A database, and a store of the test's own on it."""
-    with ready_database() as url:
+    with ready_database(starters=True) as url:
         store = await open_store(url, folder, migrate=False)
         try:
             yield url, store

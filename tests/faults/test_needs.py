@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from tests.faults.test_two_servers import Two, attempts, ended, look, save, start, started, step
-from tests.support.databases import empty_database
+from tests.support.databases import ready_database
 from tests.support.servers import PACKS, Fleet, held_calls
 from tests.support.waiting import eventually
 
@@ -109,7 +109,7 @@ async def unequal(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Two
     folder = tmp_path_factory.mktemp("servers")
     both, only_b = _folder(folder, "both", _ON_BOTH), _folder(folder, "only_b", _ON_B)
     paths = {"a": f"{PACKS}:{both}", "b": f"{PACKS}:{both}:{only_b}"}
-    with empty_database() as url:
+    with ready_database(starters=True) as url:
         async with held_calls() as calls:
             fleet = Fleet(
                 folder,
@@ -121,7 +121,6 @@ async def unequal(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Two
                 shutdown_grace_seconds=0.2,
             )
             two = Two(fleet, calls, url, {}, paths)
-            assert (await fleet.run("a", "migrate"))[0] == 0
             try:
                 await two.revive()
                 yield two

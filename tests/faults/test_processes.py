@@ -11,7 +11,7 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from tests.support.databases import empty_database
+from tests.support.databases import ready_database
 from tests.support.graphql_client import PATIENCE_SECONDS
 from tests.support.otlp_receiver import otlp_receiver
 from tests.support.s3_server import s3_server
@@ -43,10 +43,8 @@ async def calls() -> AsyncIterator[Calls]:
 @pytest_asyncio.fixture
 async def fleet(tmp_path: Path, calls: Calls) -> AsyncIterator[Fleet]:
     """Processes that share a data folder, and a database with the schema."""
-    with empty_database() as url:
+    with ready_database(starters=True) as url:
         fleet = Fleet(tmp_path, url, calls, data_dir=tmp_path / "shared", lease_seconds=8, rescue_seconds=0.25)
-        status, output = await fleet.run("a", "migrate")
-        assert status == 0, output
         try:
             yield fleet
         finally:

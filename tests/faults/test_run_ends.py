@@ -35,9 +35,9 @@ _FIRED = Sql("SELECT count(*) AS found FROM firing")
 @pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 async def test_a_killed_server_neither_loses_nor_repeats_a_firing(tmp_path: Path, database: str) -> None:
     with ExitStack() as stack:
-        url = stack.enter_context(ready_database()) if database == "postgresql" else database
+        url = stack.enter_context(ready_database(starters=True)) if database == "postgresql" else database
         if database == "sqlite":
-            prepare_sqlite(tmp_path / "one")
+            prepare_sqlite(tmp_path / "one", starters=True)
         async with held_calls() as calls:
             fleet = Fleet(tmp_path, url, calls)
             try:

@@ -7,11 +7,13 @@ database, copied from a template that has the schema already.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import itertools
 import os
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from pathlib import Path
@@ -21,6 +23,8 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from sqlalchemy.dialects import postgresql
 
+from runner.definitions.starters import seed_starters
+from runner.packs.registry import builtins_folder, load_registry
 from store.database.dialects import libpq_url
 from store.database.engine import open_store
 from store.database.schema import ensure_postgres_schema, ensure_sqlite_schema, schema_statements
@@ -76,24 +80,44 @@ def empty_database() -> Iterator[str]:
 
 
 @contextmanager
-def ready_database() -> Iterator[str]:
-    """The URL of a database with the schema of this release, dropped afterwards."""
-    with _database(_template()) as url:
+def ready_database(*, starters: bool = False) -> Iterator[str]:
+    """The URL of a database with the schema of this release, and perhaps its starters; dropped afterwards."""
+    with _database(_template(starters)) as url:
         yield url
 
 
-def prepare_sqlite(folder: Path) -> None:
-    """Puts a database with the schema of this release into a data folder that has none; a copy is quick."""
+def prepare_sqlite(folder: Path, *, starters: bool = False) -> None:
+    """Puts a database with the schema of this release into a data folder that has none; a copy is quick.
+
+    Args:
+        starters: Whether it holds the pipelines that ship, too, which take the longest part of a first start.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not (folder / DATABASE).exists():
-        (folder / DATABASE).write_bytes(_sqlite_template())
+        (folder / DATABASE).write_bytes(_sqlite_template(starters))
 
 
 @cache
-def _sqlite_template() -> bytes:
+def _sqlite_template(starters: bool) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         ensure_sqlite_schema(Path(folder) / DATABASE, migrate=True)
+        if starters:
+            _seed("sqlite", Path(folder))
         return (Path(folder) / DATABASE).read_bytes()
+
+
+def _seed(url: str, folder: Path) -> None:
+    """Puts the starters into a database; in a thread, since tests call it from their event loops."""
+
+    async def seed() -> None:
+        store = await open_store(url, folder, migrate=False)
+        try:
+            await seed_starters(store, load_registry(builtins_folder()), builtins_folder() / "pipelines")
+        finally:
+            await store.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, seed()).result()
 
 
 @asynccontextmanager
@@ -163,10 +187,12 @@ def _database(template: str) -> Iterator[str]:
 
 
 @cache
-def _template() -> str:
-    """The database that others are copied from, made once for each state of the models."""
-    words = "\n".join(schema_statements(postgresql.dialect()))  # type: ignore[no-untyped-call]
-    name = f"packline_template_{hashlib.sha256(words.encode()).hexdigest()[:12]}"
+def _template(starters: bool) -> str:
+    """The database that others are copied from, made once for each state of the models and of the starters."""
+    made_of = ["\n".join(schema_statements(postgresql.dialect()))]  # type: ignore[no-untyped-call]
+    if starters:
+        made_of += [path.read_text() for path in sorted((builtins_folder() / "pipelines").iterdir())]
+    name = f"packline_template_{hashlib.sha256(repr(made_of).encode()).hexdigest()[:12]}"
     with psycopg.connect(server_url(), autocommit=True) as connection:
         connection.execute("SELECT pg_advisory_lock(7264)")
         found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s AND datistemplate", (name,)).fetchone()
@@ -174,6 +200,9 @@ def _template() -> str:
             connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
             connection.execute(f"CREATE DATABASE {name} TEMPLATE template0".encode())
             ensure_postgres_schema(named(server_url(), name), migrate=True)
+            if starters:
+                with tempfile.TemporaryDirectory() as folder:
+                    _seed(named(server_url(), name), Path(folder))
             connection.execute(f"ALTER DATABASE {name} IS_TEMPLATE true".encode())
     return name
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import signal
 import subprocess
 import sys
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -17,10 +16,14 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from app.cli import main
+from tests.support.databases import prepare_sqlite
+from tests.support.forks import fork
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from tests.support.forks import Fork
 
 #: Starts the command line as a process.
 PACKLINE = (sys.executable, "-c", "from app.cli import main; main()")
@@ -72,12 +75,10 @@ class Machine:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     @contextmanager
-    def up(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    def up(self, *arguments: str) -> Iterator[Fork]:
         """Start a server, and stop it as an operator would."""
-        with subprocess.Popen(
-            [*PACKLINE, "up", "--port", "0", *arguments], stdout=subprocess.PIPE, text=True, env=self.environment
-        ) as process:
-            assert process.stdout is not None
+        prepare_sqlite(self.folder / "data", starters=True)
+        with fork(["up", "--port", "0", *arguments], self.environment) as process:
             try:
                 first = process.stdout.readline()
                 assert first.startswith("Packline is running at http://127.0.0.1:"), first
@@ -85,5 +86,5 @@ class Machine:
                 self.second_line = process.stdout.readline()
                 yield process
             finally:
-                process.send_signal(signal.SIGTERM)
-                assert process.wait(60) == 0
+                process.terminate()
+                assert process.wait() == 0

@@ -149,10 +149,10 @@ async def product(
     """
     async with AsyncExitStack() as stack:
         if database_url == "postgresql":
-            database_url = stack.enter_context(ready_database())
+            database_url = stack.enter_context(ready_database(starters=builtins))
         data = folder / "data"
         if database_url == "sqlite":
-            prepare_sqlite(data)
+            prepare_sqlite(data, starters=builtins)
         given: dict[str, Any] = {
             "data_dir": data,
             "port": 0,

@@ -24,6 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.support.databases import prepare_sqlite
+from tests.support.forks import AsyncFork, async_fork
 from tests.support.graphql_client import PATIENCE_SECONDS, GraphQLClient, GraphQLSocket
 from tests.support.ports import free_port
 
@@ -161,7 +163,7 @@ class RealServer:
     name: str
     folder: Path
     port: int
-    process: asyncio.subprocess.Process
+    process: asyncio.subprocess.Process | AsyncFork
     admin: GraphQLClient
     output: list[str] = field(default_factory=list)
     reading: asyncio.Task[None] | None = None
@@ -212,6 +214,7 @@ class Fleet:
         database_url: The database they share.
         calls: Where their held packs report.
         within: Words of a command line that runs the rest of it, such as `unshare -rm`; the process stays the same.
+            Without it, servers are forked from one that has imported the product.
         settings: PACKLINE_ variables of all of them, without the prefix.
     """
 
@@ -265,18 +268,23 @@ class Fleet:
 
     async def _begin(self, command: str, name: str, port: int, settings: Mapping[str, object]) -> RealServer:
         port = port or free_port()
-        folder = Path(str(settings.get("data_dir", self._folder / name)))
-        process = await asyncio.create_subprocess_exec(
-            *self._within,
-            *_COMMAND,
-            command,
-            "--port",
-            str(port),
-            env=self.environment(name, **settings),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
+        words, environment = [command, "--port", str(port)], self.environment(name, **settings)
+        folder = Path(environment["PACKLINE_DATA_DIR"])
+        process: asyncio.subprocess.Process | AsyncFork
+        if self._within:
+            process = await asyncio.create_subprocess_exec(
+                *self._within,
+                *_COMMAND,
+                *words,
+                env=environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+            )
+        else:
+            if self._database_url == "sqlite":
+                prepare_sqlite(folder, starters=True)
+            process = await async_fork(words, environment)
         admin = GraphQLClient(f"http://127.0.0.1:{port}/graphql", token=ADMIN_TOKEN)
         server = RealServer(name, folder, port, process, admin)
         self._servers.append(server)
@@ -320,7 +328,7 @@ class Fleet:
         self._servers.clear()
 
 
-async def _read(process: asyncio.subprocess.Process, output: list[str], running: asyncio.Event) -> None:
+async def _read(process: asyncio.subprocess.Process | AsyncFork, output: list[str], running: asyncio.Event) -> None:
     """Reads what a server writes, so that it never waits for a reader."""
     assert process.stdout is not None
     async for line in process.stdout:

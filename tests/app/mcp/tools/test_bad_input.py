@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from app.mcp.transport.bridge import _lines
 from store.database.wakes import Topic
 from tests.app.mcp.transport.test_http import wire
+from tests.support.databases import prepare_sqlite
 from tests.support.front_door import save, step
 from tests.support.mcp_agent import MODES, ToolRefused, agent, content_of, stdio_agent, stdio_environment
 from tests.support.product import product
@@ -189,6 +190,7 @@ async def test_ten_megabytes_on_stdin_are_refused_and_the_next_call_is_answered(
 
 @pytest.mark.slow
 async def test_ten_megabytes_are_refused_by_an_embedded_server_too(tmp_path):
+    prepare_sqlite(tmp_path / "own", starters=True)
     command = [*PACKLINE, "--data-dir", str(tmp_path / "own")]
     async with stdio_agent(command, stdio_environment(tmp_path)) as client:
         error = await refusal(client, "run_pack", {"pack": "doc.parse", "input": {"artifact_id": TEN_MEGABYTES}})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from tests.support.databases import prepare_sqlite
 from tests.support.mcp_agent import MODES, agent, stdio_agent, stdio_environment
 from tests.support.mcp_clients import typescript
 from tests.support.mcp_sweep import FOLDER, PACK, PythonSwept, TypeScriptSwept, sweep
@@ -63,6 +64,7 @@ WIRES = [
 async def connected(stack: AsyncExitStack, wire: Wire, it: Product | None, folder: Path) -> tuple[Swept, str]:
     """A client of a wire, and the version of the protocol it has agreed on."""
     env = stdio_environment(folder)
+    prepare_sqlite(folder / "own", starters=True)
     command = [*PACKLINE, "--data-dir", str(folder / "own")]
     if it is not None:
         command = [*PACKLINE, "--server", it.url("").rstrip("/")]

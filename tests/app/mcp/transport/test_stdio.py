@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.databases import prepare_sqlite
 from tests.support.mcp_agent import MODES, agent, content_of, stdio_agent, stdio_environment
 from tests.support.mcp_clients import RefusedByServer, typescript
 from tests.support.packs import Workbench
@@ -25,6 +26,12 @@ PACKLINE = [sys.executable, "-c", "from app.cli import main; main()", "mcp"]
 
 def attached(it: Product, *more: str) -> list[str]:
     return [*PACKLINE, "--server", it.url("").rstrip("/"), *more]
+
+
+def embedded(folder):
+    """The command of a server that is not new: a first start stores every starter."""
+    prepare_sqlite(folder / "own", starters=True)
+    return [*PACKLINE, "--data-dir", str(folder / "own")]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -164,9 +171,7 @@ async def test_each_line_that_is_no_message_is_refused_and_ends_nothing(tmp_path
                 attached(it), stdio_environment(tmp_path, PACKLINE_TOKEN=it.token), *lines
             )
         else:
-            said, status = await conversation(
-                [*PACKLINE, "--data-dir", str(tmp_path / "own")], stdio_environment(tmp_path), *lines
-            )
+            said, status = await conversation(embedded(tmp_path), stdio_environment(tmp_path), *lines)
     assert said[0]["id"] == "a"
     assert said[-1] == {"jsonrpc": "2.0", "id": "z", "result": {}}
     for (line, code, request_id), answer in zip(wrong, said[1:-1], strict=True):
@@ -182,7 +187,7 @@ async def test_it_ends_quietly_once_nobody_listens(tmp_path, where):
             it = await stack.enter_async_context(product(tmp_path))
             command, env = attached(it), stdio_environment(tmp_path, PACKLINE_TOKEN=it.token)
         else:
-            command, env = [*PACKLINE, "--data-dir", str(tmp_path / "own")], stdio_environment(tmp_path)
+            command, env = embedded(tmp_path), stdio_environment(tmp_path)
         end, start = os.pipe()
         process = await asyncio.create_subprocess_exec(
             *command, env=env, stdin=asyncio.subprocess.PIPE, stdout=start, stderr=asyncio.subprocess.PIPE
@@ -263,7 +268,7 @@ async def test_what_is_under_way_is_answered_when_the_input_ends(tmp_path, where
             async with agent(it) as client:  # the first request of all has the server import what tools need
                 await client.list_tools()
         else:
-            command = [*PACKLINE, "--data-dir", str(tmp_path / "own")]
+            command = embedded(tmp_path)
             env = stdio_environment(tmp_path, PACKLINE_PACK_PATH=str(SLOW_FOLDER))
         started, found, listed = await piped(command, env, *calls)
         assert "structuredContent" in started, started

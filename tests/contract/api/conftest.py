@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 _numbers = itertools.count(1)
 #: Transports by name.
 SURFACES: dict[str, type[GraphQLSurface]] = {"graphql": GraphQLSurface, "mcp": McpSurface}
+#: Each operation goes through each transport and to each database in `make test`; the other two pairs are a sweep.
+_SAMPLE = (("sqlite", "mcp"), ("postgresql", "graphql"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if isinstance(item, pytest.Function) and getattr(item.function, "operations", frozenset()) - McpSurface.lacks:
+            given = item.callspec.params if hasattr(item, "callspec") else {}
+            if {"house", "api"} <= given.keys() and (given["house"], given["api"]) not in _SAMPLE:
+                item.add_marker(pytest.mark.sweep)
 
 
 @dataclass

@@ -6,7 +6,7 @@ This is the only table of failure codes. Runner, GraphQL, MCP, CLI and the page 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -289,14 +289,18 @@ class Failure:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Failure:
-        """Read what `to_json` wrote."""
-        exception, remedy = data.get("exception"), data.get("remedy")
+        """Read what `to_json` wrote, here or in a newer release: what this one does not know is left out.
+
+        During a rolling upgrade, older servers read what newer ones store.
+        """
+        code, remedy, exception = data["code"], data.get("remedy"), data.get("exception")
+        known = {field.name: data[field.name] for field in fields(cls) if field.name in data}
         read = {
-            "code": FailureCode(data["code"]),
-            "remedy": None if remedy is None else Remedy(remedy),
+            "code": FailureCode(code) if code in set(FailureCode) else FailureCode.INTERNAL,
+            "remedy": Remedy(remedy) if remedy in set(Remedy) else None,
             "exception": None if exception is None else Raised.from_json(exception),
         }
-        return cls(**{**data, **read})
+        return cls(**{**known, **read})
 
 
 class PackError(Exception):

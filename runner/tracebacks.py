@@ -117,7 +117,10 @@ class Raised:
         return cls(
             data["type"],
             data["message"],
-            tuple(Frame(**frame) for frame in data["frames"]),
+            tuple(
+                Frame(frame["file"], frame["line"], frame["function"], frame["source"], frame["own"])
+                for frame in data["frames"]
+            ),
             data["left_out"],
             tuple(cls.from_json(cause) for cause in data["causes"]),
         )

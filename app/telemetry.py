@@ -10,15 +10,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections import deque
+from time import time_ns
 from typing import TYPE_CHECKING
 
-from opentelemetry import trace
+from opentelemetry import context, trace
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.trace import Link, SpanKind, StatusCode
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from resolvers.problems import Problem
@@ -26,11 +29,17 @@ from runner.failures import PackError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
+    from types import TracebackType
 
     from runner.tracing import Attribute, Carrier, Kind
 
 #: How long a stopping process waits for the last spans to be sent.
 STOP_SECONDS = 3.0
+#: When late spans are made: after most short runs have ended, so that these do not wait for it.
+LATE_SECONDS = 0.25
+#: How many late spans are made in one turn of the event loop; 50 take about a millisecond.
+_LATE_AT_ONCE = 50
 _PROPAGATOR = TraceContextTextMapPropagator()
 _UNNAMED = "unknown_service"
 
@@ -47,15 +56,28 @@ class OpenTelemetry:
         given = Resource.create()
         if str(given.attributes.get(SERVICE_NAME, _UNNAMED)).startswith(_UNNAMED):
             own[SERVICE_NAME] = "packline"
-        self._provider = TracerProvider(resource=given.merge(Resource(own)), shutdown_on_exit=False)
+        self._ids = _Ids()
+        self._provider = TracerProvider(
+            resource=given.merge(Resource(own)), shutdown_on_exit=False, id_generator=self._ids
+        )
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         self._tracer = self._provider.get_tracer("packline", version)
+        self._late: deque[_LateSpan] = deque()
 
-    @contextlib.contextmanager
     def span(
         self, name: str, kind: Kind, attributes: Mapping[str, Attribute], parent: Carrier | None, *, own_trace: bool
-    ) -> Iterator[_OpenSpan]:
+    ) -> AbstractContextManager[_OpenSpan] | None:
         """Open a span; see `runner.tracing.span`."""
+        if parent is None and not own_trace:
+            inside = trace.get_current_span().get_span_context()
+            if inside.is_valid and not inside.trace_flags.sampled:
+                return None
+        return self._open(name, kind, attributes, parent, own_trace=own_trace)
+
+    @contextlib.contextmanager
+    def _open(
+        self, name: str, kind: Kind, attributes: Mapping[str, Attribute], parent: Carrier | None, *, own_trace: bool
+    ) -> Iterator[_OpenSpan]:
         # A parent that is malformed leaves the span in progress as it is.
         above = None if parent is None else _PROPAGATOR.extract(parent)
         links: tuple[Link, ...] = ()
@@ -79,6 +101,28 @@ class OpenTelemetry:
                 opened.fail(_type_of(error))
                 raise
 
+    def late_span(self, name: str, attributes: Mapping[str, Attribute]) -> _LateSpan | None:
+        """Open a span that is made later; see `runner.tracing.late_span`."""
+        above = trace.get_current_span().get_span_context()
+        if not above.trace_flags.sampled:
+            return None
+        own = SpanContext(above.trace_id, self._ids.generate_span_id(), False, above.trace_flags, above.trace_state)
+        return _LateSpan(self, name, attributes, own)
+
+    def add_late(self, span: _LateSpan) -> None:
+        """Make a span that has ended in a while, off the path of what ended it."""
+        if not self._late:
+            with contextlib.suppress(RuntimeError):  # the loop has ended, with the block in progress
+                asyncio.get_running_loop().call_later(LATE_SECONDS, self._make_late)
+        self._late.append(span)
+
+    def _make_late(self, at_once: int = _LATE_AT_ONCE) -> None:
+        for _ in range(min(at_once, len(self._late))):
+            self._late[0].make(self._tracer, self._ids)
+            self._late.popleft()
+        if self._late:
+            asyncio.get_running_loop().call_soon(self._make_late)
+
     def current(self) -> _OpenSpan | None:
         """Return the span in progress."""
         span = trace.get_current_span()
@@ -99,6 +143,7 @@ class OpenTelemetry:
 
     async def stop(self) -> None:
         """Send the last spans; give up after `STOP_SECONDS`."""
+        self._make_late(len(self._late))
         loop, sent = asyncio.get_running_loop(), asyncio.Event()
 
         def send() -> None:
@@ -130,6 +175,65 @@ class _OpenSpan:
         """Mark the span as failed; without a message, which may contain a secret."""
         self._span.set_attribute("error.type", error_type)
         self._span.set_status(StatusCode.ERROR)
+
+
+class _LateSpan:
+    """A span in progress that the SDK makes after its end; until then, what belongs to it only needs its ids."""
+
+    __slots__ = ("_above", "_attributes", "_began", "_ended", "_error_type", "_name", "_own", "_telemetry", "_token")
+
+    def __init__(
+        self, telemetry: OpenTelemetry, name: str, attributes: Mapping[str, Attribute], own: SpanContext
+    ) -> None:
+        self._telemetry, self._name, self._own = telemetry, name, own
+        self._attributes = dict(attributes)
+        self._error_type: str | None = None
+
+    def __enter__(self) -> _LateSpan:
+        self._above = context.get_current()
+        self._token = context.attach(trace.set_span_in_context(NonRecordingSpan(self._own), self._above))
+        self._began = time_ns()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._ended = time_ns()
+        context.detach(self._token)
+        if error is not None:
+            self.fail(_type_of(error))
+        self._telemetry.add_late(self)
+
+    def set(self, name: str, value: Attribute | None) -> None:
+        """Set an attribute; None sets nothing."""
+        if value is not None:
+            self._attributes[name] = value
+
+    def fail(self, error_type: str) -> None:
+        """Mark the span as failed; without a message, which may contain a secret."""
+        self._error_type = error_type
+
+    def make(self, tracer: trace.Tracer, ids: _Ids) -> None:
+        """Make the span of the SDK."""
+        ids.next_span_id = self._own.span_id
+        span = tracer.start_span(self._name, self._above, SpanKind.INTERNAL, self._attributes, start_time=self._began)
+        if self._error_type is not None:
+            _OpenSpan(span).fail(self._error_type)
+        span.end(self._ended)
+
+
+class _Ids(threading.local, RandomIdGenerator):
+    """Random ids, but for a late span, which has had its id since it began.
+
+    Attributes:
+        next_span_id: The id of the next span that this thread makes; None for a random one.
+    """
+
+    next_span_id: int | None = None
+
+    def generate_span_id(self) -> int:
+        given, self.next_span_id = self.next_span_id, None
+        return super().generate_span_id() if given is None else given
 
 
 def _type_of(error: BaseException) -> str:

@@ -48,8 +48,11 @@ class Tracing(Protocol):
 
     def span(
         self, name: str, kind: Kind, attributes: Mapping[str, Attribute], parent: Carrier | None, *, own_trace: bool
-    ) -> AbstractContextManager[Span]:
-        """Open a span; see `span`."""
+    ) -> AbstractContextManager[Span] | None:
+        """Open a span; see `span`. None if the span in progress is not sampled."""
+
+    def late_span(self, name: str, attributes: Mapping[str, Attribute]) -> AbstractContextManager[Span] | None:
+        """Open a span; see `late_span`. None if no span in progress is sampled."""
 
     def current(self) -> Span | None:
         """Return the span in progress."""
@@ -120,14 +123,22 @@ def span(
     """
     if _in_force is None:
         return _NO_SPAN
-    return _in_force.span(name, kind, attributes or {}, parent, own_trace=own_trace)
+    return _in_force.span(name, kind, attributes or {}, parent, own_trace=own_trace) or _NO_SPAN
+
+
+def late_span(name: str, attributes: Mapping[str, Attribute]) -> AbstractContextManager[Span]:
+    """Open a span inside another one whose cost falls outside the block: it is made some time after its end.
+
+    What happens in the block belongs to it, as to any span. Call it in the event loop.
+    """
+    return _NO_SPAN if _in_force is None else _in_force.late_span(name, attributes) or _NO_SPAN
 
 
 def call_span(name: str, attributes: Mapping[str, Attribute]) -> AbstractContextManager[Span]:
     """Open a span for a call to another program; only inside another span, since on its own it explains nothing."""
     if _in_force is None or _in_force.ids() is None:
         return _NO_SPAN
-    return _in_force.span(name, Kind.CLIENT, attributes, None, own_trace=False)
+    return _in_force.span(name, Kind.CLIENT, attributes, None, own_trace=False) or _NO_SPAN
 
 
 def current() -> Span:

@@ -15,6 +15,7 @@ import pytest
 import pytest_asyncio
 from pydantic import BaseModel
 
+import app.telemetry
 from packline import Pack, PackContext, pack
 from tests.support.front_door import ended, look, ran, save, step
 from tests.support.graphql_client import GraphQLSocket
@@ -96,6 +97,7 @@ async def traced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     async with otlp_receiver() as collector, model_server() as models, loopback_http({"/page": Reply()}) as site:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
         monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
+        monkeypatch.setattr(app.telemetry, "LATE_SECONDS", 0.01)
         agent = {"command": [sys.executable, "-I", str(AGENT), "show", "TRACEPARENT"], "read": [str(AGENT.parent)]}
         settings = {
             **models.settings(writer=["good"]),
@@ -325,3 +327,16 @@ async def test_a_collector_that_is_away_costs_neither_runs_nor_time(
     async with product(tmp_path, Workbench().packs) as it:
         await save(it, "says", step("say", "test.echo"))
         assert (await ran(it, "says"))["state"] == "SUCCEEDED"
+
+
+async def test_nothing_below_a_span_that_is_not_sampled_is_exported(server: Traced) -> None:
+    await save(server.it, "dropped", step("work", "trace.work"))
+    trace, caller = new_context()
+    run_id = await server.run("dropped", headers={"traceparent": caller.removesuffix("01") + "00"})
+    sampled, seen = new_context()
+    await server.run("dropped", headers={"traceparent": seen})
+    await server.collector.trace(sampled, "POST /graphql", "run_pipeline", "run", "step", "GET")
+    assert server.collector.of(trace) == []
+    assert (await look(server.it, run_id))["state"] == "SUCCEEDED"
+    sent = server.site.requests[-2].headers["traceparent"]
+    assert (sent.split("-")[1], sent.split("-")[3]) == (trace, "00"), "the called site is asked not to sample either"

@@ -21,6 +21,7 @@ from tests.bench.memory import memory
 from tests.bench.page import page
 from tests.bench.postgres import growth, postgres
 from tests.bench.routing.figures import routing
+from tests.bench.traces import traces
 from tests.bench.triggers import triggers
 from tests.bench.workers import workers
 
@@ -28,6 +29,7 @@ Row = Callable[[Path, Counts], Awaitable[list[Figure]]]
 
 ROWS: dict[str, Row] = {
     "step": rows.step,
+    "traces": traces,
     "throughput": rows.throughput,
     "latency": rows.latency,
     "postgres": postgres,

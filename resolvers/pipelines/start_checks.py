@@ -13,7 +13,7 @@ from resolvers.problems import Invalid, Unavailable
 from runner.agents.definition import AGENT
 from runner.agents.profiles import Selection
 from runner.definitions.background_compile import in_background_if_large
-from runner.definitions.inputs import placeholder_issues
+from runner.definitions.inputs import placeholder_issues, sign_in_issues
 from runner.definitions.preflight import preflight
 from runner.definitions.step_inputs import without_session
 from runner.excerpts import excerpt, plain_text
@@ -115,19 +115,19 @@ def wait_out_of_range(wait_seconds: int, longest: int) -> Issue:
 
 
 def masked_issues(context: Context, check: Callable[[JSONValue], Sequence[Issue]], value: JSONValue) -> Sequence[Issue]:
-    """Check a value and return issues whose messages have no secrets.
+    """Check a value, also for sign-ins in addresses, and return issues whose messages have no secrets.
 
     Messages quote a shortened value, and half a secret is not recognised. So messages come from a check of the masked
     value, if it finds the same issue.
     """
-    issues = check(value)
+    issues, sign_ins = check(value), sign_in_issues(value)
     if not issues:
-        return issues
+        return sign_ins
     masked = context.services.redactor.value(value)
     if masked is value:
-        return issues
+        return [*sign_ins, *issues]
     worded = {(issue.path, issue.rule): issue for issue in check(masked)}
-    return [
+    return [*sign_ins] + [
         worded.get((issue.path, issue.rule), replace(issue, message="The value is not accepted.", hint=None))
         for issue in issues
     ]

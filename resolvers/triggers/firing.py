@@ -17,7 +17,7 @@ from resolvers.permissions import has_lost_scope, owner_disabled
 from resolvers.problems import Invalid, Problem
 from resolvers.runs.starts import prepare_run, queue_full
 from runner import tracing
-from runner.definitions.inputs import check_inputs
+from runner.definitions.inputs import check_inputs, sign_in_issues
 from runner.issues import Hint, error
 from runner.running.run_log import record_cancelled
 from runner.templates.plan import TemplateError
@@ -430,8 +430,8 @@ async def check_firing(
     unknown = {reference.path[:1] for reference in template.references}
     wrong = [
         issue.under_argument("inputs")
-        for issue in check_inputs(schema, inputs)
-        if issue.rule == "undeclared_input" or issue.path[:1] not in unknown
+        for issue in [*sign_in_issues(inputs), *check_inputs(schema, inputs)]
+        if issue.rule in ("sign_in", "undeclared_input") or issue.path[:1] not in unknown
     ]
     if wrong:
         raise Invalid(wrong, summary=f"The inputs do not fit pipeline {pipeline.key}")

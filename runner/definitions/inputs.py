@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from runner.definitions.step_packs import pack_of_step
+from runner.egress.web_address import has_sign_in
 from runner.excerpts import excerpt
 from runner.issues import MAX_ISSUES, Hint, Issue, did_you_mean, error, shown
 from runner.json_values import forbidden_text
@@ -263,6 +264,29 @@ def _purpose(schema: object) -> str | None:
 def placeholder_issues(inputs: dict[str, JSONValue]) -> list[Issue]:
     """Return issues for values that are only a placeholder such as `{{REPO_URL}}`, ordered by path."""
     found: list[Issue] = []
+    for path, text in _texts(inputs):
+        if text[:200].lstrip().startswith("{{") and _PLACEHOLDER.match(text):
+            message = f"The input `{'.'.join(path)}` is the placeholder {shown(text.strip())}, not a value."
+            found.append(error(path, "placeholder", message, "Replace it with the real value."))
+    return sorted(found, key=lambda issue: issue.path)
+
+
+def sign_in_issues(inputs: JSONValue) -> list[Issue]:
+    """Return issues for values that are an address with a password or token, ordered by path.
+
+    Inputs are stored as they are given, so such a value is refused before anything is stored.
+    """
+    hint = "Give the address without them: inputs are kept with the run. For a sign-in, store a credential."
+    found = (
+        error(path, "sign_in", f"The input `{'.'.join(path)}` is an address with an account or a password.", hint)
+        for path, text in _texts(inputs)
+        if has_sign_in(text)
+    )
+    return sorted(itertools.islice(found, MAX_ISSUES), key=lambda issue: issue.path)
+
+
+def _texts(inputs: JSONValue) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield all texts in a value with their paths."""
     pending: list[tuple[JSONValue, tuple[str, ...]]] = [(inputs, ())]
     while pending:
         value, path = pending.pop()
@@ -270,10 +294,8 @@ def placeholder_issues(inputs: dict[str, JSONValue]) -> list[Issue]:
             pending.extend((item, (*path, key)) for key, item in value.items())
         elif isinstance(value, list):
             pending.extend((item, (*path, str(index))) for index, item in enumerate(value))
-        elif isinstance(value, str) and value[:200].lstrip().startswith("{{") and _PLACEHOLDER.match(value):
-            message = f"The input `{'.'.join(path)}` is the placeholder {shown(value.strip())}, not a value."
-            found.append(error(path, "placeholder", message, "Replace it with the real value."))
-    return sorted(found, key=lambda issue: issue.path)
+        elif isinstance(value, str):
+            yield path, value
 
 
 def with_defaults(schema: Mapping[str, JSONValue], inputs: Mapping[str, JSONValue]) -> dict[str, JSONValue]:

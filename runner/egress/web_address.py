@@ -35,6 +35,8 @@ _HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(
 _SSH = re.compile(r"ssh://(?P<authority>[^/?#]*)(?P<path>/.*)?", re.IGNORECASE)
 #: Only with a user: `host:path` is a folder, a drive or an address without a scheme more often.
 _SSH_SHORT = re.compile(r"(?P<authority>[^/:@\s]+@(?:\[[^\[\]]*\]|[^:/@\[\]]+)):(?P<path>[^:].*)")
+#: Of `https`, any account may be a token; SSH needs one.
+_WITH_SIGN_IN = re.compile(r"<?(?:https?://[^/?#\s]+|(?:ssh|git|s?ftps?)://[^/?#@:\s]*:[^/?#\s]+)@\S*", re.IGNORECASE)
 _SSH_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 _SSH_PORT = 22
 _SSH_HINT = "Give an address such as ssh://git@git.example/team/project.git."
@@ -200,6 +202,11 @@ def is_web_address(text: str) -> bool:
     except WebAddressError:
         return False
     return True
+
+
+def has_sign_in(text: str) -> bool:
+    """Return whether a text is nothing but an address with a password or token, such as `https://me:secret@host/`."""
+    return "://" in text and "@" in text and _WITH_SIGN_IN.fullmatch(text.strip(_AROUND)) is not None
 
 
 def read_ssh_address(text: str) -> SshAddress | None:

@@ -160,12 +160,14 @@ async def test_what_is_wrong_is_refused_before_anything_runs(api: Api) -> None:
         ({}, "required"),
         ({"words": "x", "wrods": "y"}, "undeclared"),
         ({"words": "{{WORDS}}"}, "placeholder"),
+        ({"words": "https://me:s3cr3t@git.example/a.git"}, "sign_in"),
     ):
         refused = await api.refusal("run_pipeline", pipeline=api.key, inputs=inputs)
         assert refused.code == "INVALID", refused
         assert any(rule in issue["rule"] for issue in refused.details["issues"]), refused.details
-    refused = await api.refusal("run_pack", pack="test.echo", input={"text": 7})
-    assert refused.code == "INVALID"
+    for value in (7, " ssh://git:s3cr3t@git.example/a.git"):
+        refused = await api.refusal("run_pack", pack="test.echo", input={"text": value})
+        assert refused.code == "INVALID"
     assert (await api.refusal("run_pack", pack="test.nothing")).code == "NOT_FOUND"
     dry = await api.me.call("run_pipeline", pipeline=api.key, inputs={"words": "x"}, dryRun=True)
     assert dry["run"] is None

@@ -11,6 +11,7 @@ from runner.egress.policy import origin_of
 from runner.egress.web_address import (
     OtherSchemeError,
     WebAddressError,
+    has_sign_in,
     is_web_address,
     read_ssh_address,
     read_web_address,
@@ -246,3 +247,21 @@ def test_hosts_raise_nothing_else(text: str) -> None:
         assert read_web_host(read_web_host(text)) == read_web_host(text)
     except WebAddressError as error:
         str(error).encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("https://me:secret@git.example/a.git", True),
+        (" <HTTPS://token@git.example/a> ", True),
+        ("ssh://git:secret@git.example/a.git", True),
+        ("ssh://git@git.example/a.git", False),
+        ("git@git.example:a.git", False),
+        ("https://git.example/@me:x@y", False),
+        ("https://git.example/?to=me:x@y", False),
+        ("Clone https://me:secret@git.example/a.git", False),
+        ("postgresql://me:secret@db/runs", False),
+    ],
+)
+def test_an_address_with_a_sign_in_is_recognised(text: str, found: bool) -> None:
+    assert has_sign_in(text) is found

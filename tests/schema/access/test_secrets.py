@@ -176,3 +176,35 @@ async def test_a_secret_in_a_definition_is_told_where_it_stands(it: Product) -> 
         {"yaml": commented},
     )
     assert [issue["rule"] for issue in saved["warnings"]] == ["secret"]
+
+
+async def test_an_address_with_a_password_is_refused_wherever_an_input_would_keep_it(it: Product) -> None:
+    address = "https://me:pa55-of-mine@git.example/team/project.git"
+    await save(it, "fetch", step("first", "test.echo", text="${{ inputs.text }}"), step("second", "test.switch"))
+    failed = await ran(it, "fetch", {"text": "https://git.example/team/project.git, not https://me:mine@git.example"})
+    assert failed["state"] == "FAILED"
+    run = failed["id"]
+    refusals = [
+        await start(it, "fetch", {"text": address}),
+        await command(
+            it, "runPack", pack="test.echo", input={"text": "<https://pa55-is-a-token@git.example/team.git>"}
+        ),
+        await command(it, "resumeRun", id=run, stepInput={"text": address}),
+        await command(it, "rerunRun", id=run, inputs={"text": address}),
+        await it.mutate(
+            """mutation ($inputs: JSON) { createTrigger(pipeline: "fetch", name: "Daily", inputs: $inputs,
+                schedule: {cron: "@daily"}) { __typename ... on InvalidProblem { issues { rule message } } } }""",
+            {"inputs": {"text": address}},
+        ),
+        await it.mutate(
+            """mutation ($inputs: JSON) { createWebhook(pipeline: "fetch", name: "Calls", inputs: $inputs,
+                preset: BEARER) { __typename ... on InvalidProblem { issues { rule message } } } }""",
+            {"inputs": {"text": [address, "${{ trigger.payload.a }}"]}},
+        ),
+    ]
+    for refused in refusals:
+        assert "sign_in" in [issue["rule"] for issue in refused["issues"]], refused
+        assert "pa55" not in json.dumps(refused)
+    stored = b"".join(file.read_bytes() for file in it.folder.rglob("packline.db*"))
+    assert b"pa55" not in stored
+    assert b"team/project.git" in stored

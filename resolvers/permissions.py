@@ -23,17 +23,19 @@ def visible_to(caller: Caller) -> str | None:
     return None if caller.may(Scope.OBSERVE) else caller.id
 
 
-async def has_lost_scope(services: Services, owner: CallerRecord, scope: Scope) -> bool:
-    """Whether what runs in a caller's name, such as a trigger, may no longer do so for want of a scope.
+async def lost_access(services: Services, owner: CallerRecord, scope: Scope) -> str | None:
+    """Say why what runs in a caller's name, such as a trigger, may no longer do what needs a scope; None if it may.
 
     The administrator keeps the machine, and perhaps the bootstrap token, when its tokens are revoked. Of a caller for
     whom an OpenID provider vouches, nothing kept here says what it may do now.
     """
     if owner.disabled_at is not None:
-        return True
+        return owner_disabled(owner.name)
     if owner.subject == ADMIN_SUBJECT or owner.vouched_at is not None:
-        return False
-    return await lost_scope(services.store, owner.id, scope, services.now())
+        return None
+    if await lost_scope(services.store, owner.id, scope, services.now()):
+        return f"Its owner {owner.name} no longer has a token with the `{scope.value}` scope."
+    return None
 
 
 def owner_disabled(name: str) -> str:

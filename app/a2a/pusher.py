@@ -17,7 +17,7 @@ import structlog
 
 from app.mcp.session import Session
 from resolvers.context import Caller, Context
-from resolvers.permissions import has_lost_scope
+from resolvers.permissions import lost_access
 from runner.egress.client import raise_for_status
 from runner.failures import FailureCode, PackError
 from runner.watching.bus import wait_flag
@@ -191,7 +191,7 @@ class Pusher:
             return state, None
         services = self._services
         owner = (await find_callers(services.store, [push.caller_id])).get(push.caller_id)
-        if owner is None or await has_lost_scope(services, owner, Scope.READ):
+        if owner is None or await lost_access(services, owner, Scope.READ) is not None:
             raise _GoneError
         caller = Caller(owner.id, owner.subject, owner.name, frozenset({Scope.READ}))
         session = Session(self._schema, Context(services, caller, cause=RunCause.A2A))

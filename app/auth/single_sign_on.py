@@ -26,7 +26,6 @@ from joserfc.errors import JoseError
 from app.auth.identity import CALLBACK_PATH
 from app.auth.provider import ANSWER_SECONDS, UnusableError
 from app.auth.refusals import SignInError, TokenRefusedError
-from app.settings.scope_rules import ScopeRule
 from resolvers.problems import Unavailable
 from runner.egress.client import raise_for_status
 from runner.excerpts import excerpt
@@ -88,7 +87,7 @@ class SingleSignOn:
     def __init__(self, provider: Provider, settings: Settings) -> None:
         self.provider = provider
         self._settings = settings
-        self._rules = [ScopeRule.parse(text) for text in settings.oidc_scopes]
+        self._rules = settings.oidc_scopes
         self._audiences = settings.oidc_audience or (settings.outward, f"{settings.outward}/mcp")
 
     async def person_of(self, token: str) -> Person:

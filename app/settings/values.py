@@ -133,15 +133,10 @@ def _issuer(value: str | None) -> str | None:
 
 
 def _rules(value: object) -> object:
-    if isinstance(value, str):
-        return tuple(rule.strip() for rule in value.split(";") if rule.strip())
-    return value
-
-
-def _scope_rules(value: tuple[str, ...]) -> tuple[str, ...]:
-    for text in value:
-        ScopeRule.parse(text)
-    return value
+    given = [rule for rule in value.split(";") if rule.strip()] if isinstance(value, str) else value
+    if not isinstance(given, list | tuple):
+        return given
+    return tuple(ScopeRule.parse(rule.strip()) if isinstance(rule, str) else rule for rule in given)
 
 
 def _web_address(value: str) -> WebAddress:
@@ -174,7 +169,7 @@ BasePath = Annotated[str | None, AfterValidator(_base_path)]
 #: The issuer of an OpenID provider, as its tokens spell it.
 Issuer = Annotated[str | None, AfterValidator(_issuer)]
 #: Rules separated by semicolons; see `app.settings.scope_rules`.
-ScopeRules = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_rules), AfterValidator(_scope_rules)]
+ScopeRules = Annotated[tuple[ScopeRule, ...], NoDecode, BeforeValidator(_rules)]
 DatabaseAddress = Annotated[str, AfterValidator(_database)]
 VaultKey = Annotated[SecretStr | None, Field(min_length=1), AfterValidator(_vault_key)]
 #: `disk` or s3://bucket/folder.

@@ -13,7 +13,7 @@ import structlog
 
 from resolvers.context import Caller, Context
 from resolvers.not_found import no_pipeline
-from resolvers.permissions import has_lost_scope, owner_disabled
+from resolvers.permissions import lost_access
 from resolvers.problems import Invalid, Problem
 from resolvers.runs.starts import prepare_run, queue_full
 from runner import tracing
@@ -326,10 +326,8 @@ async def owner_context(services: Services, trigger: TriggerRecord) -> Context:
         PausedError: The owner may no longer start runs.
     """
     owner = (await find_callers(services.store, [trigger.owner_id]))[trigger.owner_id]
-    if owner.disabled_at is not None:
-        raise PausedError(owner_disabled(owner.name))
-    if await has_lost_scope(services, owner, Scope.RUN):
-        raise PausedError(f"Its owner {owner.name} no longer has a token with the `run` scope.")
+    if (why := await lost_access(services, owner, Scope.RUN)) is not None:
+        raise PausedError(why)
     scopes = frozenset(Scope(value) for value in orjson.loads(trigger.scopes))
     return Context(services, Caller(owner.id, owner.subject, owner.name, scopes), cause=RunCause(trigger.kind))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import orjson
 import structlog
 
-from resolvers.permissions import has_lost_scope
+from resolvers.permissions import lost_access
 from resolvers.pipelines.versions import get_pipeline
 from resolvers.problems import Forbidden, Invalid, Problem
 from resolvers.triggers.firing import (
@@ -208,11 +208,10 @@ async def _require_observe(services: Services, trigger: TriggerRecord) -> None:
         PausedError: The owner may not.
     """
     owner = (await find_callers(services.store, [trigger.owner_id]))[trigger.owner_id]
-    has_lost = await has_lost_scope(services, owner, Scope.OBSERVE)
-    if has_lost or Scope.OBSERVE.value not in orjson.loads(trigger.scopes):
-        raise PausedError(
-            f"Its owner {owner.name} no longer has a token with the `observe` scope, which runs of other callers need."
-        )
+    if (why := await lost_access(services, owner, Scope.OBSERVE)) is not None:
+        raise PausedError(f"{why} It reacts to runs of other callers.")
+    if Scope.OBSERVE.value not in orjson.loads(trigger.scopes):
+        raise PausedError("It was saved without the `observe` scope, which runs of other callers need.")
 
 
 async def _described(services: Services, trigger: TriggerRecord, run: EndedRun) -> JSONValue:

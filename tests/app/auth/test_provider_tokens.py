@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 from websockets.exceptions import ConnectionClosed
 
 from app.auth.provider import Provider
-from resolvers.permissions import has_lost_scope
+from resolvers.permissions import lost_access
 from resolvers.problems import Unavailable
 from store.access.callers import find_caller_of
 from store.database.errors import StoreError
@@ -131,10 +131,10 @@ async def test_what_a_caller_set_up_outlives_its_tokens_if_the_provider_vouches_
     services = house.it.services
     caller = await find_caller_of(services.store, "trent")
     await house.viewer(own)
-    assert await has_lost_scope(services, caller, Scope.OBSERVE)
+    assert await lost_access(services, caller, Scope.OBSERVE) is not None
     await house.viewer(house.provider.token(sub="trent"))
     caller = await find_caller_of(services.store, "trent")
-    assert not await has_lost_scope(services, caller, Scope.OBSERVE)
+    assert await lost_access(services, caller, Scope.OBSERVE) is None
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ class AttemptGate:
             return
         connection = HTTPConnection(scope)
         wait = throttle.wait_seconds(address_of(connection))
-        if wait == 0 or (not signs_in and await self._is_known(connection)):
+        if wait == 0 or (not signs_in and (not _may_guess(connection) or await self._is_known(connection))):
             await self._app(scope, receive, send)
             return
         seconds = math.ceil(wait)
@@ -65,3 +65,13 @@ class AttemptGate:
             return cookie is not None and await self._authenticator.knows_login(cookie)
         except (StoreError, Unavailable):
             return True  # Cannot decide while it is down; the surface answers 503.
+
+
+def _may_guess(connection: HTTPConnection) -> bool:
+    """Whether a request presents a token or a signature, or may do so later as a socket does.
+
+    A browser opens pages, and goes to the provider, without either: wrong tokens of others must not keep it out.
+    """
+    if connection.scope["type"] != "http" or connection.scope["method"] not in ("GET", "HEAD"):
+        return True
+    return bearer_token(connection.headers.get("authorization")) is not None or "signature" in connection.query_params

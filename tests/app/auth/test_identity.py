@@ -350,6 +350,8 @@ async def test_guessing_tokens_is_slowed_down_and_those_who_are_known_get_in(mak
     assert int(answers[-1].headers["retry-after"]) == 20
 
     assert await house.who(token.plaintext) == "ada"
+    assert (await house.http.get("/who")).status_code == 401, "who presents nothing guesses nothing"
+    assert (await house.http.get("/login/provider")).status_code == 404, "there is none, but it can be asked for"
     await signed_in(house)
     assert (await house.http.get("/who")).status_code == 200, "neither logins nor signing in are held up"
     house.clock.moved = 21

@@ -29,6 +29,7 @@ from store.access.callers import (
     list_callers,
     lock_callers,
 )
+from store.access.tokens import tokens_for_others
 from store.database.errors import StoreError
 from store.runs.admission import lock_slots, readmit
 from store.states import Scope
@@ -38,11 +39,15 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from resolvers.context import Context
+    from store.access.tokens import TokenRecord
     from store.database.dialects import Connection
     from store.database.paging import PageWindow
     from store.triggers.commands import PausedTrigger
 
 log = structlog.get_logger(__name__)
+
+#: Most tokens that the answer to disabling a caller lists.
+TOKENS_LISTED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +57,14 @@ class CallerChange:
     Attributes:
         triggers: How many of its triggers were paused or resumed with it.
         cancelled_runs: How many of its runs were cancelled.
+        tokens_for_others: Tokens that it made for other callers and that still work, newest first; at most
+            `TOKENS_LISTED`.
     """
 
     caller: CallerRecord
     triggers: int
     cancelled_runs: int = 0
+    tokens_for_others: tuple[TokenRecord, ...] = ()
 
 
 @operation("viewer", scope=None, kind="query")
@@ -80,6 +88,9 @@ async def count_known_callers(context: Context, wanted: CallerFilter) -> int:
 @operation("disable_caller", scope=Scope.MANAGE, kind="command", idempotent=True, target="caller")
 async def disable(context: Context, *, caller: str) -> CallerChange:
     """Disable a caller at once, on all servers of the database.
+
+    Tokens that it made for other callers keep working, as those have a right to them; the answer lists them, to be
+    revoked one by one.
 
     Its runs that have begun are cancelled after the commit; a server that dies before leaves that to the next search
     for lost runs.
@@ -114,7 +125,8 @@ async def disable(context: Context, *, caller: str) -> CallerChange:
     except StoreError:  # the caller is disabled; the next search for lost runs cancels the rest
         log.exception("could not cancel the runs of a disabled caller", caller=found.id)
         rescue.hurry()
-    return CallerChange(await _current(context, found.id), paused, cancelled)
+    others = await tokens_for_others(context.services.store, found.id, context.services.now(), limit=TOKENS_LISTED)
+    return CallerChange(await _current(context, found.id), paused, cancelled, tuple(others))
 
 
 @operation("enable_caller", scope=Scope.MANAGE, kind="command", idempotent=True, target="caller")

@@ -43,7 +43,7 @@ async def count_tokens_of(context: Context, caller_id: str) -> int:
 
 
 async def scopes_of_caller(context: Context, caller_id: str) -> frozenset[Scope]:
-    """Return a caller's scopes: of the current caller those of the token used, of others those of all their tokens."""
+    """Return a caller's scopes: of the current caller those of the token used, of others those of all they hold."""
     if caller_id == context.caller.id:
         return frozenset(scope for scope in Scope if context.caller.may(scope))
     return await scopes_of(context.services.store, caller_id, context.services.now())
@@ -78,7 +78,7 @@ async def create(
             message = f"The caller {owner.subject} is disabled, so its tokens do not work."
             raise Invalid([argument_error("subject", "disabled", message, Hint(operation="enable_caller"))])
         caller_id = context.caller.id if owner is None else owner.id
-        return create_token(conn, caller_id, name=name, scopes=scopes, expires_at=expires_at)
+        return create_token(conn, caller_id, name=name, scopes=scopes, expires_at=expires_at, made_by=context.caller.id)
 
     return await context.commit(unit, lambda made: made.token.id)
 

@@ -44,6 +44,9 @@ class Caller(Node):
     disabled_at: datetime | None = strawberry.field(
         description="When the caller was disabled. Null if it is not disabled."
     )
+    from_provider: bool = strawberry.field(
+        description="Whether the OpenID provider vouches for the caller, and so decides what else it may do."
+    )
 
     @classmethod
     def of(cls, record: "CallerRecord") -> "Caller":
@@ -53,10 +56,12 @@ class Caller(Node):
             name=record.name,
             last_seen_at=record.last_seen_at,
             disabled_at=record.disabled_at,
+            from_provider=record.vouched_at is not None,
         )
 
     @strawberry.field(
-        description="Scopes granted to the caller. For the viewer, the scopes of the bearer token in use."
+        description="Scopes granted to the caller by its valid tokens and logins. For the viewer, the scopes of the "
+        "bearer token or login in use. Tokens of the OpenID provider are not counted: the server does not keep them."
     )
     async def scopes(self, info: Info) -> list[Scope]:
         return _in_order(await scopes_of_caller(info.context.context, self.id))
@@ -89,6 +94,7 @@ class ApiToken(Node):
     last_used_at: datetime | None = strawberry.field(description="When the token was last used. Null if never.")
     revoked_at: datetime | None = strawberry.field(description="When the token was revoked. Null if it is not revoked.")
     caller_id: strawberry.Private[str]
+    maker_id: strawberry.Private[str | None]
 
     @classmethod
     def of(cls, record: "TokenRecord") -> "ApiToken":
@@ -102,6 +108,7 @@ class ApiToken(Node):
             last_used_at=record.last_used_at,
             revoked_at=record.revoked_at,
             caller_id=record.caller_id,
+            maker_id=record.made_by,
         )
 
     @strawberry.field(description="The caller the token authenticates.")
@@ -110,6 +117,13 @@ class ApiToken(Node):
         if found is None:
             raise LookupError(f"token {self.id} belongs to a caller that does not exist")
         return found
+
+    @strawberry.field(
+        description="The caller that made the token. Null if that is not known, as for tokens made by the server's "
+        "machine or before Packline recorded it."
+    )
+    async def made_by(self, info: Info) -> Caller | None:
+        return None if self.maker_id is None else await load_caller(info, self.maker_id)
 
 
 @strawberry.input(description="Filters for callers.")
@@ -140,6 +154,10 @@ class DisableCallerSuccess:
     caller: Caller = strawberry.field(description="The caller.")
     paused_triggers: int = strawberry.field(description="How many of its triggers were paused.")
     cancelled_runs: int = strawberry.field(description="How many of its runs had begun and were cancelled.")
+    tokens_for_others: list[ApiToken] = strawberry.field(
+        description="Tokens that it made for other callers, newest first, at most 100. They keep working until they "
+        "expire or you revoke them."
+    )
 
 
 @strawberry.type(description="A caller is enabled.")
@@ -266,7 +284,10 @@ class CallerMutations:
     async def disable_caller(self, info: Info, caller: CallerRef) -> DisableCallerResult | None:
         change = await disable(info.context.context, caller=caller)
         return DisableCallerSuccess(
-            caller=Caller.of(change.caller), paused_triggers=change.triggers, cancelled_runs=change.cancelled_runs
+            caller=Caller.of(change.caller),
+            paused_triggers=change.triggers,
+            cancelled_runs=change.cancelled_runs,
+            tokens_for_others=[ApiToken.of(token) for token in change.tokens_for_others],
         )
 
     @strawberry.mutation(

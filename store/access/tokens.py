@@ -50,7 +50,11 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenRecord:
-    """A bearer token, browser login or login link, without its secret."""
+    """A bearer token, browser login or login link, without its secret.
+
+    Attributes:
+        made_by: The caller that made it; None for one that nobody made through the API, or before this was recorded.
+    """
 
     id: str
     caller_id: str
@@ -62,6 +66,7 @@ class TokenRecord:
     expires_at: datetime | None
     last_used_at: datetime | None
     revoked_at: datetime | None
+    made_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +103,8 @@ class TokenHolder:
 _TOOL = "tool:"
 
 _INSERT_TOKEN = Sql(
-    """INSERT INTO token (id, caller_id, kind, name, beginning, hash, scopes, created_at, expires_at)
-    VALUES (:id, :caller_id, :kind, :name, :beginning, :hash, :scopes, :now, :expires_at)"""
+    """INSERT INTO token (id, caller_id, kind, name, beginning, hash, scopes, created_at, expires_at, made_by)
+    VALUES (:id, :caller_id, :kind, :name, :beginning, :hash, :scopes, :now, :expires_at, :made_by)"""
 )
 # One statement uses up the link, so that only one of two concurrent sign-ins succeeds.
 _TAKE_LINK = Sql(
@@ -144,6 +149,7 @@ def create_token(
     expires_at: datetime | None,
     kind: TokenKind = TokenKind.TOKEN,
     tools: Iterable[str] = (),
+    made_by: str | None = None,
 ) -> NewToken:
     """Create a secret for a caller.
 
@@ -155,6 +161,7 @@ def create_token(
         expires_at: When it stops working; None for never.
         kind: What it is for.
         tools: The only tools it allows, for an agent's token.
+        made_by: The caller that makes it.
     """
     secret = PREFIX + secrets.token_urlsafe(32)
     now = conn.now()
@@ -170,6 +177,7 @@ def create_token(
         expires_at=expires_at,
         last_used_at=None,
         revoked_at=None,
+        made_by=made_by,
     )
     conn.run(
         _INSERT_TOKEN,
@@ -185,6 +193,7 @@ def create_token(
             ),
             "now": now,
             "expires_at": expires_at,
+            "made_by": made_by,
         },
     )
     return NewToken(token, secret)
@@ -279,6 +288,22 @@ async def count_tokens(store: Store, caller_id: str) -> int:
     return await capped_count(store, wanted)
 
 
+async def tokens_for_others(store: Store, maker_id: str, now: datetime, *, limit: int) -> list[TokenRecord]:
+    """List the valid bearer tokens that a caller made for other callers, newest first."""
+    wanted = (
+        sa.select(*_TOKEN_COLUMNS)
+        .where(
+            TOKEN.c.made_by == maker_id,
+            TOKEN.c.caller_id != maker_id,
+            TOKEN.c.revoked_at.is_(None),
+            TOKEN.c.expires_at.is_(None) | (TOKEN.c.expires_at > now),
+        )
+        .order_by(TOKEN.c.id.desc())
+        .limit(limit)
+    )
+    return [_token(row) for row in (await store.read(wanted)).mappings()]
+
+
 async def has_access(store: Store, *, except_name: str) -> bool:
     """Return whether anybody has a bearer token of another name that is not revoked, or has signed in."""
     token = (TOKEN.c.kind == TokenKind.TOKEN.value) & TOKEN.c.revoked_at.is_(None) & (TOKEN.c.name != except_name)
@@ -287,11 +312,11 @@ async def has_access(store: Store, *, except_name: str) -> bool:
 
 
 async def scopes_of(store: Store, caller_id: str, now: datetime) -> frozenset[Scope]:
-    """Return the union of the scopes of a caller's valid bearer tokens."""
+    """Return the union of the scopes of a caller's valid bearer tokens and browser logins."""
     found = await store.read(
         sa.select(TOKEN.c.scopes).where(
             TOKEN.c.caller_id == caller_id,
-            TOKEN.c.kind == TokenKind.TOKEN.value,
+            TOKEN.c.kind.in_((TokenKind.TOKEN.value, TokenKind.BROWSER.value)),
             TOKEN.c.revoked_at.is_(None),
             TOKEN.c.expires_at.is_(None) | (TOKEN.c.expires_at > now),
         )

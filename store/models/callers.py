@@ -62,6 +62,7 @@ class TokenRow(SQLModel, table=True):
     expires_at: datetime | None = None
     last_used_at: datetime | None = None
     revoked_at: datetime | None = None
+    made_by: str | None = Field(default=None, index=True)  # the caller; NULL for logins, the machine's and older tokens
 
 
 class AuditRow(SQLModel, table=True):

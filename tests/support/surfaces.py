@@ -154,10 +154,12 @@ ANSWERS = {
     "promote_run": f"yaml document check {{ valid issues {{ {_ISSUES} }} }} madeFrom {{ id }}",
     # callers and the server
     "viewer": "id subject name scopes",
-    "callers": f"nodes {{ id subject lastSeenAt disabledAt tokens {{ nodes {{ id name revokedAt }} }} }} {_PAGE}",
+    "callers": f"""nodes {{ id subject lastSeenAt disabledAt
+        tokens {{ nodes {{ id name revokedAt madeBy {{ subject }} }} }} }} {_PAGE}""",
     "spending": f"totalCount nodes {{ month tokens amountUsd unpricedCalls caller {{ subject }} }} {_PAGE}",
     "budgets": "setting ofCaller limitUsd spentUsd limitTokens spentTokens nearlySpent message",
-    "disable_caller": "caller { id subject disabledAt } pausedTriggers cancelledRuns",
+    "disable_caller": """caller { id subject disabledAt } pausedTriggers cancelledRuns
+        tokensForOthers { name caller { subject } }""",
     "enable_caller": "caller { id subject disabledAt } resumedTriggers",
     "create_token": f"plaintext token {{ {_TOKEN} }}",
     "revoke_token": f"token {{ {_TOKEN} }}",

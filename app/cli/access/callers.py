@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from app.cli.base.output import JSON
 
 _CALLER = """
-fragment CallerParts on Caller { id name subject scopes lastSeenAt disabledAt }
+fragment CallerParts on Caller { id name subject scopes fromProvider lastSeenAt disabledAt }
 """
 CALLERS = (
     _CALLER
@@ -35,7 +35,12 @@ DISABLE_CALLER = (
 mutation CliDisableCaller($caller: String!) {
   result: disableCaller(caller: $caller) {
     __typename
-    ... on DisableCallerSuccess { caller { ...CallerParts } pausedTriggers cancelledRuns }
+    ... on DisableCallerSuccess {
+      caller { ...CallerParts }
+      pausedTriggers
+      cancelledRuns
+      tokensForOthers { id name caller { subject } }
+    }
     ...ProblemParts
   }
 }
@@ -123,7 +128,7 @@ def list_(
                 caller["name"],
                 ago(caller["lastSeenAt"]),
                 f"disabled {ago(caller['disabledAt'])}" if caller["disabledAt"] else "enabled",
-                "all" if "MANAGE" in caller["scopes"] else ", ".join(caller["scopes"]).lower(),
+                _scopes(caller),
                 caller["id"],
             ]
             for caller in found
@@ -143,7 +148,7 @@ def disable(caller: Named, server: Server = None, as_json: Json = None) -> None:
         as_json,
         lambda made: (
             f"{made['caller']['subject']} is disabled: {_count(made['pausedTriggers'], 'trigger')} paused, "
-            f"{_count(made['cancelledRuns'], 'run')} cancelled."
+            f"{_count(made['cancelledRuns'], 'run')} cancelled.{_left(made['tokensForOthers'])}"
         ),
     )
 
@@ -174,6 +179,21 @@ def _change(
         output.emit({"type": "caller", **{name: value for name, value in changed.items() if name != "__typename"}})
     else:
         output.say(describe(changed))
+
+
+def _scopes(caller: JSON) -> str:
+    """Name what a caller may do by what the server keeps of it; the provider decides the rest at each sign-in."""
+    if "MANAGE" in caller["scopes"]:
+        return "all"
+    return ", ".join([*caller["scopes"], *(["by the provider"] if caller["fromProvider"] else [])]).lower()
+
+
+def _left(tokens: list[JSON]) -> str:
+    """List the tokens that a disabled caller made for others."""
+    if not tokens:
+        return ""
+    lines = [f"  {token['id']}  {token['name']}, for {token['caller']['subject']}" for token in tokens]
+    return "\n".join(["\nTokens that it made for others still work. `packline token revoke ID` ends one:", *lines])
 
 
 def _count(number: int, what: str) -> str:

@@ -8,6 +8,7 @@ _TOKEN = """
 fragment TokenParts on ApiToken {
   id name beginning scopes createdAt expiresAt lastUsedAt revokedAt
   caller { id name subject }
+  madeBy { id name subject }
 }
 """
 

@@ -95,6 +95,7 @@ def list_(
             Column("scopes", "cut"),
             Column("used", "wide"),
             Column("until"),
+            Column("made by", "wide"),
         ],
         (
             [
@@ -105,6 +106,7 @@ def list_(
                 "all" if "MANAGE" in token["scopes"] else ", ".join(token["scopes"]).lower(),
                 ago(token["lastUsedAt"]),
                 _ended(token) or (token["expiresAt"] or "no expiry")[:16],
+                "" if token["madeBy"] is None else token["madeBy"]["subject"],
             ]
             for token in shown
         ),

@@ -84,12 +84,16 @@ async def test_a_browser_signs_in_and_out(house):
         assert await house.viewer(http) == {"subject": "user-1", "name": "Ada Lovelace", "scopes": ["READ", "RUN"]}
         caller = await find_caller_of(house.it.services.store, "user-1")
         assert caller.vouched_at is not None
+        listed = '{ callers(filter: {text: "user-1"}) { nodes { scopes fromProvider } } }'
+        shown = (await house.it.query(listed))["callers"]["nodes"]
+        assert shown == [{"scopes": ["READ", "RUN"], "fromProvider": True}]
 
         gone = await http.post("/logout", headers={"origin": house.it.url("").rstrip("/")})
         assert gone.headers["location"] == "/login?signed_out"
         page = await http.get("/login?signed_out")
         assert "Sign out of Example &amp; Co</a> as well" in page.text
         assert await house.viewer(http) is None
+        assert (await house.it.query(listed))["callers"]["nodes"] == [{"scopes": [], "fromProvider": True}]
     rows = await house.it.query("{ audit(first: 50) { nodes { action accepted actor { subject } } } }")
     done = [(row["action"], row["accepted"]) for row in rows["audit"]["nodes"] if row["actor"]]
     assert ("sign_in", True) in done

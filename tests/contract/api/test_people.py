@@ -86,6 +86,22 @@ async def test_nothing_happens_in_the_name_of_a_disabled_caller(api: Api) -> Non
     assert mine_only == ["enable_caller", "disable_caller", "disable_caller"]
 
 
+@states("create_token", "revoke_token", "disable_caller", "callers")
+async def test_tokens_name_their_maker_and_those_for_others_are_listed_when_it_is_disabled(api: Api) -> None:
+    maker, other = f"{api.subject}-manager", f"{api.subject}-other"
+    manager = await api.as_caller("manager", "MANAGE")
+    for name, subject in (("own", None), ("given", other), ("ended", other)):
+        made = await manager.call("create_token", name=name, subject=subject, scopes=["READ"])
+    await manager.call("revoke_token", id=made["token"]["id"])
+    given = await manager.call("create_token", name="last", subject=other, scopes=["READ"])
+
+    disabled = await api.admin.call("disable_caller", caller=maker)
+    assert disabled["tokensForOthers"] == [{"name": name, "caller": {"subject": other}} for name in ("last", "given")]
+    assert (await api.speaking(given["plaintext"]).call("viewer"))["subject"] == other, "it keeps working"
+    (listed,) = (await api.admin.call("callers", filter={"text": other}))["nodes"]
+    assert [token["madeBy"] for token in listed["tokens"]["nodes"]] == [{"subject": maker}] * 3
+
+
 @states("disable_caller", "enable_caller")
 async def test_nobody_disables_themselves_or_the_administrator(api: Api) -> None:
     manager = await api.as_caller("manager", "MANAGE")

@@ -18,7 +18,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from store.access.callers import CallerFilter, find_caller_of, list_callers
-from store.access.tokens import list_tokens, lost_scope, scopes_of
+from store.access.tokens import list_tokens, lost_scope, scopes_of, tokens_for_others
 from store.database.dialects import Sql
 from store.database.paging import PageWindow
 from store.database.schema import ensure_sqlite_schema
@@ -119,6 +119,10 @@ CASES: dict[str, tuple[Callable[[Store], Awaitable[object]], str]] = {
     "callers": (lambda c: list_callers(c, CallerFilter(), PageWindow(after=("call_9",))), "sqlite_autoindex_caller_1"),
     "the caller of a subject": (lambda c: find_caller_of(c, "ada"), "sqlite_autoindex_caller_2 (subject=?)"),
     "tokens of a caller": (lambda c: list_tokens(c, "call_1", PageWindow()), "ix_token_caller_id (caller_id=?"),
+    "tokens that a caller made": (
+        lambda c: tokens_for_others(c, "call_1", NOON, limit=5),
+        "ix_token_made_by (made_by=?",
+    ),
     "whether a caller lost a scope": (
         lambda c: lost_scope(c, "call_1", Scope.RUN, NOON),
         "ix_token_caller_id (caller_id=?",

@@ -15,7 +15,16 @@ const ME = { id: "call_1", name: "Ada", subject: "ada", scopes: ["MANAGE"] };
 
 function caller(id: string, name: string, disabledAt: string | null = null) {
   const subject = name.toLowerCase();
-  return { id, name, subject, lastSeenAt: null, disabledAt, scopes: [], tokens: { nodes: [], pageInfo: PAGE } };
+  return {
+    id,
+    name,
+    subject,
+    lastSeenAt: null,
+    disabledAt,
+    fromProvider: false,
+    scopes: [],
+    tokens: { nodes: [], pageInfo: PAGE },
+  };
 }
 
 async function page(answers: Answers = {}) {
@@ -46,12 +55,25 @@ test("a caller is disabled after a question, and nobody disables themselves", as
 test("what a token may is shown whole, and again as the title where the column is narrow", async () => {
   const scopes = ["READ", "OBSERVE", "RUN", "WRITE"];
   const times = { createdAt: "2026-11-01T12:00:00Z", expiresAt: null, lastUsedAt: null, revokedAt: null };
-  const token = { id: "token_1", name: "Laptop", beginning: "pkl_on", scopes, ...times, caller: ME };
+  const token = { id: "token_1", name: "Laptop", beginning: "pkl_on", scopes, ...times, caller: ME, madeBy: null };
   const ada = { ...caller("call_1", "Ada"), tokens: { nodes: [token], pageInfo: PAGE } };
   await page({ Tokens: { callers: { nodes: [ada, caller("call_2", "Bob")], pageInfo: PAGE }, viewer: ME } });
   const cell = screen.getByTitle("read, observe, run, write");
   expect(cell).toHaveTextContent("read, observe, run, write");
   expect(cell).not.toHaveClass("truncate");
+});
+
+test("a token that another caller made names it, and says when it is disabled", async () => {
+  const times = { createdAt: "2026-11-01T12:00:00Z", expiresAt: null, lastUsedAt: null, revokedAt: null };
+  const token = (id: string, madeBy: object | null) => {
+    return { id, name: id, beginning: "pkl_on", scopes: ["READ"], ...times, caller: ME, madeBy };
+  };
+  const eve = { id: "call_3", name: "Eve", disabledAt: "2026-11-02T12:00:00Z" };
+  const nodes = [token("Old", null), token("Own", { ...eve, id: "call_1", name: "Ada" }), token("Given", eve)];
+  const ada = { ...caller("call_1", "Ada"), fromProvider: true, tokens: { nodes, pageInfo: PAGE } };
+  await page({ Tokens: { callers: { nodes: [ada, caller("call_2", "Bob")], pageInfo: PAGE }, viewer: ME } });
+  expect(screen.getAllByText(/^made by/).map((each) => each.textContent)).toEqual(["made by Eve (disabled)"]);
+  expect(screen.getByText(/signs in at the provider/)).toBeVisible();
 });
 
 test("a disabled caller says so and is enabled at once; a refusal is shown", async () => {

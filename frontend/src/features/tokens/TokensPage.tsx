@@ -133,13 +133,14 @@ function CallerTokens({ caller, isMe }: { caller: CallerRow; isMe: boolean }): R
             </>
           )}
           {caller.scopes.length === 0 ? "" : ` · may ${words(caller.scopes)}`}
+          {caller.fromProvider ? " · signs in at the provider" : ""}
         </p>
         {isMe ? null : <Access caller={caller} />}
       </div>
       {caller.tokens.nodes.length === 0 ? (
         <p className="text-dense text-soft">No token. {isMe ? "You are signed in with a browser." : ""}</p>
       ) : (
-        <Table tokens={caller.tokens.nodes} label={`Tokens of ${caller.name}`} />
+        <Table tokens={caller.tokens.nodes} ownerId={caller.id} label={`Tokens of ${caller.name}`} />
       )}
       {caller.tokens.pageInfo.hasNextPage ? (
         <p className="mt-1 text-dense text-soft">The 20 newest. Older ones: packline token list.</p>
@@ -203,6 +204,7 @@ function Access({ caller }: { caller: CallerRow }): ReactNode {
             Tokens and logins stop working at once, connections close, triggers pause, and runs that have begun are
             cancelled.
           </p>
+          <p>Tokens that it made for others keep working. This page says who made each, so that you can revoke them.</p>
           <p className="text-soft">Queued runs wait. When you enable the caller, they start and its triggers resume.</p>
         </Confirm>
       ) : null}
@@ -214,7 +216,21 @@ function words(scopes: readonly string[]): string {
   return scopes.map((scope) => scope.toLowerCase()).join(", ");
 }
 
-function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: string }): ReactNode {
+/** Names the maker of a token if that is another caller than the one who uses it. */
+function maker({ madeBy }: TokenRowFragment, ownerId: string): string {
+  if (madeBy === null || madeBy.id === ownerId) return "";
+  return `made by ${madeBy.name}${madeBy.disabledAt === null ? "" : " (disabled)"}`;
+}
+
+function Table({
+  tokens,
+  ownerId,
+  label,
+}: {
+  tokens: readonly TokenRowFragment[];
+  ownerId: string;
+  label: string;
+}): ReactNode {
   const now = useNow(false);
   const [ending, setEnding] = useState<TokenRowFragment | null>(null);
   const [, revoke] = useMutation(RevokeTokenDocument);
@@ -242,13 +258,21 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
         <tbody className="max-md:block">
           {tokens.map((token) => {
             const standing = tokenStatus(token, now);
+            const by = maker(token, ownerId);
             return (
               <tr
                 key={token.id}
                 className={`row border-b border-line max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 md:[&>td]:py-1 max-md:[&>td]:pr-0 ${standing === "works" ? "" : "text-soft"}`}
               >
-                <td className="truncate font-medium max-md:w-full" title={token.name}>
-                  {token.name}
+                <td className="font-medium max-md:w-full">
+                  <p className="truncate" title={token.name}>
+                    {token.name}
+                  </p>
+                  {by === "" ? null : (
+                    <p className="truncate text-meta font-normal text-soft" title={by}>
+                      {by}
+                    </p>
+                  )}
                 </td>
                 <td className="truncate font-mono text-meta text-soft">{token.beginning}…</td>
                 <td className="text-soft" title={words(token.scopes)}>

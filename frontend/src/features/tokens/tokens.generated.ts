@@ -70,11 +70,11 @@ export type TokensQueryVariables = Exact<{
 }>;
 
 
-export type TokensQuery = { callers: { nodes: Array<{ scopes: Array<Scope>, id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null, tokens: { nodes: Array<{ id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null }>, pageInfo: { hasNextPage: boolean } } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, viewer: { id: string, name: string, subject: string, scopes: Array<Scope> } };
+export type TokensQuery = { callers: { nodes: Array<{ scopes: Array<Scope>, id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null, fromProvider: boolean, tokens: { nodes: Array<{ id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, madeBy: { id: string, name: string, disabledAt: string | null } | null }>, pageInfo: { hasNextPage: boolean } } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, viewer: { id: string, name: string, subject: string, scopes: Array<Scope> } };
 
-export type CallerRowFragment = { id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null };
+export type CallerRowFragment = { id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null, fromProvider: boolean };
 
-export type TokenRowFragment = { id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null };
+export type TokenRowFragment = { id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, madeBy: { id: string, name: string, disabledAt: string | null } | null };
 
 export type CreateTokenMutationVariables = Exact<{
   name: string;
@@ -85,7 +85,7 @@ export type CreateTokenMutationVariables = Exact<{
 
 
 export type CreateTokenMutation = { createToken:
-    | { __typename: 'CreateTokenSuccess', plaintext: string, token: { id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, caller: { id: string, name: string } } }
+    | { __typename: 'CreateTokenSuccess', plaintext: string, token: { id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, caller: { id: string, name: string }, madeBy: { id: string, name: string, disabledAt: string | null } | null } }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    | null };
@@ -98,7 +98,7 @@ export type RevokeTokenMutationVariables = Exact<{
 export type RevokeTokenMutation = { revokeToken:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'RevokeTokenSuccess', token: { id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null } }
+    | { __typename: 'RevokeTokenSuccess', token: { id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, madeBy: { id: string, name: string, disabledAt: string | null } | null } }
    | null };
 
 export type DisableCallerMutationVariables = Exact<{
@@ -107,7 +107,7 @@ export type DisableCallerMutationVariables = Exact<{
 
 
 export type DisableCallerMutation = { disableCaller:
-    | { __typename: 'DisableCallerSuccess', caller: { id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null } }
+    | { __typename: 'DisableCallerSuccess', caller: { id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null, fromProvider: boolean } }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
    | null };
@@ -118,7 +118,7 @@ export type EnableCallerMutationVariables = Exact<{
 
 
 export type EnableCallerMutation = { enableCaller:
-    | { __typename: 'EnableCallerSuccess', caller: { id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null } }
+    | { __typename: 'EnableCallerSuccess', caller: { id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null, fromProvider: boolean } }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
    | null };
@@ -130,6 +130,7 @@ export const CallerRowFragmentDoc = /*#__PURE__*/ gql`
   subject
   lastSeenAt
   disabledAt
+  fromProvider
 }
     ` as unknown as DocumentNode<CallerRowFragment, unknown>;
 export const TokenRowFragmentDoc = /*#__PURE__*/ gql`
@@ -142,6 +143,11 @@ export const TokenRowFragmentDoc = /*#__PURE__*/ gql`
   expiresAt
   lastUsedAt
   revokedAt
+  madeBy {
+    id
+    name
+    disabledAt
+  }
 }
     ` as unknown as DocumentNode<TokenRowFragment, unknown>;
 export const TokensDocument = /*#__PURE__*/ gql`

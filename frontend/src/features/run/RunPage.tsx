@@ -8,7 +8,7 @@ import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { NotFound, LoadingOrProblem, useTitle } from "../../components/Page.tsx";
 import { StateMark } from "../../domain/runs/StateMark.tsx";
-import { LazyDialogFallback } from "../../components/LazyFallback.tsx";
+import { LazyDialogFallback, LazyFallback } from "../../components/LazyFallback.tsx";
 import { setServerTime } from "../../lib/time/clock.ts";
 import { jsonOf } from "../../lib/json/untrusted.ts";
 import { humanise } from "../../lib/text/format.ts";
@@ -19,7 +19,7 @@ import { useFavicon } from "../../domain/runs/useFavicon.ts";
 import { useLiveStream } from "../../lib/server/useLiveStream.ts";
 import { useThrottled } from "../../lib/hooks/useThrottled.ts";
 import { useWhileVisible } from "../../lib/hooks/useWhileVisible.ts";
-import type { LogAddress } from "./log/LogLines.ts";
+import type { LogAddress } from "./log/address.ts";
 import { adviceFor } from "./failure/advice.ts";
 import { Attempts } from "./step/Attempts.tsx";
 import { currentStep } from "./currentStep.ts";
@@ -38,7 +38,7 @@ import {
 import { Result, resultStep } from "./Result.tsx";
 import { type RunSearch, zoomExtent, zoomText } from "./search.ts";
 import { Split } from "./Split.tsx";
-import { StepTabs, type Tab, tabFor } from "./step/StepTabs.tsx";
+import { type Tab, tabFor } from "./step/tabs.ts";
 import type { Stretch } from "./timeline/axis.ts";
 import type { Fold } from "./timeline/fold.ts";
 import { type Scale, Timeline } from "./timeline/Timeline.tsx";
@@ -46,6 +46,10 @@ import { useRunKeys } from "./useRunKeys.ts";
 
 const loadDialogs = lazyLoad(() => import("./actions/dialogs.tsx"));
 const RunDialog = lazyComponent(loadDialogs, "RunDialog");
+const StepTabs = lazyComponent(
+  lazyLoad(() => import("./step/StepTabs.tsx")),
+  "StepTabs",
+);
 
 /** Minimum time the followed step stays selected; faster steps show only in their rows. */
 const FOLLOWED_MS = 1000;
@@ -54,6 +58,8 @@ export function RunPage(): ReactNode {
   const { run: id } = useParams({ from: "/runs/$run" });
   const [{ data, fetching, error }] = useQuery({ query: RunPageDocument, variables: { id } });
   const client = useClient();
+  // While the run is read.
+  useEffect(() => void StepTabs.preload(), []);
   const run = data?.run ?? null;
   const reread = useCallback(
     () => client.query(RunPageDocument, { id }, { requestPolicy: "network-only" }).toPromise(),
@@ -274,15 +280,17 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
                 // Room to scroll to before the log is read.
                 className={`scroll-mt-4 ${led && shownFailure !== null ? "min-h-[calc(100svh-14rem)]" : ""}`}
               >
-                <StepTabs
-                  run={run}
-                  step={step}
-                  tab={tab}
-                  attempt={search.attempt}
-                  log={search}
-                  onTab={turnTo}
-                  onLog={onLog}
-                />
+                <Suspense fallback={<LazyFallback />}>
+                  <StepTabs
+                    run={run}
+                    step={step}
+                    tab={tab}
+                    attempt={search.attempt}
+                    log={search}
+                    onTab={turnTo}
+                    onLog={onLog}
+                  />
+                </Suspense>
               </div>
             </>
           )

@@ -1,6 +1,6 @@
 import { numberOf, oneOf, textOf } from "../../lib/browser/search.ts";
-import { LEVELS, type LogAddress } from "./log/LogLines.ts";
-import { type Tab, TABS } from "./step/StepTabs.tsx";
+import { LEVELS, type LogAddress } from "./log/address.ts";
+import { type Tab, TABS } from "./step/tabs.ts";
 import type { Stretch } from "./timeline/axis.ts";
 import type { Fold } from "./timeline/fold.ts";
 

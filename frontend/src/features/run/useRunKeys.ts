@@ -7,7 +7,7 @@ import { humanise } from "../../lib/text/format.ts";
 import { type Action, useActions } from "../../lib/browser/shortcuts.ts";
 import type { Asked } from "./actions/dialogs.tsx";
 import type { RunWholeFragment, StepRowFragment } from "./run.generated.ts";
-import { type Tab, TABS } from "./step/StepTabs.tsx";
+import { type Tab, TABS } from "./step/tabs.ts";
 
 interface Shown {
   run: RunWholeFragment;

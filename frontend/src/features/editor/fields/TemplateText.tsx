@@ -1,7 +1,8 @@
+import { Combobox, ComboboxItem, ComboboxPopover, useComboboxStore } from "@ariakit/react/combobox";
 import { Braces } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
+import { type ComponentProps, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 
-import { Suggestions } from "./Suggestions.tsx";
+import { humanise } from "../../../lib/text/format.ts";
 import { fitting, type Suggestion } from "../definition/suggestions.ts";
 import { spansOf, typedAt } from "../definition/templates.ts";
 import type { Issue } from "../definition/useCheck.ts";
@@ -49,12 +50,17 @@ export function TemplateText({
   box,
 }: Props): ReactNode {
   const [open, setOpen] = useState<Open | null>(null);
-  const [active, setActive] = useState(0);
-  const list = useId();
+  const list = useComboboxStore({
+    open: open !== null,
+    setOpen: (now) => {
+      if (!now) setOpen(null);
+    },
+    inputValue: open?.typed ?? "",
+  });
   const shown = open === null ? [] : fitting(suggestions, open.typed);
-  const at = Math.min(active, Math.max(0, shown.length - 1));
+  const wrong = issues.some(({ severity }) => severity === "ERROR");
   const caret = useRef<number | null>(null);
-  const holder = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
 
   useEffect(() => {
     if (caret.current === null) return;
@@ -63,50 +69,23 @@ export function TemplateText({
     caret.current = null;
   });
 
-  function look(now: string, position: number): void {
-    setOpen(typedAt(now, position));
-    setActive(0);
-  }
-
   function pick(suggestion: Suggestion): void {
     if (open === null) return;
     caret.current = open.from + suggestion.text.length;
-    setOpen(null);
     onChange(text.slice(0, open.from) + suggestion.text + text.slice(open.to));
-  }
-
-  function keys(event: KeyboardEvent): void {
-    if (open === null || event.ctrlKey || event.metaKey) return;
-    const chosen = shown[at];
-    if (event.key === "Escape") setOpen(null);
-    else if (event.key === "ArrowDown" && shown.length > 0) setActive((at + 1) % shown.length);
-    else if (event.key === "ArrowUp" && shown.length > 0) setActive((at + shown.length - 1) % shown.length);
-    else if (event.key === "Enter" && chosen !== undefined) pick(chosen);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
   }
 
   function take(): void {
     const field = box.current;
     if (field === null) return;
-    field.focus();
     const [from, to] =
-      document.activeElement === field && open === null
-        ? [field.selectionStart, field.selectionEnd]
-        : [text.length, text.length];
+      document.activeElement === field ? [field.selectionStart, field.selectionEnd] : [text.length, text.length];
+    field.focus();
     setOpen(open === null ? { from, to, typed: "" } : null);
-    setActive(0);
   }
 
   return (
-    <div
-      ref={holder}
-      className="relative"
-      onBlur={(event) => {
-        if (!holder.current?.contains(event.relatedTarget)) setOpen(null);
-      }}
-    >
+    <div className="relative">
       <div className={`grid ${mono ? "font-mono" : ""}`}>
         <div
           aria-hidden="true"
@@ -116,57 +95,105 @@ export function TemplateText({
           {"\n".repeat(Math.max(0, rows - text.split("\n").length))}
           {"\u200b"}
         </div>
-        <textarea
-          ref={box}
-          id={id}
+        <Combobox
+          store={list}
+          autoSelect="always"
           value={text}
-          rows={1}
-          readOnly={readOnly}
-          required={required}
-          placeholder={placeholder}
-          spellCheck={!mono}
+          // The text of the field is more than what is searched for.
+          setValueOnChange={false}
+          setValueOnClick={false}
+          showOnChange={false}
+          showOnClick={false}
+          showOnKeyPress={false}
+          id={id}
           aria-describedby={describedBy}
-          aria-invalid={issues.some(({ severity }) => severity === "ERROR")}
-          aria-autocomplete="list"
-          aria-haspopup="listbox"
-          aria-controls={open === null ? undefined : list}
-          aria-activedescendant={open === null || shown.length === 0 ? undefined : `${list}-${at}`}
-          className={`field col-start-1 row-start-1 resize-none overflow-hidden !bg-transparent !pr-9 wrap-anywhere ${mono ? "!text-dense" : ""} ${issues.some(({ severity }) => severity === "ERROR") ? "!border-fail" : ""}`}
-          onChange={(event) => {
-            onChange(event.target.value);
-            look(event.target.value, event.target.selectionStart);
-          }}
-          onSelect={(event) => {
-            const { selectionStart, selectionEnd } = event.currentTarget;
-            if (open !== null && open.typed !== "" && selectionStart === selectionEnd) look(text, selectionStart);
-          }}
-          onKeyDown={keys}
+          aria-invalid={wrong}
+          render={
+            <Field
+              ref={box}
+              rows={1}
+              readOnly={readOnly}
+              required={required}
+              placeholder={placeholder}
+              spellCheck={!mono}
+              className={`field col-start-1 row-start-1 resize-none overflow-hidden !bg-transparent !pr-9 wrap-anywhere ${mono ? "!text-dense" : ""} ${wrong ? "!border-fail" : ""}`}
+              onChange={({ target }) => {
+                onChange(target.value);
+                setOpen(typedAt(target.value, target.selectionStart));
+              }}
+              onSelect={({ currentTarget: { selectionStart, selectionEnd } }) => {
+                if (open !== null && open.typed !== "" && selectionStart === selectionEnd)
+                  setOpen(typedAt(text, selectionStart));
+              }}
+            />
+          }
         />
       </div>
       {readOnly ? null : (
         <button
+          ref={button}
           type="button"
           className="absolute top-1 right-1 rounded p-1 text-soft hover:bg-hover hover:text-ink"
           title="Use a value from an input or an earlier step; or type ${{"
           aria-label="Use a value from an input or an earlier step"
           aria-expanded={open !== null}
+          // The field keeps the focus and its selection.
+          onMouseDown={(event) => event.preventDefault()}
           onClick={take}
         >
           <Braces aria-hidden="true" className="size-4" />
         </button>
       )}
-      {open === null ? null : (
-        <Suggestions
-          id={list}
-          suggestions={shown}
-          active={at}
-          any={suggestions.length > 0}
-          onPick={pick}
-          onActive={setActive}
-        />
-      )}
+      <ComboboxPopover
+        store={list}
+        unmountOnHide
+        sameWidth
+        gutter={4}
+        role={shown.length === 0 ? "status" : "listbox"}
+        aria-label="Available values"
+        hideOnInteractOutside={({ target }) => !(target instanceof Node && button.current?.contains(target))}
+        hideOnEscape={(event) => {
+          // Closes this, and not what the field is in.
+          event.preventDefault();
+          event.stopPropagation();
+          return true;
+        }}
+        className={`z-20 max-h-72 overflow-y-auto rounded-lg border border-line bg-page shadow-float ${shown.length === 0 ? "p-3 text-soft" : "py-1"}`}
+      >
+        {shown.length > 0
+          ? null
+          : suggestions.length > 0
+            ? "No earlier value has that name."
+            : "There are no values yet: no input is declared, and no step comes before this one."}
+        {shown.map((suggestion) => (
+          <ComboboxItem
+            key={suggestion.path}
+            value={suggestion.path}
+            selectValueOnClick={false}
+            setValueOnClick={false}
+            focusOnHover
+            className="cursor-pointer px-3 py-1 data-active-item:bg-accent-tint"
+            onClick={() => pick(suggestion)}
+          >
+            <span className="flex items-baseline justify-between gap-4">
+              <span className="truncate font-mono text-dense">{suggestion.path}</span>
+              <span className="shrink-0 text-meta text-soft">
+                {suggestion.from === "input" ? "input" : humanise(suggestion.from)} · {suggestion.type}
+              </span>
+            </span>
+            <span className="block truncate text-meta text-soft">
+              {suggestion.example === "" ? suggestion.description : `Last time: ${suggestion.example}`}
+            </span>
+          </ComboboxItem>
+        ))}
+      </ComboboxPopover>
     </div>
   );
+}
+
+/** HTML gives a textarea no role but its own, which has no `aria-expanded`. */
+function Field({ role: _role, "aria-expanded": _expanded, ...props }: ComponentProps<"textarea">): ReactNode {
+  return <textarea {...props} />;
 }
 
 /** The text with what the check says against a reference underlined. */

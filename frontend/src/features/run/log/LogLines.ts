@@ -1,6 +1,8 @@
 // The lines of an attempt's log: read from the server in blocks as they are looked at, streamed while it runs, and
 // searched on the server.
 
+import { LEVELS, type LogAddress } from "./address.ts";
+
 export interface Line {
   /** From 1 within the log. */
   number: number;
@@ -10,19 +12,6 @@ export interface Line {
 }
 
 export type Level = "DEBUG" | "INFO" | "WARNING" | "ERROR";
-
-/** The least severe level that is shown; without one, all are. */
-export type LeastLevel = "info" | "warning" | "error";
-export const LEVELS: readonly LeastLevel[] = ["info", "warning", "error"];
-
-/** What the address says of a log. */
-export interface LogAddress {
-  /** The number of a line. */
-  line?: number | undefined;
-  /** The text that is searched for. */
-  find?: string | undefined;
-  level?: LeastLevel | undefined;
-}
 
 /** What is searched for. */
 export interface Wanted {

@@ -7,7 +7,7 @@ import { afterEach, expect, test, vi } from "vitest";
 
 import { aFailedRun, aFailure } from "../../../testing/runs.ts";
 import { show } from "../../../testing/show.tsx";
-import type { LogAddress } from "./LogLines.ts";
+import type { LogAddress } from "./address.ts";
 import { LogView } from "./LogView.tsx";
 
 afterEach(cleanup);

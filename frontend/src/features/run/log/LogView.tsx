@@ -15,19 +15,9 @@ import {
   AttemptOutputDocument,
   type StepRowFragment,
 } from "../run.generated.ts";
+import { type LeastLevel, LEVELS, type LogAddress } from "./address.ts";
 import { Lines } from "./Lines.tsx";
-import {
-  isSearch,
-  type LeastLevel,
-  LEVELS,
-  type LogAddress,
-  LogLines,
-  type Page,
-  PAGE,
-  type Read,
-  type Wanted,
-  wantedOf,
-} from "./LogLines.ts";
+import { isSearch, LogLines, type Page, PAGE, type Read, type Wanted, wantedOf } from "./LogLines.ts";
 
 /** Typing pauses this long before the server is asked. */
 const PAUSE_MS = 250;

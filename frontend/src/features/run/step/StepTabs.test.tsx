@@ -6,7 +6,8 @@ import { afterEach, expect, test } from "vitest";
 
 import { aFailedRun, aFailure, aStep } from "../../../testing/runs.ts";
 import { show } from "../../../testing/show.tsx";
-import { StepTabs, type Tab } from "./StepTabs.tsx";
+import { StepTabs } from "./StepTabs.tsx";
+import type { Tab } from "./tabs.ts";
 
 afterEach(cleanup);
 

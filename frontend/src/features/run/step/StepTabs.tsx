@@ -1,4 +1,5 @@
-import { type KeyboardEvent, type ReactNode, Suspense, useId } from "react";
+import * as Tabs from "@radix-ui/react-tabs";
+import { type ReactNode, Suspense } from "react";
 import { useQuery } from "urql";
 
 import { ArtifactRows } from "../../../domain/files/ArtifactRows.tsx";
@@ -11,7 +12,8 @@ import { problemOfError } from "../../../lib/server/problem.ts";
 import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { humanise } from "../../../lib/text/format.ts";
 import { InputTab } from "./InputTab.tsx";
-import type { LogAddress } from "../log/LogLines.ts";
+import { type Tab, tabFor, tabsOf } from "./tabs.ts";
+import type { LogAddress } from "../log/address.ts";
 import { LogView } from "../log/LogView.tsx";
 import { OutputTab } from "./OutputTab.tsx";
 import {
@@ -27,9 +29,6 @@ const Transcript = lazyComponent(
   "Transcript",
 );
 
-export const TABS = ["input", "output", "log", "artifacts", "transcript"] as const;
-export type Tab = (typeof TABS)[number];
-
 interface Props {
   run: RunWholeFragment;
   step: StepRowFragment;
@@ -41,76 +40,35 @@ interface Props {
   onLog: (change: LogAddress) => void;
 }
 
-/** Whether an agent works on the step; packs have no transcript. */
-export function isAgent(step: StepRowFragment): boolean {
-  return step.agent !== null || (step.step !== null && "candidates" in step.step);
-}
-
-function tabsOf(step: StepRowFragment): readonly Tab[] {
-  return isAgent(step)
-    ? ["transcript", "input", "output", "log", "artifacts"]
-    : TABS.filter((tab) => tab !== "transcript");
-}
-
-/** The tab that matters when none was chosen. */
-export function tabFor(step: StepRowFragment): Tab {
-  if (isAgent(step)) return "transcript";
-  if (step.artifacts.length > 0) return "artifacts";
-  if (step.state === "RUNNING" || step.state === "WAITING") return "log";
-  return step.state === "SUCCEEDED" ? "output" : "input";
-}
-
 export function StepTabs({ run, step, tab: asked, attempt, log, onTab, onLog }: Props): ReactNode {
-  const id = useId();
   const tabs = tabsOf(step);
   const tab = tabs.includes(asked) ? asked : tabFor(step);
-  function move(event: KeyboardEvent<HTMLElement>): void {
-    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    const next = tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length];
-    if (by === 0 || next === undefined) return;
-    onTab(next);
-    event.currentTarget.querySelector<HTMLElement>(`[data-tab="${next}"]`)?.focus();
-  }
   return (
-    <section aria-label={`Step ${humanise(step.key)}`} className="min-w-0">
-      {/* oxlint-disable-next-line jsx-a11y/interactive-supports-focus -- its tabs take focus, one at a time */}
-      <div
-        role="tablist"
-        aria-label="Of the step"
-        onKeyDown={move}
-        className="mb-3 flex gap-5 border-b border-line max-md:gap-3.5"
-      >
+    <Tabs.Root asChild value={tab} onValueChange={(value) => onTab(tabs.find((one) => one === value) ?? tab)}>
+      <section aria-label={`Step ${humanise(step.key)}`} className="min-w-0">
+        <Tabs.List aria-label="Of the step" className="mb-3 flex gap-5 border-b border-line max-md:gap-3.5">
+          {tabs.map((name) => (
+            <Tabs.Trigger
+              key={name}
+              value={name}
+              className="-mb-px border-b-2 border-transparent pb-1.5 font-medium text-soft not-aria-selected:hover:text-ink aria-selected:border-accent aria-selected:text-ink"
+            >
+              {humanise(name)}
+              {name === "artifacts" && step.artifacts.length > 0 ? (
+                <span className="ml-1 text-soft">{step.artifacts.length}</span>
+              ) : null}
+            </Tabs.Trigger>
+          ))}
+        </Tabs.List>
         {tabs.map((name) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            id={`${id}-${name}`}
-            data-tab={name}
-            aria-selected={tab === name}
-            aria-controls={`${id}-panel`}
-            tabIndex={tab === name ? 0 : -1}
-            onClick={() => onTab(name)}
-            className={`-mb-px border-b-2 pb-1.5 font-medium ${tab === name ? "border-accent text-ink" : "border-transparent text-soft hover:text-ink"}`}
-          >
-            {humanise(name)}
-            {name === "artifacts" && step.artifacts.length > 0 ? (
-              <span className="ml-1 text-soft">{step.artifacts.length}</span>
-            ) : null}
-          </button>
+          <Tabs.Content key={name} value={name}>
+            <ContentBoundary key={step.id} what={`${humanise(name)} of ${humanise(step.key)}`} of={[step, attempt]}>
+              <Panel run={run} step={step} tab={name} attempt={attempt} log={log} onLog={onLog} />
+            </ContentBoundary>
+          </Tabs.Content>
         ))}
-      </div>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what a tab shows takes focus */}
-      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${tab}`} tabIndex={0}>
-        <ContentBoundary
-          key={`${step.id} ${tab}`}
-          what={`${humanise(tab)} of ${humanise(step.key)}`}
-          of={[step, attempt]}
-        >
-          <Panel run={run} step={step} tab={tab} attempt={attempt} log={log} onLog={onLog} />
-        </ContentBoundary>
-      </div>
-    </section>
+      </section>
+    </Tabs.Root>
   );
 }
 

@@ -1,7 +1,8 @@
 import { Link, useLocation } from "@tanstack/react-router";
 import { Ellipsis, Files, Plug, X } from "lucide-react";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useState } from "react";
 
+import { Modal } from "../components/Modal.tsx";
 import { ADMIN_PAGES } from "../domain/administration/adminPages.ts";
 import { SignOut } from "./SignOut.tsx";
 import { ThemeSwitch } from "./ThemeSwitch.tsx";
@@ -50,21 +51,12 @@ export function More({
 }
 
 function Sheet({ name, version, onClose }: { name: string; version: string; onClose: () => void }): ReactNode {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const shown = dialog.current;
-    shown?.showModal();
-    return () => shown?.close();
-  }, []);
   return (
-    // A tap outside the sheet closes it.
-    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
-    <dialog
-      ref={dialog}
-      aria-label="More"
+    <Modal
+      label="More"
       onClose={onClose}
-      onClick={(event) => (event.target === dialog.current ? onClose() : undefined)}
-      className="mt-auto mb-0 max-h-[85vh] w-full max-w-none overflow-auto rounded-t-lg border-t border-line bg-page p-0 pb-[env(safe-area-inset-bottom)] text-ink shadow-float"
+      closesOutside
+      className="mt-auto mb-0 max-h-[85vh] w-full max-w-none overflow-auto rounded-t-lg border-t p-0 pb-[env(safe-area-inset-bottom)]"
     >
       <div className="p-3">
         <div className="mb-1 flex items-center justify-between gap-2 pl-3">
@@ -101,6 +93,6 @@ function Sheet({ name, version, onClose }: { name: string; version: string; onCl
           <SignOut size="size-11" />
         </div>
       </div>
-    </dialog>
+    </Modal>
   );
 }

@@ -1,8 +1,9 @@
 import { useRouter } from "@tanstack/react-router";
 import { Command } from "cmdk";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
+import { Modal } from "../../components/Modal.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { StateGlyph } from "../../domain/runs/StateMark.tsx";
 import { withBase } from "../../lib/server/base.ts";
@@ -22,21 +23,12 @@ const SENTENCE_WORDS = 3;
 
 /** Searches pages, pipelines, packs, runs and commands. */
 export function Palette({ onClose }: { onClose: () => void }): ReactNode {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const input = useRef<HTMLInputElement>(null);
   const router = useRouter();
   const [typed, setTyped] = useState("");
   // What is offered below the palette, which offers nothing itself.
   const [offered] = useState(offeredActions);
   const { value: text } = useDebounced(typed.trim(), TYPING_MS);
   const [{ data }] = useQuery({ query: PaletteFoundDocument, variables: { text: text === "" ? null : text } });
-
-  useEffect(() => {
-    const shown = dialog.current;
-    shown?.showModal();
-    input.current?.focus();
-    return () => shown?.close();
-  }, []);
 
   function act(what: () => void): void {
     onClose();
@@ -64,18 +56,15 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
     </Items>
   );
   return (
-    // A click outside the palette closes it.
-    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
-    <dialog
-      ref={dialog}
-      aria-label="Commands"
+    <Modal
+      label="Commands"
       onClose={onClose}
-      onClick={(event) => (event.target === dialog.current ? onClose() : undefined)}
-      className="mx-auto mt-[12vh] w-[min(94vw,620px)] rounded-lg border border-line bg-page p-0 text-ink shadow-float"
+      closesOutside
+      className="mx-auto mt-[12vh] w-[min(94vw,620px)] rounded-lg border p-0"
     >
       <Command shouldFilter={false} label="Commands" loop>
         <Command.Input
-          ref={input}
+          data-autofocus=""
           value={typed}
           onValueChange={setTyped}
           placeholder="Search or run a command…"
@@ -125,7 +114,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
           {sentence ? null : ask}
         </Command.List>
       </Command>
-    </dialog>
+    </Modal>
   );
 }
 

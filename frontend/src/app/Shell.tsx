@@ -94,7 +94,7 @@ export function Shell(): ReactNode {
       <div className="min-w-0">
         {version}
         <ConnectionStrip />
-        <main id="main" className="mx-auto max-w-[90rem] px-6 pt-5 pb-24 max-md:px-4">
+        <main id="main" className="mx-auto max-w-page px-6 pt-5 pb-24 max-md:px-4">
           <Outlet />
           <Commands />
         </main>

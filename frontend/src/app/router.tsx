@@ -259,7 +259,7 @@ function Broken({ error, reset }: ErrorComponentProps): ReactNode {
   }, [round, failedIn, reset]);
   return (
     <Page title="This page cannot be shown">
-      <p className="max-w-[72ch]">
+      <p className="max-w-reading">
         An error occurred while displaying it. Runs continue, and nothing has changed on the server. If trying again
         does not help, reload the page. If it still fails, report the text below.
       </p>

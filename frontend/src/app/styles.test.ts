@@ -137,3 +137,21 @@ test("CIEDE2000 as its authors' test data has it", () => {
   expect(distance([50, 2.6772, -79.7751], [50, 0, -82.7485])).toBeCloseTo(2.0425, 3);
   expect(distance([60.2574, -34.0099, 36.2677], [60.4626, -34.1751, 39.4387])).toBeCloseTo(1.2644, 3);
 });
+
+/** Sizes of type, space and corners that are no step of the scale, such as `text-[13px]`. */
+const OFF_SCALE =
+  /(?<![\w-])-?(?:text|leading|tracking|[pm][xytrblse]?|gap(?:-[xy])?|space-[xy]|rounded(?:-\w+)?)-\[[\d.]+\w+\]/g;
+
+test("every size of type and space is a step of the scale", () => {
+  const sources: Record<string, string> = import.meta.glob("../**/*.tsx", {
+    query: "?raw",
+    import: "default",
+    eager: true,
+  });
+  const found = Object.entries(sources).flatMap(([file, text]) =>
+    (text.match(OFF_SCALE) ?? []).map((size) => `${file}: ${size}`),
+  );
+  expect(Object.keys(sources).length).toBeGreaterThan(100);
+  // How far a thing stays from an edge of the window is no step of a scale.
+  expect(found.filter((one) => !one.endsWith("vh]"))).toEqual([]);
+});

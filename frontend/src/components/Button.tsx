@@ -4,7 +4,7 @@ import type { ButtonHTMLAttributes, ReactNode } from "react";
 type Kind = "primary" | "plain" | "quiet" | "danger";
 
 const BASE =
-  "inline-flex items-center justify-center gap-1.5 rounded px-3 py-[5px] text-body font-medium whitespace-nowrap " +
+  "inline-flex min-h-8 items-center justify-center gap-1.5 rounded px-3 py-1 text-body font-medium whitespace-nowrap " +
   "transition-colors duration-120 disabled:opacity-50 disabled:cursor-default pointer-coarse:min-h-11";
 const KINDS: Record<Kind, string> = {
   primary: "bg-accent text-on-accent border border-accent not-disabled:hover:opacity-90",

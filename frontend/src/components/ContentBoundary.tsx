@@ -49,7 +49,7 @@ function NotShown({
   return (
     <div role="alert" className="my-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2.5 text-ink">
       <p className="font-medium wrap-anywhere">{what} cannot be shown.</p>
-      <p className="max-w-[72ch] text-soft">
+      <p className="max-w-reading text-soft">
         An error occurred while displaying it. The rest of the page works, and nothing has changed on the server. If
         trying again does not help, reload the page.
       </p>

@@ -87,7 +87,7 @@ export function CsvTable({ name, rows, beside }: Props): ReactNode {
                   <td
                     key={place}
                     dir="auto"
-                    className={`max-w-[48ch] px-3 py-1 align-top wrap-anywhere ${look(number + 1, place)}`}
+                    className={`max-w-sm px-3 py-1 align-top wrap-anywhere ${look(number + 1, place)}`}
                   >
                     {content(number + 1, place)}
                   </td>

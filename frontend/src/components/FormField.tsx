@@ -37,7 +37,7 @@ export function FormField({ label, optional = false, about, problem, children }:
         "aria-invalid": problem !== undefined,
       })}
       {about === undefined ? null : (
-        <p id={`${id}-about`} className="mt-1 max-w-[72ch] text-meta text-soft">
+        <p id={`${id}-about`} className="mt-1 max-w-reading text-meta text-soft">
           {about}
         </p>
       )}

@@ -8,7 +8,7 @@ export function TextWithCode({ text }: { text: string }): ReactNode {
     ) : (
       // Parts of one text have no other name than their place.
       // oxlint-disable-next-line react/no-array-index-key
-      <code key={index} className="rounded bg-hover px-1 font-mono text-[0.93em] wrap-anywhere">
+      <code key={index} className="rounded bg-hover px-1 code-in-text wrap-anywhere">
         {part}
       </code>
     ),

@@ -96,7 +96,7 @@ function Group({ group: { head, others }, ofOne, picked, onPick }: GroupProps): 
             <button
               type="button"
               aria-expanded={open}
-              className="link relative z-[1] ml-2 shrink-0 whitespace-nowrap"
+              className="link relative z-1 ml-2 shrink-0 whitespace-nowrap"
               onClick={() => setOpen(!open)}
             >
               {open ? "Collapse" : `+${others.length} similar`}
@@ -133,7 +133,7 @@ function RunLine({ run, ofOne, picked, pickLabel, onPick, alike, isAlike }: Line
     >
       {onPick === undefined ? null : (
         // Above the link that covers the row.
-        <td className="relative z-[1] max-md:order-0">
+        <td className="relative z-1 max-md:order-0">
           <input
             type="checkbox"
             aria-label={pickLabel}

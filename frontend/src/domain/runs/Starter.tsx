@@ -16,7 +16,7 @@ const ICONS: Record<RunCause, typeof User> = {
 };
 
 /** Above the link that covers the row. */
-const LINK = "link relative z-[1] truncate";
+const LINK = "link relative z-1 truncate";
 
 /** Who or what started a run: the run or trigger behind it, which is linked, otherwise the caller. */
 export function Starter({ run }: { run: RunRowFragment }): ReactNode {

@@ -13,7 +13,7 @@ export function FiringResult({ firing }: { firing: FiringRowFragment }): ReactNo
       <Link
         to="/runs/$run"
         params={{ run: firing.run.id }}
-        className="relative z-[1] hover:underline"
+        className="relative z-1 hover:underline"
         title={firing.run.title}
       >
         <StateMark state={firing.run.state} />

@@ -3,6 +3,7 @@ import { ChevronLeft, ChevronRight, X } from "lucide-react";
 import { type ReactNode, useEffect } from "react";
 import { useQuery } from "urql";
 
+import { buttonLook } from "../../components/Button.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { ContentBoundary } from "../../components/ContentBoundary.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
@@ -170,11 +171,7 @@ function Actions({ artifact }: { artifact: Artifact }): ReactNode {
       <UseIn artifact={artifact} />
       <PinButton artifact={artifact} />
       {artifact.downloadUrl === null ? null : (
-        <a
-          href={`${artifact.downloadUrl}&download`}
-          download={artifact.name}
-          className="inline-flex items-center rounded border border-accent bg-accent px-3 py-[5px] font-medium text-on-accent hover:opacity-90"
-        >
+        <a href={`${artifact.downloadUrl}&download`} download={artifact.name} className={buttonLook("primary")}>
           Download
         </a>
       )}

@@ -68,7 +68,7 @@ export function AnswerRow({ answer, choice, isOpen, onToggle }: Props): ReactNod
         </button>
       </h3>
       <div id={id} className="pr-2 pl-8 max-md:pl-2">
-        <p className={isOpen ? "max-w-[72ch] text-dense" : "truncate text-dense text-soft"}>
+        <p className={isOpen ? "max-w-reading text-dense" : "truncate text-dense text-soft"}>
           {isOpen ? <span className="text-soft">Why: </span> : null}
           <TextWithCode text={choice.why} />
         </p>

@@ -25,7 +25,7 @@ export function Answers({ answer, request, choices, open, onOpen }: Props): Reac
       {gap === null && nothing ? <p className="py-2">{answer.recommendation.why}</p> : null}
       {choices.length === 0 ? null : (
         <>
-          {nothing ? <h3 className="mt-4 mb-1 text-dense text-soft">Closest matches</h3> : null}
+          {nothing ? <h3 className="mt-4 mb-1">Closest matches</h3> : null}
           <ol className="divide-y divide-line border-y border-line">
             {choices.map((choice, index) => (
               <ContentBoundary key={choice.id} what="An answer" of={[choice, index === open]}>
@@ -45,7 +45,7 @@ export function Answers({ answer, request, choices, open, onOpen }: Props): Reac
         <summary className="w-fit cursor-pointer">
           {answer.decidedBy === BY_WORDS ? "Matched by keywords only" : `Chosen by ${answer.decidedBy}`}
         </summary>
-        <p className="mt-1 max-w-[72ch]">{answer.reasoning}</p>
+        <p className="mt-1 max-w-reading">{answer.reasoning}</p>
         {answer.decidedBy === BY_WORDS ? (
           <p className="mt-1">
             With a model, requests are matched by meaning:{" "}

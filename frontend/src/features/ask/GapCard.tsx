@@ -39,7 +39,7 @@ export function GapCard({ gap, request, answer }: { gap: Gap; request: string; a
   return (
     <section aria-label="What is missing" className="mt-2 border-l-2 border-warn bg-warn-tint px-4 py-3">
       <h3>Missing here</h3>
-      <p className="max-w-[72ch] wrap-anywhere">
+      <p className="max-w-reading wrap-anywhere">
         <TextWithCode text={gap.missingCapability} />
       </p>
       <p className="mt-3 font-medium">
@@ -51,11 +51,11 @@ export function GapCard({ gap, request, answer }: { gap: Gap; request: string; a
         <dt>Returns</dt>
         <dd>{fieldWords(pack.outputSchema).join(", ") || "nothing"}</dd>
         <dt>How</dt>
-        <dd className="max-w-[72ch] wrap-anywhere">
+        <dd className="max-w-reading wrap-anywhere">
           <TextWithCode text={pack.integrationPattern} />
         </dd>
         <dt>What for</dt>
-        <dd className="max-w-[72ch] wrap-anywhere">
+        <dd className="max-w-reading wrap-anywhere">
           <TextWithCode text={pack.whyUseful} />
         </dd>
       </dl>

@@ -63,7 +63,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
       {pack.availability.usable ? null : <MissingRequirements missing={pack.availability.missing} />}
       <div className="grid gap-x-12 gap-y-6 lg:grid-cols-2">
         <div className="min-w-0">
-          <div className="mb-5 max-w-[72ch] space-y-2">
+          <div className="mb-5 max-w-reading space-y-2">
             {pack.description.split(/\n\s*\n/).map((paragraph) => (
               <p key={paragraph}>
                 <TextWithCode text={paragraph} />

@@ -220,7 +220,7 @@ function Side({ step, longest, runId }: { step: Step | null; longest: number; ru
           <span className="ml-3 text-soft max-md:ml-0">{duration(took)}</span>
           <span
             aria-hidden="true"
-            className="mt-1 block h-1 rounded-[2px] bg-accent"
+            className="mt-1 block h-1 rounded-xs bg-accent"
             style={{ width: `${Math.max(1, (took / longest) * 100)}%` }}
           />
         </>

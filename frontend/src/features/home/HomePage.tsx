@@ -92,7 +92,7 @@ function FirstRun({ ask }: { ask: ReactNode }): ReactNode {
     <Page
       title="Welcome to Packline"
       lead={
-        <p className="max-w-[72ch] text-section">
+        <p className="max-w-reading text-section">
           Packline runs pipelines for people and AI agents: it records every step, and continues a failed run at the
           step that failed.
         </p>
@@ -103,7 +103,7 @@ function FirstRun({ ask }: { ask: ReactNode }): ReactNode {
         className="mt-6 grid max-w-4xl gap-x-10 gap-y-6 rounded-lg border border-line p-8 max-md:p-5 md:grid-cols-[3fr_2fr]"
       >
         <div>
-          <h2 className="text-[28px] leading-9 tracking-tight">See it work</h2>
+          <h2 className="text-hero">See it work</h2>
           <p className="mt-3 text-soft">
             The sample turns a text that ships with this installation into a PDF slide deck. No key, no network, about
             five seconds.

@@ -27,7 +27,7 @@ export function Choices({ entry, onSettle, onForget }: Props): ReactNode {
   return (
     <section className={entry.values.length === 0 ? "border-b border-line py-1.5" : "mb-6"} aria-label={name}>
       <div className="flex flex-wrap items-baseline justify-between gap-x-4">
-        <h3 className="font-medium wrap-anywhere">
+        <h3 className="wrap-anywhere">
           {entry.entry === null ? (
             <>
               {name} <span className="font-normal text-soft">(deleted)</span>

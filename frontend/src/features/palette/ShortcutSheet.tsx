@@ -19,7 +19,7 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }): ReactNode {
           .filter(({ actions }) => actions.length > 0)
           .map(({ name, actions }) => (
             <section key={name} aria-label={name}>
-              <h3 className="mb-1 text-soft">{name}</h3>
+              <h3 className="mb-1">{name}</h3>
               <ul className="space-y-1 text-dense">
                 {actions.map(({ keys, says }) => (
                   <li key={`${keys} ${says}`} className="flex items-baseline justify-between gap-3">

@@ -8,7 +8,7 @@ export function AgentChoices({ chosen, onChoose }: { chosen: string; onChoose: (
   const id = useId();
   const [{ data }] = useQuery({ query: AgentChoicesDocument });
   return (
-    <div className="mb-6 grid max-w-[72ch] gap-1">
+    <div className="mb-6 grid max-w-reading gap-1">
       <label htmlFor={id} className="font-medium">
         Agent
       </label>

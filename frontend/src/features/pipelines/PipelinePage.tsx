@@ -87,7 +87,7 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
     >
       <PipelineTabs pipeline={pipeline.key} />
       {availability.usable ? null : <MissingRequirements missing={availability.missing} />}
-      <p className="mb-2 max-w-[72ch]">
+      <p className="mb-2 max-w-reading">
         <TextWithCode text={pipeline.description} />
       </p>
       <p className="mb-6 text-dense text-soft">
@@ -118,7 +118,7 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
       </Section>
       {metadata.limitations.length === 0 ? null : (
         <Section title="Limits">
-          <ul className="max-w-[72ch] list-disc space-y-1 pl-5">
+          <ul className="max-w-reading list-disc space-y-1 pl-5">
             {metadata.limitations.map((limit) => (
               <li key={limit}>
                 <TextWithCode text={limit} />
@@ -162,7 +162,7 @@ function listed(paths: readonly string[]): ReactNode {
       {shown.map((path, index) => (
         <span key={path}>
           {index === 0 ? "" : ", "}
-          <code className="font-mono text-[0.93em] text-ink">{path === "" ? "all" : path}</code>
+          <code className="code-in-text text-ink">{path === "" ? "all" : path}</code>
         </span>
       ))}
       {shown.length < paths.length ? (

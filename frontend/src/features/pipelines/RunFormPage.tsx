@@ -74,7 +74,7 @@ function RunForm({ id }: { id: string }): ReactNode {
     <Page
       title={`Run ${pipeline.name}`}
       lead={
-        <p className="max-w-[72ch]">
+        <p className="max-w-reading">
           {pipeline.metadata.typicalUse ?? pipeline.description}{" "}
           <Link to="/pipelines/$pipeline" params={{ pipeline: pipeline.key }} className="link">
             View steps

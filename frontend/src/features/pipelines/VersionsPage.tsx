@@ -93,7 +93,7 @@ function Whole({
                     <input
                       type="radio"
                       name="from"
-                      className="size-4 accent-accent"
+
                       aria-label={`From version ${version.number}`}
                       checked={version.number === a}
                       onChange={() => set({ a: version.number, b })}
@@ -103,7 +103,7 @@ function Whole({
                     <input
                       type="radio"
                       name="to"
-                      className="size-4 accent-accent"
+
                       aria-label={`To version ${version.number}`}
                       checked={version.number === b}
                       onChange={() => set({ a, b: version.number })}
@@ -138,7 +138,7 @@ function Whole({
             <label className="flex items-center gap-2 text-dense max-lg:hidden">
               <input
                 type="checkbox"
-                className="size-4 accent-accent"
+
                 checked={search.view === "split"}
                 onChange={({ target }) => set({ view: target.checked ? "split" : undefined })}
               />

@@ -84,13 +84,13 @@ function Row({ proposal, onDelete }: { proposal: Proposal; onDelete: () => void 
   return (
     <li className="px-2 py-3" aria-label={`Proposal ${gap.proposedPack.name}`}>
       <div className="flex flex-wrap items-baseline justify-between gap-x-4">
-        <h2 className="font-mono text-body">{gap.proposedPack.name}</h2>
+        <h2 className="font-mono">{gap.proposedPack.name}</h2>
         <p className="text-dense text-soft">
           {createdBy.name} · <Timestamp at={createdAt} relative />
         </p>
       </div>
       <p className="wrap-anywhere">“{userIntent}”</p>
-      <p className="max-w-[90ch] text-dense text-soft wrap-anywhere">
+      <p className="max-w-reading text-dense text-soft wrap-anywhere">
         <TextWithCode text={gap.proposedPack.whyUseful} />
       </p>
       <div className="mt-2 flex flex-wrap items-center gap-2">

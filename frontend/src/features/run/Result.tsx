@@ -36,7 +36,7 @@ export function Result({ step, onMore }: { step: StepRowFragment; onMore: () => 
         </span>
       )}
       <div className="min-w-0 flex-1">
-        <h2 className="truncate md:text-title" title={file.name}>
+        <h2 className="truncate" title={file.name}>
           {file.name}
         </h2>
         <p className="text-dense text-soft" title={file.mediaType}>

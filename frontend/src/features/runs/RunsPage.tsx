@@ -113,7 +113,7 @@ export function RunsPage(): ReactNode {
         </p>
       )}
       {unseen.size === 0 || !first ? null : (
-        <p className="sticky top-2 z-[2] mb-2">
+        <p className="sticky top-2 z-2 mb-2">
           <Button
             onClick={() => {
               setUnseen(new Set());
@@ -268,7 +268,7 @@ function Picked({
     <div
       role="region"
       aria-label="Selected runs"
-      className="sticky top-0 z-[2] mb-2 flex flex-wrap items-center gap-2 rounded border border-line bg-panel px-3 py-2"
+      className="sticky top-0 z-2 mb-2 flex flex-wrap items-center gap-2 rounded border border-line bg-panel px-3 py-2"
     >
       <span role="status" className="mr-2 font-medium">
         {picked.size} selected

@@ -13,7 +13,7 @@ const SENTENCES: Record<Permission, string> = {
 export function Notifications(): ReactNode {
   const [state, setState] = useState(permission);
   return (
-    <div className="max-w-[60ch]">
+    <div className="max-w-reading">
       <p role="status" className="mb-3">
         {SENTENCES[state]}
       </p>

@@ -6,7 +6,7 @@ import { useShortcutsSetting } from "../../lib/browser/shortcutsSetting.ts";
 export function Shortcuts(): ReactNode {
   const [on, setOn] = useShortcutsSetting();
   return (
-    <label className="flex max-w-[60ch] items-start gap-2">
+    <label className="flex max-w-reading items-start gap-2">
       <input type="checkbox" className="mt-1" checked={on} onChange={(event) => setOn(event.target.checked)} />
       <span>
         Single-key shortcuts

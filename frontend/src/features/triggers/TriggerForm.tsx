@@ -169,7 +169,7 @@ export function TriggerForm<Settings>({
 
 function Templates({ templates }: Pick<Props<unknown>, "templates">): ReactNode {
   return (
-    <div className="max-w-[72ch] text-meta text-soft">
+    <div className="max-w-reading text-meta text-soft">
       <p>Every run gets these. Text may contain:</p>
       <ul className="mt-1 space-y-0.5">
         {templates.map(([template, meaning]) => (

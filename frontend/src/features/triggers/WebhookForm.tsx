@@ -61,7 +61,7 @@ export function WebhookForm({ webhook, ...rest }: Props): ReactNode {
               )}
             </FormField>
           ) : (
-            <p className="max-w-[72ch]">
+            <p className="max-w-reading">
               <span className="font-medium">{PRESETS[preset].word}.</span> <TextWithCode text={sentence} />{" "}
               <span className="text-soft">To change the sender, add another webhook.</span>
             </p>

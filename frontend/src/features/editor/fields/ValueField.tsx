@@ -58,7 +58,7 @@ export function ValueField(props: Props): ReactNode {
         </div>
       )}
       {field.description === "" ? null : (
-        <p id={`${id}-about`} className="mt-1 max-w-[72ch] text-meta text-soft">
+        <p id={`${id}-about`} className="mt-1 max-w-reading text-meta text-soft">
           <TextWithCode text={field.description} />
         </p>
       )}

@@ -176,7 +176,7 @@ function Declared({
         <label className="flex items-center gap-2 pb-1.5">
           <input
             type="checkbox"
-            className="size-4 accent-accent"
+
             checked={required}
             disabled={readOnly}
             onChange={({ target }) => onRequire(target.checked)}

@@ -92,7 +92,7 @@ export function PipelineForm({
       </div>
       <section aria-label="Inputs" data-field="inputs">
         <h2>Inputs</h2>
-        <p className="mb-3 max-w-[72ch] text-soft">
+        <p className="mb-3 max-w-reading text-soft">
           The inputs of a run. They define its form, its command flags and its tool parameters.
         </p>
         {declared === null ? (
@@ -109,7 +109,7 @@ export function PipelineForm({
       </section>
       <section aria-label="Metadata" data-field="metadata">
         <h2>What it is for</h2>
-        <p className="mb-3 max-w-[72ch] text-soft">
+        <p className="mb-3 max-w-reading text-soft">
           Search and agents use it to choose a pipeline. Packline derives missing values from the packs.
         </p>
         <div className="space-y-4">

@@ -80,7 +80,7 @@ export function StepForm(props: Props): ReactNode {
         {readOnly || pack === null ? null : <Button onClick={props.onTest}>Test this step…</Button>}
       </div>
       {pack?.metadata.typicalUse == null ? null : (
-        <p className="mb-4 max-w-[72ch] text-soft">
+        <p className="mb-4 max-w-reading text-soft">
           <TextWithCode text={pack.metadata.typicalUse} />
         </p>
       )}
@@ -230,7 +230,7 @@ function OtherKind({ index, step, text, issues, onYaml }: Props): ReactNode {
       <h2>
         {index + 1} · {humanise(step.id === "" ? "step" : step.id)}
       </h2>
-      <p className="mt-1 mb-3 max-w-[72ch] text-soft">
+      <p className="mt-1 mb-3 max-w-reading text-soft">
         This form cannot show every setting of this step. Edit it as YAML.
       </p>
       {issuesAt(issues, ["steps", index]).map(({ message, hint }) => (

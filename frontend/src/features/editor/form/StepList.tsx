@@ -90,7 +90,7 @@ export function StepList({
         <span className="flex-1">Name, inputs, metadata</span>
         <Mark errors={general} />
       </button>
-      <h2 className="mt-3 mb-1 px-2 text-meta font-medium text-soft">Steps, in order</h2>
+      <h2 className="mt-3 mb-1 px-2">Steps</h2>
       <ol ref={list} className="space-y-0.5">
         {steps.map((step, index) => (
           // Dragging is a second way to what its button does with Alt and an arrow.

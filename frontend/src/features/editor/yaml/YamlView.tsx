@@ -110,7 +110,7 @@ export default function YamlView({
         doc: first.current.text,
         extensions: [
           lineNumbers(),
-          foldGutter(),
+          foldGutter({ openText: "▾", closedText: "▸" }),
           history(),
           drawSelection(),
           highlightActiveLine(),
@@ -193,7 +193,8 @@ export default function YamlView({
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- the editor inside takes the keys
     <div
       ref={host}
-      className="overflow-hidden rounded border border-control"
+      // CodeMirror would draw it inside, where its gutter covers it.
+      className="overflow-hidden rounded border border-control outline-offset-2 outline-accent focus-within:outline-2"
       // From outside, keys typed in here seem to come from a plain box; the page's single-key commands must not see
       // them.
       onKeyDown={(event) => {

@@ -12,7 +12,8 @@ export const HIGHLIGHT = HighlightStyle.define([
 
 export const THEME = EditorView.theme({
   "&": { color: "var(--ink)", backgroundColor: "var(--page)", fontSize: "13px" },
-  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  // The page draws the ring, around the gutter too.
+  "&.cm-focused": { outline: "none" },
   ".cm-scroller": {
     fontFamily: '"JetBrains Mono", ui-monospace, "SF Mono", Menlo, Consolas, monospace',
     lineHeight: "20px",
@@ -27,6 +28,7 @@ export const THEME = EditorView.theme({
     border: "none",
     borderRight: "1px solid var(--line)",
   },
+  ".cm-foldGutter .cm-gutterElement": { width: "16px", textAlign: "center", cursor: "pointer" },
   ".cm-activeLine": { backgroundColor: "transparent" },
   "&.cm-focused .cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--hover) 60%, transparent)" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
@@ -52,7 +54,8 @@ export const THEME = EditorView.theme({
   ".cm-completionLabel": { fontFamily: '"JetBrains Mono", ui-monospace, monospace' },
   ".cm-completionDetail": { color: "var(--soft)", fontStyle: "normal", marginLeft: "12px" },
   ".cm-completionInfo": { padding: "6px 10px", maxWidth: "20rem", whiteSpace: "pre-wrap", color: "var(--soft)" },
-  ".cm-diagnostic": { padding: "6px 10px", borderLeftWidth: "3px" },
+  ".cm-diagnostic": { padding: "6px 10px", borderLeftWidth: "3px", overflowWrap: "anywhere" },
+  ".cm-tooltip-lint, .cm-tooltip-hover": { maxWidth: "min(36rem, 90vw)" },
   ".cm-diagnostic-error": { borderLeftColor: "var(--fail)" },
   ".cm-diagnostic-warning": { borderLeftColor: "var(--warn)" },
   ".cm-lintRange-error": {

@@ -22,7 +22,7 @@ export function Attempts({ run, step, chosen, onChoose }: Props): ReactNode {
   return (
     <div className="mt-4 text-dense">
       <div className={step.attempts.length === 0 ? "hidden" : ""}>
-        <h3 className="mb-1 text-soft">Attempts</h3>
+        <h3 className="mb-1">Attempts</h3>
         <ol className="flex flex-wrap gap-x-2 gap-y-1">
           {step.attempts.map(({ id, number, state, startedAt, endedAt, failure, reuse }) => (
             <li key={id}>

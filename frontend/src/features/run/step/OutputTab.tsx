@@ -46,7 +46,7 @@ export function OutputTab({ runId, step }: { runId: string; step: StepRowFragmen
         empty={step.state === "FAILED" ? "It failed before producing output." : "No output yet."}
       />
       {found.output === null ? null : found.output.sizeBytes > LONGEST_BYTES ? (
-        <p className="mt-3 max-w-[72ch] text-dense text-soft">
+        <p className="mt-3 max-w-reading text-dense text-soft">
           It is longer than the {bytes(LONGEST_BYTES)} that can be read at once. A pack with output this long should
           make a file.
         </p>

@@ -93,7 +93,7 @@ function Followed({ id, live, read, again }: { id: string; live: boolean; read: 
           Earlier entries
         </button>
       )}
-      <ol aria-label="Transcript" className="max-w-[96ch] space-y-3">
+      <ol aria-label="Transcript" className="max-w-3xl space-y-3">
         {parts.map((part) => (
           <li key={part.key} className="min-w-0">
             <ContentBoundary what="An entry of the transcript" of={[part]} source={() => jsonOf(part)}>
@@ -189,7 +189,7 @@ function Prompt({ text }: { text: string }): ReactNode {
   const folded = lines.length > PROMPT_LINES;
   return (
     <section aria-label="Prompt" className="rounded border border-line bg-panel px-3 py-2">
-      <h3 className="mb-1 text-meta font-medium text-soft">Prompt</h3>
+      <h3 className="mb-1">Prompt</h3>
       <Text text={all || !folded ? text.trimEnd() : lines.slice(0, PROMPT_LINES).join("\n")} />
       {folded ? (
         <button type="button" aria-expanded={all} className="link mt-1 block text-dense" onClick={() => setAll(!all)}>
@@ -289,11 +289,7 @@ function Masked({ text }: { text: string }): ReactNode {
     "secret" in piece ? (
       // Pieces have no other name than their place, and a text never changes in its middle.
       // oxlint-disable-next-line react/no-array-index-key
-      <span
-        key={index}
-        className="rounded bg-ink px-1.5 font-mono text-[0.92em] text-page"
-        title="A secret was removed here"
-      >
+      <span key={index} className="rounded bg-ink px-1.5 code-in-text text-page" title="A secret was removed here">
         <span className="sr-only">hidden: </span>
         {piece.secret}
       </span>

@@ -147,7 +147,7 @@ export const Crosshair = memo(function Crosshair({ area, axis, origin, onZoom }:
   const moment = axis.momentAt(place);
   return (
     // Its readout covers the ruler.
-    <Overlay lane={lane} look="z-[2]">
+    <Overlay lane={lane} look="z-2">
       {begun === null ? null : (
         <span
           className="absolute inset-y-0 bg-accent/15"

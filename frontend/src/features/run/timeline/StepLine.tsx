@@ -132,7 +132,7 @@ function Bar({ segment }: { segment: Segment }): ReactNode {
     return (
       <span
         title={`${word}, ${duration(segment.seconds)}`}
-        className={`absolute inset-y-px rounded-[2px] ${FILL[tone]} ${tone === "fail" ? "crossed" : ""}`}
+        className={`absolute inset-y-px rounded-xs ${FILL[tone]} ${tone === "fail" ? "crossed" : ""}`}
         style={place}
       />
     );
@@ -149,7 +149,7 @@ function Bar({ segment }: { segment: Segment }): ReactNode {
   return (
     <span
       title={`${says} ${duration(segment.seconds)}`}
-      className={`absolute inset-y-[3px] rounded-[2px] border ${border}`}
+      className={`absolute inset-y-0.75 rounded-xs border ${border}`}
       style={place}
     />
   );

@@ -140,7 +140,7 @@ export const Timeline = memo(function Timeline({
   ]);
   return (
     <>
-      <div className="sticky top-0 z-[1] border-b border-line bg-page pt-2">
+      <div className="sticky top-0 z-1 border-b border-line bg-page pt-2">
         {foldable || uneven || drawn.ran ? (
           <div
             className={`flex min-h-7 flex-wrap items-center gap-x-4 px-2 text-meta text-soft ${foldable ? "" : "max-md:hidden"}`}

@@ -14,7 +14,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop check static-checks lint imports test test-python sweeps test-llm fix bench bench-peers soak deployment lock sdl \
+.PHONY: help run stop check fast-tests static-checks lint imports test test-python sweeps test-llm fix bench bench-peers soak deployment lock sdl \
 	docs wheel ui ui-check runtime-check clean python runtime dev tools
 
 help: ## list the commands
@@ -29,7 +29,10 @@ run: python ## set everything up, start the server, run a pipeline on a real doc
 stop: ## stop the server that `make run` left running
 	@$(PYTHON) scripts/make_run.py --stop
 
-check: lint ## linters, types, import rules and the fast tests: of what lies below the API
+check: ## linters, types, import rules and the fast tests: of what lies below the API
+	$(MAKE) --no-print-directory -j2 lint fast-tests
+
+fast-tests: dev
 	$(PYTEST) -q -m "not slow and not browser and not sweep" tests/catalog tests/runner tests/store tests/test_layout.py
 
 lint: dev

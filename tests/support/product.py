@@ -187,11 +187,11 @@ def offer(folder: Path, packs: Sequence[Pack]) -> Path:
     else:
         file.unlink(missing_ok=True)
     path = str(file.resolve())
+    if path in _offers:  # A restart in this process would otherwise meet the packs of the first start.
+        for name, module in list(sys.modules.items()):
+            if getattr(module, "__file__", None) == path:
+                del sys.modules[name]
     _offers[path] = list(packs)
-    # A restart in this process would otherwise meet the packs of the first start.
-    for name, module in list(sys.modules.items()):
-        if getattr(module, "__file__", None) == path:
-            del sys.modules[name]
     return place
 
 

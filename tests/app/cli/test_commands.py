@@ -1037,6 +1037,7 @@ def token(**more):
         "lastUsedAt": None,
         "revokedAt": None,
         "caller": {"id": "call_1", "name": "Ada", "subject": "ada"},
+        "madeBy": None,
         **more,
     }
 

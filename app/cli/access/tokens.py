@@ -73,7 +73,7 @@ def list_(
     from app.cli.access import token_documents as documents
     from app.cli.base.client import Client
     from app.cli.base.lists import Column, print_list
-    from app.cli.base.output import Output, ago
+    from app.cli.base.output import Output, ago, when
     from app.cli.base.target import Target
 
     output = Output(as_json)
@@ -105,7 +105,7 @@ def list_(
                 token["caller"]["subject"],
                 "all" if "MANAGE" in token["scopes"] else ", ".join(token["scopes"]).lower(),
                 ago(token["lastUsedAt"]),
-                _ended(token) or (token["expiresAt"] or "no expiry")[:16],
+                _ended(token) or (when(token["expiresAt"]) if token["expiresAt"] else "no expiry"),
                 "" if token["madeBy"] is None else token["madeBy"]["subject"],
             ]
             for token in shown

@@ -266,6 +266,8 @@ def _pin(artifact: str, server: str | None, as_json: bool | None, *, pinned: boo
 
 
 def _kept(artifact: JSON) -> str:
+    from app.cli.base.output import when
+
     if artifact["pinned"]:
         return "pinned"
-    return f"until {artifact['expiresAt'][:16]}" if artifact["expiresAt"] else "with its run"
+    return f"until {when(artifact['expiresAt'])}" if artifact["expiresAt"] else "with its run"

@@ -253,6 +253,11 @@ def instant(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
+def when(text: str, *, seconds: bool = False) -> str:
+    """An instant of the API in this machine's time zone, which it names."""
+    return datetime.fromisoformat(text).astimezone().strftime(f"%Y-%m-%d %H:%M{':%S' if seconds else ''} %Z")
+
+
 def ago(text: str | None) -> str:
     """How long ago an instant was, in one unit; `never` for none."""
     then = instant(text)

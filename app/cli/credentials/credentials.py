@@ -66,7 +66,7 @@ def list_(long: Long = False, server: Server = None, as_json: Json = None) -> No
                 ", ".join(_shown(grant) for grant in each["grants"]) or "nobody",
                 ago(each["lastUsedAt"]),
                 _test_of(each),
-                "locked" if not each["readable"] else (each["expiresAt"] or "no expiry")[:16],
+                _until(each),
             ]
             for each in found
         ),
@@ -301,6 +301,14 @@ def _shown(grant: JSON) -> str:
 
 def _granted(stored: JSON) -> str:
     return ", ".join(_shown(grant) for grant in stored["grants"]) or "nobody"
+
+
+def _until(credential: JSON) -> str:
+    from app.cli.base.output import when
+
+    if not credential["readable"]:
+        return "locked"
+    return when(credential["expiresAt"]) if credential["expiresAt"] else "no expiry"
 
 
 def _test_of(stored: JSON) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -511,9 +512,14 @@ def _print(output: Output, client: Client, trigger: JSON, sentence: str) -> None
     output.say(f"Fires by: {_schedule(trigger)}. Next: {_state(trigger)}.")
     if trigger["webhook"] is not None:
         output.say(f"URL: {trigger['webhook']['url']}")
+        output.say(f"Events: {', '.join(trigger['webhook']['events']) or 'all'}")
     if trigger["enabled"]:
         for instant in trigger.get("nextFirings", ())[1:]:
             output.say(f"  then {_time(instant)}")
+    if trigger["inputs"]:
+        output.say("Inputs:")
+    for name, value in trigger["inputs"].items():
+        output.say(f"  {name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
 
 
 def _schedule(trigger: JSON) -> str:
@@ -548,4 +554,6 @@ def _state(trigger: JSON) -> str:
 
 
 def _time(text: str) -> str:
-    return text[:19].replace("T", " ")
+    from app.cli.base.output import when
+
+    return when(text, seconds=True)

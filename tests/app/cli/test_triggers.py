@@ -8,6 +8,7 @@ import re
 import shlex
 import threading
 from contextlib import contextmanager
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,8 @@ def test_a_trigger_is_created_shown_fired_paused_and_deleted(tmp_path: Path) -> 
         assert machine.lines("trigger", "list", "--attention") == []
         listed = machine.run("trigger", "list", "--text")
         assert "@yearly Europe/Berlin" in listed.stdout
+        local = datetime.fromisoformat(made["nextAt"]).astimezone()
+        assert f"{local:%Y-%m-%d %H:%M:%S %Z}" in machine.run("trigger", "show", begin, "--text").stdout
 
         (after,) = machine.lines("trigger", "create", "sample", "After", "--after", "failed", "--of", "doc-deck")
         assert after["runEnded"] == {"states": ["FAILED"], "runsOf": "OWNER", "pipelines": [{"key": "doc-deck"}]}
@@ -73,10 +76,12 @@ def test_a_trigger_is_created_shown_fired_paused_and_deleted(tmp_path: Path) -> 
 def test_a_webhook_is_created_tried_rotated_and_replayed(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     with machine.up():
-        given = ("trigger", "create", "sample", "Pushes", "--webhook", "github")
+        given = ("trigger", "create", "sample", "Pushes", "--webhook", "github", "-i", "practice_failure:=false")
         (made,) = machine.lines(*given, "--event", "push", "--event", "release")
         assert (made["webhook"]["preset"], made["webhook"]["events"]) == ("GITHUB", ["push", "release"])
         assert made["webhook"]["url"].startswith("http://127.0.0.1:")
+        shown = machine.run("trigger", "show", made["id"], "--text").stdout
+        assert "Events: push, release\nInputs:\n  practice_failure: false\n" in shown, shown
         sample = ("trigger", "test", made["id"][:16], "--from-stdin")
         tried = machine.run(*sample, text=made["secret"])
         assert '"status":"accepted"' in tried.stdout.replace(" ", ""), tried.stderr

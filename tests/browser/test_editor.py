@@ -99,12 +99,13 @@ async def test_a_pipeline_is_made_from_nothing_and_runs(tmp_path: Path) -> None:
         for words in ("first", "second"):
             await tab.press("Add a step")
             await tab.page.get_by_label("Search the packs").fill("test.echo")
-            await tab.page.get_by_role("dialog").get_by_role("button", name="test.echo", exact=False).first.click()
+            await tab.page.get_by_role("dialog").get_by_role("option", name="test.echo").first.click()
             if words == "first":
                 await box(tab, "text").fill("tea")
         field = box(tab, "text")
         await field.press_sequentially("${{ ")
         await tab.page.get_by_role("option", name="steps.echo.output.text").wait_for()
+        assert await tab.violations() == []
         await tab.page.keyboard.press("Enter")
         await tab.holds(field, "${{ steps.echo.output.text }}")
         await tab.sees("No problems.")

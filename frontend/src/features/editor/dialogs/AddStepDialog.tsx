@@ -1,4 +1,5 @@
-import { type ReactNode, useDeferredValue, useId, useState } from "react";
+import { Command } from "cmdk";
+import { type ReactNode, useDeferredValue, useState } from "react";
 import { useQuery } from "urql";
 
 import { Button } from "../../../components/Button.tsx";
@@ -27,67 +28,63 @@ export function AddStepDialog({
     query: EditorCatalogDocument,
     variables: { text: asked === "" ? null : asked },
   });
-  const id = useId();
   const found = data?.catalog.nodes.filter((node): node is Found => "version" in node) ?? [];
   return (
     <Dialog title="Add a step" onClose={onClose}>
       <p className="mb-3 text-soft">
         {behind === null ? "It becomes the first step." : `It is added after ${behind}.`}
       </p>
-      <label htmlFor={id} className="sr-only">
-        Search the packs
-      </label>
-      <input
-        id={id}
-        data-autofocus=""
-        type="search"
-        className="field"
-        placeholder="What should it do?"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
+      <Command
+        label="Search the packs"
+        shouldFilter={false}
+        loop
         onKeyDown={(event) => {
-          const [first] = found;
-          if (event.key === "Enter" && first !== undefined && !fetching) onPick(first);
+          // What shows does not fit the text yet.
+          if (event.key === "Enter" && fetching) event.preventDefault();
         }}
-      />
-      {data === undefined ? (
-        <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
-      ) : found.length === 0 ? (
-        <p className="py-4 text-soft">No pack matches “{asked}”.</p>
-      ) : (
-        <ul
-          aria-label="Packs"
-          className="mt-3 h-[26rem] max-h-[50vh] divide-y divide-line overflow-y-auto border-y border-line"
-        >
+      >
+        <Command.Input
+          data-autofocus=""
+          className="field"
+          placeholder="What should it do?"
+          value={text}
+          onValueChange={setText}
+        />
+        {data === undefined ? (
+          <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
+        ) : null}
+        <Command.List label="Packs" className="mt-3 h-104 max-h-[50vh] overflow-y-auto border-y border-line">
+          {data === undefined ? null : (
+            <Command.Empty className="px-2 py-4 text-soft">No pack matches “{asked}”.</Command.Empty>
+          )}
           {found.map((pack) => (
-            <li key={pack.id}>
-              <button
-                type="button"
-                className="block w-full px-2 py-2 text-left hover:bg-hover focus-visible:-outline-offset-2"
-                onClick={() => onPick(pack)}
-              >
-                <span className="flex flex-wrap items-baseline gap-x-3">
-                  <span className="font-mono text-dense font-medium">{pack.name}</span>
-                  <span className="text-meta text-soft">
-                    <Kinds accepts={pack.metadata.accepts} produces={pack.metadata.produces} />
-                  </span>
-                  {pack.effects === "NONE" ? null : (
-                    <span className="text-meta text-warn">changes an external system</span>
-                  )}
+            <Command.Item
+              key={pack.id}
+              value={pack.id}
+              className="cursor-pointer border-line px-2 py-2 not-last:border-b data-[selected=true]:bg-accent-tint"
+              onSelect={() => onPick(pack)}
+            >
+              <span className="flex flex-wrap items-baseline gap-x-3">
+                <span className="font-mono text-dense font-medium">{pack.name}</span>
+                <span className="text-meta text-soft">
+                  <Kinds accepts={pack.metadata.accepts} produces={pack.metadata.produces} />
                 </span>
-                <span className="line-clamp-2 text-dense text-soft">
-                  <TextWithCode text={pack.metadata.typicalUse ?? pack.description.split(/\n\s*\n/)[0] ?? ""} />
-                </span>
-                {pack.availability.usable ? null : (
-                  <span className="block truncate text-meta text-warn">
-                    <TextWithCode text={pack.availability.missing[0]?.message ?? "Cannot run here."} />
-                  </span>
+                {pack.effects === "NONE" ? null : (
+                  <span className="text-meta text-warn">changes an external system</span>
                 )}
-              </button>
-            </li>
+              </span>
+              <span className="line-clamp-2 text-dense text-soft">
+                <TextWithCode text={pack.metadata.typicalUse ?? pack.description.split(/\n\s*\n/)[0] ?? ""} />
+              </span>
+              {pack.availability.usable ? null : (
+                <span className="block truncate text-meta text-warn">
+                  <TextWithCode text={pack.availability.missing[0]?.message ?? "Cannot run here."} />
+                </span>
+              )}
+            </Command.Item>
           ))}
-        </ul>
-      )}
+        </Command.List>
+      </Command>
       <div className="mt-4 flex justify-end">
         <Button onClick={onClose}>Close</Button>
       </div>

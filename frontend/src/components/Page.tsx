@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 
 import { ContentBoundary } from "./ContentBoundary.tsx";
+import { CopyButton } from "./CopyButton.tsx";
 import type { Problem } from "../lib/server/problem.ts";
 import { Notice } from "./Notice.tsx";
 
@@ -54,12 +55,27 @@ export function NotFound({
   );
 }
 
-/** One sentence, and what to do about it. */
-export function Empty({ children, action }: { children: ReactNode; action?: ReactNode }): ReactNode {
+/** Shown instead of an empty list: what it will hold, what to do about it, and the command that does so. */
+export function Empty({
+  children,
+  action,
+  command,
+}: {
+  children: ReactNode;
+  action?: ReactNode;
+  command?: string;
+}): ReactNode {
   return (
     <div className="flex flex-col items-start gap-3 py-4 text-soft">
-      <div>{children}</div>
+      <div className="max-w-reading">{children}</div>
       {action}
+      {command === undefined ? null : (
+        <p className="flex flex-wrap items-baseline gap-x-2 gap-y-1 text-dense">
+          In a terminal:
+          <code className="rounded border border-line bg-panel px-2 py-0.5 text-ink wrap-anywhere">{command}</code>
+          <CopyButton text={command} what="command" />
+        </p>
+      )}
     </div>
   );
 }

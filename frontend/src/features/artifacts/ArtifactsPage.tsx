@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { useQuery } from "urql";
 
 import { ARTIFACT_STATUS } from "../../domain/files/ArtifactRows.tsx";
+import { ButtonLink } from "../../components/Button.tsx";
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
@@ -19,9 +20,9 @@ function Nothing({ isFiltered }: { isFiltered: boolean }): ReactNode {
     return (
       <Empty
         action={
-          <Link to="/artifacts" search={{}} className="link">
+          <ButtonLink to="/artifacts" search={{}}>
             All files
-          </Link>
+          </ButtonLink>
         }
       >
         No file matches these filters.
@@ -29,11 +30,8 @@ function Nothing({ isFiltered }: { isFiltered: boolean }): ReactNode {
     );
   return (
     <Empty
-      action={
-        <Link to="/pipelines" className="link">
-          Choose a pipeline to run
-        </Link>
-      }
+      action={<ButtonLink to="/pipelines">Choose a pipeline to run</ButtonLink>}
+      command="packline artifact send report.pdf"
     >
       There are no files yet. What runs make, such as a deck or a recording, is listed here, and so is what you upload
       to them.

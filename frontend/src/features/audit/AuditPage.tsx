@@ -2,6 +2,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
+import { ButtonLink } from "../../components/Button.tsx";
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
 import { AdminNav } from "../../domain/administration/AdminNav.tsx";
 import { JsonView } from "../../components/JsonView.tsx";
@@ -68,9 +69,22 @@ export function AuditPage(): ReactNode {
       {data === undefined ? (
         <NeedsManage what="the audit" fetching={fetching} error={error} />
       ) : data.audit.nodes.length === 0 ? (
-        <Empty>
-          {Object.keys(filter).length === 0 ? "There are no entries yet." : "No entry matches these filters."}
-        </Empty>
+        Object.keys(filter).length === 0 ? (
+          <Empty>
+            There are no entries yet. Every command, sign-in and use of a credential is listed here, with who did it and
+            whether it was refused.
+          </Empty>
+        ) : (
+          <Empty
+            action={
+              <ButtonLink to="/audit" search={{}}>
+                All entries
+              </ButtonLink>
+            }
+          >
+            No entry matches these filters.
+          </Empty>
+        )
       ) : (
         <>
           <Table entries={data.audit.nodes} />

@@ -2,6 +2,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useQuery } from "urql";
 
+import { ButtonLink } from "../../components/Button.tsx";
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
 import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { AreaIcon } from "../../domain/entries/AreaIcon.tsx";
@@ -81,9 +82,9 @@ export function CatalogPage(): ReactNode {
       ) : data.catalog.nodes.length === 0 ? (
         <Empty
           action={
-            <Link to="/catalog" className="link">
+            <ButtonLink to="/catalog" search={{}}>
               Everything in the catalog
-            </Link>
+            </ButtonLink>
           }
         >
           {search.accepts !== undefined && search.produces !== undefined

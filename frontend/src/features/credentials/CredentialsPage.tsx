@@ -69,9 +69,9 @@ export function CredentialsPage(): ReactNode {
             </Section>
           ) : null}
           {data.credentials.nodes.length === 0 ? (
-            <Empty>
-              There are no credentials. Packs that need one say so. In a terminal, use{" "}
-              <code className="font-mono text-dense text-ink">packline credential set</code>.
+            <Empty command="packline credential set github --kind github">
+              There are no credentials. A credential is a key or a password, stored encrypted, that only the packs,
+              pipelines and callers you share it with can use. Packs that need one say so.
             </Empty>
           ) : (
             <>

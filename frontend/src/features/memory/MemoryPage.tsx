@@ -140,7 +140,10 @@ export function MemoryPage(): ReactNode {
       )}
       <Section title="Usual choices">
         {habits.length === 0 ? (
-          <Empty>There are no suggestions yet. A value appears here after two successful runs use it.</Empty>
+          <Empty>
+            There are no suggestions yet. A value appears here after two successful runs use it, and Packline fills it
+            in when you next start the pipeline or pack.
+          </Empty>
         ) : (
           habits.map((entry) => (
             <Choices
@@ -182,7 +185,7 @@ export function MemoryPage(): ReactNode {
           affect runs, artifacts, caches, credentials, or pinned and excluded values.
         </p>
         {rows.length === 0 ? (
-          <Empty>There are no entries.</Empty>
+          <Empty>There are no entries. The runs and steps that suggestions are drawn from are listed here.</Empty>
         ) : (
           // Open while its pages are turned.
           <details open={search.after !== undefined || search.before !== undefined}>

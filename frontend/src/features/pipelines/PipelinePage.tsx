@@ -10,7 +10,7 @@ import { MakeCopy } from "../../domain/entries/MakeCopy.tsx";
 import { MissingRequirements } from "../../domain/entries/MissingRequirements.tsx";
 import { withBase } from "../../lib/server/base.ts";
 import { problemOfError } from "../../lib/server/problem.ts";
-import { Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
+import { Empty, Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { RunTable } from "../../domain/runs/RunTable.tsx";
 import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
@@ -137,7 +137,7 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
         }
       >
         {pipeline.runs.nodes.length === 0 ? (
-          <p className="text-soft">It has not run here yet.</p>
+          <Empty>It has not run here yet. Its newest runs are listed here.</Empty>
         ) : (
           <RunTable runs={pipeline.runs.nodes} label="Last runs" ofOne />
         )}

@@ -97,17 +97,22 @@ export function PipelinesPage(): ReactNode {
       {data === undefined ? (
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : data.pipelines.nodes.length === 0 ? (
-        <Empty
-          action={
-            filtered ? (
-              <Link to="/pipelines" search={{}} className="link">
+        filtered ? (
+          <Empty
+            action={
+              <ButtonLink to="/pipelines" search={{}}>
                 All pipelines
-              </Link>
-            ) : undefined
-          }
-        >
-          {filtered ? "No pipeline matches." : "There are no pipelines yet."}
-        </Empty>
+              </ButtonLink>
+            }
+          >
+            No pipeline matches.
+          </Empty>
+        ) : (
+          <Empty command="packline apply -f pipeline.yaml">
+            There are no pipelines yet. A pipeline is a list of steps in a fixed order, which people, agents and
+            schedules run by its name.
+          </Empty>
+        )
       ) : (
         <>
           <ul className="divide-y divide-line border-y border-line">

@@ -1,4 +1,4 @@
-import { Link, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
@@ -35,13 +35,7 @@ export function ProposalsPage(): ReactNode {
       {data === undefined ? (
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : data.gapProposals.nodes.length === 0 ? (
-        <Empty
-          action={
-            <Link to="/" className="link">
-              Ask what to run
-            </Link>
-          }
-        >
+        <Empty action={<ButtonLink to="/">Ask what to run</ButtonLink>}>
           There are no proposals. When nothing matches a request, the answer proposes a pack that you can save.
         </Empty>
       ) : (

@@ -116,13 +116,25 @@ test("words that are searched for are asked once somebody pauses", async () => {
   await waitFor(() => expect(history.location.search).toContain("q=tea"));
 });
 
-test("what nothing fits says so", async () => {
-  await page("/runs?status=CANCELLED", {
-    Runs: {
-      runs: { nodes: [], pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null } },
-    },
-  });
-  expect(await screen.findByRole("link", { name: "Choose a pipeline to run" })).toBeVisible();
+const NONE = {
+  Runs: {
+    runs: { nodes: [], pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null } },
+  },
+};
+
+test("filters that nothing fits lead back to all runs", async () => {
+  const { history } = await page("/runs?status=CANCELLED", NONE);
+  expect(await screen.findByText("No run is cancelled.")).toBeVisible();
+  await userEvent.click(screen.getByRole("link", { name: "All runs" }));
+  await waitFor(() => expect(history.location.search).toBe(""));
+});
+
+test("a server without runs says what a run is and how to start one", async () => {
+  await page("/runs", NONE);
+  expect(await screen.findByText(/^There are no runs yet. A run executes a pipeline/)).toBeVisible();
+  expect(screen.getByRole("link", { name: "Choose a pipeline to run" })).toHaveAttribute("href", "/pipelines");
+  expect(screen.getByText("packline run sample")).toBeVisible();
+  expect(screen.getByRole("button", { name: "Copy command" })).toBeVisible();
 });
 
 test("a server that is gone is said, and no list is shown as empty", async () => {

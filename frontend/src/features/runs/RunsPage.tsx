@@ -2,7 +2,7 @@ import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router"
 import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { useQuery } from "urql";
 
-import { Button } from "../../components/Button.tsx";
+import { Button, ButtonLink } from "../../components/Button.tsx";
 import { FilterChips } from "../../components/FilterChips.tsx";
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
@@ -129,15 +129,7 @@ export function RunsPage(): ReactNode {
       {data === undefined ? (
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : runs.length === 0 && !stale ? (
-        <Empty
-          action={
-            <Link to="/pipelines" className="link">
-              Choose a pipeline to run
-            </Link>
-          }
-        >
-          {emptySentence(search)}
-        </Empty>
+        <Nothing search={search} />
       ) : (
         <>
           <RunTable runs={runs} label="Runs" picked={picked} onPick={pick} />
@@ -150,6 +142,27 @@ export function RunsPage(): ReactNode {
         )}
       </Suspense>
     </Page>
+  );
+}
+
+function Nothing({ search }: { search: RunsSearch }): ReactNode {
+  if (search.view === undefined && Object.keys(filtersOf(search)).length === 0)
+    return (
+      <Empty action={<ButtonLink to="/pipelines">Choose a pipeline to run</ButtonLink>} command="packline run sample">
+        {emptySentence(search)} A run executes a pipeline and keeps the input, output and log of every step. If a step
+        fails, you resume the run from there.
+      </Empty>
+    );
+  return (
+    <Empty
+      action={
+        <ButtonLink to="/runs" search={{}}>
+          All runs
+        </ButtonLink>
+      }
+    >
+      {emptySentence(search)}
+    </Empty>
   );
 }
 

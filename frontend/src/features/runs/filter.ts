@@ -92,11 +92,13 @@ export function filterOf(search: RunsSearch, now: number): Filter {
   return filter;
 }
 
-/** Says why a list is empty, in one sentence. */
+/** Says why a list is empty. */
 export function emptySentence(search: RunsSearch): string {
   const filters = Object.keys(filtersOf(search));
-  if (filters.length === 0 && search.view === "attention") return "Nothing needs your attention.";
-  if (filters.length === 0 && search.view === "running") return "No runs are active.";
+  if (filters.length === 0 && search.view === "attention")
+    return "Nothing needs your attention. Failed runs are listed here until you acknowledge them or they succeed.";
+  if (filters.length === 0 && search.view === "running")
+    return "No runs are active. Runs that wait or run are listed here while they last.";
   if (filters.length === 1 && search.status !== undefined)
     return `No run is ${STATES[search.status].word.toLowerCase()}.`;
   if (filters.length > 0 || search.view !== undefined) return "No run matches these filters.";

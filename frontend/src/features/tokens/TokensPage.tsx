@@ -2,7 +2,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
-import { Button } from "../../components/Button.tsx";
+import { Button, ButtonLink } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { SearchBox } from "../../components/Filters.tsx";
@@ -76,7 +76,15 @@ export function TokensPage(): ReactNode {
             />
           </div>
           {data.callers.nodes.length === 0 ? (
-            <Empty>No caller has this name.</Empty>
+            <Empty
+              action={
+                <ButtonLink to="/tokens" search={{}}>
+                  All callers
+                </ButtonLink>
+              }
+            >
+              No caller has this name.
+            </Empty>
           ) : (
             <>
               {data.callers.nodes.map((caller) => (

@@ -92,20 +92,24 @@ export function TriggersPage(): ReactNode {
 }
 
 function Nothing({ search }: { search: TriggersSearch }): ReactNode {
+  const all = (
+    <ButtonLink to="/triggers" search={{}}>
+      All triggers
+    </ButtonLink>
+  );
   if (search.state !== undefined)
-    return <Empty>No trigger needs attention. Packline lists those here that it had to pause, with the reason.</Empty>;
-  if (search.pipeline !== undefined) return <Empty>This pipeline has no triggers. Runs start only on request.</Empty>;
+    return (
+      <Empty action={all}>
+        No trigger needs attention. Packline lists those here that it had to pause, with the reason.
+      </Empty>
+    );
+  if (search.pipeline !== undefined)
+    return <Empty action={all}>This pipeline has no triggers. Runs start only on request.</Empty>;
   return (
-    <Empty>
-      <p className="max-w-reading">
-        There are no triggers. A schedule starts runs of a pipeline at set times, such as every weekday at 09:00, with
-        inputs that you fill in once. A webhook starts one whenever another service, such as GitHub, calls its address.
-        A run-ended trigger starts one when others end, for example to post failures to a chat channel.
-      </p>
-      <p className="mt-2 max-w-reading">
-        Scripts and agents create them with <code className="font-mono text-dense text-ink">createTrigger</code> and{" "}
-        <code className="font-mono text-dense text-ink">createWebhook</code> over GraphQL.
-      </p>
+    <Empty command={'packline trigger create sample "Weekday mornings" --cron "30 6 * * MON-FRI"'}>
+      There are no triggers. A schedule starts runs of a pipeline at set times, such as every weekday at 09:00, with
+      inputs that you fill in once. A webhook starts one whenever another service, such as GitHub, calls its address. A
+      run-ended trigger starts one when others end, for example to post failures to a chat channel.
     </Empty>
   );
 }

@@ -1,10 +1,14 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
-import type { Plugin } from "vite";
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import type { Plugin, Rolldown } from "vite";
 import { defineConfig } from "vitest/config";
+
+import { ShellSkeleton } from "./src/app/ShellSkeleton.tsx";
 
 const server = process.env["PACKLINE_URL"] ?? "http://127.0.0.1:8420";
 
@@ -35,6 +39,44 @@ function brotli(): Plugin {
   };
 }
 
+/** Puts the shell into the page as it is painted before the scripts have loaded. */
+function skeleton(): Plugin {
+  return {
+    name: "skeleton",
+    transformIndexHtml: (html) =>
+      html.replace(
+        "<!-- The build puts the shell here. -->",
+        // Within HTML an icon needs no namespace.
+        renderToStaticMarkup(createElement(ShellSkeleton)).replaceAll(' xmlns="http://www.w3.org/2000/svg"', ""),
+      ),
+  };
+}
+
+/** The files of each page that loads on first use, besides those of every page, by `folder/Module` of `features`. */
+function partsOf(bundle: Rolldown.OutputBundle): Record<string, string[]> {
+  const chunkOf = (name: string) => {
+    const file = bundle[name];
+    return file?.type === "chunk" ? file : undefined;
+  };
+  const withImports = (name: string, found: Set<string>): Set<string> => {
+    if (!found.has(name)) for (const one of chunkOf(name)?.imports ?? []) withImports(one, found.add(name));
+    return found.add(name);
+  };
+  const first = new Set<string>();
+  for (const file of Object.values(bundle)) {
+    if (file.type === "chunk" && file.isEntry) withImports(file.fileName, first);
+  }
+  const parts: Record<string, string[]> = {};
+  for (const file of Object.values(bundle)) {
+    if (file.type !== "chunk" || !file.isDynamicEntry) continue;
+    const part = /\/src\/features\/(\w+\/\w+Pages?)\.tsx$/.exec(file.facadeModuleId ?? "")?.[1];
+    if (part === undefined) continue;
+    const files = [...withImports(file.fileName, new Set())].filter((name) => !first.has(name));
+    parts[part] = files.map((name) => basename(name)).toSorted();
+  }
+  return parts;
+}
+
 /** Adds the prefetch script to the page; listed in index.html, Vite would merge it with the main script. */
 function prefetch(): Plugin {
   return {
@@ -50,6 +92,13 @@ function prefetch(): Plugin {
         return [
           {
             tag: "script",
+            // Data, which the content policy does not run.
+            attrs: { type: "application/json", id: "parts" },
+            children: JSON.stringify(partsOf(bundle)),
+            injectTo: "head",
+          },
+          {
+            tag: "script",
             attrs: { type: "module", async: true, crossorigin: true, src: `./${chunk.fileName}` },
             injectTo: "head",
           },
@@ -62,7 +111,7 @@ function prefetch(): Plugin {
 export default defineConfig({
   // Relative, so that one build works below any path.
   base: "./",
-  plugins: [react(), tailwindcss(), prefetch(), brotli()],
+  plugins: [react(), tailwindcss(), skeleton(), prefetch(), brotli()],
   define: { PACKLINE_VERSION: JSON.stringify(version) },
   build: {
     outDir: "../app/ui_dist/page",
@@ -76,9 +125,13 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // Shared by the prefetch script and the main one, so that neither waits for the other's file.
-            { name: "shared", test: /\/src\/lib\/(server\/prefetch|server\/base|json\/untrusted)\.ts$/, priority: 1 },
+            {
+              name: "shared",
+              test: /\/src\/(lib\/server\/prefetch|lib\/server\/base|lib\/json\/untrusted|features\/home\/checklist)\.ts$/,
+              priority: 1,
+            },
             // What every page needs is one file: browsers ask for six at a time, and each costs a round trip.
-            { name: "every-page", tags: ["$initial"], test: (id) => !/\/src\/app\/(main|prefetch)/.test(id) },
+            { name: "every-page", tags: ["$initial"], test: (id) => !/\/src\/app\/(main|prefetch|pageParts)/.test(id) },
           ],
         },
       },

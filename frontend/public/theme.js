@@ -10,4 +10,6 @@
     chosen = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   }
   document.documentElement.dataset.theme = chosen;
+  // A file fills the window: nothing is painted before it.
+  if (/\/artifacts\/[^/]+$/.test(location.pathname)) document.documentElement.dataset.bare = "";
 })();

@@ -115,3 +115,59 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
         await eventually(lambda: asked.count("Home") == 2)
         await tab.page.wait_for_load_state("networkidle")
         assert (asked.count("Viewer"), asked.count("Home")) == (1, 2)
+
+
+_WATCH_SHIFTS = """
+window.shifts = [];
+new PerformanceObserver(list => window.shifts.push(...list.getEntries().map(({value}) => value)))
+    .observe({type: 'layout-shift', buffered: true});
+"""
+_PLACES = """within => {
+    const shown = [...document.querySelector(within).querySelectorAll('nav a, nav button, svg')];
+    return shown.map(one => [one.textContent, one.getBoundingClientRect()])
+        .filter(([_, box]) => box.width > 0)
+        .map(([word, {left, top, width, height}]) => [word, left, top, width, height].join(' '));
+}"""
+
+
+async def test_the_shell_is_painted_before_the_scripts_where_they_paint_it(tmp_path: Path) -> None:
+    async with product(tmp_path, Workbench().packs) as it, browsing(it) as tab:
+        await save(it, "once", step("make", "test.echo", text="tea"))
+        await ran(it, "once")
+        await tab.page.add_init_script(_WATCH_SHIFTS)
+        await tab.page.set_viewport_size({"width": 390, "height": 800})
+        await tab.visit("/")
+        await tab.page.get_by_role("heading", name="Next steps").wait_for()
+        await tab.page.get_by_role("heading", name="Recent").wait_for()
+        await tab.page.wait_for_load_state("networkidle")
+        assert await tab.page.evaluate("window.shifts") == []
+
+        released = asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            await released.wait()
+            await route.continue_()
+
+        await tab.page.route("**/assets/index-*.js", hold)
+        for width in (390, 1280):
+            released.clear()
+            await tab.page.set_viewport_size({"width": width, "height": 800})
+            await tab.page.goto(it.url("/catalog"), wait_until="commit")
+            await tab.page.locator("#skeleton a:visible", has_text="Catalog").wait_for()
+            before = await tab.page.evaluate(_PLACES, "#skeleton")
+            assert await tab.page.get_by_role("link").count() == 0, "a picture that seems to be usable"
+            released.set()
+            await tab.page.get_by_role("link", name="test.echo").first.wait_for()
+            assert await tab.page.locator("#skeleton").is_hidden()
+            after = await tab.page.evaluate(_PLACES, "#root header")
+            assert len(before) >= 10
+            assert before == after
+            # On a wide window choices move a few pixels when theirs arrive.
+            assert sum(await tab.page.evaluate("window.shifts")) < 0.005
+        # A file fills the window from the start.
+        released.clear()
+        await tab.page.goto(it.url("/artifacts/art_1"), wait_until="commit")
+        await tab.page.locator("#skeleton").wait_for(state="attached")
+        await tab.page.wait_for_function("document.documentElement.dataset.theme !== undefined")
+        assert await tab.page.locator("#skeleton").is_hidden()
+        released.set()

@@ -1,5 +1,5 @@
 import { Link, Outlet, useLocation, useMatch, useNavigate } from "@tanstack/react-router";
-import { BookOpen, Files, House, ListChecks, Plug, Settings, Workflow } from "lucide-react";
+import { Plug, Settings } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { useQuery } from "urql";
 
@@ -14,19 +14,12 @@ import { Commands } from "./Commands.tsx";
 import { ConnectionStrip } from "./ConnectionStrip.tsx";
 import { Logo } from "./Logo.tsx";
 import { More } from "./More.tsx";
+import { BAR, BRAND, FOOT, FRAME, HERE, HERE_LOOK, LINK, NAV, PLACES, WIDE } from "./shellLook.ts";
 import { RunChangesDocument, ViewerDocument } from "./shell.generated.ts";
 import { SignIn } from "./SignIn.tsx";
 import { SignOut } from "./SignOut.tsx";
 import { VersionStrip } from "./VersionStrip.tsx";
 import { ThemeSwitch } from "./ThemeSwitch.tsx";
-
-const PLACES = [
-  { to: "/", word: "Home", Icon: House },
-  { to: "/runs", word: "Runs", Icon: ListChecks },
-  { to: "/pipelines", word: "Pipelines", Icon: Workflow },
-  { to: "/catalog", word: "Catalog", Icon: BookOpen },
-  { to: "/artifacts", word: "Artifacts", Icon: Files },
-] as const;
 
 export function Shell(): ReactNode {
   const signedOut = useConnection((connection) => connection.signedOut);
@@ -86,7 +79,7 @@ export function Shell(): ReactNode {
     );
   }
   return (
-    <div className="min-h-screen md:grid md:grid-cols-[13rem_minmax(0,1fr)]">
+    <div className={FRAME}>
       <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-page focus:p-3">
         Skip to the page
       </a>
@@ -103,31 +96,18 @@ export function Shell(): ReactNode {
   );
 }
 
-/** A phone's bar holds four places and More. */
-const WIDE = "max-md:!hidden";
-const LINK =
-  "flex items-center gap-2.5 rounded px-2.5 py-1.5 text-soft hover:bg-hover hover:text-ink max-md:flex-col max-md:gap-0.5 max-md:flex-1 max-md:justify-center max-md:px-1 max-md:text-meta";
-const HERE_LOOK = "bg-accent-tint !text-accent font-medium";
-const HERE = { className: HERE_LOOK, "aria-current": "page" } as const;
-
 function Navigation({ name, version }: { name: string; version: string }): ReactNode {
   // Memory, tokens and similar pages belong to Settings.
   const behind = useLocation({
     select: ({ pathname }) => ADMIN_PAGES.some(({ to }) => to !== "/settings" && pathname.startsWith(to)),
   });
   return (
-    <header className="border-line bg-panel max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-10 max-md:border-t md:sticky md:top-0 md:flex md:h-screen md:flex-col md:border-r md:p-3">
-      <Link
-        to="/"
-        className="mb-4 flex items-center gap-2 px-2.5 pt-1 text-section font-semibold text-ink max-md:hidden"
-      >
+    <header className={BAR}>
+      <Link to="/" className={BRAND}>
         <Logo />
         Packline
       </Link>
-      <nav
-        aria-label="Main"
-        className="flex flex-1 flex-col gap-0.5 max-md:flex-row max-md:px-1 max-md:py-1 max-md:pb-[max(0.25rem,env(safe-area-inset-bottom))]"
-      >
+      <nav aria-label="Main" className={NAV}>
         {PLACES.map(({ to, word, Icon }) => (
           <Link
             key={to}
@@ -161,7 +141,7 @@ function Navigation({ name, version }: { name: string; version: string }): React
         </Link>
         <More look={LINK} here={HERE_LOOK} name={name} version={version} />
       </nav>
-      <div className="mt-3 border-t border-line pt-3 max-md:hidden">
+      <div className={FOOT}>
         <ThemeSwitch />
         <div className="mt-3 flex min-h-6 items-center gap-2 pl-2.5 text-meta text-soft">
           <span className="min-w-0 flex-1 truncate" {...(name === "" ? {} : { title: `Signed in as ${name}` })}>

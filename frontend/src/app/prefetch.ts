@@ -1,14 +1,21 @@
-// Sends the queries of the current address before the page's main script has loaded. A separate script, small enough to
-// run while the main one is still loading.
+// Sends the queries of the current address, and asks for its part of the page, before the main script has loaded. A
+// separate script, small enough to run while the main one is still loading.
 
+import { isDismissed } from "../features/home/checklist.ts";
 import { prefetch } from "../lib/server/prefetch.ts";
 import { decoded } from "../lib/json/untrusted.ts";
-import { BASE } from "../lib/server/base.ts";
+import { BASE, withBase } from "../lib/server/base.ts";
+import { preloadPart } from "./pageParts.ts";
 import { PREFETCHED } from "./prefetch.generated.ts";
 
 const path = location.pathname.slice(BASE.length);
 const run = /^\/runs\/(?!compare$)([^/]+)$/.exec(path)?.[1];
 
+const parts = document.getElementById("parts")?.textContent;
+if (parts != null) preloadPart(path, JSON.parse(parts) as Record<string, string[]>, withBase("/assets/"));
 prefetch("Viewer", PREFETCHED.Viewer, {});
-if (path === "/") prefetch("Home", PREFETCHED.Home, {});
+if (path === "/") {
+  prefetch("Home", PREFETCHED.Home, {});
+  if (!isDismissed()) prefetch("Checklist", PREFETCHED.Checklist, {});
+}
 if (run !== undefined) prefetch("RunPage", PREFETCHED.RunPage, { id: decoded(run) });

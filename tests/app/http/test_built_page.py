@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -59,6 +60,22 @@ def test_every_script_has_a_smaller_copy_beside_it() -> None:
     for file in (BUILT_PAGE / "assets").glob("*.js"):
         if file.stat().st_size >= 1024:
             assert file.with_name(f"{file.name}.br").stat().st_size < file.stat().st_size
+
+
+@built
+def test_the_page_lists_the_files_of_every_part_and_holds_the_shell() -> None:
+    """Then the files load next to the main script, and something is painted before it."""
+    text = (BUILT_PAGE / "index.html").read_text()
+    assert re.search(r'<div id="skeleton"[^>]* inert[^>]*><div', text)
+    found = re.search(r'<script type="application/json" id="parts">(.+?)</script>', text)
+    assert found is not None
+    listed = json.loads(found[1])
+    chunks = manifest()
+    first = {file for key, chunk in chunks.items() if chunk.get("isEntry") for file in with_imports(chunks, key)}
+    sources = (FRONTEND / "src" / "app" / "pageParts.ts").read_text()
+    for part in re.findall(r', "(\w+/\w+)"\],', sources):
+        wanted = with_imports(chunks, f"src/features/{part}.tsx") - first
+        assert {f"assets/{name}" for name in listed[part]} == wanted, part
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ export function RunTable({ runs, label, ofOne = false, picked, onPick }: Props):
               </th>
             )}
             <th className="w-29">State</th>
-            <th className="w-[28%]">Run</th>
+            <th className="w-[28%] max-xl:w-[24%]">Run</th>
             <th>What happened</th>
             <th className="w-[13%]">Started by</th>
             <th className="w-24">Started</th>
@@ -160,8 +160,14 @@ function RunLine({ run, ofOne, picked, pickLabel, onPick, alike, isAlike }: Line
           {alike}
         </span>
       </td>
-      <td className="truncate text-soft max-md:order-5 max-md:w-full" title={cause.replaceAll("`", "")}>
-        <TextWithCode text={cause} />
+      <td
+        className="truncate text-soft max-md:order-5 max-md:w-full md:max-xl:py-1 md:max-xl:whitespace-normal"
+        title={cause.replaceAll("`", "")}
+      >
+        {/* Where the column is narrow, one line is too short for a reason. */}
+        <div className="truncate md:max-xl:line-clamp-2 md:max-xl:whitespace-normal md:max-xl:wrap-anywhere">
+          <TextWithCode text={cause} />
+        </div>
       </td>
       <td className="text-soft max-md:order-3 max-md:min-w-0 max-md:flex-[1_1_4rem]">
         <Starter run={run} />

@@ -98,13 +98,13 @@ export function MemoryPage(): ReactNode {
       }
     >
       <AdminNav />
-      {manages && callers !== undefined ? (
+      {manages ? (
         <div className="mb-4">
           <FilterSelect
             label="Whose"
             none="Whose: yours"
             value={search.caller}
-            choices={callers.callers.nodes
+            choices={(callers?.callers.nodes ?? [])
               .filter(({ id }) => id !== viewer.id)
               .map(({ id, name }) => [id, name] as const)}
             onChange={(chosen) => void navigate({ search: { caller: chosen } })}

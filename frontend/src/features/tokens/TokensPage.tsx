@@ -253,11 +253,11 @@ function Table({
       <table className="w-full table-fixed border-collapse text-dense max-md:block" aria-label={label}>
         <thead className="max-md:sr-only">
           <tr className="border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th]:font-medium">
-            <th className="w-[20%]">Name</th>
-            <th className="w-32">Begins with</th>
+            <th className="w-[20%] max-xl:w-[24%]">Name</th>
+            <th className="w-32 max-xl:w-24">Begins with</th>
             <th>May</th>
-            <th className="w-28">Last used</th>
-            <th className="w-40">Works until</th>
+            <th className="w-28 max-xl:w-24">Last used</th>
+            <th className="w-40 max-xl:w-32">Works until</th>
             <th className="w-20">
               <span className="sr-only">Act</span>
             </th>
@@ -273,7 +273,7 @@ function Table({
                 className={`row border-b border-line max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 md:[&>td]:py-1 max-md:[&>td]:pr-0 ${standing === "works" ? "" : "text-soft"}`}
               >
                 <td className="font-medium max-md:w-full">
-                  <p className="truncate" title={token.name}>
+                  <p className="truncate md:max-xl:wrap-anywhere md:max-xl:whitespace-normal" title={token.name}>
                     {token.name}
                   </p>
                   {by === "" ? null : (

@@ -202,17 +202,19 @@ class SampleData:
         return self._started(command, given, None)
 
     def propose(self, request: str) -> None:
-        """Save the proposal for a request."""
+        """Save the proposals for a request."""
         found = self.ask(
-            """query ($request: String!) { route(userIntent: $request) { gapWarning { missingCapability
-                proposedPack { name inputSchema outputSchema integrationPattern whyUseful } } } }""",
+            """query ($request: String!) { route(userIntent: $request) { gapWarnings { missingCapability
+                whyMissing proposal { action name summary packs inputSchema outputSchema integrationPattern whyUseful }
+                } } }""",
             {"request": request},
         )
-        self.ask(
-            """mutation ($request: String!, $gap: GapWarningInput!) { saveGapProposal(userIntent: $request, gap: $gap) {
-                __typename ... on Problem { message } } }""",
-            {"request": request, "gap": found["gapWarning"]},
-        )
+        for gap in found["gapWarnings"]:
+            self.ask(
+                """mutation ($request: String!, $gap: GapWarningInput!) {
+                    saveGapProposal(userIntent: $request, gap: $gap) { __typename ... on Problem { message } } }""",
+                {"request": request, "gap": gap},
+            )
 
     def call(self, pack: str, given: Mapping[str, Any]) -> None:
         """Run a single pack until it ends."""

@@ -1,16 +1,17 @@
-"""Describes what the catalog lacks for a request, as a pack to write. Pure; calls no model.
+"""Describes each capability that the catalog lacks for a request, with a proposal of what to write. Pure.
 
-The proposal is made from what no entry covers: the unknown verb and the kinds of the facts and of what is mentioned. It
-is a starting point for the author of the pack.
+Without a model a pack is proposed, made from what no entry covers: the unknown verb and the kinds of the facts and of
+what is mentioned. It is a starting point for the author of the pack. A routing model may also propose a pipeline.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from catalog.routing.concepts import thesaurus
 from catalog.words import as_written, telling_words
@@ -21,10 +22,15 @@ if TYPE_CHECKING:
 
     from catalog.routing.facts import Facts
     from catalog.routing.signals import RequestSignals
+    from catalog.routing.wishes import Wish
     from catalog.search import Entry, RefT
 
-#: Longest excerpt of the request in a gap, in characters.
-MAX_INTENT = 500
+#: Longest name of a missing capability, in characters.
+MAX_NAME = 120
+#: Longest request that is kept with a gap, in characters.
+MAX_INTENT = 2_000
+#: Most gaps of one request.
+MAX_GAPS = 5
 #: Largest gap that is kept, in bytes of JSON.
 MAX_GAP_BYTES = 20_000
 #: Area of the packs that work on a kind.
@@ -38,16 +44,44 @@ _AREAS = {
 _FILES = frozenset(("pdf", "docx", "xlsx", "pptx", "document", "mp3", "audio", "mp4", "video", "image"))
 
 
-class ProposedPack(BaseModel):
-    """A pack somebody could write."""
+class Proposal(BaseModel):
+    """What would close a gap: a pack somebody could write, or a pipeline of packs that exist."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$", max_length=100, description="`area.verb`.")
+    action: Literal["propose_pack", "draft_pipeline"] = Field(
+        description="`draft_pipeline` if packs of the catalog do it in a chain, else `propose_pack`."
+    )
+    name: str = Field(
+        pattern=r"^[a-z][a-z0-9_]*([.-][a-z0-9_]+)*$",
+        max_length=100,
+        description="`area.verb` of a pack, `some-words` of a pipeline.",
+    )
+    summary: str = Field(min_length=1, max_length=500, description="What it would do, one sentence.")
+    packs: list[str] = Field(
+        default_factory=list,
+        validate_default=True,
+        max_length=20,
+        description="For a pipeline, the packs it would run, in order.",
+    )
     input_schema: dict[str, JsonValue] = Field(description="JSON Schema of what it would be given.")
     output_schema: dict[str, JsonValue] = Field(description="JSON Schema of what it would return.")
     integration_pattern: str = Field(min_length=1, max_length=1000, description="How it would get at what it needs.")
     why_useful: str = Field(min_length=1, max_length=1000, description="What it would make possible.")
+
+    @field_validator("name")
+    @classmethod
+    def _names_what_is_proposed(cls, name: str, info: ValidationInfo) -> str:
+        if ("." in name) != (info.data.get("action") == "propose_pack"):
+            raise PydanticCustomError("name", "a pack is named `area.verb`, a pipeline `some-words`")
+        return name
+
+    @field_validator("packs")
+    @classmethod
+    def _belong_to_a_pipeline(cls, packs: list[str], info: ValidationInfo) -> list[str]:
+        if bool(packs) != (info.data.get("action") == "draft_pipeline"):
+            raise PydanticCustomError("packs", "a pipeline runs at least one pack, and only a pipeline names packs")
+        return packs
 
 
 class GapWarning(BaseModel):
@@ -55,8 +89,11 @@ class GapWarning(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    missing_capability: str = Field(min_length=1, max_length=1000, description="What cannot be done.")
-    proposed_pack: ProposedPack = Field(description="A pack that would do it.")
+    missing_capability: str = Field(
+        min_length=1, max_length=200, description="Name of what cannot be done, in the words of the request."
+    )
+    why_missing: str = Field(min_length=1, max_length=1000, description="Why nothing in the catalog does it.")
+    proposal: Proposal = Field(description="What would do it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,54 +104,72 @@ class IssueText:
     body: str
 
 
-def describe_gap(request: str, facts: Facts, signals: RequestSignals, nearest: Sequence[Entry[RefT]]) -> GapWarning:
-    """Describe what is missing for a request that no entry serves.
-
-    Args:
-        request: The user's words.
-        facts: The facts of the request.
-        signals: The request compared with the catalog.
-        nearest: The nearest entries, the best first.
-    """
-    intent = excerpt(" ".join(request.split()), MAX_INTENT)
-    deed, unknown = _deed(facts.text, signals)
-    kind = facts.facts[0].kinds[0] if facts.facts else _named_kind(signals)
-    area = _AREAS.get(kind or "", "custom")
-    lacks = f" No pack or pipeline here knows {_listed(unknown)}." if unknown else ""
-    near = nearest[0] if nearest else None
-    nearest_text = (
-        f" The nearest is {near.name}, which does something else: {near.metadata.typical_use or near.description}"
-        if near
-        else ""
-    )
-    return GapWarning(
-        missing_capability=excerpt(f"Nothing here can do this: “{intent}”.{lacks}{nearest_text}", 1000),
-        proposed_pack=ProposedPack(
-            name=f"{area}.{deed}",
-            input_schema=_input_schema(facts, kind),
-            output_schema={
-                "type": "object",
-                "required": ["result"],
-                "properties": {"result": {"type": "string", "description": f"The result of: {excerpt(intent, 200)}"}},
-            },
-            integration_pattern=_integration(kind),
-            why_useful=_why(kind, nearest, intent),
-        ),
-    )
+def describe_gaps(missing: Sequence[Wish[RefT]]) -> tuple[GapWarning, ...]:
+    """Describe what is missing for wishes that no entry serves, each with a proposal of its own name."""
+    gaps: list[GapWarning] = []
+    for wish in missing:
+        gap = _gap(wish)
+        taken = {other.proposal.name for other in gaps}
+        names = (
+            f"{gap.proposal.name}{ending}" for ending in ("", *(f"_{number}" for number in range(2, MAX_GAPS + 1)))
+        )
+        proposal = gap.proposal.model_copy(update={"name": next(name for name in names if name not in taken)})
+        gaps.append(gap.model_copy(update={"proposal": proposal}))
+    return tuple(gaps)
 
 
 def issue_text(intent: str, gap: GapWarning) -> IssueText:
     """Write a gap as the title and body of an issue; its texts are escaped for Markdown."""
-    pack = gap.proposed_pack
-    quoted = "\n".join(f"> {line}" for line in excerpt(intent, 2000).splitlines() or [""])
-    title = excerpt(f"New pack {pack.name}: {' '.join(intent.split())}", 120)
+    proposal = gap.proposal
+    noun = "pipeline" if proposal.action == "draft_pipeline" else "pack"
+    quoted = "\n".join(f"> {line}" for line in excerpt(intent, MAX_INTENT).splitlines() or [""])
+    title = excerpt(f"New {noun} {proposal.name}: {' '.join(gap.missing_capability.split())}", 120)
+    packs = f"Packs, in order: {_listed(proposal.packs)}.\n\n" if proposal.packs else ""
     body = (
-        f"## Wanted\n\n{quoted}\n\n{_plain(gap.missing_capability)}\n\n"
-        f"## Proposed pack `{pack.name}`\n\n{_plain(pack.why_useful)}\n\n"
-        f"**How it would work.** {_plain(pack.integration_pattern)}\n\n"
-        f"Input:\n\n{_fenced(pack.input_schema)}\n\nOutput:\n\n{_fenced(pack.output_schema)}\n"
+        f"## Wanted\n\n{quoted}\n\nMissing: {_plain(gap.missing_capability)}\n\n{_plain(gap.why_missing)}\n\n"
+        f"## Proposed {noun} `{proposal.name}`\n\n{_plain(proposal.summary)}\n\n{_plain(proposal.why_useful)}\n\n"
+        f"**How it would work.** {_plain(proposal.integration_pattern)}\n\n{packs}"
+        f"Input:\n\n{_fenced(proposal.input_schema)}\n\nOutput:\n\n{_fenced(proposal.output_schema)}\n"
     )
     return IssueText(title, body)
+
+
+def _gap(wish: Wish[RefT]) -> GapWarning:
+    facts, signals = wish.facts, wish.ranking.signals
+    intent = " ".join(wish.text.split())
+    verb, unknown = _verb(facts.text, signals)
+    nearest = [choice.entry for choice in wish.ranking.choices]
+    return GapWarning(
+        missing_capability=excerpt(intent, MAX_NAME),
+        why_missing=excerpt(_why_missing(unknown, nearest), 1000),
+        proposal=_pack(facts, signals, verb, intent, nearest),
+    )
+
+
+def _why_missing(unknown: Sequence[str], nearest: Sequence[Entry[RefT]]) -> str:
+    lacks = f"No pack or pipeline here knows {_listed(unknown)}." if unknown else "No pack or pipeline here does this."
+    if not nearest:
+        return lacks
+    near = nearest[0]
+    use = near.metadata.typical_use or near.description
+    return f"{lacks} The nearest is {near.name}, which does something else: {use}"
+
+
+def _pack(facts: Facts, signals: RequestSignals, verb: str, intent: str, nearest: Sequence[Entry[RefT]]) -> Proposal:
+    kind = facts.facts[0].kinds[0] if facts.facts else _named_kind(signals)
+    return Proposal(
+        action="propose_pack",
+        name=f"{_AREAS.get(kind or '', 'custom')}.{verb}",
+        summary=f"A pack that does this: {excerpt(intent, 200)}",
+        input_schema=_input_schema(facts, kind),
+        output_schema={
+            "type": "object",
+            "required": ["result"],
+            "properties": {"result": {"type": "string", "description": f"The result of: {excerpt(intent, 200)}"}},
+        },
+        integration_pattern=_integration(kind),
+        why_useful=_why_useful(kind, nearest, intent),
+    )
 
 
 def _named_kind(signals: RequestSignals) -> str | None:
@@ -128,7 +183,7 @@ def _named_kind(signals: RequestSignals) -> str | None:
     return None
 
 
-def _deed(text: str, signals: RequestSignals) -> tuple[str, list[str]]:
+def _verb(text: str, signals: RequestSignals) -> tuple[str, list[str]]:
     """Return the verb for the pack's name, and the words that the catalog does not know, as written."""
     written = as_written(text)
     unknown = [written[term.stem] for term in signals.terms if term.sureness < 1 and term.stem in written]
@@ -158,7 +213,7 @@ def _integration(kind: str | None) -> str:
     return "A service's HTTP API through ctx.http with a credential from the vault, or a library in ctx.run_in_process."
 
 
-def _why(kind: str | None, nearest: Sequence[Entry[RefT]], intent: str) -> str:
+def _why_useful(kind: str | None, nearest: Sequence[Entry[RefT]], intent: str) -> str:
     fitting = [
         entry.id for entry in nearest if entry.kind == "pack" and (kind is None or kind in entry.metadata.accepts)
     ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from catalog.routing.gaps import GapWarning
+from catalog.routing.gaps import MAX_GAPS, GapWarning
 from catalog.routing.inputs import accepts_input
 from catalog.routing.policy import POLICY
 from runner.excerpts import excerpt
@@ -69,7 +69,11 @@ class ModelRoute(BaseModel):
     why: str = Field(max_length=1000, description="One or two plain sentences for the user.")
     confidence: float = Field(ge=0, le=1, description="How sure, calibrated.")
     alternatives: list[ModelAlternative] = Field(default_factory=list, max_length=5)
-    gap: GapWarning | None = Field(default=None, description="What is missing here; null when nothing is.")
+    gaps: list[GapWarning] = Field(
+        default_factory=list,
+        max_length=MAX_GAPS,
+        description="Each capability that is missing here; empty when none is.",
+    )
 
 
 def instructions(entries: Sequence[Entry[RefT]]) -> str:
@@ -126,8 +130,8 @@ def problems_of(answer: ModelRoute, entries: Mapping[str, Entry[RefT]]) -> list[
     if answer.kind == "none":
         if answer.id is not None:
             problems.append(f"kind is `none`, so id must be null, not `{answer.id}`.")
-        if answer.gap is None:
-            problems.append("kind is `none`, so gap must say what is missing.")
+        if not answer.gaps:
+            problems.append("kind is `none`, so gaps must say what is missing.")
     else:
         chosen = _found(answer.kind, answer.id or "", entries, problems)
     for alternative in answer.alternatives:
@@ -137,11 +141,20 @@ def problems_of(answer: ModelRoute, entries: Mapping[str, Entry[RefT]]) -> list[
             problems.append(
                 f"`{chosen.id}` has no input `{proposed.name}` that takes {excerpt(_json(proposed.value), 100)}."
             )
-    names = [proposed.name for proposed in answer.inputs]
-    problems += [f"The input `{name}` is given twice." for name in sorted({n for n in names if names.count(n) > 1})]
-    if answer.gap is not None and answer.gap.proposed_pack.name in entries:
-        problems.append(f"`{answer.gap.proposed_pack.name}` exists; a gap proposes a pack that does not.")
+    given = [proposed.name for proposed in answer.inputs]
+    problems += [f"The input `{name}` is given twice." for name in _repeated(given)]
+    proposals = [gap.proposal for gap in answer.gaps]
+    for proposal in proposals:
+        if any(proposal.name == name or proposal.name in entry.aliases for name, entry in entries.items()):
+            problems.append(f"`{proposal.name}` exists; a gap proposes what does not.")
+        for pack in proposal.packs:
+            _found("pack", pack, entries, problems)
+    problems += [f"`{name}` is proposed twice." for name in _repeated([proposal.name for proposal in proposals])]
     return problems
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return sorted({name for name in names if names.count(name) > 1})
 
 
 def _found(kind: str, name: str, entries: Mapping[str, Entry[RefT]], problems: list[str]) -> Entry[RefT] | None:

@@ -10,8 +10,9 @@ POLICY = (
     "4. Limitations say what an entry does not do. A request for just that is a gap, and seeds the proposal.\n"
     "5. Peek at the caller's defaults before asking for an input. Leave out what neither the request, its context nor "
     "the defaults say; never make up an address, a file or a name.\n"
-    "6. When nothing fits, that is a gap: say what is missing and propose a pack `area.verb` that would do it. A near "
-    "miss is a gap.\n"
+    "6. What nothing does is a gap, and a near miss is one, too. Name each missing capability separately, say why it "
+    "is missing, and propose a pack `area.verb` that would do it, or a pipeline if packs of this catalog do it in a "
+    "chain. A request may be served in part: choose what serves it, and name the rest as gaps.\n"
     "7. Use only ids of this catalog. Entries that cannot run here tell what they lack. Confirm with the user, "
     "then run."
 )

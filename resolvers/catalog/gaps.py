@@ -53,9 +53,9 @@ async def save_gap_proposal(context: Context, *, user_intent: str, gap: JSONValu
     intent = user_intent.strip()
     issues = [issue.under_argument("user_intent") for issue in forbidden_text(user_intent)]
     issues += [issue.under_argument("gap") for issue in forbidden_text(gap)]
-    if not 1 <= len(intent) <= MAX_INTENT * 4:
+    if not 1 <= len(intent) <= MAX_INTENT:
         issues.append(
-            argument_error("user_intent", "out_of_range", f"The request must have 1 to {MAX_INTENT * 4} characters.")
+            argument_error("user_intent", "out_of_range", f"The request must have 1 to {MAX_INTENT} characters.")
         )
     if issues:
         raise Invalid(issues)

@@ -62,7 +62,7 @@ def as_json(routed: Routed) -> dict[str, JSONValue]:
             }
             for other in routed.alternatives
         ],
-        "gap_warning": None if routed.gap is None else routed.gap.model_dump(mode="json"),
+        "gap_warnings": [gap.model_dump(mode="json") for gap in routed.gaps],
         "reasoning": routed.reasoning,
         "decided_by": routed.decided_by,
     }

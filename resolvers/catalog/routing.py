@@ -10,12 +10,13 @@ import orjson
 import structlog
 
 from catalog.routing.facts import read_facts
-from catalog.routing.gaps import GapWarning, describe_gap
+from catalog.routing.gaps import GapWarning, describe_gaps
 from catalog.routing.inputs import SuggestedInputs, suggest_inputs
 from catalog.routing.model import ModelRoute, instructions, problems_of, repair_prompt, request_prompt
 from catalog.routing.practice import offered
-from catalog.routing.ranking import MAX_ALTERNATIVES, rank
+from catalog.routing.ranking import MAX_ALTERNATIVES
 from catalog.routing.reasons import reason_of, reasoning_of
+from catalog.routing.wishes import rank_request
 from resolvers.catalog.catalog import UNUSABLE_SHARE, catalog_entries
 from resolvers.operations import operation
 from resolvers.pipelines.lookups import lacks_of
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from catalog.routing.facts import Facts
     from catalog.routing.ranking import Choice, Ranking
+    from catalog.routing.wishes import Wish
     from resolvers.catalog.catalog import Found
     from resolvers.catalog.compiled_catalog import CompiledCatalog
     from resolvers.context import Context
@@ -96,12 +98,13 @@ class Routed:
     """The result of routing.
 
     Attributes:
+        gaps: What the catalog lacks for the request, one for each missing capability.
         decided_by: `lexical`, or the model that chose.
     """
 
     recommendation: Recommendation
     alternatives: tuple[Alternative, ...]
-    gap: GapWarning | None
+    gaps: tuple[GapWarning, ...]
     reasoning: str
     decided_by: str
 
@@ -112,6 +115,7 @@ class _Request:
 
     Attributes:
         context: What the caller has: inputs, files, artifacts, runs.
+        missing: What nothing in the catalog serves, found by words.
         defaults: The caller's defaults, by id of pack or pipeline.
         history: How often the caller used each pack or pipeline, by id.
         lacks: What the best matches need and lack on this server, by id.
@@ -122,6 +126,7 @@ class _Request:
     facts: Facts
     catalog: CompiledCatalog
     ranking: Ranking[Found]
+    missing: tuple[Wish[Found], ...]
     defaults: Mapping[str, Mapping[str, str]]
     history: Mapping[str, int]
     lacks: Mapping[str, tuple[Requirement, ...]]
@@ -134,7 +139,7 @@ class _Request:
     tool=Tool(
         title="Find what to run for a request",
         description="Recommends a pipeline or pack for a request, with suggested inputs, missing inputs and the "
-        "reason, or names the missing capability. Runs nothing: confirm with the user, then call "
+        "reason, and names each missing capability. Runs nothing: confirm with the user, then call "
         "run_pipeline or run_pack.",
         open_world=True,
         parameters={
@@ -236,9 +241,11 @@ async def _read_request(context: Context, text: str, request_context: JSONValue)
         entry.target: {name: value.value for name, value in entry.common_inputs.items() if value.value is not None}
         for entry in known.entries.values()
     }
-    ranking = rank(catalog.index, facts, history)
-    lacks = await _lacks(context, [choice.entry.ref for choice in ranking.choices])
-    return _Request(text, request_context, facts, catalog, ranking, defaults, history, lacks)
+    ranked = rank_request(catalog.index, text, request_context, history)
+    lacks = await _lacks(context, [choice.entry.ref for choice in ranked.ranking.choices])
+    return _Request(
+        text, request_context, ranked.facts, catalog, ranked.ranking, ranked.missing, defaults, history, lacks
+    )
 
 
 async def _lacks(context: Context, found: Sequence[Found]) -> dict[str, tuple[Requirement, ...]]:
@@ -269,14 +276,14 @@ def _by_words(request: _Request, how: str) -> Routed:
     reasoning = reasoning_of(request.catalog.index, ranking, request.facts, how)
     if ranking.is_gap and ranking.signals.says_nothing and not request.facts.facts:
         why = NOTHING_BEFORE if ranking.signals.repeats else NOTHING_SAID
-        return Routed(Recommendation("none", None, SuggestedInputs((), ()), why, 1.0), (), None, how, LEXICAL)
+        return Routed(Recommendation("none", None, SuggestedInputs((), ()), why, 1.0), (), (), how, LEXICAL)
+    gaps = describe_gaps(request.missing)
     if ranking.is_gap or not ranking.choices:
-        gap = describe_gap(request.text, request.facts, ranking.signals, [choice.entry for choice in ranking.choices])
-        recommendation = Recommendation(
-            "none", None, SuggestedInputs((), ()), gap.missing_capability, round(1 - ranking.served, 3)
-        )
+        named = ", ".join(f"“{gap.missing_capability}”" for gap in gaps)
+        why = f"Nothing here can do this: {named}."
+        recommendation = Recommendation("none", None, SuggestedInputs((), ()), why, round(1 - ranking.served, 3))
         near = [choice for choice in ranking.choices if choice.confidence >= _MIN_CONFIDENCE]
-        return Routed(recommendation, _alternatives(request, near), gap, reasoning, LEXICAL)
+        return Routed(recommendation, _alternatives(request, near), gaps, reasoning, LEXICAL)
     best, *others = _usable_first(ranking.choices, request.lacks)
     recommendation = Recommendation(
         best.entry.kind,
@@ -286,7 +293,7 @@ def _by_words(request: _Request, how: str) -> Routed:
         best.confidence,
         request.lacks.get(best.entry.id, ()),
     )
-    return Routed(recommendation, _alternatives(request, others), None, reasoning, LEXICAL)
+    return Routed(recommendation, _alternatives(request, others), gaps, reasoning, LEXICAL)
 
 
 def _usable_first(choices: Sequence[Choice[Found]], lacks: Collection[str]) -> list[Choice[Found]]:
@@ -329,7 +336,7 @@ def _by_model(request: _Request, answer: ModelRoute, model: str) -> Routed:
     return Routed(
         recommendation,
         alternatives[:MAX_ALTERNATIVES],
-        answer.gap,
+        tuple(answer.gaps),
         f"{model} chose among {len(request.catalog.by_id)} entries; ids and inputs were checked.",
         model,
     )

@@ -35,7 +35,7 @@ class CallerCatalog:
         self._models = models
 
     async def route(self, request: str, context: JSONValue = None) -> dict[str, JSONValue]:
-        """Recommend what to run: `recommendation`, `alternatives`, `gap_warning`, `reasoning`, `decided_by`.
+        """Recommend what to run: `recommendation`, `alternatives`, `gap_warnings`, `reasoning`, `decided_by`.
 
         Args:
             request: The request in the user's words.

@@ -128,11 +128,12 @@ class GapProposalMutations:
             str, strawberry.argument(description="The request that nothing in the catalog could serve.")
         ],
         gap: Annotated[
-            GapWarningInput, strawberry.argument(description="The `gapWarning` from the result of `route`.")
+            GapWarningInput, strawberry.argument(description="One of the `gapWarnings` from the result of `route`.")
         ],
     ) -> SaveGapProposalResult | None:
-        given = as_json(JSON(strawberry.asdict(gap)))
-        kept = await save_gap_proposal(info.context.context, user_intent=user_intent, gap=given)
+        proposal = strawberry.asdict(gap.proposal) | {"action": gap.proposal.action.value}
+        given = strawberry.asdict(gap) | {"proposal": proposal}
+        kept = await save_gap_proposal(info.context.context, user_intent=user_intent, gap=as_json(JSON(given)))
         return GapProposalSuccess(proposal=GapProposal.of(kept))
 
     @strawberry.mutation(description="Deletes a gap proposal.", directives=[Requires(scope=Scope.WRITE)])

@@ -157,9 +157,20 @@ class RouteAlternative:
         )
 
 
-@strawberry.type(description="A pack that could be written to close a gap.")
-class ProposedPack:
-    name: str = strawberry.field(description="Suggested name, `area.verb`.")
+@strawberry.enum(description="What to do about a missing capability.")
+class GapAction(Enum):
+    PROPOSE_PACK = strawberry.enum_value("propose_pack", description="Write a pack: no pack does it.")
+    DRAFT_PIPELINE = strawberry.enum_value(
+        "draft_pipeline", description="Draft a pipeline: existing packs do it in a chain."
+    )
+
+
+@strawberry.type(description="A pack or pipeline that could be written to close a gap.")
+class Proposal:
+    action: GapAction = strawberry.field(description="What to do.")
+    name: str = strawberry.field(description="Suggested name: `area.verb` of a pack, `some-words` of a pipeline.")
+    summary: str = strawberry.field(description="What it would do.")
+    packs: list[str] = strawberry.field(description="The packs a pipeline would run, in order. Empty for a pack.")
     input_schema: JSONSchema = strawberry.field(description="Schema of the inputs it would take.")
     output_schema: JSONSchema = strawberry.field(description="Schema of the output it would return.")
     integration_pattern: str = strawberry.field(description="How it would reach the service or data it needs.")
@@ -168,27 +179,35 @@ class ProposedPack:
 
 @strawberry.type(description="A capability the catalog lacks.")
 class GapWarning:
-    missing_capability: str = strawberry.field(description="What the catalog cannot do.")
-    proposed_pack: ProposedPack = strawberry.field(description="A pack that would provide it.")
+    missing_capability: str = strawberry.field(description="Name of what the catalog cannot do.")
+    why_missing: str = strawberry.field(description="Why nothing in the catalog does it.")
+    proposal: Proposal = strawberry.field(description="What would provide it.")
 
     @classmethod
     def of(cls, gap: "Gap") -> "GapWarning":
-        pack = gap.proposed_pack
+        proposal = gap.proposal
         return cls(
             missing_capability=gap.missing_capability,
-            proposed_pack=ProposedPack(
-                name=pack.name,
-                input_schema=JSONSchema(pack.input_schema),
-                output_schema=JSONSchema(pack.output_schema),
-                integration_pattern=pack.integration_pattern,
-                why_useful=pack.why_useful,
+            why_missing=gap.why_missing,
+            proposal=Proposal(
+                action=GapAction(proposal.action),
+                name=proposal.name,
+                summary=proposal.summary,
+                packs=list(proposal.packs),
+                input_schema=JSONSchema(proposal.input_schema),
+                output_schema=JSONSchema(proposal.output_schema),
+                integration_pattern=proposal.integration_pattern,
+                why_useful=proposal.why_useful,
             ),
         )
 
 
-@strawberry.input(description="A ProposedPack to save with a gap.")
-class ProposedPackInput:
-    name: str = strawberry.field(description="Suggested name, `area.verb`.")
+@strawberry.input(description="A Proposal to save with a gap.")
+class ProposalInput:
+    action: GapAction = strawberry.field(description="What to do.")
+    name: str = strawberry.field(description="Suggested name: `area.verb` of a pack, `some-words` of a pipeline.")
+    summary: str = strawberry.field(description="What it would do.")
+    packs: list[str] = strawberry.field(description="The packs a pipeline would run, in order. Empty for a pack.")
     input_schema: JSONSchema = strawberry.field(description="Schema of the inputs it would take.")
     output_schema: JSONSchema = strawberry.field(description="Schema of the output it would return.")
     integration_pattern: str = strawberry.field(description="How it would reach the service or data it needs.")
@@ -197,16 +216,18 @@ class ProposedPackInput:
 
 @strawberry.input(description="A GapWarning to save.")
 class GapWarningInput:
-    missing_capability: str = strawberry.field(description="What the catalog cannot do.")
-    proposed_pack: ProposedPackInput = strawberry.field(description="A pack that would provide it.")
+    missing_capability: str = strawberry.field(description="Name of what the catalog cannot do.")
+    why_missing: str = strawberry.field(description="Why nothing in the catalog does it.")
+    proposal: ProposalInput = strawberry.field(description="What would provide it.")
 
 
 @strawberry.type(description="A recommendation of what to run for a request.")
 class RouteResult:
     recommendation: RouteRecommendation = strawberry.field(description="The best match.")
     alternatives: list[RouteAlternative] = strawberry.field(description="Up to 5 other matches, best first.")
-    gap_warning: GapWarning | None = strawberry.field(
-        description="What the catalog lacks for this request. Null if nothing."
+    gap_warnings: list[GapWarning] = strawberry.field(
+        description="What the catalog lacks for this request, one for each missing capability. A recommendation can "
+        "serve the rest of the request."
     )
     reasoning: str = strawberry.field(description="How the choice was made, for display.")
     decided_by: str = strawberry.field(description="What made the choice: `lexical`, or the name of a model.")
@@ -216,7 +237,7 @@ class RouteResult:
         return cls(
             recommendation=RouteRecommendation.of(routed.recommendation),
             alternatives=[RouteAlternative.of(other) for other in routed.alternatives],
-            gap_warning=None if routed.gap is None else GapWarning.of(routed.gap),
+            gap_warnings=[GapWarning.of(gap) for gap in routed.gaps],
             reasoning=routed.reasoning,
             decided_by=routed.decided_by,
         )

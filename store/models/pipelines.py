@@ -66,7 +66,7 @@ class GapProposalRow(SQLModel, table=True):
     id: str = Field(primary_key=True)
     caller_id: str = Field(foreign_key="caller.id", index=True)  # who kept it
     user_intent: str = Field(sa_type=Text)  # the request that nothing in the catalog serves
-    gap: str = Field(sa_type=Text)  # JSON: missing_capability, proposed_pack
+    gap: str = Field(sa_type=Text)  # JSON: missing_capability, why_missing, proposal
     created_at: datetime
 
 

@@ -29,7 +29,7 @@ class GapProposalRecord:
     Attributes:
         caller_id: Who kept it.
         user_intent: The request that nothing in the catalog serves.
-        gap: JSON text: `missing_capability` and `proposed_pack`, as `route` returns them.
+        gap: JSON text: `missing_capability`, `why_missing` and `proposal`, as `route` returns them.
     """
 
     id: str

@@ -80,6 +80,7 @@ async def test_what_is_missing_is_proposed_kept_copied_and_ready_to_be_filed(tmp
         await tab.page.get_by_placeholder("Search or run a command…").fill(GAP)
         await tab.page.get_by_role("option", name="Ask what to run for").click()
         card = tab.page.get_by_role("region", name="What is missing")
+        await card.get_by_text("Details").click()
         await card.get_by_text("text (string)").wait_for()
         assert await tab.page.get_by_role("button", name="Run", exact=True).count() == 0
         assert await tab.violations() == []
@@ -106,6 +107,51 @@ async def test_what_is_missing_is_proposed_kept_copied_and_ready_to_be_filed(tmp
         await tab.visit(f"/?ask={GAP.replace(' ', '+')}")
         await card.get_by_role("link", name="Build from template").click()
         await tab.page.wait_for_url("**/pipelines/new*")
+
+
+async def test_each_missing_capability_has_a_card_with_its_proposal(tmp_path: Path) -> None:
+    asked = "/?ask=make+slides+from+report.pdf,+translate+them+into+French+and+water+my+plants"
+    async with product(tmp_path, builtins=True) as it:
+        async with browsing(it) as tab:
+            await tab.visit(asked)
+            answers = tab.page.get_by_role("region", name="Answers")
+            await answers.get_by_role("button", name="Document to deck", expanded=True).wait_for()
+            missing = answers.get_by_role("region", name="What is missing")
+            await missing.get_by_text("Missing here: 2 capabilities").wait_for()
+            cards = missing.get_by_role("listitem")
+            assert await cards.count() == 2
+            for place, (named, why, proposed) in enumerate(
+                (
+                    ("translate them into French", "knows", "custom.translate"),
+                    ("water my plants", "No pack or pipeline here", "custom.water"),
+                )
+            ):
+                card = cards.nth(place)
+                await card.get_by_role("heading", name=named).wait_for()
+                await card.get_by_text(why).wait_for()
+                await card.get_by_text(proposed, exact=True).wait_for()
+            assert await tab.violations() == []
+            await cards.nth(1).get_by_role("button", name="Save proposal").click()
+            await cards.nth(1).get_by_text("Saved among the").wait_for()
+            assert await cards.nth(0).get_by_role("button", name="Save proposal").is_enabled()
+            await cards.nth(1).get_by_role("link", name="proposals").click()
+            await tab.page.get_by_role("listitem", name="Proposal custom.water").wait_for()
+            await tab.page.get_by_role("heading", name="water my plants").wait_for()
+            assert await tab.page.get_by_role("listitem", name="Proposal custom.translate").count() == 0
+
+            await tab.visit("/pipelines/new?name=parse-and-post&packs=doc.parse,http.post,http.post")
+            await tab.holds(tab.page.get_by_label("Name", exact=True), "parse-and-post")
+            parts = tab.page.get_by_role("navigation", name="Parts of the pipeline")
+            for step in ("Parse", "Post", "Post 2"):
+                await parts.get_by_text(step, exact=True).wait_for()
+        async with browsing(it, theme="dark", size=(360, 740)) as tab:
+            await tab.visit(asked)
+            missing = tab.page.get_by_role("region", name="What is missing")
+            await missing.get_by_role("heading", name="water my plants").wait_for()
+            for folded in await missing.get_by_text("Details").all():
+                await folded.click()
+            assert await tab.violations() == []
+            assert await tab.page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 async def test_what_somebody_usually_chooses_is_filled_in_with_a_mark(tmp_path: Path) -> None:

@@ -36,9 +36,13 @@ _PROBLEMS = {
 }
 #: A gap as routing answers it, to be kept.
 GAP = {
-    "missingCapability": "Nothing sings.",
-    "proposedPack": {
+    "missingCapability": "Sing",
+    "whyMissing": "Nothing sings.",
+    "proposal": {
+        "action": "PROPOSE_PACK",
         "name": "song.sing",
+        "summary": "Sings.",
+        "packs": [],
         "inputSchema": {"type": "object"},
         "outputSchema": {"type": "object"},
         "integrationPattern": "A pack.",

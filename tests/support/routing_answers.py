@@ -14,5 +14,5 @@ def podcast_on_tides() -> dict[str, Any]:
         "why": "It makes audio.",
         "confidence": 0.9,
         "alternatives": [{"kind": "pack", "id": "research.deep", "why": "Text only.", "confidence": 0.2}],
-        "gap": None,
+        "gaps": [],
     }

@@ -49,7 +49,8 @@ _DEFAULTS = """learningPaused locked unreadable caller { subject }
         values { field value count share lastUsedAt source pinned excluded others } }"""
 _SAVED = f"newVersion warnings {{ {_ISSUES} }} pipeline {{ {PIPELINE_FIELDS} }}"
 _STARTED = f"coalesced replayed warnings {{ {_ISSUES} }} run {{ {RUN_FIELDS} }}"
-_WARNING = """missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful }"""
+_WARNING = """missingCapability whyMissing
+    proposal { action name summary packs inputSchema outputSchema integrationPattern whyUseful }"""
 _TRIGGER = """id name version enabled attention nextAt inputs schedule { cron overlap }
     firings { totalCount nodes { id outcome run { id } } }"""
 _WEBHOOK = (
@@ -60,7 +61,7 @@ _ROUTE = f"""recommendation {{ kind id suggestedInputs missingInputs
     missingRequirements {{ kind name message }} why confidence inputSources {{ name source }} }}
     alternatives {{ kind id suggestedInputs inputSources {{ name source }} missingInputs
     missingRequirements {{ kind name message }} why confidence }}
-    gapWarning {{ {_WARNING} }} reasoning decidedBy"""
+    gapWarnings {{ {_WARNING} }} reasoning decidedBy"""
 _PAGE = "pageInfo { hasNextPage endCursor }"
 _EVENT = """__typename sequence ... on RunStateChanged { runState } ... on StepStateChanged { stepState }
     ... on AttemptStateChanged { attemptState }"""

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from app.cli.base.client import Client
     from app.cli.base.output import JSON, Output
 
-_WARNING = """missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful }"""
+_WARNING = """missingCapability whyMissing
+      proposal { action name summary packs inputSchema outputSchema integrationPattern whyUseful }"""
 ROUTE = f"""
 query CliRoute($intent: String!, $context: JSON) {{
   route(userIntent: $intent, context: $context) {{
@@ -21,7 +22,7 @@ query CliRoute($intent: String!, $context: JSON) {{
       missingRequirements {{ message hint }} why confidence }}
     alternatives {{ kind id suggestedInputs inputSources {{ name source }} missingInputs
       missingRequirements {{ message hint }} why confidence }}
-    gapWarning {{ {_WARNING} }}
+    gapWarnings {{ {_WARNING} }}
     reasoning
     decidedBy
   }}
@@ -60,10 +61,15 @@ def route(
         for found in (routed["recommendation"], *routed["alternatives"]):
             found["handle"] = _handle(client, found)
     best = routed["recommendation"]
-    if best["id"] is None:
-        _print_gap(output, routed["gapWarning"], best)
-    else:
+    gaps = routed["gapWarnings"]
+    if best["id"] is not None:
         _print_best(output, best)
+    else:
+        output.say("No pipeline or pack here does that.", "yellow")
+        if not gaps:
+            output.say(best["why"])
+    for gap in gaps:
+        _print_gap(output, gap)
     if routed["alternatives"]:
         output.say()
         output.table(
@@ -112,16 +118,15 @@ def _print_best(output: Output, best: JSON) -> None:
     output.say(f"To run it:  {command}")
 
 
-def _print_gap(output: Output, gap: JSON | None, best: JSON) -> None:
-    output.say("No pipeline or pack here does that.", "yellow")
-    if gap is None:
-        output.say(best["why"])
-        return
-    pack = gap["proposedPack"]
-    output.say(gap["missingCapability"])
-    output.say(f"A pack that would: {pack['name']}", "bold")
-    output.say(f"  {pack['whyUseful']}")
-    output.say(f"  {pack['integrationPattern']}")
+def _print_gap(output: Output, gap: JSON) -> None:
+    proposal = gap["proposal"]
+    output.say()
+    output.say(f"Missing here: {gap['missingCapability']}", "yellow")
+    output.say(gap["whyMissing"])
+    noun = "pipeline" if proposal["action"] == "DRAFT_PIPELINE" else "pack"
+    output.say(f"A {noun} that would do it: {proposal['name']}", "bold")
+    for line in (proposal["summary"], proposal["whyUseful"], proposal["integrationPattern"]):
+        output.say(f"  {line}")
 
 
 def _quoted(text: str) -> str:

@@ -55,10 +55,15 @@ class Alternative(BaseModel):
     confidence: float = Field(ge=0, le=1, description="How well it fits.")
 
 
-class ProposedPack(BaseModel):
-    """A pack somebody could write."""
+class Proposal(BaseModel):
+    """What would close a gap."""
 
-    name: str = Field(description="Name, `area.verb`.")
+    action: Literal["propose_pack", "draft_pipeline"] = Field(
+        description="Whether a pack has to be written, or a pipeline drafted from packs of the catalog."
+    )
+    name: str = Field(description="`area.verb` of a pack, `some-words` of a pipeline.")
+    summary: str = Field(description="What it would do.")
+    packs: list[str] = Field(description="For a pipeline, the packs it would run, in order.")
     input_schema: dict[str, JsonValue] = Field(description="Schema of the inputs it would take.")
     output_schema: dict[str, JsonValue] = Field(description="Schema of the output it would return.")
     integration_pattern: str = Field(description="How it would reach the service or data it needs.")
@@ -68,8 +73,9 @@ class ProposedPack(BaseModel):
 class Gap(BaseModel):
     """A capability the catalog lacks."""
 
-    missing_capability: str = Field(description="What cannot be done.")
-    proposed_pack: ProposedPack = Field(description="A pack that would do it.")
+    missing_capability: str = Field(description="Name of what cannot be done.")
+    why_missing: str = Field(description="Why nothing in the catalog does it.")
+    proposal: Proposal = Field(description="What would do it.")
 
 
 class Output(BaseModel):
@@ -77,14 +83,14 @@ class Output(BaseModel):
 
     recommendation: Recommendation = Field(description="The best answer.")
     alternatives: list[Alternative] = Field(description="Other answers, best first, at most 5.")
-    gap_warning: Gap | None = Field(description="What is missing here; null when nothing is.")
+    gap_warnings: list[Gap] = Field(description="Each capability that is missing here; empty when none is.")
     reasoning: str = Field(description="How the choice was made.")
     decided_by: str = Field(description="`lexical`, or the model that chose.")
 
 
 @pack(
     "catalog.route",
-    version="1.2.0",
+    version="2.0.0",
     effects="none",
     repeatable=True,
     timeout_seconds=60,

@@ -103,7 +103,7 @@ async def test_text_is_routed_and_runs_only_once_confirmed(house):
 
         answer = await agent.send("Translate this whale song into Morse code on a steam organ")
         assert answer.DESCRIPTOR.name == "Message"
-        assert data_of(answer.parts)["gap_warning"]["missing_capability"]
+        assert data_of(answer.parts)["gap_warnings"][0]["missing_capability"]
 
 
 @pytest.mark.parametrize(("binding", "protocol"), WIRES)

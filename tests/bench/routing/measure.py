@@ -10,10 +10,9 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from catalog.routing.facts import read_facts
 from catalog.routing.index import RoutingIndex
 from catalog.routing.model import instructions
-from catalog.routing.ranking import Ranking, rank
+from catalog.routing.wishes import rank_request
 from tests.bench.routing.classes import classes_of
 from tests.bench.routing.requests import Part, Request, read_requests
 from tests.bench.routing.shipped import key_of, shipped_entries
@@ -21,6 +20,7 @@ from tests.bench.routing.shipped import key_of, shipped_entries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from catalog.routing.ranking import Ranking
     from catalog.search import Entry
 
 #: Characters of English JSON that make a token, about; only a rule of thumb, since every model counts otherwise.
@@ -59,7 +59,7 @@ def measure(part: Part) -> Score:
     index = RoutingIndex(entries)
     known = {key_of(entry.id) for entry in entries}
     found = [
-        (request, rank(index, read_facts(request.text, request.context), request.history))
+        (request, rank_request(index, request.text, request.context, request.history).ranking)
         for request in read_requests()
         if request.part == part and (request.gap or request.answers & known)
     ]
@@ -71,11 +71,11 @@ def milliseconds(size: int) -> tuple[float, float]:
     index = RoutingIndex(enlarged(shipped_entries(), size))
     requests = read_requests()
     for request in requests[::5]:
-        rank(index, read_facts(request.text, request.context), request.history)
+        rank_request(index, request.text, request.context, request.history)
     times = []
     for request in requests:
         began = time.process_time()
-        rank(index, read_facts(request.text, request.context), request.history)
+        rank_request(index, request.text, request.context, request.history)
         times.append((time.process_time() - began) * 1000)
     return statistics.median(times), statistics.quantiles(times, n=20)[18]
 

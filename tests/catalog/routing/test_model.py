@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -32,10 +31,13 @@ ANSWERS = 10_000
 ROUTE = """query ($text: String!, $context: JSON) { route(userIntent: $text, context: $context) {
     recommendation { kind id suggestedInputs inputSources { name source } missingInputs
         missingRequirements { name } why confidence }
-    alternatives { kind id why confidence } gapWarning { proposedPack { name } } reasoning decidedBy } }"""
+    alternatives { kind id why confidence } gapWarnings { proposal { name } } reasoning decidedBy } }"""
 GAP = {
     "missing_capability": "x",
-    "proposed_pack": {
+    "why_missing": "x",
+    "proposal": {
+        "action": "propose_pack",
+        "summary": "x",
         "name": "audio.transcribe",
         "input_schema": {},
         "output_schema": {},
@@ -43,6 +45,16 @@ GAP = {
         "why_useful": "x",
     },
 }
+CHAIN = {
+    **GAP,
+    "proposal": {
+        **GAP["proposal"],
+        "action": "draft_pipeline",
+        "name": "pdf-to-podcast",
+        "packs": ["doc.parse", "podcast.generate"],
+    },
+}
+BROKEN = {**CHAIN, "proposal": {**CHAIN["proposal"], "packs": ["doc.parse", "x.y"]}}
 
 
 def random_answer(chance: random.Random, ids: list[str]) -> dict[str, Any]:
@@ -68,7 +80,9 @@ def random_answer(chance: random.Random, ids: list[str]) -> dict[str, Any]:
             {"kind": chance.choice(["pipeline", "pack"]), "id": some_id(), "why": "", "confidence": 0.5}
             for _ in range(chance.randrange(4))
         ],
-        "gap": chance.choice([None, GAP]),
+        "gaps": chance.choice(
+            [[], [GAP], [GAP, CHAIN], [GAP, GAP], [{**CHAIN, "proposal": {**CHAIN["proposal"], "packs": ["x.y"]}}]]
+        ),
     }
 
 
@@ -83,14 +97,16 @@ def test_of_ten_thousand_random_answers_none_with_an_invalid_id_or_input_is_beli
         believed += 1
         if answer.kind == "none":
             assert answer.id is None
-            assert answer.gap is not None
-            assert re.fullmatch(r"[a-z]\w*(\.[a-z]\w*)+", answer.gap.proposed_pack.name)
+            assert answer.gaps != []
         else:
             assert answer.id is not None
             chosen = entries[answer.id]
             assert chosen.kind == answer.kind
             assert all(accepts_input(chosen.input_schema, given.name, given.value) for given in answer.inputs)
         assert all(entries[other.id].kind == other.kind for other in answer.alternatives)
+        proposals = [gap.proposal for gap in answer.gaps]
+        assert len({proposal.name for proposal in proposals} - entries.keys()) == len(proposals)
+        assert all(entries[pack].kind == "pack" for proposal in proposals for pack in proposal.packs)
     assert 0 < believed < ANSWERS / 2
 
 
@@ -158,10 +174,10 @@ async def test_a_model_chooses_mends_once_and_is_left_when_it_cannot(tmp_path: P
         routed = await ask(it, "try practice.review on my slides")
         assert routed["recommendation"]["id"] == "practice.review"
 
-        script[:] = [{**good, "kind": "none", "id": None, "inputs": [], "gap": GAP}]
+        script[:] = [{**good, "kind": "none", "id": None, "inputs": [], "gaps": [GAP, CHAIN]}]
         routed = await ask(it, "transcribe my recording")
         assert routed["recommendation"]["kind"] == "NONE"
-        assert routed["gapWarning"]["proposedPack"]["name"] == "audio.transcribe"
+        assert [gap["proposal"]["name"] for gap in routed["gapWarnings"]] == ["audio.transcribe", "pdf-to-podcast"]
         assert (await it.query("{ runs(first: 5) { nodes { id } } }"))["runs"]["nodes"] == []
 
 

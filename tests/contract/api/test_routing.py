@@ -98,7 +98,7 @@ async def test_a_request_leads_to_a_pipeline_with_inputs_that_say_where_they_com
     assert 0.5 < best["confidence"] <= 1
     assert "web page" in best["why"]
     assert "keywords only" in routed["reasoning"]
-    assert routed["gapWarning"] is None
+    assert routed["gapWarnings"] == []
     assert len(routed["alternatives"]) <= 5
 
 
@@ -155,7 +155,7 @@ async def test_history_brings_nothing_for_practice_back(api: Api) -> None:
         await api.me.call("run_pack", pack="practice.text", input={}, waitSeconds=10)
 
     routed = await api.me.call("route_request", userIntent="same as last time")
-    assert (routed["recommendation"]["kind"], routed["gapWarning"]) == ("NONE", None)
+    assert (routed["recommendation"]["kind"], routed["gapWarnings"]) == ("NONE", [])
     assert "no recent run to repeat" in routed["recommendation"]["why"]
     told = {"runs": [{"pack": "practice.text"}]}
     again = await api.me.call("route_request", userIntent="same as last time", context=told)
@@ -225,7 +225,7 @@ async def test_an_address_that_cannot_be_read_is_no_address(api: Api) -> None:
         ("slides of a web page", {"inputs": {"url": "https://[::1"}}),
     ):
         routed = await api.me.call("route_request", userIntent=intent, context=context)
-        assert routed["recommendation"] or routed["gapWarning"]
+        assert routed["recommendation"] or routed["gapWarnings"]
         assert "REQUEST" not in {
             given["source"]
             for given in (routed["recommendation"] or {"inputSources": []})["inputSources"]
@@ -268,7 +268,7 @@ async def test_the_pack_answers_for_its_runs_caller_in_snake_case(api: Api) -> N
     given = {"user_intent": "research tidal power and make a podcast"}
     run = (await api.me.call("run_pack", pack="catalog.route", input=given, waitSeconds=10))["run"]
     routed = run["output"]["json"]
-    assert set(routed) == {"recommendation", "alternatives", "gap_warning", "reasoning", "decided_by"}
+    assert set(routed) == {"recommendation", "alternatives", "gap_warnings", "reasoning", "decided_by"}
     best = routed["recommendation"]
     assert (best["kind"], best["id"]) == ("pipeline", "builtin.research-podcast")
     assert (best["suggested_inputs"], best["input_sources"]) == ({"query": "tidal power"}, {"query": "request"})
@@ -281,14 +281,18 @@ async def test_a_gap_is_told_kept_listed_and_deleted(api: Api) -> None:
     wanted = "detect fraud in these transactions"
     routed = await api.me.call("route_request", userIntent=wanted)
     assert (routed["recommendation"]["kind"], routed["recommendation"]["id"]) == ("NONE", None)
-    gap = routed["gapWarning"]
-    assert "detect" in gap["proposedPack"]["name"]
-    assert gap["proposedPack"]["inputSchema"]["type"] == "object"
+    (gap,) = routed["gapWarnings"]
+    proposal = gap["proposal"]
+    assert (gap["missingCapability"], proposal["action"], proposal["packs"]) == (wanted, "PROPOSE_PACK", [])
+    assert "knows `detect`" in gap["whyMissing"]
+    assert proposal["name"].endswith(".detect")
+    assert proposal["summary"] == f"A pack that does this: {wanted}"
+    assert proposal["inputSchema"]["type"] == "object"
 
     kept = (await api.me.call("save_gap_proposal", userIntent=wanted, gap=gap))["proposal"]
     assert kept["gap"] == gap
     assert kept["createdBy"]["subject"] == api.subject
-    assert kept["issueText"].startswith(f"New pack {gap['proposedPack']['name']}: ")
+    assert kept["issueText"].startswith(f"New pack {proposal['name']}: ")
     assert set(kept["issueInput"]) == {"title", "body"}
     assert (await api.me.call("gap_proposals", first=1))["nodes"] == [kept]
 
@@ -297,24 +301,33 @@ async def test_a_gap_is_told_kept_listed_and_deleted(api: Api) -> None:
         await other.call("delete_gap_proposal", id=kept["id"])
     assert (await api.me.call("delete_gap_proposal", id=kept["id"]))["deletedId"] == kept["id"]
     assert (await api.refusal("delete_gap_proposal", id=kept["id"])).code == "NOT_FOUND"
-    pack = gap["proposedPack"]
-    for bad, path, message in (
+    for change, path, message in (
+        ({"missingCapability": ""}, ["missingCapability"], 'is ""; at least 1 characters are needed.'),
+        ({"whyMissing": ""}, ["whyMissing"], 'is ""; at least 1 characters are needed.'),
         (
-            {**gap, "missingCapability": ""},
-            ["gap", "missingCapability"],
-            '`missingCapability` is ""; at least 1 characters are needed.',
+            {"proposal": {**proposal, "name": "Fraud"}},
+            ["proposal", "name"],
+            'is "Fraud"; it must match the pattern ^[a-z][a-z0-9_]*([.-][a-z0-9_]+)*$.',
         ),
         (
-            {**gap, "proposedPack": {**pack, "name": "Fraud"}},
-            ["gap", "proposedPack", "name"],
-            '`proposedPack.name` is "Fraud"; it must match the pattern ^[a-z][a-z0-9_]*(\\.[a-z][a-z0-9_]*)+$.',
+            {"proposal": {**proposal, "name": "find-fraud"}},
+            ["proposal", "name"],
+            'is "find-fraud"; a pack is named `area.verb`, a pipeline `some-words`.',
         ),
         (
-            {**gap, "proposedPack": {**pack, "inputSchema": True}},
-            ["gap", "proposedPack", "inputSchema"],
-            "`proposedPack.inputSchema` is true; it must be an object.",
+            {"proposal": {**proposal, "packs": ["doc.parse"]}},
+            ["proposal", "packs"],
+            "is a list of 1; a pipeline runs at least one pack, and only a pipeline names packs.",
+        ),
+        (
+            {"proposal": {**proposal, "inputSchema": True}},
+            ["proposal", "inputSchema"],
+            "is true; it must be an object.",
         ),
     ):
+        bad = {**gap, **change}
+        message = f"`{'.'.join(path)}` {message}"
+        path = ["gap", *path]
         refused = await api.refusal("save_gap_proposal", userIntent=wanted, gap=bad)
         assert refused.code == "INVALID"
         (issue,) = refused.details["issues"]
@@ -323,7 +336,8 @@ async def test_a_gap_is_told_kept_listed_and_deleted(api: Api) -> None:
         ({}, "missingCapability"),
         ("gap", "GapWarningInput"),
         ({**gap, "more": 1}, "more"),
-        ({**gap, "proposedPack": {**pack, "inputSchema": 3}}, "3 is not a JSON Schema"),
+        ({**gap, "proposal": {**proposal, "inputSchema": 3}}, "3 is not a JSON Schema"),
+        ({**gap, "proposal": {**proposal, "action": "WAIT"}}, "WAIT"),
     ):
         with pytest.raises(Refused, match=named):
             await api.me.call("save_gap_proposal", userIntent=wanted, gap=bad)
@@ -357,7 +371,7 @@ async def test_a_request_that_says_nothing_is_asked_for_more_and_is_no_gap(api: 
     newcomer = await api.as_caller("newcomer", "READ")
     for request, told in (("help", "does not say what you want"), ("same as last time", "no recent run to repeat")):
         routed = await newcomer.call("route_request", userIntent=request)
-        assert (routed["recommendation"]["kind"], routed["gapWarning"]) == ("NONE", None)
+        assert (routed["recommendation"]["kind"], routed["gapWarnings"]) == ("NONE", [])
         assert told in routed["recommendation"]["why"]
         assert routed["alternatives"] == []
     assert (await api.me.call("route_request", userIntent="what can you do?"))["recommendation"][
@@ -366,8 +380,9 @@ async def test_a_request_that_says_nothing_is_asked_for_more_and_is_no_gap(api: 
     puzzled = await api.me.call("route_request", userIntent="a podcast about nurses")
     assert "Unknown words: nurses" in puzzled["reasoning"]
     lost = await api.me.call("route_request", userIntent="transcribe this recording")
-    assert lost["gapWarning"]["proposedPack"]["name"] == "audio.transcribe"
-    assert lost["gapWarning"]["proposedPack"]["inputSchema"]["required"] == ["artifact"]
+    (gap,) = lost["gapWarnings"]
+    assert gap["proposal"]["name"] == "audio.transcribe"
+    assert gap["proposal"]["inputSchema"]["required"] == ["artifact"]
 
 
 @states("route_request", "create_pipeline")
@@ -384,3 +399,31 @@ async def test_an_entry_named_by_its_key_goes_before_another_whose_key_contains_
         for intent in (f"run {key}", f"Use `{key}` on my notes.", key):
             routed = await api.me.call("route_request", userIntent=intent)
             assert await _name(api, routed["recommendation"]) == key, intent
+
+
+@states("route_request", "save_gap_proposal", "gap_proposals", "delete_gap_proposal")
+async def test_each_missing_capability_has_a_proposal_that_is_kept_by_itself(api: Api) -> None:
+    wanted = "Detect fraud in these transactions and book me a flight to Rome"
+    routed = await api.me.call("route_request", userIntent=wanted)
+    assert routed["recommendation"]["kind"] == "NONE"
+    gaps = routed["gapWarnings"]
+    named = [(gap["missingCapability"], gap["proposal"]["name"].partition(".")[2]) for gap in gaps]
+    assert named == [("Detect fraud in these transactions", "detect"), ("book me a flight to Rome", "book")]
+    assert "`fraud`" in gaps[0]["whyMissing"]
+    assert "`flight`" not in gaps[0]["whyMissing"]
+
+    kept = [(await api.me.call("save_gap_proposal", userIntent=wanted, gap=gap))["proposal"] for gap in gaps]
+    assert [one["gap"] for one in kept] == gaps
+    assert (await api.me.call("gap_proposals", first=2))["nodes"] == kept[::-1]
+    for one in kept:
+        assert one["issueInput"]["title"].endswith(one["gap"]["missingCapability"])
+        await api.me.call("delete_gap_proposal", id=one["id"])
+
+
+@states("route_request")
+async def test_what_serves_a_part_of_a_request_is_recommended_next_to_what_is_missing(api: Api) -> None:
+    wanted = "make slides from report.pdf, translate them into French and water my plants"
+    routed = await api.me.call("route_request", userIntent=wanted)
+    assert routed["recommendation"]["id"] == "builtin.doc-deck"
+    missing = [gap["missingCapability"] for gap in routed["gapWarnings"]]
+    assert missing == ["translate them into French", "water my plants"]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 async def test_a_gap_is_kept_word_for_word_until_it_is_deleted(store: Store) -> None:
     ada = await caller(store)
-    gap = '{"missing_capability":"Post to LinkedIn","proposed_pack":{"name":"linkedin.publish"}}'
+    gap = '{"missing_capability":"Post to LinkedIn","proposal":{"name":"linkedin.publish"}}'
     kept = await store.write(keep_gap, caller_id=ada.id, user_intent="post it to LinkedIn 🚀", gap=gap)
     assert kept.id.startswith("gap_")
     assert await find_gaps(store, [kept.id, "gap_none"]) == {kept.id: kept}

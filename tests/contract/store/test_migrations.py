@@ -39,6 +39,7 @@ from sqlalchemy.pool import NullPool
 from sqlmodel import SQLModel
 
 import store.models  # noqa: F401 - fills SQLModel.metadata
+from resolvers.catalog.gaps import read_gap
 from store.database import revisions, upgrade
 from store.database.dialects import libpq_url
 from store.database.errors import StoreError, StoreSchemaError
@@ -170,6 +171,8 @@ def row_of(table: Table, number: int) -> dict[str, object]:
         row["run_id"] = "run-0-id"  # its step's, though no key says so
     if table.name == "run_event":
         row["earlier"] = None  # or it would be a list of events
+    if table.name == "gap_proposal":
+        row["gap"] = "{}"  # JSON that a revision reads
     return row
 
 
@@ -288,6 +291,46 @@ def test_a_step_that_was_retired_gets_its_place_and_key_back(database: Database)
     database.upgrade()
     with database.engine() as engine, engine.connect() as connection:
         assert [tuple(row) for row in connection.exec_driver_sql(steps)] == found
+
+
+def test_a_kept_gap_is_read_as_a_capability_with_its_proposal_and_goes_back(database: Database):
+    database.ensure()
+    table = SQLModel.metadata.tables["gap_proposal"]
+    wanted = "post it to\nLinkedIn 🚀 " + "again " * 40
+    schemas = {"input_schema": {"type": "object"}, "output_schema": {}}
+    texts = {"integration_pattern": "An API.", "why_useful": "Reach."}
+    old = {
+        "missing_capability": "Nothing here can do this.",
+        "proposed_pack": {"name": "social.post", **schemas, **texts},
+    }
+    with database.engine() as engine, engine.begin() as connection:
+        fill(connection)
+    database.downgrade("0027")
+    with database.engine() as engine, engine.begin() as connection:
+        connection.execute(table.update().values(user_intent=wanted, gap=json.dumps(old)))
+    database.upgrade()
+    with database.engine() as engine, engine.connect() as connection:
+        gaps = [read_gap(row.gap) for row in connection.execute(select(table.c.gap))]
+    assert len(gaps) == CHILDREN
+    gap = gaps[0]
+    assert gap.missing_capability.startswith("post it to LinkedIn 🚀 again")
+    assert len(gap.missing_capability) == 120
+    assert (gap.why_missing, gap.proposal.action, gap.proposal.packs) == (
+        "Nothing here can do this.",
+        "propose_pack",
+        [],
+    )
+    assert (gap.proposal.name, gap.proposal.why_useful) == ("social.post", "Reach.")
+    chain = {**gap.proposal.model_dump(), "action": "draft_pipeline", "name": "pdf-to-post", "packs": ["doc.parse"]}
+    with database.engine() as engine, engine.begin() as connection:
+        first = select(func.min(table.c.id)).scalar_subquery()
+        text_of = json.dumps({**gap.model_dump(), "proposal": chain})
+        connection.execute(table.update().where(table.c.id == first).values(gap=text_of))
+    database.downgrade("0027")
+    with database.engine() as engine, engine.connect() as connection:
+        kept = [json.loads(row.gap) for row in connection.execute(select(table.c.gap).order_by(table.c.id))]
+    assert kept[1:] == [old] * (CHILDREN - 1)
+    assert kept[0]["proposed_pack"]["name"] == "custom.pdf_to_post"
 
 
 def test_altering_a_parent_keeps_its_children(database: Database, monkeypatch: pytest.MonkeyPatch):

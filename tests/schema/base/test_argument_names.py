@@ -38,8 +38,8 @@ _COMMANDS = [
     ('runPipeline(pipeline: "brew", inputs: {txt: 1})', ["inputs", "txt"], None),
     ('deletePipeline(pipeline: "brew", confirmKey: "tea")', ["confirmKey"], None),
     (
-        'saveGapProposal(userIntent: "", gap: {missingCapability: "", proposedPack: {name: "", inputSchema: {}, '
-        'outputSchema: {}, integrationPattern: "", whyUseful: ""}})',
+        'saveGapProposal(userIntent: "", gap: {missingCapability: "", whyMissing: "", proposal: {action: PROPOSE_PACK, '
+        'name: "", summary: "", packs: [], inputSchema: {}, outputSchema: {}, integrationPattern: "", whyUseful: ""}})',
         ["userIntent"],
         None,
     ),

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { ContentBoundary } from "../../components/ContentBoundary.tsx";
 import { AnswerRow } from "./AnswerRow.tsx";
 import { BY_WORDS, type Choice, type RouteAnswer } from "./routing.ts";
-import { GapCard } from "./GapCard.tsx";
+import { GapCards } from "./GapCard.tsx";
 
 interface Props {
   answer: RouteAnswer;
@@ -18,11 +18,11 @@ interface Props {
 /** At most three answers, one open and ready to run, and what is missing here. */
 export function Answers({ answer, request, choices, open, onOpen }: Props): ReactNode {
   const nothing = answer.recommendation.id === null;
-  const gap = answer.gapWarning;
+  const gaps = answer.gapWarnings;
   return (
     <section aria-label="Answers" className="mt-2">
-      {gap !== null && nothing ? <GapCard gap={gap} request={request} answer={answer} /> : null}
-      {gap === null && nothing ? <p className="py-2">{answer.recommendation.why}</p> : null}
+      {nothing && gaps.length === 0 ? <p className="py-2">{answer.recommendation.why}</p> : null}
+      {nothing ? <GapCards gaps={gaps} request={request} answer={answer} /> : null}
       {choices.length === 0 ? null : (
         <>
           {nothing ? <h3 className="mt-4 mb-1">Closest matches</h3> : null}
@@ -40,7 +40,7 @@ export function Answers({ answer, request, choices, open, onOpen }: Props): Reac
           </ol>
         </>
       )}
-      {gap !== null && !nothing ? <GapCard gap={gap} request={request} answer={answer} /> : null}
+      {nothing ? null : <GapCards gaps={gaps} request={request} answer={answer} />}
       <details className="mt-2 text-meta text-soft">
         <summary className="w-fit cursor-pointer">
           {answer.decidedBy === BY_WORDS ? "Matched by keywords only" : `Chosen by ${answer.decidedBy}`}

@@ -5,12 +5,21 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
 import { ProblemPartsFragmentDoc } from '../../domain/fragments.generated.ts';
+/** What to do about a missing capability. */
+export type GapAction =
+  /** Draft a pipeline: existing packs do it in a chain. */
+  | 'DRAFT_PIPELINE'
+  /** Write a pack: no pack does it. */
+  | 'PROPOSE_PACK';
+
 /** A GapWarning to save. */
 export type GapWarningInput = {
-  /** What the catalog cannot do. */
+  /** Name of what the catalog cannot do. */
   missingCapability: string;
-  /** A pack that would provide it. */
-  proposedPack: ProposedPackInput;
+  /** What would provide it. */
+  proposal: ProposalInput;
+  /** Why nothing in the catalog does it. */
+  whyMissing: string;
 };
 
 /** Where the value of a suggested input comes from. */
@@ -41,16 +50,22 @@ export type ProblemCode =
   /** The run's state does not allow it. */
   | 'WRONG_STATE';
 
-/** A ProposedPack to save with a gap. */
-export type ProposedPackInput = {
+/** A Proposal to save with a gap. */
+export type ProposalInput = {
+  /** What to do. */
+  action: GapAction;
   /** Schema of the inputs it would take. */
   inputSchema: unknown;
   /** How it would reach the service or data it needs. */
   integrationPattern: string;
-  /** Suggested name, `area.verb`. */
+  /** Suggested name: `area.verb` of a pack, `some-words` of a pipeline. */
   name: string;
   /** Schema of the output it would return. */
   outputSchema: unknown;
+  /** The packs a pipeline would run, in order. Empty for a pack. */
+  packs: Array<string>;
+  /** What it would do. */
+  summary: string;
   /** Why it would be useful. */
   whyUseful: string;
 };
@@ -101,7 +116,7 @@ export type AskRouteQueryVariables = Exact<{
 }>;
 
 
-export type AskRouteQuery = { route: { reasoning: string, decidedBy: string, recommendation: { kind: RouteKind, id: string | null, suggestedInputs: unknown, missingInputs: Array<string>, why: string, confidence: number, inputSources: Array<{ name: string, source: InputSource }> }, alternatives: Array<{ kind: RouteKind, id: string, suggestedInputs: unknown, missingInputs: Array<string>, why: string, confidence: number, inputSources: Array<{ name: string, source: InputSource }> }>, gapWarning: { missingCapability: string, proposedPack: { name: string, inputSchema: unknown, outputSchema: unknown, integrationPattern: string, whyUseful: string } } | null } };
+export type AskRouteQuery = { route: { reasoning: string, decidedBy: string, recommendation: { kind: RouteKind, id: string | null, suggestedInputs: unknown, missingInputs: Array<string>, why: string, confidence: number, inputSources: Array<{ name: string, source: InputSource }> }, alternatives: Array<{ kind: RouteKind, id: string, suggestedInputs: unknown, missingInputs: Array<string>, why: string, confidence: number, inputSources: Array<{ name: string, source: InputSource }> }>, gapWarnings: Array<{ missingCapability: string, whyMissing: string, proposal: { action: GapAction, name: string, summary: string, packs: Array<string>, inputSchema: unknown, outputSchema: unknown, integrationPattern: string, whyUseful: string } }> } };
 
 export type AskEntryQueryVariables = Exact<{
   id: string;
@@ -190,10 +205,14 @@ export const AskRouteDocument = /*#__PURE__*/ gql`
       why
       confidence
     }
-    gapWarning {
+    gapWarnings {
       missingCapability
-      proposedPack {
+      whyMissing
+      proposal {
+        action
         name
+        summary
+        packs
         inputSchema
         outputSchema
         integrationPattern

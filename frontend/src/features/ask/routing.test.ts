@@ -36,7 +36,7 @@ const ANSWER: RouteAnswer = {
     why: "",
     confidence: 0.1,
   })),
-  gapWarning: null,
+  gapWarnings: [],
   reasoning: "",
   decidedBy: "lexical",
 };
@@ -112,19 +112,19 @@ test("a proposed pack tells its fields in words", () => {
 
 test("a gap is sent without the type names of the answer", () => {
   const gap: Gap = {
-    missingCapability: "Nothing sings.",
-    proposedPack: {
+    missingCapability: "Sing",
+    whyMissing: "Nothing sings.",
+    proposal: {
+      action: "PROPOSE_PACK",
       name: "song.sing",
+      summary: "Sings.",
+      packs: [],
       inputSchema: {},
       outputSchema: {},
       integrationPattern: "A pack.",
       whyUseful: "Songs.",
     },
   };
-  const cached = {
-    __typename: "GapWarning",
-    ...gap,
-    proposedPack: { __typename: "ProposedPack", ...gap.proposedPack },
-  };
+  const cached = { __typename: "GapWarning", ...gap, proposal: { __typename: "Proposal", ...gap.proposal } };
   expect(gapInput(cached)).toEqual(gap);
 });

@@ -5,12 +5,16 @@ import { asText, fieldsOf, type Schema } from "../../domain/start/schemaForm.ts"
 import type { AskRouteQuery, GapWarningInput, InputSource } from "./ask.generated.ts";
 
 export type RouteAnswer = AskRouteQuery["route"];
-export type Gap = NonNullable<RouteAnswer["gapWarning"]>;
+export type Gap = RouteAnswer["gapWarnings"][number];
 
 /** A gap as `saveGapProposal` takes it: without the type names that the cache adds to answers. */
-export function gapInput({ missingCapability, proposedPack }: Gap): GapWarningInput {
-  const { name, inputSchema, outputSchema, integrationPattern, whyUseful } = proposedPack;
-  return { missingCapability, proposedPack: { name, inputSchema, outputSchema, integrationPattern, whyUseful } };
+export function gapInput({ missingCapability, whyMissing, proposal }: Gap): GapWarningInput {
+  const { action, name, summary, packs, inputSchema, outputSchema, integrationPattern, whyUseful } = proposal;
+  return {
+    missingCapability,
+    whyMissing,
+    proposal: { action, name, summary, packs, inputSchema, outputSchema, integrationPattern, whyUseful },
+  };
 }
 
 /** A file attached to a request. */
@@ -89,7 +93,7 @@ export function fitWords(confidence: number): string {
   return `${confidence >= FITS ? "fits" : "may fit"} · ${Math.round(confidence * 100)}% sure`;
 }
 
-/** The fields of a proposed pack, one text each: `url (string)`. */
+/** The fields of a proposal, one text each: `url (string)`. */
 export function fieldWords(schema: unknown): string[] {
   const { properties = {}, required = [] } = schema as Schema;
   return Object.entries(properties).map(([name, field]) => {

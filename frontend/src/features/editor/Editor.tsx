@@ -55,6 +55,8 @@ interface Props {
   source: EditedPipelineFragment | null;
   /** The run a new one is proposed from, and the runs it was made from, in order. */
   proposal?: { run: string; madeFrom: readonly { id: string; title: string }[] } | undefined;
+  /** The packs of a proposal that it starts with. */
+  proposedPacks?: string | undefined;
   startText: string;
   search: EditorSearch;
   onSearch: (search: EditorSearch) => void;
@@ -74,9 +76,9 @@ type Asking =
   | { kind: "conflict"; theirs: EditedPipelineFragment };
 
 /** One document, edited as a form or as YAML and checked continuously. */
-export function Editor({ pipeline, source, proposal, startText, search, onSearch }: Props): ReactNode {
-  const draftName =
-    pipeline?.id ?? (source === null ? (proposal === undefined ? "new" : `new.${proposal.run}`) : `new.${source.id}`);
+export function Editor({ pipeline, source, proposal, proposedPacks, startText, search, onSearch }: Props): ReactNode {
+  const newFrom = source?.id ?? proposal?.run ?? proposedPacks;
+  const draftName = pipeline?.id ?? (newFrom === undefined ? "new" : `new.${newFrom}`);
   const readOnly = pipeline !== null && !pipeline.actions.includes("UPDATE");
   const [draft, setDraft] = useState(() => {
     const found = readOnly ? null : readDraft(draftName);

@@ -5,7 +5,7 @@ import { useClient, useQuery } from "urql";
 import { type Outcome, outcomeOf, problemOfError } from "../../lib/server/problem.ts";
 import { LoadingOrProblem } from "../../components/Page.tsx";
 import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
-import { setAt } from "./definition/definition.ts";
+import { addStep, freeId, setAt } from "./definition/definition.ts";
 import {
   type EditedPipelineFragment,
   EditorPipelineDocument,
@@ -40,12 +40,32 @@ export function EditorPage(): ReactNode {
 
 const BLANK = 'name: ""\nsteps: []\n';
 
-/** `/pipelines/new`, from nothing, from a copy of another pipeline, or as a run is proposed to become one. */
+/** A first draft that runs some packs one after another; their inputs are still to be filled in. */
+function draftOf(name: string, packs: string): string {
+  const taken: string[] = [];
+  return packs
+    .split(",")
+    .filter((pack) => pack !== "")
+    .reduce(
+      (text, pack, index) => {
+        const id = freeId(pack.split(".").at(-1) ?? pack, taken);
+        taken.push(id);
+        return addStep(text, index, { id, pack, input: {} });
+      },
+      setAt(BLANK, ["name"], name),
+    );
+}
+
+/**
+ * `/pipelines/new`: from nothing, from a copy of another pipeline, as a run is proposed to become one, or with the
+ * packs of a proposal.
+ */
 export function NewPipelinePage(): ReactNode {
   const search = useSearch({ from: "/pipelines/new" });
   const navigate = useNavigate({ from: "/pipelines/new" });
-  const { from, run } = search;
-  const onSearch = (next: EditorSearch): void => void navigate({ search: { ...next, from, run }, replace: true });
+  const { from, run, name, packs } = search;
+  const onSearch = (next: EditorSearch): void =>
+    void navigate({ search: { ...next, from, run, name, packs }, replace: true });
   if (run !== undefined) {
     return (
       <Proposed key={run} run={run}>
@@ -62,8 +82,20 @@ export function NewPipelinePage(): ReactNode {
       </Proposed>
     );
   }
-  if (from === undefined)
-    return <Editor key="new" pipeline={null} source={null} startText={BLANK} search={search} onSearch={onSearch} />;
+  if (from === undefined) {
+    const startText = packs === undefined ? BLANK : draftOf(name ?? "", packs);
+    return (
+      <Editor
+        key={`new ${startText}`}
+        pipeline={null}
+        source={null}
+        proposedPacks={packs}
+        startText={startText}
+        search={search}
+        onSearch={onSearch}
+      />
+    );
+  }
   return (
     <Loaded id={from}>
       {(source) => (

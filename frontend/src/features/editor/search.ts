@@ -11,6 +11,9 @@ export interface NewSearch extends EditorSearch {
   from?: string | undefined;
   /** The run it is proposed from. */
   run?: string | undefined;
+  /** The name and the packs, separated by commas, that a missing pipeline is proposed with. */
+  name?: string | undefined;
+  packs?: string | undefined;
 }
 
 export function editorSearch(given: Record<string, unknown>): EditorSearch {
@@ -18,5 +21,11 @@ export function editorSearch(given: Record<string, unknown>): EditorSearch {
 }
 
 export function newSearch(given: Record<string, unknown>): NewSearch {
-  return { ...editorSearch(given), from: textOf(given["from"]), run: textOf(given["run"]) };
+  return {
+    ...editorSearch(given),
+    from: textOf(given["from"]),
+    run: textOf(given["run"]),
+    name: textOf(given["name"]),
+    packs: textOf(given["packs"]),
+  };
 }

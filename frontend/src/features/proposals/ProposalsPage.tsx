@@ -30,13 +30,14 @@ export function ProposalsPage(): ReactNode {
   const [, remove] = useMutation(DeleteProposalDocument);
   const [leaving, setLeaving] = useState<Proposal | null>(null);
   return (
-    <Page title="Proposals" lead="Proposals for missing packs, saved from requests.">
+    <Page title="Proposals" lead="Proposals for missing capabilities, saved from requests.">
       <AdminNav />
       {data === undefined ? (
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : data.gapProposals.nodes.length === 0 ? (
         <Empty action={<ButtonLink to="/">Ask what to run</ButtonLink>}>
-          There are no proposals. When nothing matches a request, the answer proposes a pack that you can save.
+          There are no proposals. When something in a request is missing here, the answer proposes what would do it, and
+          you can save that.
         </Empty>
       ) : (
         <>
@@ -63,8 +64,8 @@ export function ProposalsPage(): ReactNode {
           }}
         >
           <p>
-            <span className="font-mono text-dense">{leaving.gap.proposedPack.name}</span>, for “{leaving.userIntent}”.
-            You cannot undo this. A filed issue stays open.
+            <span className="font-mono text-dense">{leaving.gap.proposal.name}</span>, for “{leaving.userIntent}”. You
+            cannot undo this. A filed issue stays open.
           </p>
         </Confirm>
       )}
@@ -74,27 +75,37 @@ export function ProposalsPage(): ReactNode {
 
 function Row({ proposal, onDelete }: { proposal: Proposal; onDelete: () => void }): ReactNode {
   const { gap, userIntent, createdBy, createdAt, issueText, issueInput } = proposal;
+  const { proposal: proposed } = gap;
   const texts = issueInput as Record<string, string>;
   return (
-    <li className="px-2 py-3" aria-label={`Proposal ${gap.proposedPack.name}`}>
+    <li className="px-2 py-3" aria-label={`Proposal ${proposed.name}`}>
       <div className="flex flex-wrap items-baseline justify-between gap-x-4">
-        <h2 className="font-mono">{gap.proposedPack.name}</h2>
+        <h2 className="min-w-0 wrap-anywhere first-letter:uppercase">{gap.missingCapability}</h2>
         <p className="text-dense text-soft">
           {createdBy.name} · <Timestamp at={createdAt} relative />
         </p>
       </div>
-      <p className="wrap-anywhere">“{userIntent}”</p>
       <p className="max-w-reading text-dense text-soft wrap-anywhere">
-        <TextWithCode text={gap.proposedPack.whyUseful} />
+        <TextWithCode text={gap.whyMissing} />
+      </p>
+      <p className="mt-1 max-w-reading text-dense wrap-anywhere">
+        {proposed.action === "DRAFT_PIPELINE" ? "Proposed pipeline " : "Proposed pack "}
+        <span className="font-mono">{proposed.name}</span>
+        {userIntent === gap.missingCapability ? null : <>, for “{userIntent}”</>}
       </p>
       <div className="mt-2 flex flex-wrap items-center gap-2">
+        {proposed.action === "DRAFT_PIPELINE" ? (
+          <ButtonLink to="/pipelines/new" search={{ name: proposed.name, packs: proposed.packs.join(",") }}>
+            Draft the pipeline
+          </ButtonLink>
+        ) : null}
         <ButtonLink to="/catalog/$pack" params={{ pack: FILING }} search={searchFrom(texts)}>
           File as a GitHub issue…
         </ButtonLink>
         <Button kind="danger" onClick={onDelete}>
           Delete…
         </Button>
-        <CopyButton text={issueText} label="Copy as issue" what={`for ${gap.proposedPack.name}`} />
+        <CopyButton text={issueText} label="Copy as issue" what={`for ${proposed.name}`} />
       </div>
     </li>
   );

@@ -5,6 +5,13 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
 import { ProblemPartsFragmentDoc } from '../../domain/fragments.generated.ts';
+/** What to do about a missing capability. */
+export type GapAction =
+  /** Draft a pipeline: existing packs do it in a chain. */
+  | 'DRAFT_PIPELINE'
+  /** Write a pack: no pack does it. */
+  | 'PROPOSE_PACK';
+
 /** Reasons for refusing a command. Errors during a run have a FailureCode instead. */
 export type ProblemCode =
   /** The object was changed since the caller read it, is read-only, or the key is taken. */
@@ -56,7 +63,7 @@ export type ProposalsQueryVariables = Exact<{
 }>;
 
 
-export type ProposalsQuery = { gapProposals: { totalCount: number, nodes: Array<{ id: string, userIntent: string, createdAt: string, issueText: string, issueInput: unknown, createdBy: { id: string, name: string }, gap: { missingCapability: string, proposedPack: { name: string, whyUseful: string } } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type ProposalsQuery = { gapProposals: { totalCount: number, nodes: Array<{ id: string, userIntent: string, createdAt: string, issueText: string, issueInput: unknown, createdBy: { id: string, name: string }, gap: { missingCapability: string, whyMissing: string, proposal: { action: GapAction, name: string, summary: string, packs: Array<string> } } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type DeleteProposalMutationVariables = Exact<{
   id: string;
@@ -86,9 +93,12 @@ export const ProposalsDocument = /*#__PURE__*/ gql`
       }
       gap {
         missingCapability
-        proposedPack {
+        whyMissing
+        proposal {
+          action
           name
-          whyUseful
+          summary
+          packs
         }
       }
     }

@@ -10,6 +10,7 @@ def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path
         assert told.returncode == 0, told.stderr
         (routed,) = machine.lines("route", "slides", "--context", '{"files": [{"name": "report.pdf"}]}')
         (gap,) = machine.lines("route", "detect fraud in these transactions")
+        gaps = machine.run("route", "detect fraud in these transactions and book me a flight", "--text").stdout
         called = machine.lines("run", "catalog.route", "--input", "user_intent=research tides and make a podcast")
         empty = machine.run("route", " ")
         runs = machine.lines("runs")
@@ -31,7 +32,10 @@ def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path
     assert routed["recommendation"]["missingInputs"] == ["source_url"]
     assert "packline run builtin.doc-deck" in starter.stdout
     assert gap["recommendation"]["kind"] == "NONE"
-    assert gap["gapWarning"]["proposedPack"]["name"].endswith("detect")
+    assert [one["proposal"]["name"] for one in gap["gapWarnings"]] == ["doc.detect"]
+    for named in ("detect fraud in these transactions", "book me a flight"):
+        assert f"Missing here: {named}\n" in gaps
+    assert "A pack that would do it: custom.book\n" in gaps
     assert called[-1]["run"]["state"] == "SUCCEEDED"
     assert empty.returncode != 0
     assert "empty" in empty.stderr

@@ -150,7 +150,7 @@ class Downloads:
         if not isinstance(found, ArtifactRecord):
             return found
         if "pages" in request.query_params:
-            return await self._send_strip(found)
+            return await self._send_strip(found, only_first=request.query_params["pages"] == "first")
         preview = await self._previews.made(found, wait_seconds=PREVIEW_SECONDS)
         if preview is None:
             return plain(503, f"The preview of {found.name} is not ready yet. Try again.", {"retry-after": "2"})
@@ -158,10 +158,10 @@ class Downloads:
             return plain(404, f"There is no picture of {found.name}: {preview.reason or 'it is shown as text'}.")
         return await self._send(request, preview.image_digest, f"{found.name} preview", preview.image_type)
 
-    async def _send_strip(self, artifact: ArtifactRecord) -> Response:
-        """Send all pages in one picture: `?pages` of a preview."""
+    async def _send_strip(self, artifact: ArtifactRecord, *, only_first: bool) -> Response:
+        """Send all pages in one picture, or the first: `?pages` or `?pages=first` of a preview."""
         try:
-            strip = await self._strips.of(artifact)
+            strip = await self._strips.of(artifact, only_first=only_first)
         except PackError as error:
             return plain(404, f"There is no picture of the pages of {artifact.name}: {error.failure.message}")
         except FileNotFoundError:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from typing import TYPE_CHECKING, Literal
+
+import pytest
 
 from tests.support.browser import BROWSER, browsing
 from tests.support.file_packs import maker
@@ -16,8 +19,7 @@ from tests.support.vaults import put
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-    from playwright.async_api import Dialog
+    from playwright.async_api import Dialog, Route
 
     from tests.support.browser import Tab
     from tests.support.product import Product
@@ -142,6 +144,51 @@ async def test_every_type_of_file_shows_as_what_it_is(tmp_path: Path) -> None:
             await tab.page.get_by_role("link", name="Download").click()
         assert (await download.value).suggested_filename == "odd.bin"
         assert run
+
+
+@pytest.mark.parametrize(("theme", "size"), [("light", (1440, 900)), ("dark", (390, 844))])
+async def test_decks_show_their_first_pages_in_lists_and_as_the_result(
+    tmp_path: Path, theme: Literal["light", "dark"], size: tuple[int, int]
+) -> None:
+    files = {
+        "deck.pdf": (pdf(7), "application/pdf"),
+        "one.pdf": (pdf(1), "application/pdf"),
+        "tea.md": (MARKDOWN, "text/markdown"),
+    }
+    drawn = asyncio.Event()
+
+    async def withheld(route: Route) -> None:
+        await drawn.wait()
+        await route.continue_()
+
+    async with product(tmp_path, [maker(files)]) as it, browsing(it, theme=theme, size=size) as tab:
+        run, ids = await made(it)
+        await tab.page.route("**/preview?*pages=first", withheld)
+        await tab.visit("/artifacts")
+        row = tab.page.get_by_role("listitem").filter(has_text="deck.pdf")
+        pages = row.get_by_role("img")
+        await pages.first.wait_for(state="attached")
+        rows = [await each.bounding_box() for each in await tab.page.get_by_role("main").get_by_role("listitem").all()]
+        drawn.set()
+        wide = size[0] > 1000
+        strip = row.get_by_role("img", name=f"Pages {2 if wide else 1} to 4 of deck.pdf")
+        await strip.wait_for()
+        assert await strip.locator("img:visible").count() == (3 if wide else 4)
+        await tab.page.get_by_role("img", name="Page 1 of one.pdf").wait_for()
+        assert await tab.page.get_by_role("img", name="of one.pdf").count() == 1
+        after = [await each.bounding_box() for each in await tab.page.get_by_role("main").get_by_role("listitem").all()]
+        assert len(rows) == len(files)
+        assert after == rows, "a picture that arrives moves nothing"
+        assert await tab.violations() == []
+        assert await tab.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+        await tab.visit(f"/runs/{run}")
+        result = tab.page.get_by_role("region", name="Result")
+        await result.get_by_role("heading", name="deck.pdf").wait_for()
+        await result.get_by_role("img", name=f"Pages {2 if wide else 1} to 4 of deck.pdf").wait_for()
+        assert await tab.violations() == []
+        assert await tab.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        assert set(ids) == set(files)
 
 
 async def test_how_a_file_looks_shows_once_it_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@ import { BadgeCheck, CircleDashed, Lock } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { bytes, humanise } from "../../lib/text/format.ts";
+import { hasPages, PageStrip } from "./PageStrip.tsx";
 import { Thumbnail } from "./Thumbnail.tsx";
 import { typeWord } from "./typeWord.ts";
 import type { ArtifactRowFragment, ArtifactStatus } from "../fragments.generated.ts";
@@ -44,8 +45,12 @@ export function ArtifactRows({
   return (
     <ul className="divide-y divide-line">
       {artifacts.map((artifact) => (
-        <li key={artifact.id} className="flex items-center gap-3 py-2">
-          <Thumbnail mediaType={artifact.mediaType} previewUrl={artifact.previewUrl} className="h-14 w-20" />
+        <li key={artifact.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2">
+          {hasPages(artifact) ? (
+            <PageStrip artifact={artifact} to={4} cell="w-18" className="basis-full" />
+          ) : (
+            <Thumbnail mediaType={artifact.mediaType} previewUrl={artifact.previewUrl} className="h-14 w-20" />
+          )}
           <div className="min-w-0 flex-1">
             <Link
               to="/artifacts/$artifact"

@@ -9,6 +9,7 @@ import { Timestamp } from "../../components/Timestamp.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
+import { hasPages, PageStrip } from "../../domain/files/PageStrip.tsx";
 import { Thumbnail } from "../../domain/files/Thumbnail.tsx";
 import { typeWord } from "../../domain/files/typeWord.ts";
 import { bytes } from "../../lib/text/format.ts";
@@ -104,7 +105,14 @@ export function ArtifactsPage(): ReactNode {
                 key={artifact.id}
                 className="row flex flex-wrap items-center gap-x-4 px-2 py-1.5 text-dense hover:bg-hover"
               >
-                <Thumbnail mediaType={artifact.mediaType} previewUrl={artifact.previewUrl} className="h-10 w-14" />
+                {hasPages(artifact) ? (
+                  <>
+                    <PageStrip artifact={artifact} to={4} cell="w-18" className="order-first basis-full xl:hidden" />
+                    <PageStrip artifact={artifact} to={1} cell="w-14" className="max-xl:hidden" />
+                  </>
+                ) : (
+                  <Thumbnail mediaType={artifact.mediaType} previewUrl={artifact.previewUrl} className="h-10 w-14" />
+                )}
                 <div className="min-w-48 flex-1 max-md:min-w-0">
                   <Link
                     to="/artifacts/$artifact"
@@ -118,6 +126,9 @@ export function ArtifactsPage(): ReactNode {
                     {ARTIFACT_STATUS[artifact.status] === "" ? "" : ` · ${ARTIFACT_STATUS[artifact.status]}`}
                   </p>
                 </div>
+                {hasPages(artifact) ? (
+                  <PageStrip artifact={artifact} from={2} to={4} cell="w-14" className="w-44 max-xl:hidden" />
+                ) : null}
                 <span className="w-72 truncate max-lg:w-48 max-md:hidden">
                   {artifact.run === null ? (
                     <span className="text-soft">uploaded</span>

@@ -2,6 +2,8 @@ import type { ReactNode } from "react";
 import { useQuery } from "urql";
 
 import { Button, buttonLook, ButtonLink } from "../../components/Button.tsx";
+import { sortOf } from "../../domain/files/mediaTypes.ts";
+import { PageStrip } from "../../domain/files/PageStrip.tsx";
 import { typeWord } from "../../domain/files/typeWord.ts";
 import { bytes, count, humanise } from "../../lib/text/format.ts";
 import { type RunWholeFragment, StepArtifactsDocument, type StepRowFragment } from "./run.generated.ts";
@@ -22,20 +24,29 @@ export function Result({ step, onMore }: { step: StepRowFragment; onMore: () => 
       ? undefined
       : read.artifacts.find(({ id }) => id === file.id);
   const others = step.artifacts.length - 1;
+  const isPaged = sortOf(file.mediaType) === "pdf" && addresses?.previewUrl !== null;
+  const shown = addresses === undefined ? null : { ...file, previewUrl: addresses.previewUrl };
   return (
     <section
       aria-label="Result"
-      className="mb-4 flex items-center gap-5 rounded-lg border border-line bg-panel p-4 max-md:gap-4"
+      className="mb-4 flex items-center gap-5 rounded-lg border border-line bg-panel p-4 max-md:flex-wrap max-md:gap-4"
     >
       {addresses?.previewUrl === null ? null : (
         // As large before its address is known, so that nothing moves.
-        <span className="h-36 w-52 shrink-0 overflow-hidden rounded border border-line bg-page max-md:h-20 max-md:w-24">
+        <span
+          className={`h-36 w-52 shrink-0 overflow-hidden rounded border border-line bg-page ${isPaged ? "max-md:hidden" : "max-md:h-20 max-md:w-24"}`}
+        >
           {addresses === undefined ? null : (
             <img src={addresses.previewUrl} alt="" className="size-full object-contain" />
           )}
         </span>
       )}
-      <div className="min-w-0 flex-1">
+      {isPaged ? (
+        <span className="h-14 basis-full md:hidden">
+          {shown === null ? null : <PageStrip artifact={shown} to={4} cell="w-18" className="" />}
+        </span>
+      ) : null}
+      <div className="min-w-0 flex-1 max-md:min-w-48">
         <h2 className="truncate" title={file.name}>
           {file.name}
         </h2>
@@ -58,6 +69,11 @@ export function Result({ step, onMore }: { step: StepRowFragment; onMore: () => 
           )}
         </div>
       </div>
+      {isPaged ? (
+        <span className="w-74 shrink-0 max-xl:hidden">
+          {shown === null ? null : <PageStrip artifact={shown} from={2} to={4} cell="w-24" className="" />}
+        </span>
+      ) : null}
     </section>
   );
 }

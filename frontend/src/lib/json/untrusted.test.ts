@@ -36,6 +36,7 @@ const THROWING: Record<string, { call: RegExp; in: readonly string[] }> = {
   "JSON.parse": {
     call: /\bJSON\.parse\(/,
     in: [
+      "app/prefetch.ts",
       "lib/json/untrusted.ts",
       "lib/server/prefetch.ts",
       "lib/server/client.ts",

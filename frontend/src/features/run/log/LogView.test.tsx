@@ -43,3 +43,28 @@ test("the search follows an address that changed elsewhere, but keeps what is ty
   act(() => setAddress(undefined));
   expect(box).toHaveValue("");
 });
+
+test("a log is followed to its end, though its attempt ends while it is read", async () => {
+  const [attempt] = step?.attempts ?? [];
+  let end: () => void = () => undefined;
+  function Growing(): ReactNode {
+    const [endedAt, setEndedAt] = useState<string | null>(null);
+    useEffect(() => {
+      end = () => setEndedAt("2026-01-01T00:00:01Z");
+    }, []);
+    if (step === undefined || attempt === undefined) return null;
+    return (
+      <LogView
+        step={{ ...step, attempts: [{ ...attempt, endedAt }] }}
+        attempt={undefined}
+        address={{}}
+        onAddress={onAddress}
+      />
+    );
+  }
+  const log = { nodes: [], totalCount: 0, pageInfo: { endCursor: null, hasNextPage: false } };
+  const { asked } = await show(<Growing />, { AttemptLog: { node: { __typename: "StepAttempt", log } } });
+  act(() => end());
+  await screen.findByText("No log.");
+  await waitFor(() => expect(asked.map(({ name }) => name)).toContain("AttemptOutput"));
+});

@@ -57,7 +57,9 @@ interface OfAttempt extends Pick<Props, "address" | "onAddress"> {
 }
 
 function AttemptLog(props: OfAttempt): ReactNode {
-  const { id } = props;
+  const { id, live } = props;
+  // To the end of its output, which may come after the end of the attempt.
+  const [follows, setFollows] = useState(live);
   const [{ data, fetching, error }, again] = useQuery({
     query: AttemptLogDocument,
     variables: { id, last: PAGE },
@@ -66,7 +68,16 @@ function AttemptLog(props: OfAttempt): ReactNode {
   const read = pageOf(data);
   if (read === null)
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
-  return <Followed key={read.end} {...props} end={read} again={() => again({ requestPolicy: "network-only" })} />;
+  return (
+    <Followed
+      key={read.end}
+      {...props}
+      end={read}
+      follows={follows}
+      again={() => again({ requestPolicy: "network-only" })}
+      onEnd={() => setFollows(false)}
+    />
+  );
 }
 
 function pageOf(data: AttemptLogQuery | undefined): Page | null {
@@ -76,7 +87,14 @@ function pageOf(data: AttemptLogQuery | undefined): Page | null {
   return { lines: nodes, total: totalCount, end: pageInfo.endCursor, more: pageInfo.hasNextPage };
 }
 
-function Followed({ end, again, ...of }: OfAttempt & { end: Page; again: () => void }): ReactNode {
+interface OfPage extends OfAttempt {
+  end: Page;
+  follows: boolean;
+  again: () => void;
+  onEnd: () => void;
+}
+
+function Followed({ end, follows, again, onEnd, ...of }: OfPage): ReactNode {
   const client = useClient();
   const { id, live } = of;
   const [log] = useState(() => {
@@ -86,7 +104,7 @@ function Followed({ end, again, ...of }: OfAttempt & { end: Page; again: () => v
   });
   useSyncExternalStore(log.subscribe, log.version);
   useLiveStream(AttemptOutputDocument, (after) => ({ id, after }), {
-    key: live ? id : null,
+    key: follows ? id : null,
     after: () => end.end,
     cursorOf: ({ attemptOutput }) => attemptOutput.cursor,
     isEnd: ({ attemptOutput }) => attemptOutput.__typename === "AttemptOutputEnd",
@@ -96,6 +114,7 @@ function Followed({ end, again, ...of }: OfAttempt & { end: Page; again: () => v
     },
     poll: async () => {
       again();
+      if (!live) onEnd();
       return isReachable();
     },
   });

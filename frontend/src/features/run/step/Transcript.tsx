@@ -42,6 +42,8 @@ export function Transcript({
 }
 
 function OfAttempt({ id, live }: { id: string; live: boolean }): ReactNode {
+  // To the end of its entries, which may come after the end of the attempt.
+  const [follows, setFollows] = useState(live);
   const [{ data, fetching, error }, again] = useQuery({
     query: AttemptTranscriptDocument,
     variables: { id },
@@ -50,17 +52,35 @@ function OfAttempt({ id, live }: { id: string; live: boolean }): ReactNode {
   const read = data?.node !== null && data?.node !== undefined && "transcript" in data.node ? data.node : null;
   if (read === null)
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
-  return <Followed id={id} live={live} read={read} again={() => again({ requestPolicy: "network-only" })} />;
+  return (
+    <Followed
+      id={id}
+      live={live}
+      follows={follows}
+      read={read}
+      again={() => again({ requestPolicy: "network-only" })}
+      onEnd={() => setFollows(false)}
+    />
+  );
 }
 
-function Followed({ id, live, read, again }: { id: string; live: boolean; read: Read; again: () => void }): ReactNode {
+interface Following {
+  id: string;
+  live: boolean;
+  follows: boolean;
+  read: Read;
+  again: () => void;
+  onEnd: () => void;
+}
+
+function Followed({ id, live, follows, read, again, onEnd }: Following): ReactNode {
   const client = useClient();
   const { nodes, pageInfo } = read.transcript;
   const [more, setMore] = useState<readonly Entry[]>(NOTHING);
   const [before, setBefore] = useState(pageInfo.hasPreviousPage ? pageInfo.startCursor : null);
   const entries = useMemo(() => merged(nodes, more), [nodes, more]);
   useLiveStream(AttemptEntriesDocument, (after) => ({ id, after }), {
-    key: live ? id : null,
+    key: follows ? id : null,
     after: () => pageInfo.endCursor,
     cursorOf: ({ attemptOutput }) => attemptOutput.cursor,
     isEnd: ({ attemptOutput }) => attemptOutput.__typename === "AttemptOutputEnd",
@@ -71,6 +91,7 @@ function Followed({ id, live, read, again }: { id: string; live: boolean; read: 
     },
     poll: async () => {
       again();
+      if (!live) onEnd();
       return navigator.onLine;
     },
   });

@@ -61,3 +61,9 @@ async def test_files_are_compared_as_texts_tables_and_pictures(tmp_path: Path) -
         for width in (1024, 360):
             await tab.page.set_viewport_size({"width": width, "height": 740})
             assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+        again = await ran(it, "dots", {"colour": "red"})
+        await tab.visit(f"/runs/compare?a={first['id']}&b={again['id']}")
+        heads = tab.page.get_by_role("table", name="The runs")
+        await heads.wait_for()
+        assert await heads.get_by_role("row", name="Id").locator("td").all_inner_texts() == [first["id"], again["id"]]

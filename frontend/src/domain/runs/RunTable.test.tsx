@@ -7,6 +7,7 @@ import { afterEach, expect, test, vi } from "vitest";
 
 import { aFailure, aRow } from "../../testing/runs.ts";
 import { show } from "../../testing/show.tsx";
+import { when } from "../../lib/text/format.ts";
 import { RunTable } from "./RunTable.tsx";
 
 afterEach(cleanup);
@@ -37,6 +38,13 @@ test("each row says in words how the run stands and why, and leads to it", async
   expect(within(resumed).getByText("Resumed 2 times")).toBeVisible();
   expect(within(resumed).getByText(/\$0\.04/)).toBeVisible();
   expect(screen.queryByRole("checkbox")).toBeNull();
+});
+
+test("a run that starts later says when", async () => {
+  const until = new Date(Date.now() + 3 * 24 * 3_600_000).toISOString();
+  const wait = { reason: "START_TIME" as const, message: "starts later", until };
+  await show(<RunTable label="Runs" runs={[aRow({ id: "run_9", state: "QUEUED", wait })]} />);
+  expect(await screen.findByText(`Starts later, at ${when(until, Date.now())}`)).toBeVisible();
 });
 
 test("text in backticks is set as code", async () => {

@@ -10,6 +10,7 @@ import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { Starter } from "./Starter.tsx";
 import { StateMark } from "./StateMark.tsx";
+import { waitWords } from "./waitWords.ts";
 
 interface Props {
   runs: readonly RunRowFragment[];
@@ -197,7 +198,10 @@ export function causeOf(run: RunRowFragment): string {
       ? run.failure.message
       : `${humanise(run.failure.stepKey)}: ${run.failure.message}`;
   }
-  if (run.wait !== null) return run.wait.message.charAt(0).toUpperCase() + run.wait.message.slice(1);
+  if (run.wait !== null) {
+    const words = waitWords(run.wait);
+    return words.charAt(0).toUpperCase() + words.slice(1);
+  }
   if (isLive(run.state) && run.currentStep !== null) return `At ${humanise(run.currentStep.key)}`;
   if (run.state === "SUCCEEDED")
     return run.resumeCount === 0 ? "" : run.resumeCount === 1 ? "Resumed once" : `Resumed ${run.resumeCount} times`;

@@ -102,6 +102,10 @@ function Both({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Rea
 const HEAD = "border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th]:font-medium";
 const ROW = "border-b border-line align-top [&>*]:py-1.5 [&>*]:pr-4";
 
+function idOf(run: ComparedRunFragment): ReactNode {
+  return <span className="font-mono text-dense">{run.id}</span>;
+}
+
 function Heads({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): ReactNode {
   const rows: [string, (run: ComparedRunFragment) => ReactNode][] = [
     [
@@ -112,6 +116,8 @@ function Heads({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Re
         </Link>
       ),
     ],
+    // Re-runs and scheduled runs often have the same title.
+    ...(a.title === b.title ? [["Id", idOf] as [string, typeof idOf]] : []),
     ["State", (run) => <StateMark key="state" state={run.state} />],
     [
       "Of",

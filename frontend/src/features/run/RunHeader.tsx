@@ -3,8 +3,9 @@ import { memo, type ReactNode } from "react";
 
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { StateMark } from "../../domain/runs/StateMark.tsx";
-import { serverNow, useNow } from "../../lib/time/clock.ts";
-import { count, duration, money, tokens, when } from "../../lib/text/format.ts";
+import { useNow } from "../../lib/time/clock.ts";
+import { waitWords } from "../../domain/runs/waitWords.ts";
+import { count, duration, money, tokens } from "../../lib/text/format.ts";
 import { isFinal, isLive, triggerKind } from "../../domain/runs/states.ts";
 import { workSeconds } from "./timeline/axis.ts";
 import { currentStep } from "./currentStep.ts";
@@ -68,9 +69,7 @@ export const RunHeader = memo(function RunHeader({
 });
 
 function doing(run: RunWholeFragment): string | null {
-  // What waits for a moment tells which.
-  if (run.wait !== null)
-    return run.wait.until === null ? run.wait.message : `${run.wait.message}, at ${when(run.wait.until, serverNow())}`;
+  if (run.wait !== null) return waitWords(run.wait);
   const step = currentStep(run);
   return step === null ? null : `step ${run.steps.indexOf(step) + 1} of ${run.steps.length}`;
 }

@@ -141,8 +141,8 @@ def _unsplit(whole: Wish[RefT]) -> RankedRequest[RefT]:
 def _is_unknown(ranking: Ranking[RefT]) -> bool:
     """Whether the catalog never mentions what a wish asks to do.
 
-    Stricter than a gap: part of a request that is served as a whole often says how rather than what. On the requests
-    of `tests/bench/routing` that are not sealed it finds fault with none that the catalog serves.
+    Stricter than a gap: part of a request that is served as a whole often says how rather than what. Chosen on the
+    requests of `tests/bench/routing` that are not sealed, of which it finds fault with none that the catalog serves.
     """
     signals = ranking.signals
     return signals.absent == 1 or (not signals.concepts.deeds and bool(signals.terms) and not signals.terms[0].known)

@@ -6,16 +6,27 @@ import { cacheExchange, type KeyingConfig } from "@urql/exchange-graphcache";
 import { type Client as Socket, createClient } from "graphql-ws";
 
 import { ACCEPT_ANSWER, takePrefetched, ENDPOINT, HEADERS } from "./prefetch.ts";
-import { signedOut } from "./connection.ts";
+import { lostSince, signedOut } from "./connection.ts";
 import { SCHEMA_JSON, TYPES_WITHOUT_ID } from "./schema.generated.ts";
 import { retryExchange } from "./retryExchange.ts";
+import { onWake } from "../browser/wake.ts";
 import { plainAnswer } from "../text/plain.ts";
 import { readEvents } from "./sse.ts";
 
 const FORBIDDEN = 4403;
 
-/** Without a pong in this time the connection is dead, such as after a laptop slept. */
+/** Without a pong in this time the connection is dead. */
 const PONG_MS = 8000;
+
+/** Ends each event stream that is open. */
+const eventStreams = new Set<() => void>();
+
+/** Gives up all connections, of which none has given a sign of life since a moment; `follow` opens others. */
+function abandon(socket: Socket, since: number): void {
+  lostSince(since);
+  socket.terminate();
+  for (const end of eventStreams) end();
+}
 
 function createSocket(): Socket {
   const address = new URL(ENDPOINT);
@@ -28,7 +39,8 @@ function createSocket(): Socket {
     retryAttempts: 0,
     on: {
       ping: (received) => {
-        if (!received) unanswered = setTimeout(() => socket.terminate(), PONG_MS);
+        const asked = Date.now();
+        if (!received) unanswered = setTimeout(() => abandon(socket, asked), PONG_MS);
       },
       pong: (received) => {
         if (received) clearTimeout(unanswered);
@@ -39,6 +51,8 @@ function createSocket(): Socket {
       },
     },
   });
+  // What was sent while the computer slept is lost, and a connection that broke meanwhile does not say so.
+  onWake((ranAt) => abandon(socket, ranAt));
   return socket;
 }
 
@@ -89,6 +103,11 @@ function overEvents(operation: SubscriptionOperation, opened: () => void) {
   return {
     subscribe: (sink: Sink) => {
       const stop = new AbortController();
+      const lose = (): void => {
+        stop.abort();
+        sink.error(new Error("The stream was lost."));
+      };
+      eventStreams.add(lose);
       const request = { query: operation.query, variables: operation.variables };
       send(ENDPOINT, {
         method: "POST",
@@ -101,7 +120,12 @@ function overEvents(operation: SubscriptionOperation, opened: () => void) {
           () => sink.complete(),
           (failure: unknown) => (stop.signal.aborted ? undefined : sink.error(failure)),
         );
-      return { unsubscribe: () => stop.abort() };
+      return {
+        unsubscribe: () => {
+          eventStreams.delete(lose);
+          stop.abort();
+        },
+      };
     },
   };
 }

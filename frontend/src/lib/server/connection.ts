@@ -20,6 +20,8 @@ export interface Connection {
   outdated: boolean;
 }
 
+/** A server that is silent for so long is away: a network that is not up again swallows requests. */
+const ANSWERS_WITHIN_MS = 10_000;
 const ORDER: readonly LiveState[] = ["live", "connecting", "polling", "reconnecting"];
 const states = new Map<symbol, LiveState>();
 const missing = new Set<symbol>();
@@ -45,7 +47,7 @@ export function signedOut(): void {
 /** Whether the server answers at all. */
 export async function isReachable(): Promise<boolean> {
   try {
-    return (await fetch(withBase("/healthz"))).ok;
+    return (await fetch(withBase("/healthz"), { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) })).ok;
   } catch {
     return false;
   }
@@ -70,6 +72,13 @@ export function setPartMissing(part: symbol, waits: boolean): void {
   if (waits) missing.add(part);
   else missing.delete(part);
   if (current.partsMissing !== missing.size > 0) set({ partsMissing: missing.size > 0 });
+}
+
+/** Records that streams were lost, which is noticed only now: the data is as old as their last sign of life. */
+export function lostSince(at: number): void {
+  if (states.size === 0 || current.live === "reconnecting") return;
+  for (const stream of states.keys()) states.set(stream, "reconnecting");
+  set({ live: "reconnecting", freshAt: at });
 }
 
 /** Records the state of a stream; null removes it. */

@@ -149,6 +149,24 @@ describe("a stream that is followed", () => {
     expect(states.at(-1)).toBe("live");
   });
 
+  test("tries a socket that worked again before it gives it up, as the server may just be back", async () => {
+    start();
+    last().sink.opened();
+    for (let drops = 0; drops < 5; drops += 1) await drop();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(opened.map(({ way }) => way)).toEqual([...Array<string>(5).fill("socket"), "stream"]);
+  });
+
+  test("gives up a poll that is not answered, and tries the socket again", async () => {
+    const never = new Promise<boolean>(() => undefined);
+    start({ poll: () => never });
+    await drop();
+    await drop();
+    expect(opened).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(OPENS_WITHIN_MS + 3000);
+    expect(opened.map(({ way }) => way)).toEqual(["socket", "socket", "socket"]);
+  });
+
   test("gives up a way that neither opens nor fails", async () => {
     start();
     await vi.advanceTimersByTimeAsync(OPENS_WITHIN_MS + 300);

@@ -47,6 +47,7 @@ export function follow<T>(what: Follow<T>): () => void {
   let close: (() => void) | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let socketTried = 0;
+  let socketWorked = false;
   // A socket attempt while polling works: on failure, polling continues and the state does not change.
   let trying = false;
 
@@ -72,6 +73,7 @@ export function follow<T>(what: Follow<T>): () => void {
       heard = true;
       trying = false;
       failures = 0;
+      if (way === "socket") socketWorked = true;
     }
 
     function done(): void {
@@ -109,19 +111,34 @@ export function follow<T>(what: Follow<T>): () => void {
     if (over || stopped) close();
   }
 
+  /** Whether the server answers a poll in time: a network that is not up again swallows requests. */
+  async function polled(): Promise<boolean> {
+    let patience: ReturnType<typeof setTimeout> | undefined;
+    const silence = new Promise<boolean>((resolve) => {
+      patience = setTimeout(resolve, OPENS_WITHIN_MS, false);
+    });
+    const reached = await Promise.race([what.poll(), silence]);
+    clearTimeout(patience);
+    return reached;
+  }
+
   async function again(): Promise<void> {
     if (failures >= FAILURES_BEFORE_FALLBACK) {
       failures = 0;
-      const reached = await what.poll();
+      const reached = await polled();
       if (stopped) return;
-      way = reached ? (way === "socket" ? "stream" : "poll") : "socket";
+      // A socket that was open before failed because the server was away, and it may just have come back. Event streams
+      // are the last resort: browsers open only six connections to a server, for all tabs together.
+      if (reached && !socketWorked) way = way === "socket" ? "stream" : "poll";
+      else way = "socket";
+      if (reached) socketWorked = false;
     }
     later(Math.min(FIRST_PAUSE_MS * 2 ** pauses, LONGEST_PAUSE_MS), begin);
     pauses += 1;
   }
 
   async function ask(): Promise<void> {
-    const reached = await what.poll();
+    const reached = await polled();
     if (stopped) return;
     what.onState(reached ? "polling" : "reconnecting");
     trying = reached && Date.now() - socketTried >= SOCKET_RETRY_MS;

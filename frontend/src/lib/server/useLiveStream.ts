@@ -53,7 +53,12 @@ export function useLiveStream<Data, Variables extends AnyVariables>(
       },
       cursorOf: (data) => latest.current.options.cursorOf(data),
       isEnd: (data) => latest.current.options.isEnd?.(data) ?? false,
-      onMessage: (data) => latest.current.options.onMessage?.(data),
+      onMessage: (data) => {
+        const { onMessage, isEnd } = latest.current.options;
+        onMessage?.(data);
+        // What has ended cannot be lost.
+        if (isEnd?.(data) === true) reportStream(stream, null);
+      },
       onState: (state) => reportStream(stream, state),
       poll: () => latest.current.options.poll(),
     });

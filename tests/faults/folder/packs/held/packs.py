@@ -81,6 +81,14 @@ async def step(ctx: PackContext, input: Input) -> Output:
     return Output(text=input.text, server=os.environ["HELD_SERVER"])
 
 
+@pack("held.logged", version="1.0.0", effects="none", repeatable=True)
+async def logged(ctx: PackContext, input: Input) -> Output:
+    """Logs a text once the test lets it, and gives it back."""
+    await told(ctx, input.text, hold=True)
+    ctx.log(f"{input.text} was let go")
+    return Output(text=input.text, server=os.environ["HELD_SERVER"])
+
+
 @pack("held.quick", version="1.0.0", effects="none", repeatable=True)
 async def quick(ctx: PackContext, input: Input) -> Output:
     """Gives a text back at once; the test is only told."""

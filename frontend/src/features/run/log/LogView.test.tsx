@@ -15,6 +15,7 @@ afterEach(cleanup);
 const step = aFailedRun(aFailure()).steps.find(({ key }) => key === "render");
 const onAddress = vi.fn<(change: LogAddress) => void>();
 let setAddress: (find: string | undefined) => void;
+let end: () => void;
 
 function Log(): ReactNode {
   const [find, setFind] = useState<string | undefined>("tea");
@@ -46,7 +47,6 @@ test("the search follows an address that changed elsewhere, but keeps what is ty
 
 test("a log is followed to its end, though its attempt ends while it is read", async () => {
   const [attempt] = step?.attempts ?? [];
-  let end: () => void = () => undefined;
   function Growing(): ReactNode {
     const [endedAt, setEndedAt] = useState<string | null>(null);
     useEffect(() => {

@@ -3,7 +3,6 @@
 
 const PARTS: readonly (readonly [address: RegExp, part: string])[] = [
   [/^\/runs\/compare$/, "compare/ComparePage"],
-  [/^\/runs\/[^/]+$/, "run/RunPage"],
   [/^\/pipelines$/, "pipelines/PipelinesPage"],
   [/^\/pipelines\/(new|[^/]+\/edit)$/, "editor/EditorPage"],
   [/^\/pipelines\/[^/]+$/, "pipelines/PipelinePage"],

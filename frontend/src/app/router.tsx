@@ -26,6 +26,7 @@ import { HomePage } from "../features/home/HomePage.tsx";
 import { memorySearch } from "../features/memory/search.ts";
 import { pipelinesSearch, versionsSearch } from "../features/pipelines/search.ts";
 import { proposalsSearch } from "../features/proposals/search.ts";
+import { RunPage } from "../features/run/RunPage.tsx";
 import { runSearch } from "../features/run/search.ts";
 import { RunsPage } from "../features/runs/RunsPage.tsx";
 import { runsSearch } from "../features/runs/filter.ts";
@@ -45,7 +46,6 @@ const root = createRootRoute({
 });
 const at = { getParentRoute: () => root };
 
-const run = lazyLoad(() => import("../features/run/RunPage.tsx"));
 const pipelines = lazyLoad(() => import("../features/pipelines/PipelinesPage.tsx"));
 const pipeline = lazyLoad(() => import("../features/pipelines/PipelinePage.tsx"));
 const editor = lazyLoad(() => import("../features/editor/EditorPage.tsx"));
@@ -77,7 +77,7 @@ const routes = root.addChildren([
     component: lazyComponent(compare, "ComparePage"),
     validateSearch: compareSearch,
   }),
-  createRoute({ ...at, path: "/runs/$run", component: lazyComponent(run, "RunPage"), validateSearch: runSearch }),
+  createRoute({ ...at, path: "/runs/$run", component: RunPage, validateSearch: runSearch }),
   createRoute({
     ...at,
     path: "/pipelines",

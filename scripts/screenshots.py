@@ -389,7 +389,9 @@ async def photograph(servers: LocalServers, running: Running, shots: list[Shot],
     """Takes every picture in both themes."""
     from playwright.async_api import async_playwright
 
-    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    # The headless shell shows no PDF.
+    whole = [name for name in CHROMIUM if name != "chromium-headless-shell"]
+    chromium = next(filter(None, map(shutil.which, whole)), None)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         await take(browser, servers, running, shots, "light", folder)

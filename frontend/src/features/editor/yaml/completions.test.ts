@@ -99,6 +99,22 @@ describe("what the YAML offers", () => {
     expect(await offered("steps:\n  - {id: a, pack: ^}")).toEqual(["slides.render"]);
   });
 
+  it("the same in braces that begin on an earlier line", async () => {
+    expect(await offered(`${STEP}    input: {\n      theme: night,\n      ^\n    }`)).toEqual([
+      "deck: ",
+      "notes: ",
+      "pages: ",
+    ]);
+    expect(await offered(`${STEP}    input: {\n      pages: [\n        {kind: ^}\n      ]\n    }`)).toEqual([
+      '"no"',
+      "two words",
+      '"a: b"',
+    ]);
+    expect(await offered("steps: [\n  {id: a, pack: slides.render},\n  {id: b,\n   pack: ^}\n]")).toEqual([
+      "slides.render",
+    ]);
+  });
+
   it("packs, their versions and the values that a schema lists, quoted where YAML needs it", async () => {
     expect(await offered("steps:\n  - id: a\n    pack:^")).toEqual([" slides.render"]);
     expect(await offered(`${STEP}    version: ^`)).toEqual(['"2"', '"1"']);

@@ -24,10 +24,12 @@ interface Line {
 
 const LINE = /^(\s*)(-\s+)?(?:(["']?)([^\s"'#:{}[\],&*!|>%@-][^"'#:{}[\],]*)\3\s*:(?:\s+|$))?(.*)$/;
 
-/** The place of a position; null inside a block of text or quotes, and in braces that began on another line. */
+/** The place of a position; null inside a block of text or quotes. */
 export function placeAt(text: string, position: number): Place | null {
   const lines = text.slice(0, position).split("\n");
-  const here = read(lines.pop() ?? "");
+  const [first = "", ...continued] = lines.splice(flowStart(lines));
+  const here = read(first);
+  here.value = [here.value, ...continued].join("\n");
   const braces = /^[{[]/.test(here.value) ? bracesAt(here.value) : null;
   if (braces === null && (/[{}[\]#"']/.test(here.value) || here.value.startsWith("- "))) return null;
   const path: (string | number)[] = [];
@@ -40,7 +42,7 @@ export function placeAt(text: string, position: number): Place | null {
   };
   enter(here);
   for (const written of lines.toReversed()) {
-    if (/^\s*(?:#|$)/.test(written)) continue;
+    if (isEmpty(written)) continue;
     const line = read(written);
     if (line.dash !== null && line.dash === list) path[0] = Number(path[0]) + 1;
     else if (list === null && line.column === column) enter(line);
@@ -65,6 +67,22 @@ export function placeAt(text: string, position: number): Place | null {
   };
 }
 
+/** The line on which the outermost braces or brackets around the last line begin; the last line if there are none. */
+function flowStart(lines: readonly string[]): number {
+  let start = lines.length - 1;
+  let outermost = indentation(lines[start] ?? "");
+  for (let index = start - 1; index >= 0; index--) {
+    const written = lines[index] ?? "";
+    if (isEmpty(written)) continue;
+    const line = read(written);
+    // Lines in braces are indented more than the key or the dash before them.
+    const parent = line.key === null ? (line.dash ?? line.column - 1) : line.column;
+    if (/^[{[]/.test(line.value) && parent < outermost) start = index;
+    outermost = Math.min(outermost, indentation(written));
+  }
+  return start;
+}
+
 /** A mapping in braces or a list in brackets that is open. */
 interface Open {
   isList: boolean;
@@ -73,9 +91,11 @@ interface Open {
   at: string | number | null;
 }
 
+/** Space and comments. */
+const GAP = /(?:\s|(?<=\s)#.*\n)*/y;
 /** What is written in braces: marks, texts in quotes and plain words. */
 const WRITTEN =
-  /\s*(?:([{}[\],]|:(?=[\s{}[\],]|$))|"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s{}[\],"'#](?:[^{}[\],:#]|:(?=[^\s{}[\],])|(?<=\S)#)*))/y;
+  /(?:([{}[\],]|:(?=[\s{}[\],]|$))|"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s{}[\],"'#](?:[^{}[\],:#]|:(?=[^\s{}[\],])|(?<=\S)#)*))/y;
 
 /** The place at the end of a text that begins with a brace or bracket; null where no key and no value of one begins. */
 function bracesAt(
@@ -84,16 +104,16 @@ function bracesAt(
   const open: Open[] = [];
   // What was written last where a key or a value belongs.
   let word: { text: string; from: number; isPlain: boolean } | null = null;
-  WRITTEN.lastIndex = 0;
-  while (/\S/.test(text.slice(WRITTEN.lastIndex))) {
+  for (let next = endOf(GAP, text, 0); next < text.length; next = endOf(GAP, text, WRITTEN.lastIndex)) {
+    WRITTEN.lastIndex = next;
     const found = WRITTEN.exec(text);
     if (found === null) return null;
-    const [whole, mark, double, single, plain] = found;
+    const [, mark, double, single, plain] = found;
     const within = open.at(-1);
     if (mark === undefined) {
       if (word !== null) return null;
       const shown = plain ?? double ?? single ?? "";
-      word = { text: shown.trim(), from: WRITTEN.lastIndex - whole.trimStart().length, isPlain: plain !== undefined };
+      word = { text: shown.trim(), from: next, isPlain: plain !== undefined };
     } else if (mark === "{" || mark === "[") {
       if (word !== null || within?.at === null) return null;
       open.push({ isList: mark === "[", keys: [], at: mark === "[" ? 0 : null });
@@ -114,8 +134,26 @@ function bracesAt(
   }
   const last = open.pop();
   if (last === undefined || typeof last.at === "number" || word?.isPlain === false) return null;
+  const from = word?.from ?? text.length;
+  // A word that began on another line is the middle of a text.
+  if (text.includes("\n", from)) return null;
   const path = open.flatMap(({ at }) => at ?? []);
-  return { path, key: last.at, from: word?.from ?? text.length, keys: last.keys };
+  return { path, key: last.at, from, keys: last.keys };
+}
+
+/** Where the match of a sticky pattern ends. */
+function endOf(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  pattern.test(text);
+  return pattern.lastIndex;
+}
+
+function isEmpty(line: string): boolean {
+  return /^\s*(?:#|$)/.test(line);
+}
+
+function indentation(line: string): number {
+  return line.length - line.trimStart().length;
 }
 
 function read(line: string): Line {

@@ -58,9 +58,23 @@ async def test_files_are_compared_as_texts_tables_and_pictures(tmp_path: Path) -
         content = await tab.page.locator("main").inner_text()
         assert "art_" not in content
         assert await tab.violations_in_both_themes() == []
-        for width in (1024, 360):
+        for width, is_stacked in ((1024, False), (360, True)):
             await tab.page.set_viewport_size({"width": width, "height": 740})
             assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            for sides in (
+                tab.page.get_by_role("region", name="dots.csv of the"),
+                tab.page.get_by_role("img", name="What dot.png of the"),
+                values.get_by_role("row", name="artifacts.0").locator("td"),
+            ):
+                first_box, second_box = [await side.bounding_box() for side in await sides.all()]
+                assert first_box is not None
+                assert second_box is not None
+                assert (first_box["y"] + first_box["height"] <= second_box["y"]) is is_stacked
+                assert (first_box["x"] + first_box["width"] <= second_box["x"]) is not is_stacked
+        await tab.reads(
+            values.get_by_role("row", name="artifacts.0").locator("td"), ["First\nred.md", "Second\nblue.md"]
+        )
+        await text.get_by_text("+ blue.md of the second run").wait_for()
 
         again = await ran(it, "dots", {"colour": "red"})
         await tab.visit(f"/runs/compare?a={first['id']}&b={again['id']}")

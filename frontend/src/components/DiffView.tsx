@@ -2,6 +2,7 @@ import { type ReactNode, useMemo, useState } from "react";
 
 import { count } from "../lib/text/format.ts";
 import { countChanges, folded, type Line, lineDiff, type Shown, sideBySide } from "../lib/text/lineDiff.ts";
+import { usePhone } from "../lib/browser/usePhone.ts";
 import { ContentBoundary } from "./ContentBoundary.tsx";
 import { useShowMore } from "./useShowMore.tsx";
 
@@ -17,7 +18,7 @@ const TINTS = { same: "", added: "bg-ok-tint", removed: "bg-fail-tint" } as cons
 const MARKS = { same: " ", added: "+", removed: "−" } as const;
 const SAID = { same: "", added: "added: ", removed: "removed: " } as const;
 
-/** Two texts and what differs: one under the other, or side by side. */
+/** Two texts and what differs: one under the other, or side by side where there is room. */
 export function DiffView(props: Props): ReactNode {
   const { before, after, names } = props;
   return (
@@ -37,6 +38,7 @@ const ROWS = 1000;
 function Compared({ before, after, names, split = false }: Props): ReactNode {
   const lines = useMemo(() => lineDiff(before, after), [before, after]);
   const [all, setAll] = useState(false);
+  const isPhone = usePhone();
   const { added, removed } = countChanges(lines);
   const rows = useMemo(() => (all ? lines : folded(lines)), [all, lines]);
   const { shown, more } = useShowMore<Shown>(rows, ROWS);
@@ -44,7 +46,7 @@ function Compared({ before, after, names, split = false }: Props): ReactNode {
   const unfold = (): void => setAll(true);
   return (
     <div>
-      <p className="mb-2 text-dense text-soft">
+      <p className="mb-2 font-sans text-dense text-soft">
         From {names[0]} to {names[1]}: {count(added, "line")} added, {count(removed, "line")} removed.
       </p>
       {/* Long lines scroll, and so the box takes focus. */}
@@ -55,14 +57,38 @@ function Compared({ before, after, names, split = false }: Props): ReactNode {
         aria-label={`What differs between ${names[0]} and ${names[1]}`}
         className="max-h-[70vh] overflow-auto rounded border border-line font-mono text-meta"
       >
-        {split ? <Split shown={shown} onUnfold={unfold} names={names} /> : <Unified shown={shown} onUnfold={unfold} />}
+        {split && !isPhone ? (
+          <Split shown={shown} onUnfold={unfold} names={names} />
+        ) : (
+          <>
+            {split ? <Legend names={names} /> : null}
+            <Unified shown={shown} onUnfold={unfold} />
+          </>
+        )}
         {more}
       </div>
     </div>
   );
 }
 
-function Unified({ shown, onUnfold }: { shown: readonly Shown[]; onUnfold: () => void }): ReactNode {
+/** Which text the marks of the lines belong to. */
+function Legend({ names }: { names: Props["names"] }): ReactNode {
+  return (
+    <p className="border-b border-line px-2 py-1 text-soft wrap-anywhere">
+      {MARKS.removed} {names[0]}
+      <br />
+      {MARKS.added} {names[1]}
+    </p>
+  );
+}
+
+interface Rows {
+  shown: readonly Shown[];
+  onUnfold: () => void;
+  names: Props["names"];
+}
+
+function Unified({ shown, onUnfold }: Omit<Rows, "names">): ReactNode {
   return (
     <table className="w-full border-collapse">
       <tbody>
@@ -84,15 +110,7 @@ function Unified({ shown, onUnfold }: { shown: readonly Shown[]; onUnfold: () =>
   );
 }
 
-function Split({
-  shown,
-  onUnfold,
-  names,
-}: {
-  shown: readonly Shown[];
-  onUnfold: () => void;
-  names: readonly [string, string];
-}): ReactNode {
+function Split({ shown, onUnfold, names }: Rows): ReactNode {
   return (
     <table className="w-full table-fixed border-collapse">
       <thead>

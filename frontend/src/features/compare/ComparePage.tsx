@@ -9,13 +9,13 @@ import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { NotFound, Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
-import { StateGlyph, StateMark } from "../../domain/runs/StateMark.tsx";
+import { StateMark } from "../../domain/runs/StateMark.tsx";
 import { useShowMore } from "../../components/useShowMore.tsx";
 import { duration, humanise, money } from "../../lib/text/format.ts";
 import { differences } from "../../lib/json/jsonDiff.ts";
-import { STATES } from "../../domain/runs/states.ts";
 import { CompareDocument, type ComparedRunFragment } from "./compare.generated.ts";
 import { Files } from "./Files.tsx";
+import { PhoneLabel } from "./PhoneLabel.tsx";
 import { filePairs, type Pair, pairs, readable, tookSeconds } from "./pairs.ts";
 
 type Step = ComparedRunFragment["steps"][number];
@@ -101,6 +101,9 @@ function Both({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Rea
 
 const HEAD = "border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th]:font-medium";
 const ROW = "border-b border-line align-top [&>*]:py-1.5 [&>*]:pr-4";
+/** On a phone the cells of a row are one under the other. */
+const TABLE =
+  "w-full table-fixed border-collapse text-dense max-md:block max-md:[&>tbody]:block max-md:[&>tbody>tr]:block max-md:[&>tbody>tr>*]:block max-md:[&>tbody>tr>*]:pr-0 max-md:[&>thead]:hidden";
 
 function idOf(run: ComparedRunFragment): ReactNode {
   return <span className="font-mono text-dense">{run.id}</span>;
@@ -170,13 +173,13 @@ function Steps({
 }): ReactNode {
   const longest = Math.max(0.001, ...rows.flatMap((row) => [tookSeconds(row.a) ?? 0, tookSeconds(row.b) ?? 0]));
   return (
-    <table aria-label="Steps side by side" className="w-full table-fixed border-collapse text-dense">
+    <table aria-label="Steps side by side" className={TABLE}>
       <thead>
         <tr className={HEAD}>
           <th className="w-[22%]">Step</th>
           <th>First</th>
           <th>Second</th>
-          <th className="w-28 pr-0! text-right max-md:w-16">Difference</th>
+          <th className="w-28 pr-0! text-right">Difference</th>
         </tr>
       </thead>
       <tbody>
@@ -186,9 +189,11 @@ function Steps({
               {humanise(row.key)}
               <Versions pair={row} />
             </th>
-            <Side step={row.a} longest={longest} runId={a.id} />
-            <Side step={row.b} longest={longest} runId={b.id} />
-            <td className="pr-0! text-right text-soft">{gap(row)}</td>
+            <Side of="First" step={row.a} longest={longest} runId={a.id} />
+            <Side of="Second" step={row.b} longest={longest} runId={b.id} />
+            <td className="pr-0! text-right text-soft max-md:text-left">
+              <Gap pair={row} />
+            </td>
           </tr>
         ))}
       </tbody>
@@ -207,23 +212,31 @@ function Versions({ pair: { a, b } }: { pair: Pair<Step> }): ReactNode {
   );
 }
 
-function Side({ step, longest, runId }: { step: Step | null; longest: number; runId: string }): ReactNode {
-  if (step === null) return <td className="text-soft">has no such step</td>;
+interface SideProps {
+  of: "First" | "Second";
+  step: Step | null;
+  longest: number;
+  runId: string;
+}
+
+function Side({ of, step, longest, runId }: SideProps): ReactNode {
+  if (step === null)
+    return (
+      <td className="text-soft">
+        <PhoneLabel of={of} />
+        has no such step
+      </td>
+    );
   const took = tookSeconds(step);
   return (
     <td>
+      <PhoneLabel of={of} />
       <Link to="/runs/$run" params={{ run: runId }} search={{ step: step.key }} className="hover:underline">
-        <span className="md:hidden" title={STATES[step.state].word}>
-          <StateGlyph state={step.state} />
-          <span className="sr-only">{STATES[step.state].word}</span>
-        </span>
-        <span className="max-md:hidden">
-          <StateMark state={step.state} />
-        </span>
+        <StateMark state={step.state} />
       </Link>
       {took === null ? null : (
         <>
-          <span className="ml-3 text-soft max-md:ml-0">{duration(took)}</span>
+          <span className="ml-3 text-soft">{duration(took)}</span>
           <span
             aria-hidden="true"
             className="mt-1 block h-1 rounded-xs bg-accent"
@@ -240,12 +253,16 @@ function Side({ step, longest, runId }: { step: Step | null; longest: number; ru
   );
 }
 
-function gap({ a, b }: Pair<Step>): string {
+function Gap({ pair: { a, b } }: { pair: Pair<Step> }): ReactNode {
   const [before, after] = [tookSeconds(a), tookSeconds(b)];
-  if (before === null || after === null) return "";
+  if (before === null || after === null) return null;
   const by = after - before;
-  if (Math.abs(by) < 0.05) return "as long";
-  return by > 0 ? `${duration(by)} longer` : `${duration(-by)} less`;
+  return (
+    <>
+      <PhoneLabel of="Difference" />
+      {Math.abs(by) < 0.05 ? "as long" : by > 0 ? `${duration(by)} longer` : `${duration(-by)} less`}
+    </>
+  );
 }
 
 function Outputs({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): ReactNode {
@@ -315,7 +332,7 @@ function Differences({
   if (found.length === 0) return <p className="text-soft">{same}</p>;
   return (
     <>
-      <table aria-label={label} className="w-full table-fixed border-collapse text-dense">
+      <table aria-label={label} className={TABLE}>
         <thead>
           <tr className={HEAD}>
             <th className="w-[22%]">Field</th>
@@ -342,8 +359,14 @@ function Differences({
                   </td>
                 ) : (
                   <>
-                    <td className="wrap-anywhere">{"before" in difference ? <Value value={old} /> : <Nothing />}</td>
-                    <td className="wrap-anywhere">{"after" in difference ? <Value value={next} /> : <Nothing />}</td>
+                    <td className="wrap-anywhere">
+                      <PhoneLabel of="First" />
+                      {"before" in difference ? <Value value={old} /> : <Nothing />}
+                    </td>
+                    <td className="wrap-anywhere">
+                      <PhoneLabel of="Second" />
+                      {"after" in difference ? <Value value={next} /> : <Nothing />}
+                    </td>
                   </>
                 )}
               </tr>

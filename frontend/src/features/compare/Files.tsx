@@ -12,11 +12,15 @@ import { csvRows } from "../../lib/text/csv.ts";
 import { bytes } from "../../lib/text/format.ts";
 import { type ComparedFileFragment, ComparedPicturesDocument, ComparedTextsDocument } from "./compare.generated.ts";
 import type { FilePair } from "./pairs.ts";
+import { PhoneLabel } from "./PhoneLabel.tsx";
 
 /** Pairs drawn per batch. */
 const PAIRS = 10;
 /** Of each text, this much is compared. */
 const LIMIT_BYTES = 200_000;
+
+/** What belongs to the first run and to the second: side by side, on a phone one under the other. */
+const SIDES = "grid grid-cols-2 gap-4 max-md:grid-cols-1";
 
 interface Two {
   a: ComparedFileFragment;
@@ -30,9 +34,9 @@ export function Files({ pairs }: { pairs: readonly FilePair<ComparedFileFragment
     <>
       {shown.map(({ key, a, b }) => (
         <div key={key} className="mb-6">
-          <h3 className="mb-2 grid grid-cols-2 gap-4">
-            <Name file={a} />
-            <Name file={b} />
+          <h3 className={`mb-2 ${SIDES} max-md:gap-y-1`}>
+            <Name of="First" file={a} />
+            <Name of="Second" file={b} />
           </h3>
           {a === null || b === null ? null : <Contents a={a} b={b} />}
         </div>
@@ -42,14 +46,20 @@ export function Files({ pairs }: { pairs: readonly FilePair<ComparedFileFragment
   );
 }
 
-function Name({ file }: { file: ComparedFileFragment | null }): ReactNode {
-  if (file === null) return <span className="font-normal text-soft">no such file</span>;
+function Name({ of, file }: { of: "First" | "Second"; file: ComparedFileFragment | null }): ReactNode {
   return (
-    <span className="min-w-0">
-      <Link to="/artifacts/$artifact" params={{ artifact: file.id }} className="link wrap-anywhere">
-        {file.name}
-      </Link>{" "}
-      <span className="text-meta font-normal text-soft">{bytes(file.sizeBytes)}</span>
+    <span className="flex min-w-0 items-baseline gap-2">
+      <PhoneLabel of={of} />
+      {file === null ? (
+        <span className="font-normal text-soft">no such file</span>
+      ) : (
+        <span className="min-w-0">
+          <Link to="/artifacts/$artifact" params={{ artifact: file.id }} className="link wrap-anywhere">
+            {file.name}
+          </Link>{" "}
+          <span className="text-meta font-normal text-soft">{bytes(file.sizeBytes)}</span>
+        </span>
+      )}
     </span>
   );
 }
@@ -104,9 +114,15 @@ function Tables(read: Read): ReactNode {
   if (old === null || next === null) return <Diff {...read} />;
   const [first, second] = names(a, b);
   return (
-    <div className="grid grid-cols-2 gap-4">
-      <CsvTable name={first} rows={old} beside={{ other: next, tint: "bg-fail-tint" }} />
-      <CsvTable name={second} rows={next} beside={{ other: old, tint: "bg-ok-tint" }} />
+    <div className={SIDES}>
+      <div className="min-w-0">
+        <PhoneLabel of="First" />
+        <CsvTable name={first} rows={old} beside={{ other: next, tint: "bg-fail-tint" }} />
+      </div>
+      <div className="min-w-0">
+        <PhoneLabel of="Second" />
+        <CsvTable name={second} rows={next} beside={{ other: old, tint: "bg-ok-tint" }} />
+      </div>
     </div>
   );
 }
@@ -121,21 +137,27 @@ function Pictures({ a, b }: Two): ReactNode {
     return <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />;
   const [first, second] = names(a, b);
   return (
-    <div className="grid grid-cols-2 gap-4">
-      <Picture node={data.a} label={first} />
-      <Picture node={data.b} label={second} />
+    <div className={SIDES}>
+      <Picture of="First" node={data.a} label={first} />
+      <Picture of="Second" node={data.b} label={second} />
     </div>
   );
 }
 
-function Picture({ node, label }: { node: object | null; label: string }): ReactNode {
+function Picture({ of, node, label }: { of: "First" | "Second"; node: object | null; label: string }): ReactNode {
   const url = node !== null && "previewUrl" in node && typeof node.previewUrl === "string" ? node.previewUrl : null;
-  if (url === null) return <p className="text-soft">No preview.</p>;
   return (
-    <img
-      src={url}
-      alt={`What ${label} looks like`}
-      className="max-h-[60vh] w-full rounded border border-line bg-panel object-contain"
-    />
+    <div>
+      <PhoneLabel of={of} />
+      {url === null ? (
+        <p className="text-soft">No preview.</p>
+      ) : (
+        <img
+          src={url}
+          alt={`What ${label} looks like`}
+          className="max-h-[60vh] w-full rounded border border-line bg-panel object-contain"
+        />
+      )}
+    </div>
   );
 }

@@ -13,7 +13,7 @@ from resolvers.problems import Invalid, Unavailable
 from runner.agents.definition import AGENT
 from runner.agents.profiles import Selection
 from runner.definitions.background_compile import in_background_if_large
-from runner.definitions.inputs import placeholder_issues, sign_in_issues
+from runner.definitions.inputs import placeholder_issues, url_credential_issues
 from runner.definitions.preflight import preflight
 from runner.definitions.step_inputs import without_session
 from runner.excerpts import excerpt, plain_text
@@ -115,29 +115,34 @@ def wait_out_of_range(wait_seconds: int, longest: int) -> Issue:
 
 
 def masked_issues(context: Context, check: Callable[[JSONValue], Sequence[Issue]], value: JSONValue) -> Sequence[Issue]:
-    """Check a value, also for sign-ins in addresses, and return issues whose messages have no secrets.
+    """Check a value, and return issues whose messages have no secrets.
 
     Messages quote a shortened value, and half a secret is not recognised. So messages come from a check of the masked
     value, if it finds the same issue.
     """
-    issues, sign_ins = check(value), sign_in_issues(value)
+    issues = check(value)
     if not issues:
-        return sign_ins
+        return issues
     masked = context.services.redactor.value(value)
     if masked is value:
-        return [*sign_ins, *issues]
+        return issues
     worded = {(issue.path, issue.rule): issue for issue in check(masked)}
-    return [*sign_ins] + [
+    return [
         worded.get((issue.path, issue.rule), replace(issue, message="The value is not accepted.", hint=None))
         for issue in issues
     ]
 
 
+def given_issues(context: Context, check: Callable[[JSONValue], Sequence[Issue]], value: JSONValue) -> Sequence[Issue]:
+    """Check a value that a caller gave: for credentials in URLs, and if there are none, as `masked_issues` does."""
+    return url_credential_issues(value) or masked_issues(context, check, value)
+
+
 async def found_issues(
     context: Context, check: Callable[[JSONValue], Sequence[Issue]], value: JSONValue
 ) -> Sequence[Issue]:
-    """Run `masked_issues` without blocking others: a megabyte of small values takes up to two seconds."""
-    return await in_background_if_large(context.caller.id, partial(masked_issues, context, check, value), value)
+    """Run `given_issues` without blocking others: a megabyte of small values takes up to two seconds."""
+    return await in_background_if_large(context.caller.id, partial(given_issues, context, check, value), value)
 
 
 def resolved_steps(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from resolvers.artifacts.unreadable import given_artifacts, gone_inputs, gone_outputs, mentioned
-from resolvers.pipelines.start_checks import found_issues, masked_issues, pack_call_issues, pack_input_issues
+from resolvers.pipelines.start_checks import found_issues, given_issues, pack_call_issues, pack_input_issues
 from resolvers.pipelines.versions import compiled
 from resolvers.problems import Invalid, NotFound
 from resolvers.runs.misfits import misfits_of_outputs, misfits_of_substitutes, misfits_of_target, pack_of, resolved
@@ -310,7 +310,7 @@ def _step_input_issues(
     )
     if pack is None:
         return []
-    issues = masked_issues(context, partial(pack_input_issues, pack), step_input)
+    issues = given_issues(context, partial(pack_input_issues, pack), step_input)
     return [issue.under_argument("step_input") for issue in issues]
 
 

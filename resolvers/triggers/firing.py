@@ -17,7 +17,7 @@ from resolvers.permissions import lost_access
 from resolvers.problems import Invalid, Problem
 from resolvers.runs.starts import prepare_run, queue_full
 from runner import tracing
-from runner.definitions.inputs import check_inputs, sign_in_issues
+from runner.definitions.inputs import check_inputs, url_credential_issues
 from runner.issues import Hint, error
 from runner.running.run_log import record_cancelled
 from runner.templates.plan import TemplateError
@@ -426,13 +426,14 @@ async def check_firing(
     )
     schema = version.input_schema
     unknown = {reference.path[:1] for reference in template.references}
-    wrong = [
-        issue.under_argument("inputs")
-        for issue in [*sign_in_issues(inputs), *check_inputs(schema, inputs)]
-        if issue.rule in ("sign_in", "undeclared_input") or issue.path[:1] not in unknown
+    wrong = url_credential_issues(inputs) or [
+        issue
+        for issue in check_inputs(schema, inputs)
+        if issue.rule == "undeclared_input" or issue.path[:1] not in unknown
     ]
     if wrong:
-        raise Invalid(wrong, summary=f"The inputs do not fit pipeline {pipeline.key}")
+        summary = f"The inputs do not fit pipeline {pipeline.key}"
+        raise Invalid([issue.under_argument("inputs") for issue in wrong], summary=summary)
 
 
 def unknown_fields(references: Sequence[Reference], known: Sequence[str]) -> list[Issue]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from runner.definitions.step_packs import pack_of_step
-from runner.egress.web_address import has_sign_in
+from runner.egress.web_address import has_url_credentials
 from runner.excerpts import excerpt
 from runner.issues import MAX_ISSUES, Hint, Issue, did_you_mean, error, shown
 from runner.json_values import forbidden_text
@@ -271,31 +271,45 @@ def placeholder_issues(inputs: dict[str, JSONValue]) -> list[Issue]:
     return sorted(found, key=lambda issue: issue.path)
 
 
-def sign_in_issues(inputs: JSONValue) -> list[Issue]:
-    """Return issues for values that are an address with a password or token, ordered by path.
+def url_credential_issues(inputs: JSONValue) -> list[Issue]:
+    """Return issues for values and keys that are URLs with a password or token, ordered by path.
 
-    Inputs are stored as they are given, so such a value is refused before anything is stored.
+    Inputs are stored as they are given, so these are refused before anything is stored. An issue about a key has the
+    path of its object, so that no path contains credentials.
     """
-    hint = "Give the address without them: inputs are kept with the run. For a sign-in, store a credential."
-    found = (
-        error(path, "sign_in", f"The input `{'.'.join(path)}` is an address with an account or a password.", hint)
-        for path, text in _texts(inputs)
-        if has_sign_in(text)
-    )
-    return sorted(itertools.islice(found, MAX_ISSUES), key=lambda issue: issue.path)
+    hint = "Remove them and store a credential instead: Packline keeps inputs with the run."
+    found: list[Issue] = []
+    pending: list[tuple[tuple[str, ...], JSONValue]] = [((), inputs)]
+    while pending and len(found) < MAX_ISSUES:
+        path, value = pending.pop()
+        name = f"input `{'.'.join(path)}`" if path else "input"
+        if isinstance(value, str) and has_url_credentials(value):
+            found.append(error(path, "url_credentials", f"The {name} is a URL that contains credentials.", hint))
+        elif isinstance(value, dict) and any(map(has_url_credentials, value)):
+            message = f"A key of the {name} is a URL that contains credentials."
+            found.append(error(path, "url_credentials", message, hint))
+        else:
+            pending.extend(_items(path, value))
+    return sorted(found, key=lambda issue: issue.path)
 
 
 def _texts(inputs: JSONValue) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield all texts in a value with their paths."""
-    pending: list[tuple[JSONValue, tuple[str, ...]]] = [(inputs, ())]
+    pending: list[tuple[tuple[str, ...], JSONValue]] = [((), inputs)]
     while pending:
-        value, path = pending.pop()
-        if isinstance(value, dict):
-            pending.extend((item, (*path, key)) for key, item in value.items())
-        elif isinstance(value, list):
-            pending.extend((item, (*path, str(index))) for index, item in enumerate(value))
-        elif isinstance(value, str):
+        path, value = pending.pop()
+        if isinstance(value, str):
             yield path, value
+        else:
+            pending.extend(_items(path, value))
+
+
+def _items(path: tuple[str, ...], value: JSONValue) -> Iterator[tuple[tuple[str, ...], JSONValue]]:
+    """Yield the items of an object or a list with their paths."""
+    if isinstance(value, dict):
+        yield from (((*path, key), item) for key, item in value.items())
+    elif isinstance(value, list):
+        yield from (((*path, str(index)), item) for index, item in enumerate(value))
 
 
 def with_defaults(schema: Mapping[str, JSONValue], inputs: Mapping[str, JSONValue]) -> dict[str, JSONValue]:

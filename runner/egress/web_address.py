@@ -35,8 +35,8 @@ _HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(
 _SSH = re.compile(r"ssh://(?P<authority>[^/?#]*)(?P<path>/.*)?", re.IGNORECASE)
 #: Only with a user: `host:path` is a folder, a drive or an address without a scheme more often.
 _SSH_SHORT = re.compile(r"(?P<authority>[^/:@\s]+@(?:\[[^\[\]]*\]|[^:/@\[\]]+)):(?P<path>[^:].*)")
-#: Of `https`, any account may be a token; SSH needs one.
-_WITH_SIGN_IN = re.compile(r"<?(?:https?://[^/?#\s]+|(?:ssh|git|s?ftps?)://[^/?#@:\s]*:[^/?#\s]+)@\S*", re.IGNORECASE)
+#: Without white space: prose may begin with an address and go on to an e-mail address.
+_URL_ACCOUNT = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<account>[^/?#\s]*)@")
 _SSH_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 _SSH_PORT = 22
 _SSH_HINT = "Give an address such as ssh://git@git.example/team/project.git."
@@ -160,9 +160,7 @@ def read_web_address(text: str, *, base: str | None = None) -> WebAddress:
     Raises:
         WebAddressError: it has another scheme, no host, an invalid host or port, or control characters.
     """
-    given = text.strip(_AROUND)
-    if given.startswith("<") and given.endswith(">"):
-        given = given[1:-1].strip(_AROUND)
+    given = _bare(text)
     if not given:
         raise WebAddressError(text, "it is empty")
     if _NEVER.search(given):
@@ -204,9 +202,16 @@ def is_web_address(text: str) -> bool:
     return True
 
 
-def has_sign_in(text: str) -> bool:
-    """Return whether a text is nothing but an address with a password or token, such as `https://me:secret@host/`."""
-    return "://" in text and "@" in text and _WITH_SIGN_IN.fullmatch(text.strip(_AROUND)) is not None
+def has_url_credentials(text: str) -> bool:
+    """Return whether a text is a URL with a password or token, such as `https://me:secret@host/`.
+
+    Any account counts in URLs of `http`, `https` and schemes such as `git+https`, since it may be a token.
+    """
+    found = _URL_ACCOUNT.match(_bare(text)) if "://" in text and "@" in text else None
+    if found is None:
+        return False
+    is_web = found["scheme"].lower().rpartition("+")[2] in DEFAULT_PORTS
+    return is_web or bool(found["account"].partition(":")[2])
 
 
 def read_ssh_address(text: str) -> SshAddress | None:
@@ -250,6 +255,14 @@ def read_web_host(text: str) -> str:
     """
     bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     return _read_host(text, f"[{bare}]" if ":" in bare else text)
+
+
+def _bare(text: str) -> str:
+    """Remove what copying leaves around an address, and angle brackets."""
+    given = text.strip(_AROUND)
+    if given.startswith("<") and given.endswith(">"):
+        given = given[1:-1].strip(_AROUND)
+    return given
 
 
 def _read_host(given: str, text: str) -> str:

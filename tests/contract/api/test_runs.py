@@ -160,7 +160,7 @@ async def test_what_is_wrong_is_refused_before_anything_runs(api: Api) -> None:
         ({}, "required"),
         ({"words": "x", "wrods": "y"}, "undeclared"),
         ({"words": "{{WORDS}}"}, "placeholder"),
-        ({"words": "https://me:s3cr3t@git.example/a.git"}, "sign_in"),
+        ({"words": "https://me:s3cr3t@git.example/a.git"}, "url_credentials"),
     ):
         refused = await api.refusal("run_pipeline", pipeline=api.key, inputs=inputs)
         assert refused.code == "INVALID", refused

@@ -8,6 +8,7 @@ from runner.definitions.inputs import (
     derive_input_schema,
     inner_default_issues,
     run_title,
+    url_credential_issues,
     with_defaults,
 )
 from runner.definitions.parsing import parse_definition
@@ -168,6 +169,26 @@ class TestChecking:
         assert told({"url": "a\0"}) == [("url", "forbidden_text")]
         assert told({"url": "\ud800"}) == [("url", "forbidden_text")]
         assert told({"count": 1 << 64}) == [("count", "integer_too_large")]
+
+
+class TestCredentialsInUrls:
+    URL = "https://me:secret@git.example/"
+
+    def test_values_and_keys_are_refused_and_not_quoted(self):
+        issues = url_credential_issues({"url": self.URL, "deep": [{"a": self.URL}, {self.URL: {"b": self.URL}}]})
+        assert [(issue.path, issue.message) for issue in issues] == [
+            (("deep", "0", "a"), "The input `deep.0.a` is a URL that contains credentials."),
+            (("deep", "1"), "A key of the input `deep.1` is a URL that contains credentials."),
+            (("url",), "The input `url` is a URL that contains credentials."),
+        ]
+
+    def test_an_input_as_a_whole_has_no_name(self):
+        assert [
+            issue.message for issue in (*url_credential_issues(self.URL), *url_credential_issues({self.URL: 1}))
+        ] == [
+            "The input is a URL that contains credentials.",
+            "A key of the input is a URL that contains credentials.",
+        ]
 
 
 class TestDefaults:

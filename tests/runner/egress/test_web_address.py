@@ -11,7 +11,7 @@ from runner.egress.policy import origin_of
 from runner.egress.web_address import (
     OtherSchemeError,
     WebAddressError,
-    has_sign_in,
+    has_url_credentials,
     is_web_address,
     read_ssh_address,
     read_web_address,
@@ -260,8 +260,18 @@ def test_hosts_raise_nothing_else(text: str) -> None:
         ("https://git.example/@me:x@y", False),
         ("https://git.example/?to=me:x@y", False),
         ("Clone https://me:secret@git.example/a.git", False),
-        ("postgresql://me:secret@db/runs", False),
+        ("https://me:secret@git.example/a b.git", True),
+        ("<https://me:secret@git.example/ >", True),
+        ("https://me:secret@git .example/", True),
+        ("git+https://token@git.example/a.git", True),
+        ("git+ssh://git:secret@git.example/a.git", True),
+        ("git+ssh://git@git.example/a.git", False),
+        ("postgresql://me:secret@db/runs", True),
+        ("postgresql://me@db/runs", False),
+        ("redis://:secret@cache:6379/0", True),
+        ("wss://me:secret@host/live", True),
+        ("https://tea.example: send a summary to ann@tea.example", False),
     ],
 )
-def test_an_address_with_a_sign_in_is_recognised(text: str, found: bool) -> None:
-    assert has_sign_in(text) is found
+def test_a_url_with_credentials_is_recognised(text: str, found: bool) -> None:
+    assert has_url_credentials(text) is found

@@ -165,6 +165,16 @@ async def preview(it: Product, run_id: str, step_input: Any = None) -> Any:
     return (await it.query(_PREVIEW, {"id": run_id, "input": step_input}))["run"]["resumePreview"]
 
 
+async def test_a_url_with_credentials_in_an_output_does_not_prevent_a_resume_on_another_version(tmp_path: Path) -> None:
+    address = moving("test.gives", "1.0.0", {}, {"x": (str, "https://me:secret@git.example/")})
+    run_id = await failed(
+        tmp_path, address, count(fails=True, number=(str, ...)), steps=(step("a", "test.gives"), NUMBER)
+    )
+    async with product(tmp_path, [address, count("1.1.0", number=(str, ...))]) as it:
+        plan = await preview(it, run_id)
+        assert (plan["allowed"], plan["issues"]) == (True, [])
+
+
 async def test_a_resume_tells_what_a_stand_in_no_longer_takes(tmp_path: Path) -> None:
     run_id = await failed(tmp_path, gives("1.0.0"), count(fails=True), steps=(step("a", "test.gives"), NUMBER))
     async with product(tmp_path, [gives("1.0.0"), count("1.1.0", number=(int, ...), unit=(str, ...))]) as it:

@@ -14,6 +14,7 @@ from collections import deque
 from time import time_ns
 from typing import TYPE_CHECKING
 
+import structlog
 from opentelemetry import context, trace
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -34,12 +35,16 @@ if TYPE_CHECKING:
 
     from runner.tracing import Attribute, Carrier, Kind
 
+log = structlog.get_logger(__name__)
+
 #: How long a stopping process waits for the last spans to be sent.
 STOP_SECONDS = 3.0
-#: When late spans are made: after most short runs have ended, so that these do not wait for it.
-LATE_SECONDS = 0.25
-#: How many late spans are made in one turn of the event loop; 50 take about a millisecond.
-_LATE_AT_ONCE = 50
+#: When deferred spans are built: after most short runs have ended, so that these do not wait for it.
+DEFER_SECONDS = 0.25
+#: How many deferred spans are built in one turn of the event loop; 50 take about a millisecond.
+_BUILT_AT_ONCE = 50
+#: Most ended spans that wait; the oldest ones are dropped.
+_MOST_DEFERRED = 10_000
 _PROPAGATOR = TraceContextTextMapPropagator()
 _UNNAMED = "unknown_service"
 
@@ -62,7 +67,8 @@ class OpenTelemetry:
         )
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         self._tracer = self._provider.get_tracer("packline", version)
-        self._late: deque[_LateSpan] = deque()
+        self._deferred: deque[_DeferredSpan] = deque(maxlen=_MOST_DEFERRED)
+        self._is_scheduled = False
 
     def span(
         self, name: str, kind: Kind, attributes: Mapping[str, Attribute], parent: Carrier | None, *, own_trace: bool
@@ -101,27 +107,35 @@ class OpenTelemetry:
                 opened.fail(_type_of(error))
                 raise
 
-    def late_span(self, name: str, attributes: Mapping[str, Attribute]) -> _LateSpan | None:
-        """Open a span that is made later; see `runner.tracing.late_span`."""
+    def deferred_span(self, name: str, attributes: Mapping[str, Attribute]) -> _DeferredSpan | None:
+        """Open a span that the SDK builds after its end; see `runner.tracing.deferred_span`."""
         above = trace.get_current_span().get_span_context()
         if not above.trace_flags.sampled:
             return None
         own = SpanContext(above.trace_id, self._ids.generate_span_id(), False, above.trace_flags, above.trace_state)
-        return _LateSpan(self, name, attributes, own)
+        return _DeferredSpan(self, name, attributes, own)
 
-    def add_late(self, span: _LateSpan) -> None:
-        """Make a span that has ended in a while, off the path of what ended it."""
-        if not self._late:
+    def defer(self, span: _DeferredSpan) -> None:
+        """Queue an ended span; the SDK builds it later, so the step does not wait."""
+        self._deferred.append(span)
+        if not self._is_scheduled:
             with contextlib.suppress(RuntimeError):  # the loop has ended, with the block in progress
-                asyncio.get_running_loop().call_later(LATE_SECONDS, self._make_late)
-        self._late.append(span)
+                asyncio.get_running_loop().call_later(DEFER_SECONDS, self._build_some)
+                self._is_scheduled = True
 
-    def _make_late(self, at_once: int = _LATE_AT_ONCE) -> None:
-        for _ in range(min(at_once, len(self._late))):
-            self._late[0].make(self._tracer, self._ids)
-            self._late.popleft()
-        if self._late:
-            asyncio.get_running_loop().call_soon(self._make_late)
+    def _build_some(self) -> None:
+        self._build(_BUILT_AT_ONCE)
+        self._is_scheduled = bool(self._deferred)
+        if self._is_scheduled:
+            asyncio.get_running_loop().call_soon(self._build_some)
+
+    def _build(self, at_most: int) -> None:
+        for _ in range(min(at_most, len(self._deferred))):
+            span = self._deferred.popleft()
+            try:
+                span.build(self._tracer, self._ids)
+            except Exception:
+                log.exception("a span cannot be built")
 
     def current(self) -> _OpenSpan | None:
         """Return the span in progress."""
@@ -143,7 +157,7 @@ class OpenTelemetry:
 
     async def stop(self) -> None:
         """Send the last spans; give up after `STOP_SECONDS`."""
-        self._make_late(len(self._late))
+        self._build(len(self._deferred))
         loop, sent = asyncio.get_running_loop(), asyncio.Event()
 
         def send() -> None:
@@ -177,8 +191,8 @@ class _OpenSpan:
         self._span.set_status(StatusCode.ERROR)
 
 
-class _LateSpan:
-    """A span in progress that the SDK makes after its end; until then, what belongs to it only needs its ids."""
+class _DeferredSpan:
+    """A span in progress that the SDK builds after its end; until then, what belongs to it only needs its ids."""
 
     __slots__ = ("_above", "_attributes", "_began", "_ended", "_error_type", "_name", "_own", "_telemetry", "_token")
 
@@ -189,7 +203,7 @@ class _LateSpan:
         self._attributes = dict(attributes)
         self._error_type: str | None = None
 
-    def __enter__(self) -> _LateSpan:
+    def __enter__(self) -> _DeferredSpan:
         self._above = context.get_current()
         self._token = context.attach(trace.set_span_in_context(NonRecordingSpan(self._own), self._above))
         self._began = time_ns()
@@ -202,7 +216,7 @@ class _LateSpan:
         context.detach(self._token)
         if error is not None:
             self.fail(_type_of(error))
-        self._telemetry.add_late(self)
+        self._telemetry.defer(self)
 
     def set(self, name: str, value: Attribute | None) -> None:
         """Set an attribute; None sets nothing."""
@@ -213,27 +227,31 @@ class _LateSpan:
         """Mark the span as failed; without a message, which may contain a secret."""
         self._error_type = error_type
 
-    def make(self, tracer: trace.Tracer, ids: _Ids) -> None:
-        """Make the span of the SDK."""
-        ids.next_span_id = self._own.span_id
-        span = tracer.start_span(self._name, self._above, SpanKind.INTERNAL, self._attributes, start_time=self._began)
+    def build(self, tracer: trace.Tracer, ids: _Ids) -> None:
+        """Build the span of the SDK."""
+        ids.given = self._own.span_id
+        try:
+            span = tracer.start_span(
+                self._name, self._above, SpanKind.INTERNAL, self._attributes, start_time=self._began
+            )
+        finally:
+            ids.given = None
         if self._error_type is not None:
             _OpenSpan(span).fail(self._error_type)
         span.end(self._ended)
 
 
 class _Ids(threading.local, RandomIdGenerator):
-    """Random ids, but for a late span, which has had its id since it began.
+    """Random ids, but for a deferred span, which has had its id since it began.
 
     Attributes:
-        next_span_id: The id of the next span that this thread makes; None for a random one.
+        given: The id of the deferred span that this thread starts; None for a random one.
     """
 
-    next_span_id: int | None = None
+    given: int | None = None
 
     def generate_span_id(self) -> int:
-        given, self.next_span_id = self.next_span_id, None
-        return super().generate_span_id() if given is None else given
+        return super().generate_span_id() if self.given is None else self.given
 
 
 def _type_of(error: BaseException) -> str:

@@ -51,8 +51,8 @@ class Tracing(Protocol):
     ) -> AbstractContextManager[Span] | None:
         """Open a span; see `span`. None if the span in progress is not sampled."""
 
-    def late_span(self, name: str, attributes: Mapping[str, Attribute]) -> AbstractContextManager[Span] | None:
-        """Open a span; see `late_span`. None if no span in progress is sampled."""
+    def deferred_span(self, name: str, attributes: Mapping[str, Attribute]) -> AbstractContextManager[Span] | None:
+        """Open a span; see `deferred_span`. None if no span in progress is sampled."""
 
     def current(self) -> Span | None:
         """Return the span in progress."""
@@ -126,12 +126,12 @@ def span(
     return _in_force.span(name, kind, attributes or {}, parent, own_trace=own_trace) or _NO_SPAN
 
 
-def late_span(name: str, attributes: Mapping[str, Attribute]) -> AbstractContextManager[Span]:
-    """Open a span inside another one whose cost falls outside the block: it is made some time after its end.
+def deferred_span(name: str, attributes: Mapping[str, Attribute]) -> AbstractContextManager[Span]:
+    """Open a span inside another one that is built some time after its end, so that the block does not wait.
 
     What happens in the block belongs to it, as to any span. Call it in the event loop.
     """
-    return _NO_SPAN if _in_force is None else _in_force.late_span(name, attributes) or _NO_SPAN
+    return _NO_SPAN if _in_force is None else _in_force.deferred_span(name, attributes) or _NO_SPAN
 
 
 def call_span(name: str, attributes: Mapping[str, Attribute]) -> AbstractContextManager[Span]:

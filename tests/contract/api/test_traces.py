@@ -61,7 +61,7 @@ async def collector() -> AsyncIterator[Collector]:
         async with otlp_receiver() as receiver:
             monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url)
             monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
-            monkeypatch.setattr(app.telemetry, "LATE_SECONDS", 0.01)
+            monkeypatch.setattr(app.telemetry, "DEFER_SECONDS", 0.01)
             yield receiver
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from catalog.routing.facts import Facts
+    from catalog.routing.request_parts import RequestPart
     from catalog.routing.signals import RequestSignals
-    from catalog.routing.wishes import Wish
     from catalog.search import Entry, RefT
 
 #: Longest name of a missing capability, in characters.
@@ -104,11 +104,11 @@ class IssueText:
     body: str
 
 
-def describe_gaps(missing: Sequence[Wish[RefT]]) -> tuple[GapWarning, ...]:
-    """Describe what is missing for wishes that no entry serves, each with a proposal of its own name."""
+def describe_gaps(missing: Sequence[RequestPart[RefT]]) -> tuple[GapWarning, ...]:
+    """Describe what is missing for parts of a request that no entry serves, each with a proposal of its own name."""
     gaps: list[GapWarning] = []
-    for wish in missing:
-        gap = _gap(wish)
+    for part in missing:
+        gap = _gap(part)
         taken = {other.proposal.name for other in gaps}
         names = (
             f"{gap.proposal.name}{ending}" for ending in ("", *(f"_{number}" for number in range(2, MAX_GAPS + 1)))
@@ -134,11 +134,11 @@ def issue_text(intent: str, gap: GapWarning) -> IssueText:
     return IssueText(title, body)
 
 
-def _gap(wish: Wish[RefT]) -> GapWarning:
-    facts, signals = wish.facts, wish.ranking.signals
-    intent = " ".join(wish.text.split())
+def _gap(part: RequestPart[RefT]) -> GapWarning:
+    facts, signals = part.facts, part.ranking.signals
+    intent = " ".join(part.text.split())
     verb, unknown = _verb(facts.text, signals)
-    nearest = [choice.entry for choice in wish.ranking.choices]
+    nearest = [choice.entry for choice in part.ranking.choices]
     return GapWarning(
         missing_capability=excerpt(intent, MAX_NAME),
         why_missing=excerpt(_why_missing(unknown, nearest), 1000),

@@ -10,18 +10,19 @@ import orjson
 import structlog
 
 from catalog.routing.facts import read_facts
-from catalog.routing.gaps import GapWarning, describe_gaps
+from catalog.routing.gaps import MAX_NAME, GapWarning, describe_gaps
 from catalog.routing.inputs import SuggestedInputs, suggest_inputs
 from catalog.routing.model import ModelRoute, instructions, problems_of, repair_prompt, request_prompt
 from catalog.routing.practice import offered
 from catalog.routing.ranking import MAX_ALTERNATIVES
 from catalog.routing.reasons import reason_of, reasoning_of
-from catalog.routing.wishes import rank_request
+from catalog.routing.request_parts import rank_request
 from resolvers.catalog.catalog import UNUSABLE_SHARE, catalog_entries
 from resolvers.operations import operation
 from resolvers.pipelines.lookups import lacks_of
 from resolvers.problems import Invalid
 from resolvers.tools import Parameter, Tool
+from runner.excerpts import excerpt
 from runner.failures import PackError
 from runner.gateway.budgets import Budget
 from runner.issues import argument_error
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from catalog.routing.facts import Facts
     from catalog.routing.ranking import Choice, Ranking
-    from catalog.routing.wishes import Wish
+    from catalog.routing.request_parts import RequestPart
     from resolvers.catalog.catalog import Found
     from resolvers.catalog.compiled_catalog import CompiledCatalog
     from resolvers.context import Context
@@ -116,6 +117,7 @@ class _Request:
     Attributes:
         context: What the caller has: inputs, files, artifacts, runs.
         missing: What nothing in the catalog serves, found by words.
+        also_served: Parts that other entries serve than the best of `ranking`.
         defaults: The caller's defaults, by id of pack or pipeline.
         history: How often the caller used each pack or pipeline, by id.
         lacks: What the best matches need and lack on this server, by id.
@@ -126,7 +128,8 @@ class _Request:
     facts: Facts
     catalog: CompiledCatalog
     ranking: Ranking[Found]
-    missing: tuple[Wish[Found], ...]
+    missing: tuple[RequestPart[Found], ...]
+    also_served: tuple[RequestPart[Found], ...]
     defaults: Mapping[str, Mapping[str, str]]
     history: Mapping[str, int]
     lacks: Mapping[str, tuple[Requirement, ...]]
@@ -242,9 +245,19 @@ async def _read_request(context: Context, text: str, request_context: JSONValue)
         for entry in known.entries.values()
     }
     ranked = rank_request(catalog.index, text, request_context, history)
-    lacks = await _lacks(context, [choice.entry.ref for choice in ranked.ranking.choices])
+    rankings = (ranked.ranking, *(part.ranking for part in ranked.also_served))
+    lacks = await _lacks(context, [choice.entry.ref for ranking in rankings for choice in ranking.choices])
     return _Request(
-        text, request_context, ranked.facts, catalog, ranked.ranking, ranked.missing, defaults, history, lacks
+        text,
+        request_context,
+        ranked.facts,
+        catalog,
+        ranked.ranking,
+        ranked.missing,
+        ranked.also_served,
+        defaults,
+        history,
+        lacks,
     )
 
 
@@ -293,7 +306,21 @@ def _by_words(request: _Request, how: str) -> Routed:
         best.confidence,
         request.lacks.get(best.entry.id, ()),
     )
-    return Routed(recommendation, _alternatives(request, others), gaps, reasoning, LEXICAL)
+    further = {answer.id: answer for answer in _for_further_parts(request) if answer.id != best.entry.id}
+    rest = _alternatives(request, [other for other in others if other.entry.id not in further])
+    alternatives = (*further.values(), *rest)[:MAX_ALTERNATIVES]
+    return Routed(recommendation, alternatives, gaps, reasoning, LEXICAL)
+
+
+def _for_further_parts(request: _Request) -> list[Alternative]:
+    """Return the best answer for each further part that the catalog serves; `why` names the part."""
+    found: list[Alternative] = []
+    for part in request.also_served:
+        best = _usable_first(part.ranking.choices, request.lacks)[0]
+        asked = replace(request, text=part.text, facts=part.facts, ranking=part.ranking)
+        (answer,) = _alternatives(asked, [best])
+        found.append(replace(answer, why=f"For “{excerpt(part.text, MAX_NAME)}”: {answer.why}"))
+    return found
 
 
 def _usable_first(choices: Sequence[Choice[Found]], lacks: Collection[str]) -> list[Choice[Found]]:

@@ -224,7 +224,9 @@ class GapWarningInput:
 @strawberry.type(description="A recommendation of what to run for a request.")
 class RouteResult:
     recommendation: RouteRecommendation = strawberry.field(description="The best match.")
-    alternatives: list[RouteAlternative] = strawberry.field(description="Up to 5 other matches, best first.")
+    alternatives: list[RouteAlternative] = strawberry.field(
+        description="Up to 5 other matches: first those for further parts of the request, then the next best."
+    )
     gap_warnings: list[GapWarning] = strawberry.field(
         description="What the catalog lacks for this request, one for each missing capability. A recommendation can "
         "serve the rest of the request."

@@ -82,7 +82,9 @@ class Output(BaseModel):
     """What to run for the request."""
 
     recommendation: Recommendation = Field(description="The best answer.")
-    alternatives: list[Alternative] = Field(description="Other answers, best first, at most 5.")
+    alternatives: list[Alternative] = Field(
+        description="Other answers, at most 5: first those for further parts of the request, then the next best."
+    )
     gap_warnings: list[Gap] = Field(description="Each capability that is missing here; empty when none is.")
     reasoning: str = Field(description="How the choice was made.")
     decided_by: str = Field(description="`lexical`, or the model that chose.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from catalog.routing.index import RoutingIndex
 from catalog.routing.model import instructions
-from catalog.routing.wishes import rank_request
+from catalog.routing.request_parts import rank_request
 from tests.bench.routing.classes import classes_of
 from tests.bench.routing.requests import Part, Request, read_requests
 from tests.bench.routing.shipped import key_of, shipped_entries

@@ -263,6 +263,21 @@ async def test_a_route_knows_its_callers_history_alone_and_runs_nothing(api: Api
     assert len((await api.me.call("list_runs", first=10, filter={"callers": [me]}))["nodes"]) == 2
 
 
+@states("route_request")
+async def test_what_serves_a_further_part_of_a_request_is_an_alternative(api: Api) -> None:
+    wanted = "scrape https://example.org/post, email it to ann@example.org and book me a flight"
+    routed = await api.me.call("route_request", userIntent=wanted)
+    assert routed["recommendation"]["id"] == "web.scrape"
+    assert [gap["missingCapability"] for gap in routed["gapWarnings"]] == ["book me a flight"]
+    email = routed["alternatives"][0]
+    assert (email["kind"], email["id"]) == ("PACK", "email.send")
+    assert email["why"].startswith("For “email it to ann@example.org”: ")
+    assert email["confidence"] > 0.5
+    assert "url" not in email["suggestedInputs"]
+    ids = [answer["id"] for answer in (routed["recommendation"], *routed["alternatives"])]
+    assert len(ids) == len(set(ids)) <= 6
+
+
 @states("run_pack")
 async def test_the_pack_answers_for_its_runs_caller_in_snake_case(api: Api) -> None:
     given = {"user_intent": "research tidal power and make a podcast"}

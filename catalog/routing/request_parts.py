@@ -1,7 +1,7 @@
-"""Splits a request into its wishes and ranks the catalog for each, to name every capability that is missing. Pure.
+"""Splits a request into its parts and ranks the catalog for each, to name every capability that is missing. Pure.
 
-"Make slides from this PDF and book me a flight" has two wishes: the catalog serves the first and not the second. Only
-what reads like a command begins a wish, so that "for doctors and nurses" stays in one piece.
+"Make slides from this PDF and book me a flight" has two parts: the catalog serves the first and not the second. Only
+what reads like a command begins a part, so that "for doctors and nurses" stays in one piece.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from catalog.search import RefT
 from catalog.words import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from catalog.routing.index import RoutingIndex
     from runner.failures import JSONValue
 
-#: Most wishes of a request that are ranked one by one; a request with more is ranked as a whole only.
-MAX_WISHES = 5
+#: Most parts of a request that are ranked one by one; a request with more is ranked as a whole only.
+MAX_PARTS = 5
 #: Longest request that is split, in characters: a longer one is a pasted text.
 _MAX_SPLIT = 1_000
 _JOINT = re.compile(
@@ -32,7 +32,7 @@ _JOINT = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+")
-#: Fewest words of a wish: "crop and rotate a photo" is one.
+#: Fewest words of a part: "crop and rotate a photo" is one.
 _LEAST_WORDS = 2
 #: Words before the verb of a command.
 _OPENER_WORDS = "also then afterwards finally please next and just i we want would like need to you can could will"
@@ -49,7 +49,7 @@ _NO_VERBS = _OBJECTS.union(_NO_VERB_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Wish(Generic[RefT]):
+class RequestPart(Generic[RefT]):
     """One thing that a request asks for, with the ranking of the catalog for it alone."""
 
     text: str
@@ -63,19 +63,21 @@ class RankedRequest(Generic[RefT]):
 
     Attributes:
         facts: The facts of what `ranking` ranks.
-        ranking: The ranking for the request, or for its first wish that the catalog serves when it serves some only.
-        missing: The wishes that nothing serves; the whole request when it is a gap that cannot be split.
+        ranking: The ranking for the request, or for its first part that the catalog serves when it serves some only.
+        missing: The parts that nothing serves; the whole request when it is a gap that cannot be split.
+        also_served: When parts are missing, those that the catalog serves with another entry than `ranking` has first.
     """
 
     facts: Facts
     ranking: Ranking[RefT]
-    missing: tuple[Wish[RefT], ...]
+    missing: tuple[RequestPart[RefT], ...]
+    also_served: tuple[RequestPart[RefT], ...] = ()
 
 
 def rank_request(
     index: RoutingIndex[RefT], request: str, context: JSONValue, history: Mapping[str, int]
 ) -> RankedRequest[RefT]:
-    """Rank the catalog for a request and find the wishes that nothing in it serves.
+    """Rank the catalog for a request and find the parts that nothing in it serves.
 
     Args:
         index: The catalog.
@@ -84,24 +86,24 @@ def rank_request(
         history: How often the caller lately used each entry, by id.
     """
     facts = read_facts(request, context)
-    whole = Wish(request, facts, rank(index, facts, history))
-    texts = split_wishes(request)
+    whole = RequestPart(request, facts, rank(index, facts, history))
+    texts = split_request(request)
     if len(texts) < 2 or named_exactly(facts.request, index.entries):
         return _unsplit(whole)
-    wishes = [_ranked(index, text, context, history) for text in texts]
-    missing = tuple(wish for wish in wishes if wish.ranking.is_gap)
-    unknown = tuple(wish for wish in missing if _is_unknown(wish.ranking))
-    served = [wish for wish in wishes if not wish.ranking.is_gap]
+    parts = [_ranked(index, text, context, history) for text in texts]
+    missing = tuple(part for part in parts if part.ranking.is_gap)
+    unknown = tuple(part for part in missing if _is_unknown(part.ranking))
+    served = [part for part in parts if not part.ranking.is_gap]
     if not served and whole.ranking.is_gap:
         return RankedRequest(facts, whole.ranking, missing)
     if not served or not unknown:
         return _unsplit(whole)
-    best = served[0] if whole.ranking.is_gap else whole
-    return RankedRequest(best.facts, best.ranking, unknown)
+    answered = served[0] if whole.ranking.is_gap else whole
+    return RankedRequest(answered.facts, answered.ranking, unknown, _also_served(answered, served))
 
 
-def split_wishes(request: str) -> list[str]:
-    """Split a request where a command follows; returns it in one piece if it has one wish, or too many."""
+def split_request(request: str) -> list[str]:
+    """Split a request where a command follows; returns it in one piece if it has one part, or too many."""
     if len(request) > _MAX_SPLIT:
         return [request]
     joints = [
@@ -109,7 +111,7 @@ def split_wishes(request: str) -> list[str]:
         for joint in _JOINT.finditer(request)
         if _is_command(request[joint.end() :]) and len(request[: joint.start()].split()) >= _LEAST_WORDS
     ]
-    if not joints or len(joints) >= MAX_WISHES:
+    if not joints or len(joints) >= MAX_PARTS:
         return [request]
     starts = [0, *(joint.end() for joint in joints)]
     ends = [*(joint.start() for joint in joints), len(request)]
@@ -129,17 +131,29 @@ def _is_command(text: str) -> bool:
     )
 
 
-def _ranked(index: RoutingIndex[RefT], text: str, context: JSONValue, history: Mapping[str, int]) -> Wish[RefT]:
+def _ranked(index: RoutingIndex[RefT], text: str, context: JSONValue, history: Mapping[str, int]) -> RequestPart[RefT]:
     facts = read_facts(text, context)
-    return Wish(text, facts, rank(index, facts, history))
+    return RequestPart(text, facts, rank(index, facts, history))
 
 
-def _unsplit(whole: Wish[RefT]) -> RankedRequest[RefT]:
+def _also_served(answered: RequestPart[RefT], served: Sequence[RequestPart[RefT]]) -> tuple[RequestPart[RefT], ...]:
+    """Return the parts whose best entry is neither that of `answered` nor of an earlier part."""
+    taken = {answered.ranking.choices[0].position}
+    others: list[RequestPart[RefT]] = []
+    for part in served:
+        position = part.ranking.choices[0].position
+        if position not in taken:
+            taken.add(position)
+            others.append(part)
+    return tuple(others)
+
+
+def _unsplit(whole: RequestPart[RefT]) -> RankedRequest[RefT]:
     return RankedRequest(whole.facts, whole.ranking, (whole,) if whole.ranking.is_gap else ())
 
 
 def _is_unknown(ranking: Ranking[RefT]) -> bool:
-    """Whether the catalog never mentions what a wish asks to do.
+    """Whether the catalog never mentions what a part asks to do.
 
     Stricter than a gap: part of a request that is served as a whole often says how rather than what. Chosen on the
     requests of `tests/bench/routing` that are not sealed, of which it finds fault with none that the catalog serves.

@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 from catalog.routing.concepts import thesaurus
 from catalog.words import as_written, telling_words
 from runner.excerpts import excerpt
+from runner.packs.pack import PACK_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,7 @@ MAX_INTENT = 2_000
 MAX_GAPS = 5
 #: Largest gap that is kept, in bytes of JSON.
 MAX_GAP_BYTES = 20_000
+_PIPELINE_NAME = re.compile(r"[a-z][a-z0-9_]*(-[a-z0-9_]+)*")
 #: Area of the packs that work on a kind.
 _AREAS = {
     "pdf": "doc", "docx": "doc", "xlsx": "doc", "pptx": "slides", "document": "doc", "html": "web", "url": "web",
@@ -52,11 +54,7 @@ class Proposal(BaseModel):
     action: Literal["propose_pack", "draft_pipeline"] = Field(
         description="`draft_pipeline` if packs of the catalog do it in a chain, else `propose_pack`."
     )
-    name: str = Field(
-        pattern=r"^[a-z][a-z0-9_]*([.-][a-z0-9_]+)*$",
-        max_length=100,
-        description="`area.verb` of a pack, `some-words` of a pipeline.",
-    )
+    name: str = Field(max_length=100, description="`area.verb` of a pack, `some-words` of a pipeline.")
     summary: str = Field(min_length=1, max_length=500, description="What it would do, one sentence.")
     packs: list[str] = Field(
         default_factory=list,
@@ -72,14 +70,18 @@ class Proposal(BaseModel):
     @field_validator("name")
     @classmethod
     def _names_what_is_proposed(cls, name: str, info: ValidationInfo) -> str:
-        if ("." in name) != (info.data.get("action") == "propose_pack"):
-            raise PydanticCustomError("name", "a pack is named `area.verb`, a pipeline `some-words`")
+        action = info.data.get("action")
+        if action == "propose_pack" and not PACK_NAME.fullmatch(name):
+            raise PydanticCustomError("name", "a pack is named `area.verb`, in lower case")
+        if action == "draft_pipeline" and not _PIPELINE_NAME.fullmatch(name):
+            raise PydanticCustomError("name", "a pipeline is named `some-words`, in lower case")
         return name
 
     @field_validator("packs")
     @classmethod
     def _belong_to_a_pipeline(cls, packs: list[str], info: ValidationInfo) -> list[str]:
-        if bool(packs) != (info.data.get("action") == "draft_pipeline"):
+        action = info.data.get("action")  # missing if it is wrong, which is the only issue then
+        if action is not None and bool(packs) != (action == "draft_pipeline"):
             raise PydanticCustomError("packs", "a pipeline runs at least one pack, and only a pipeline names packs")
         return packs
 

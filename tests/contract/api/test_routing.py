@@ -322,12 +322,17 @@ async def test_a_gap_is_told_kept_listed_and_deleted(api: Api) -> None:
         (
             {"proposal": {**proposal, "name": "Fraud"}},
             ["proposal", "name"],
-            'is "Fraud"; it must match the pattern ^[a-z][a-z0-9_]*([.-][a-z0-9_]+)*$.',
+            'is "Fraud"; a pack is named `area.verb`, in lower case.',
         ),
         (
             {"proposal": {**proposal, "name": "find-fraud"}},
             ["proposal", "name"],
-            'is "find-fraud"; a pack is named `area.verb`, a pipeline `some-words`.',
+            'is "find-fraud"; a pack is named `area.verb`, in lower case.',
+        ),
+        (
+            {"proposal": {**proposal, "action": "DRAFT_PIPELINE", "name": "find.fraud", "packs": ["doc.parse"]}},
+            ["proposal", "name"],
+            'is "find.fraud"; a pipeline is named `some-words`, in lower case.',
         ),
         (
             {"proposal": {**proposal, "packs": ["doc.parse"]}},

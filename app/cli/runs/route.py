@@ -125,7 +125,8 @@ def _print_gap(output: Output, gap: JSON) -> None:
     output.say(gap["whyMissing"])
     noun = "pipeline" if proposal["action"] == "DRAFT_PIPELINE" else "pack"
     output.say(f"A {noun} that would do it: {proposal['name']}", "bold")
-    for line in (proposal["summary"], proposal["whyUseful"], proposal["integrationPattern"]):
+    packs = [f"Packs, in order: {', '.join(proposal['packs'])}"] if proposal["packs"] else []
+    for line in (proposal["summary"], *packs, proposal["whyUseful"], proposal["integrationPattern"]):
         output.say(f"  {line}")
 
 

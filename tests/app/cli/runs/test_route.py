@@ -1,5 +1,9 @@
 """`packline route` and the pack `catalog.route` against a real server, each its own process."""
 
+import pytest
+
+from app.cli.base.client import Client
+from app.cli.runs.route import route
 from tests.support.machine import Machine
 
 
@@ -46,3 +50,25 @@ def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path
     assert unseen.stderr.endswith("`packline runs` lists runs, `packline pipelines` pipelines.\n")
     assert "There is no version `99` of pipeline `tides-almanac`." in no_version.stderr
     assert [run["title"].partition(":")[0] for run in runs] == ["catalog.route"]
+
+
+def test_a_proposed_pipeline_names_its_packs_in_order(monkeypatch: pytest.MonkeyPatch, capsys):
+    """Only a routing model proposes a pipeline, so the answer is given here."""
+    proposal = {
+        "action": "DRAFT_PIPELINE",
+        "name": "read-and-post",
+        "summary": "Reads a file and posts it.",
+        "packs": ["doc.parse", "http.post"],
+        "whyUseful": "Reach.",
+        "integrationPattern": "A chain.",
+    }
+    answer = {
+        "recommendation": {"kind": "NONE", "id": None, "why": "Nothing posts files."},
+        "alternatives": [],
+        "gapWarnings": [{"missingCapability": "post a file", "whyMissing": "No pipeline does.", "proposal": proposal}],
+        "reasoning": "A model chose.",
+    }
+    monkeypatch.setattr(Client, "execute", lambda *_: {"route": answer})
+    route("post a file", server="http://127.0.0.1:9", as_json=False)
+    shown = capsys.readouterr().out.partition("A pipeline that would do it: read-and-post\n")[2]
+    assert shown.startswith("  Reads a file and posts it.\n  Packs, in order: doc.parse, http.post\n  Reach.\n")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 CELL = (192, 144)
 #: Most pages that are drawn.
 MOST_PAGES = 60
-#: Pages in the strip of a row in a list.
-FIRST_PAGES = 5
+#: Pages in the strip of a row in a list; the page shows no more (`PageStrip.tsx`).
+FIRST_PAGES = 4
 DRAW_SECONDS = 30.0
 MEMORY_BYTES = 1 << 30
 _KEPT = 32

@@ -3,8 +3,6 @@ import { type ReactNode, type SyntheticEvent, useState } from "react";
 import { sortOf } from "./mediaTypes.ts";
 import { Thumbnail } from "./Thumbnail.tsx";
 
-/** Pages that the server draws of a document for a list. */
-const FIRST = 5;
 /** Height of a page's cell in the picture, relative to its width. */
 const RATIO = 3 / 4;
 
@@ -12,8 +10,8 @@ interface Props {
   artifact: { name: string; mediaType: string; previewUrl: string | null };
   /** The first page shown; one is the thumbnail of the file. */
   from?: 1 | 2;
-  /** The last page shown, if there are so many. */
-  to?: number;
+  /** The last page shown, if there are so many; the server draws 4. */
+  to: 1 | 4;
   /** Width of a page. */
   cell: string;
   className: string;
@@ -29,7 +27,7 @@ export function hasPages({ mediaType, previewUrl }: Props["artifact"]): boolean 
  *
  * How many there are is read off the picture, so the caller reserves the space for all.
  */
-export function PageStrip({ artifact, from = 1, to = FIRST, cell, className }: Props): ReactNode {
+export function PageStrip({ artifact, from = 1, to, cell, className }: Props): ReactNode {
   const [drawn, setDrawn] = useState<{ of: string; pages: number } | null>(null);
   const address = `${artifact.previewUrl}&pages=first`;
   const pages = drawn?.of === address ? drawn.pages : null;

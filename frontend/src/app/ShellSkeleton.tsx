@@ -6,7 +6,8 @@ import { BAR, BRAND, FOOT, FRAME, LINK, NAV, PLACES, WIDE } from "./shellLook.ts
 
 /**
  * The shell as index.html holds it, painted before any script has loaded. Only a picture: nothing in it can be used,
- * focused or read out. It is hidden as soon as the page is there (styles.css), at whose places its own are.
+ * focused or read out. styles.css hides it as soon as the page is there. The page then shows the same items in the same
+ * places.
  */
 export function ShellSkeleton(): ReactNode {
   return (

@@ -55,8 +55,8 @@ interface Props {
   source: EditedPipelineFragment | null;
   /** The run a new one is proposed from, and the runs it was made from, in order. */
   proposal?: { run: string; madeFrom: readonly { id: string; title: string }[] } | undefined;
-  /** The packs of a proposal that it starts with. */
-  proposedPacks?: string | undefined;
+  /** The proposal that a new one starts from, as its draft is named. */
+  proposedAs?: string | undefined;
   startText: string;
   search: EditorSearch;
   onSearch: (search: EditorSearch) => void;
@@ -76,8 +76,8 @@ type Asking =
   | { kind: "conflict"; theirs: EditedPipelineFragment };
 
 /** One document, edited as a form or as YAML and checked continuously. */
-export function Editor({ pipeline, source, proposal, proposedPacks, startText, search, onSearch }: Props): ReactNode {
-  const newFrom = source?.id ?? proposal?.run ?? proposedPacks;
+export function Editor({ pipeline, source, proposal, proposedAs, startText, search, onSearch }: Props): ReactNode {
+  const newFrom = source?.id ?? proposal?.run ?? proposedAs;
   const draftName = pipeline?.id ?? (newFrom === undefined ? "new" : `new.${newFrom}`);
   const readOnly = pipeline !== null && !pipeline.actions.includes("UPDATE");
   const [draft, setDraft] = useState(() => {

@@ -1,11 +1,12 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { useClient, useQuery } from "urql";
 
 import { type Outcome, outcomeOf, problemOfError } from "../../lib/server/problem.ts";
 import { LoadingOrProblem } from "../../components/Page.tsx";
 import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
-import { addStep, freeId, setAt } from "./definition/definition.ts";
+import { setAt } from "./definition/definition.ts";
+import { BLANK, proposedText } from "./definition/proposed.ts";
 import {
   type EditedPipelineFragment,
   EditorPipelineDocument,
@@ -38,24 +39,6 @@ export function EditorPage(): ReactNode {
   );
 }
 
-const BLANK = 'name: ""\nsteps: []\n';
-
-/** A first draft that runs some packs one after another; their inputs are still to be filled in. */
-function draftOf(name: string, packs: string): string {
-  const taken: string[] = [];
-  return packs
-    .split(",")
-    .filter((pack) => pack !== "")
-    .reduce(
-      (text, pack, index) => {
-        const id = freeId(pack.split(".").at(-1) ?? pack, taken);
-        taken.push(id);
-        return addStep(text, index, { id, pack, input: {} });
-      },
-      setAt(BLANK, ["name"], name),
-    );
-}
-
 /**
  * `/pipelines/new`: from nothing, from a copy of another pipeline, as a run is proposed to become one, or with the
  * packs of a proposal.
@@ -64,6 +47,7 @@ export function NewPipelinePage(): ReactNode {
   const search = useSearch({ from: "/pipelines/new" });
   const navigate = useNavigate({ from: "/pipelines/new" });
   const { from, run, name, packs } = search;
+  const startText = useMemo(() => (packs === undefined ? BLANK : proposedText(name ?? "", packs)), [name, packs]);
   const onSearch = (next: EditorSearch): void =>
     void navigate({ search: { ...next, from, run, name, packs }, replace: true });
   if (run !== undefined) {
@@ -83,13 +67,12 @@ export function NewPipelinePage(): ReactNode {
     );
   }
   if (from === undefined) {
-    const startText = packs === undefined ? BLANK : draftOf(name ?? "", packs);
     return (
       <Editor
         key={`new ${startText}`}
         pipeline={null}
         source={null}
-        proposedPacks={packs}
+        proposedAs={packs === undefined ? undefined : `${packs} ${name ?? ""}`}
         startText={startText}
         search={search}
         onSearch={onSearch}

@@ -93,7 +93,6 @@ function Whole({
                     <input
                       type="radio"
                       name="from"
-
                       aria-label={`From version ${version.number}`}
                       checked={version.number === a}
                       onChange={() => set({ a: version.number, b })}
@@ -103,7 +102,6 @@ function Whole({
                     <input
                       type="radio"
                       name="to"
-
                       aria-label={`To version ${version.number}`}
                       checked={version.number === b}
                       onChange={() => set({ a, b: version.number })}
@@ -138,7 +136,6 @@ function Whole({
             <label className="flex items-center gap-2 text-dense max-lg:hidden">
               <input
                 type="checkbox"
-
                 checked={search.view === "split"}
                 onChange={({ target }) => set({ view: target.checked ? "split" : undefined })}
               />

@@ -176,7 +176,6 @@ function Declared({
         <label className="flex items-center gap-2 pb-1.5">
           <input
             type="checkbox"
-
             checked={required}
             disabled={readOnly}
             onChange={({ target }) => onRequire(target.checked)}

@@ -155,7 +155,7 @@ export function StepList({
           </li>
         ))}
       </ol>
-      {steps.length === 0 ? <p className="px-2 py-1 text-soft">No steps yet. A step calls one pack.</p> : null}
+      {steps.length === 0 ? <p className="px-2 py-1 text-soft">No steps yet.</p> : null}
       {readOnly ? null : (
         <div className="mt-2 px-2">
           <Button onClick={onAdd}>

@@ -141,6 +141,8 @@ test("CIEDE2000 as its authors' test data has it", () => {
 /** Sizes of type, space and corners that are no step of the scale, such as `text-[13px]`. */
 const OFF_SCALE =
   /(?<![\w-])-?(?:text|leading|tracking|[pm][xytrblse]?|gap(?:-[xy])?|space-[xy]|rounded(?:-\w+)?)-\[[\d.]+\w+\]/g;
+/** Multiples of 4 pixels that are neither whole nor half, such as `w-0.75`. */
+const OFF_STEP = /(?<![\w.-])-?[a-z]+(?:-[a-z]+)*-\d+\.(?!5(?!\d))\d+/g;
 
 test("every size of type and space is a step of the scale", () => {
   const sources: Record<string, string> = import.meta.glob("../**/*.tsx", {
@@ -149,7 +151,7 @@ test("every size of type and space is a step of the scale", () => {
     eager: true,
   });
   const found = Object.entries(sources).flatMap(([file, text]) =>
-    (text.match(OFF_SCALE) ?? []).map((size) => `${file}: ${size}`),
+    [OFF_SCALE, OFF_STEP].flatMap((off) => (text.match(off) ?? []).map((size) => `${file}: ${size}`)),
   );
   expect(Object.keys(sources).length).toBeGreaterThan(100);
   // How far a thing stays from an edge of the window is no step of a scale.

@@ -93,7 +93,7 @@ export function Split({ steps, first, inspector }: Props): ReactNode {
         onDoubleClick={() => resize(USUAL)}
         className="group flex w-6 cursor-col-resize touch-none justify-center -outline-offset-2 max-lg:hidden"
       >
-        <span className="w-px bg-line group-hover:w-0.75 group-hover:bg-control group-focus-visible:w-0.75 group-focus-visible:bg-accent" />
+        <span className="w-px bg-line group-hover:w-1 group-hover:bg-control group-focus-visible:w-1 group-focus-visible:bg-accent" />
       </div>
       <div data-pane="inspector" className="@container max-lg:contents lg:relative lg:overflow-y-auto lg:pt-4 lg:pb-6">
         {first === null ? null : <div className="max-lg:order-1 max-lg:mb-4 lg:mb-6">{first}</div>}

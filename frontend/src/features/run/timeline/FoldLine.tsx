@@ -38,7 +38,7 @@ export function FoldLine({ steps, number, segments, seconds, onUnfold }: Props):
       <span aria-hidden="true" className={`relative self-stretch ${LANE}`}>
         {segments.length === 0 ? null : (
           <span
-            className="absolute inset-y-3.75 rounded-xs bg-ok"
+            className="absolute inset-y-3.5 rounded-xs bg-ok"
             style={{ left: `${left}%`, width: `${right - left}%` }}
           />
         )}

@@ -149,7 +149,7 @@ function Bar({ segment }: { segment: Segment }): ReactNode {
   return (
     <span
       title={`${says} ${duration(segment.seconds)}`}
-      className={`absolute inset-y-0.75 rounded-xs border ${border}`}
+      className={`absolute inset-y-0.5 rounded-xs border ${border}`}
       style={place}
     />
   );

@@ -27,7 +27,10 @@ export class With {
   }
 }
 
-/** What an operation is answered: its data, or what makes it from its variables. An Error is a lost connection. */
+/**
+ * What an operation is answered: its data, or what makes it from its variables; either may be a promise. An Error is a
+ * lost connection.
+ */
 export type Answers = Readonly<Record<string, unknown>>;
 
 export interface Asked {
@@ -84,8 +87,9 @@ function answering(answers: Answers, asked: Asked[]): Exchange {
     const variables = operation.variables as Record<string, unknown>;
     asked.push({ name, variables });
     const given = answers[name];
-    const data =
-      typeof given === "function" ? (given as (variables: Record<string, unknown>) => unknown)(variables) : given;
+    const data: unknown = await (typeof given === "function"
+      ? (given as (variables: Record<string, unknown>) => unknown)(variables)
+      : given);
     if (data === undefined) return makeErrorResult(operation, new Error(`The test answers nothing to ${name}.`));
     if (data instanceof With)
       return makeResult(operation, { data: data.data, extensions: data.extensions, hasNext: false });

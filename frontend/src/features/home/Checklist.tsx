@@ -1,28 +1,22 @@
 import { Link, type LinkProps } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
-import { useQuery } from "urql";
+import type { ReactNode } from "react";
 
 import { Button } from "../../components/Button.tsx";
-import { completedItems, isDismissed, dismiss } from "./checklist.ts";
-import { ChecklistDocument } from "./home.generated.ts";
+import { completedItems, type Known } from "./checklist.ts";
 
-/** The checklist after the sample run; never shown again once dismissed. */
-export function Checklist(): ReactNode {
-  const [away, setAway] = useState(isDismissed);
-  const [{ data }] = useQuery({ query: ChecklistDocument, pause: away });
-  if (away || data === undefined) return null;
-  const done = completedItems(data);
+const NOTHING: Known = { byAgent: { nodes: [] }, mine: { nodes: [] }, modelRoles: [] };
+
+/** The checklist after the sample run. Until it is known what is done, only its space, so that nothing moves. */
+export function Checklist({ known, onDismiss }: { known: Known | undefined; onDismiss: () => void }): ReactNode {
+  const done = completedItems(known ?? NOTHING);
   return (
-    <section aria-labelledby="checklist" className="mb-8 max-w-2xl rounded-lg border border-line px-5 py-4">
+    <section
+      aria-labelledby="checklist"
+      className={`mb-8 max-w-2xl rounded-lg border border-line px-5 py-4 ${known === undefined ? "invisible" : ""}`}
+    >
       <div className="flex items-center justify-between gap-4">
         <h2 id="checklist">{done.agent && done.model && done.pipeline ? "All done" : "Next steps"}</h2>
-        <Button
-          kind="quiet"
-          onClick={() => {
-            dismiss();
-            setAway(true);
-          }}
-        >
+        <Button kind="quiet" onClick={onDismiss}>
           Dismiss
         </Button>
       </div>

@@ -6,17 +6,17 @@ import { useMutation, useQuery } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
-import { Loading, LoadingOrProblem, Page, Section } from "../../components/Page.tsx";
+import { LoadingOrProblem, Page, Section } from "../../components/Page.tsx";
 import { RunTable } from "../../domain/runs/RunTable.tsx";
 import { useRunChanges } from "../../domain/runs/runChanges.ts";
 import { Checklist } from "./Checklist.tsx";
-import { isDismissed } from "./checklist.ts";
+import { dismiss, isDismissed } from "./checklist.ts";
 import { ChecklistDocument, HomeDocument, RunSampleDocument } from "./home.generated.ts";
 
 /** `ask` is the ask box, which is a separate feature. */
 export function HomePage({ ask }: { ask: ReactNode }): ReactNode {
   const [{ data, fetching, error }, again] = useQuery({ query: HomeDocument });
-  const [dismissed] = useState(isDismissed);
+  const [dismissed, setDismissed] = useState(isDismissed);
   const [checklist] = useQuery({ query: ChecklistDocument, pause: dismissed });
   useRunChanges(() => again({ requestPolicy: "network-only" }));
   if (data === undefined)
@@ -25,12 +25,18 @@ export function HomePage({ ask }: { ask: ReactNode }): ReactNode {
     );
   const fresh = data.attention.nodes.length + data.now.nodes.length + data.recent.nodes.length === 0;
   if (fresh) return <FirstRun ask={ask} />;
-  // It would push down what has been painted.
-  if (checklist.fetching && checklist.data === undefined) return <Loading />;
   return (
     <Page title="Home">
       {ask}
-      <Checklist />
+      {dismissed || (checklist.error !== undefined && checklist.data === undefined) ? null : (
+        <Checklist
+          known={checklist.data}
+          onDismiss={() => {
+            dismiss();
+            setDismissed(true);
+          }}
+        />
+      )}
       {data.attention.nodes.length === 0 ? (
         <p className="mb-8 text-soft">Nothing needs your attention.</p>
       ) : (

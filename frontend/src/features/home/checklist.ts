@@ -10,7 +10,7 @@ export function dismiss(): void {
   localStorage.setItem(KEY, "done");
 }
 
-interface Known {
+export interface Known {
   byAgent: { nodes: readonly unknown[] };
   mine: { nodes: readonly unknown[] };
   modelRoles: readonly { chain: readonly { kind: string; availability: { usable: boolean } }[] }[];

@@ -17,8 +17,17 @@ interface Props {
   className: string;
 }
 
-/** Whether a file has pages to show next to one another, such as the slides of a deck. */
-export function hasPages({ mediaType, previewUrl }: Props["artifact"]): boolean {
+/**
+ * Whether a file has pages to show next to one another, such as the slides of a deck. While the address of its preview
+ * is undefined, that is not yet loaded, it may have.
+ */
+export function hasPages({
+  mediaType,
+  previewUrl,
+}: {
+  mediaType: string;
+  previewUrl: string | null | undefined;
+}): boolean {
   return sortOf(mediaType) === "pdf" && previewUrl !== null;
 }
 

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import "@testing-library/jest-dom/vitest";
 
-import { cleanup, screen } from "@testing-library/react";
+import { cleanup, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 
 import { ArtifactRows } from "../../domain/files/ArtifactRows.tsx";
@@ -28,4 +28,21 @@ test("a file of a run is named by its kind, as in the list of files", async () =
   expect(await screen.findAllByText(/^PowerPoint · /)).toHaveLength(2);
   expect(screen.getAllByTitle(TYPE)).toHaveLength(2);
   expect(screen.queryByText(/officedocument/)).toBeNull();
+});
+
+test.each([
+  ["/preview/1", true],
+  [null, false],
+])("the space for pages is kept until the preview is known to be %s", async (previewUrl, paged) => {
+  const pdf = { ...DECK, name: "deck.pdf", mediaType: "application/pdf" };
+  let answer: (known: object) => void = () => undefined;
+  const StepArtifacts = new Promise((resolve) => (answer = resolve));
+  const { container } = await show(<Result step={aStep("render", { artifacts: [pdf] })} onMore={() => undefined} />, {
+    StepArtifacts,
+  });
+  const spaces = () => container.querySelectorAll("section > .h-14, section > .w-74").length;
+  expect(spaces()).toBe(2);
+  answer({ node: { __typename: "RunStep", id: "step_render", artifacts: [{ ...FILE, ...pdf, previewUrl }] } });
+  await waitFor(() => expect(container.querySelectorAll("img").length > 0 || spaces() === 0).toBe(true));
+  expect(spaces()).toBe(paged ? 2 : 0);
 });

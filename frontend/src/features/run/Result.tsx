@@ -2,8 +2,7 @@ import type { ReactNode } from "react";
 import { useQuery } from "urql";
 
 import { Button, buttonLook, ButtonLink } from "../../components/Button.tsx";
-import { sortOf } from "../../domain/files/mediaTypes.ts";
-import { PageStrip } from "../../domain/files/PageStrip.tsx";
+import { hasPages, PageStrip } from "../../domain/files/PageStrip.tsx";
 import { typeWord } from "../../domain/files/typeWord.ts";
 import { bytes, count, humanise } from "../../lib/text/format.ts";
 import { type RunWholeFragment, StepArtifactsDocument, type StepRowFragment } from "./run.generated.ts";
@@ -24,7 +23,7 @@ export function Result({ step, onMore }: { step: StepRowFragment; onMore: () => 
       ? undefined
       : read.artifacts.find(({ id }) => id === file.id);
   const others = step.artifacts.length - 1;
-  const isPaged = sortOf(file.mediaType) === "pdf" && addresses?.previewUrl !== null;
+  const isPaged = hasPages({ mediaType: file.mediaType, previewUrl: addresses?.previewUrl });
   const shown = addresses === undefined ? null : { ...file, previewUrl: addresses.previewUrl };
   return (
     <section

@@ -18,8 +18,9 @@ afterEach(() => {
 const NONE = { nodes: [], pageInfo: { hasNextPage: false } };
 const HOME = { attention: { ...NONE, nodes: [aRow({ state: "FAILED" })] }, now: NONE, recent: NONE };
 
+let answer: (known: object) => void;
+
 test("Home does not wait for the checklist, and keeps its space free", async () => {
-  let answer: (known: object) => void = () => undefined;
   const Checklist = new Promise((resolve) => (answer = resolve));
   await show(<HomePage ask={<p>Ask here</p>} />, { Home: HOME, Checklist });
 

@@ -17,6 +17,8 @@ const KEPT = { createdAt: AT, expiresAt: null, pinned: false, verifiedBy: null }
 const DECK = { id: "art_1", name: "deck.pptx", mediaType: TYPE, sizeBytes: 2000, status: "STORED", ...KEPT } as const;
 const FILE = { ...DECK, downloadUrl: null, previewUrl: null };
 
+let answer: (known: object) => void;
+
 test("a file of a run is named by its kind, as in the list of files", async () => {
   await show(
     <>
@@ -35,7 +37,6 @@ test.each([
   [null, false],
 ])("the space for pages is kept until the preview is known to be %s", async (previewUrl, paged) => {
   const pdf = { ...DECK, name: "deck.pdf", mediaType: "application/pdf" };
-  let answer: (known: object) => void = () => undefined;
   const StepArtifacts = new Promise((resolve) => (answer = resolve));
   const { container } = await show(<Result step={aStep("render", { artifacts: [pdf] })} onMore={() => undefined} />, {
     StepArtifacts,

@@ -3,7 +3,7 @@
 
 export const GRID =
   "grid grid-cols-[1.5rem_1rem_minmax(6rem,1fr)_minmax(5rem,2fr)_4.5rem] items-center gap-2 px-2 " +
-  "@md:grid-cols-[1.5rem_1rem_minmax(6.5rem,4fr)_minmax(4.5rem,3fr)_minmax(6rem,6fr)_4.5rem] " +
+  "@md:grid-cols-[1.5rem_1rem_minmax(6.5rem,4fr)_minmax(6.5rem,4fr)_minmax(5rem,5fr)_4.5rem] " +
   "max-md:grid-cols-[1.25rem_1rem_1fr_auto]";
 /** Only where there is room. */
 export const PACK = "hidden @md:block";

@@ -13,6 +13,7 @@ import contextlib
 import gc
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _MOST_BYTES = 1 << 20
+#: Longest wait for the end of a command.
+_END_SECONDS = 60.0
 
 
 class Fork:
@@ -47,10 +50,17 @@ class Fork:
         self._status.close()
 
     def terminate(self) -> None:
-        os.kill(self.pid, signal.SIGTERM)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGTERM)
 
-    def wait(self) -> int:
-        """Wait for the end, and return the exit status; call it once."""
+    def wait(self, seconds: float = _END_SECONDS) -> int:
+        """Wait for the end, and return the exit status; call it once.
+
+        Raises:
+            TimeoutError: It runs on after this time.
+        """
+        if not select.select([self._status], [], [], seconds)[0]:
+            raise TimeoutError(f"Process {self.pid} has not ended within {seconds:g} s.")
         return int(self._status.readline())
 
 
@@ -151,13 +161,18 @@ def _wait_for_command(connection: socket.socket) -> dict[str, Any]:
     """Fork at every request, and return it in the child. Ends the parent once the tests have ended."""
     children: dict[int, int] = {}
 
+    def write(pipe: int, number: int) -> None:
+        with contextlib.suppress(BrokenPipeError):  # an aborted test reads no longer
+            os.write(pipe, f"{number}\n".encode())
+
     def report(*_: object) -> None:
         while children:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:
                 return
-            with os.fdopen(children.pop(pid), "w") as reports:
-                reports.write(f"{os.waitstatus_to_exitcode(status)}\n")
+            reports = children.pop(pid)
+            write(reports, os.waitstatus_to_exitcode(status))
+            os.close(reports)
 
     signal.signal(signal.SIGCHLD, report)
     while True:
@@ -168,7 +183,7 @@ def _wait_for_command(connection: socket.socket) -> dict[str, Any]:
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
         if (pid := os.fork()) == 0:
             break
-        os.write(status, f"{pid}\n".encode())
+        write(status, pid)
         children[pid] = status
         os.close(stdout)
         if stderr != stdout:

@@ -93,14 +93,21 @@ async def seed_starters(store: Store, registry: Registry, folder: Path) -> Start
 
 
 async def _is_seeded(store: Store, registry: Registry, folder: Path) -> bool:
-    texts, aliases, problems = _texts(folder)
-    if problems:
+    wanted = source_digests(registry, folder)
+    if wanted is None:
         return False
-    wanted = {f"builtin.{key}": _source_digest(text, aliases, registry) for key, text in texts.items()}
     stored = await starter_metadata(store)
     return wanted == {
         pipeline_id: orjson.loads(metadata).get("source_digest") for pipeline_id, metadata in stored.items()
     }
+
+
+def source_digests(registry: Registry, folder: Path) -> dict[str, str] | None:
+    """Digest the sources of all starters of a folder, by pipeline id; None if a file cannot be read."""
+    texts, aliases, problems = _texts(folder)
+    if problems:
+        return None
+    return {f"builtin.{key}": _source_digest(text, aliases, registry) for key, text in texts.items()}
 
 
 def _source_digest(text: str, aliases: str, registry: Registry) -> str:

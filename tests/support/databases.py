@@ -23,7 +23,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from sqlalchemy.dialects import postgresql
 
-from runner.definitions.starters import seed_starters
+from runner.definitions.starters import seed_starters, source_digests
 from runner.packs.registry import builtins_folder, load_registry
 from store.database.dialects import libpq_url
 from store.database.engine import open_store
@@ -32,6 +32,7 @@ from store.database.schema import ensure_postgres_schema, ensure_sqlite_schema, 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from runner.packs.registry import Registry
     from store.database.engine import Store
 
 _numbers = itertools.count(1)
@@ -189,10 +190,7 @@ def _database(template: str) -> Iterator[str]:
 @cache
 def _template(starters: bool) -> str:
     """The database that others are copied from, made once for each state of the models and of the starters."""
-    made_of = ["\n".join(schema_statements(postgresql.dialect()))]  # type: ignore[no-untyped-call]
-    if starters:
-        made_of += [path.read_text() for path in sorted((builtins_folder() / "pipelines").iterdir())]
-    name = f"packline_template_{hashlib.sha256(repr(made_of).encode()).hexdigest()[:12]}"
+    name = template_name(load_registry(builtins_folder()) if starters else None)
     with psycopg.connect(server_url(), autocommit=True) as connection:
         connection.execute("SELECT pg_advisory_lock(7264)")
         found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s AND datistemplate", (name,)).fetchone()
@@ -205,6 +203,14 @@ def _template(starters: bool) -> str:
                     _seed(named(server_url(), name), Path(folder))
             connection.execute(f"ALTER DATABASE {name} IS_TEMPLATE true".encode())
     return name
+
+
+def template_name(registry: Registry | None) -> str:
+    """Name a template by its schema and, with the packs that its starters were made for, by these."""
+    made_of: list[object] = ["\n".join(schema_statements(postgresql.dialect()))]  # type: ignore[no-untyped-call]
+    if registry is not None:
+        made_of.append(source_digests(registry, builtins_folder() / "pipelines"))
+    return f"packline_template_{hashlib.sha256(repr(made_of).encode()).hexdigest()[:12]}"
 
 
 def _sweep(url: str) -> None:

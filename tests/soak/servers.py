@@ -178,10 +178,10 @@ class SoakServers:
 
 
 class _MarkedFleet(Fleet):
-    """Servers whose processes carry a mark in their environment, which they have from where they were started."""
+    """Servers whose processes carry a mark in their environment, inherited from the parent process."""
 
     def __init__(self, mark: str, folder: Path, database_url: str, **settings: Any) -> None:
-        super().__init__(folder, database_url, Calls(""), within=("env",), **settings)
+        super().__init__(folder, database_url, Calls(""), forked=False, **settings)
         self._mark = mark
 
     def environment(self, name: str, **settings: object) -> dict[str, str]:

@@ -214,18 +214,27 @@ class Fleet:
         database_url: The database they share.
         calls: Where their held packs report.
         within: Words of a command line that runs the rest of it, such as `unshare -rm`; the process stays the same.
-            Without it, servers are forked from one that has imported the product.
+        forked: Whether servers without such words are forked from a process that has imported the product, which they
+            inherit their initial environment from; else each is started as a program.
         settings: PACKLINE_ variables of all of them, without the prefix.
     """
 
     def __init__(
-        self, folder: Path, database_url: str, calls: Calls, *, within: Sequence[str] = (), **settings: object
+        self,
+        folder: Path,
+        database_url: str,
+        calls: Calls,
+        *,
+        within: Sequence[str] = (),
+        forked: bool = True,
+        **settings: object,
     ) -> None:
         self._within = within
         self._folder = folder
         self._database_url = database_url
         self._calls = calls
         self._settings = settings
+        self._forked = forked and not within
         self._servers: list[RealServer] = []
 
     def environment(self, name: str, **settings: object) -> dict[str, str]:
@@ -271,7 +280,7 @@ class Fleet:
         words, environment = [command, "--port", str(port)], self.environment(name, **settings)
         folder = Path(environment["PACKLINE_DATA_DIR"])
         process: asyncio.subprocess.Process | AsyncFork
-        if self._within:
+        if not self._forked:
             process = await asyncio.create_subprocess_exec(
                 *self._within,
                 *_COMMAND,

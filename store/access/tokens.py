@@ -293,6 +293,7 @@ async def tokens_for_others(store: Store, maker_id: str, now: datetime, *, limit
     wanted = (
         sa.select(*_TOKEN_COLUMNS)
         .where(
+            TOKEN.c.kind == TokenKind.TOKEN.value,
             TOKEN.c.made_by == maker_id,
             TOKEN.c.caller_id != maker_id,
             TOKEN.c.revoked_at.is_(None),

@@ -25,6 +25,7 @@ from store.access.tokens import (
     revoke_token,
     scopes_of,
     sweep_tokens,
+    tokens_for_others,
     touch_token,
     use_login_link,
 )
@@ -61,6 +62,15 @@ async def test_a_token_is_found_by_its_hash_with_its_caller_and_nothing_keeps_th
     assert holder.scopes == {Scope.READ, Scope.RUN}
     assert holder.valid_at(made.token.created_at)
     assert made.plaintext not in repr(raw)
+
+
+async def test_only_bearer_tokens_count_as_made_for_others(store: Store):
+    maker, other = await caller(store, "maker"), await caller(store, "other")
+    ends = other.created_at + timedelta(hours=1)
+    for kind in TokenKind:
+        await store.write(create_token, other.id, name="t", scopes=[], expires_at=ends, kind=kind, made_by=maker.id)
+    found = await tokens_for_others(store, maker.id, other.created_at, limit=9)
+    assert [token.kind for token in found] == [TokenKind.TOKEN]
 
 
 async def test_a_token_ends_by_time_and_by_revocation_which_wakes_its_streams(store: Store):

@@ -89,8 +89,8 @@ async def count_known_callers(context: Context, wanted: CallerFilter) -> int:
 async def disable(context: Context, *, caller: str) -> CallerChange:
     """Disable a caller at once, on all servers of the database.
 
-    Tokens that it made for other callers keep working, as those have a right to them; the answer lists them, to be
-    revoked one by one.
+    Tokens that it made for other callers keep working, because they belong to those callers; the answer lists them, to
+    be revoked one by one.
 
     Its runs that have begun are cancelled after the commit; a server that dies before leaves that to the next search
     for lost runs.

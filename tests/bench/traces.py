@@ -1,4 +1,4 @@
-"""What traces cost a step: a server that exports them beside one that does not, in turns.
+"""What traces cost a step: a server that exports them compared with one that does not, alternating.
 
 Each runs alone on the machine, as far as the other is idle, so that whatever else slows the machine slows both.
 """

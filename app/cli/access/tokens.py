@@ -73,7 +73,7 @@ def list_(
     from app.cli.access import token_documents as documents
     from app.cli.base.client import Client
     from app.cli.base.lists import Column, print_list
-    from app.cli.base.output import Output, ago, when
+    from app.cli.base.output import Output, ago, until
     from app.cli.base.target import Target
 
     output = Output(as_json)
@@ -105,7 +105,7 @@ def list_(
                 token["caller"]["subject"],
                 "all" if "MANAGE" in token["scopes"] else ", ".join(token["scopes"]).lower(),
                 ago(token["lastUsedAt"]),
-                _ended(token) or (when(token["expiresAt"]) if token["expiresAt"] else "no expiry"),
+                _ended(token) or until(token["expiresAt"]),
                 "" if token["madeBy"] is None else token["madeBy"]["subject"],
             ]
             for token in shown
@@ -172,5 +172,5 @@ def _ended(token: dict[str, object]) -> str | None:
 
     if token["revokedAt"]:
         return "revoked"
-    expires_at = instant(str(token["expiresAt"])) if token["expiresAt"] else None
-    return "expired" if expires_at is not None and expires_at <= datetime.now(UTC) else None
+    is_over = token["expiresAt"] and instant(str(token["expiresAt"])) <= datetime.now(UTC)
+    return "expired" if is_over else None

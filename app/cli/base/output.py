@@ -248,22 +248,26 @@ def size(count: int) -> str:
     return f"{value:.1f} GB"
 
 
-def instant(text: str | None) -> datetime | None:
-    """Parse an instant of the API."""
-    return datetime.fromisoformat(text) if text else None
+def instant(text: str) -> datetime:
+    """Parse an API time."""
+    return datetime.fromisoformat(text)
 
 
 def when(text: str, *, seconds: bool = False) -> str:
-    """An instant of the API in this machine's time zone, which it names."""
-    return datetime.fromisoformat(text).astimezone().strftime(f"%Y-%m-%d %H:%M{':%S' if seconds else ''} %Z")
+    """Format an API time in the local time zone, with the zone's name."""
+    return instant(text).astimezone().strftime(f"%Y-%m-%d %H:%M{':%S' if seconds else ''} %Z")
+
+
+def until(text: str | None) -> str:
+    """Format the API time at which something expires; `no expiry` for none."""
+    return when(text) if text else "no expiry"
 
 
 def ago(text: str | None) -> str:
     """How long ago an instant was, in one unit; `never` for none."""
-    then = instant(text)
-    if then is None:
+    if not text:
         return "never"
-    seconds = max(0, round((datetime.now(UTC) - then).total_seconds()))
+    seconds = max(0, round((datetime.now(UTC) - instant(text)).total_seconds()))
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= length:
             return f"{seconds // length} {unit} ago"
@@ -277,5 +281,5 @@ def took(started: str | None, ended: str | None) -> str:
 
 def seconds_between(started: str, ended: str | None) -> float:
     """The seconds from one instant to another, or to now."""
-    end = datetime.now(UTC) if ended is None else datetime.fromisoformat(ended)
-    return max(0.0, (end - datetime.fromisoformat(started)).total_seconds())
+    end = datetime.now(UTC) if ended is None else instant(ended)
+    return max(0.0, (end - instant(started)).total_seconds())

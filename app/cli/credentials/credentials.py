@@ -304,11 +304,11 @@ def _granted(stored: JSON) -> str:
 
 
 def _until(credential: JSON) -> str:
-    from app.cli.base.output import when
+    from app.cli.base.output import until
 
     if not credential["readable"]:
         return "locked"
-    return when(credential["expiresAt"]) if credential["expiresAt"] else "no expiry"
+    return until(credential["expiresAt"])
 
 
 def _test_of(stored: JSON) -> str:

@@ -245,10 +245,10 @@ def _unfinished(view: RunView) -> CliError:
 def _until(wait: JSON | None) -> str:
     from datetime import UTC, datetime
 
-    then = instant(wait["until"]) if wait else None
-    return "soon" if then is None else f"in {duration(max(0.0, (then - datetime.now(UTC)).total_seconds()))}"
+    if not wait or not wait["until"]:
+        return "soon"
+    return f"in {duration(max(0.0, (instant(wait['until']) - datetime.now(UTC)).total_seconds()))}"
 
 
 def _clock(text: str) -> str:
-    then = instant(text)
-    return "" if then is None else then.astimezone().strftime("%H:%M:%S.%f")[:-4]
+    return instant(text).astimezone().strftime("%H:%M:%S.%f")[:-4]

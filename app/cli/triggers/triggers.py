@@ -377,7 +377,7 @@ def firings(
     """List what the firings of a trigger led to, newest first."""
     from app.cli.base.client import Client
     from app.cli.base.lists import Column, print_list
-    from app.cli.base.output import Output
+    from app.cli.base.output import Output, when
     from app.cli.base.target import Target
     from app.cli.triggers import documents
 
@@ -403,7 +403,7 @@ def firings(
         [Column("due"), Column("outcome"), Column("run"), Column("reason", "cut"), Column("firing", "wide")],
         (
             [
-                _time(each["scheduledAt"] or each["createdAt"]),
+                when(each["scheduledAt"] or each["createdAt"], seconds=True),
                 each["outcome"].lower(),
                 "" if each["run"] is None else each["run"]["id"],
                 each["reason"] or _origin(each),
@@ -504,6 +504,8 @@ def _change(document: str, trigger: str, server: str | None, as_json: bool | Non
 
 
 def _print(output: Output, client: Client, trigger: JSON, sentence: str) -> None:
+    from app.cli.base.output import when
+
     trigger = located(client, trigger)
     if output.is_json:
         output.emit({"type": "trigger", **trigger})
@@ -515,7 +517,7 @@ def _print(output: Output, client: Client, trigger: JSON, sentence: str) -> None
         output.say(f"Events: {', '.join(trigger['webhook']['events']) or 'all'}")
     if trigger["enabled"]:
         for instant in trigger.get("nextFirings", ())[1:]:
-            output.say(f"  then {_time(instant)}")
+            output.say(f"  then {when(instant, seconds=True)}")
     if trigger["inputs"]:
         output.say("Inputs:")
     for name, value in trigger["inputs"].items():
@@ -544,16 +546,12 @@ def _origin(firing: JSON) -> str:
 
 
 def _state(trigger: JSON) -> str:
+    from app.cli.base.output import when
+
     if not trigger["enabled"]:
         return f"paused: {trigger['attention'].rstrip('.')}" if trigger["attention"] else "paused"
     if trigger["webhook"] is not None:
         return "at a delivery"
     if trigger["runEnded"] is not None:
         return "when one ends"
-    return _time(trigger["nextAt"]) if trigger["nextAt"] else "never"
-
-
-def _time(text: str) -> str:
-    from app.cli.base.output import when
-
-    return when(text, seconds=True)
+    return when(trigger["nextAt"], seconds=True) if trigger["nextAt"] else "never"

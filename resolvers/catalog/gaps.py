@@ -95,8 +95,12 @@ async def delete_gap_proposal(context: Context, *, id: str) -> str:
     return await context.commit(unit, str)
 
 
-def read_gap(text: str) -> GapWarning:
-    return GapWarning.model_validate_json(text)
+def read_gap(text: str) -> GapWarning | None:
+    """Read a saved gap; returns None if another release saved it in a form that this one does not know."""
+    try:
+        return GapWarning.model_validate_json(text)
+    except ValidationError:
+        return None
 
 
 def _checked(gap: JSONValue) -> GapWarning:

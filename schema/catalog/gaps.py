@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
+from catalog.routing.gaps import GapWarning as Gap
 from catalog.routing.gaps import issue_text
 from resolvers.catalog.gaps import (
     count_gap_proposals,
@@ -38,27 +39,42 @@ class GapProposal(Node):
     user_intent: str = strawberry.field(description="The request that nothing in the catalog could serve.")
     created_at: datetime = strawberry.field(description="When the proposal was saved.")
     record: strawberry.Private[GapProposalRecord]
+    read: strawberry.Private[Gap | None]
 
     @classmethod
     def of(cls, record: GapProposalRecord) -> "GapProposal":
         return cls(
-            id=strawberry.ID(record.id), user_intent=record.user_intent, created_at=record.created_at, record=record
+            id=strawberry.ID(record.id),
+            user_intent=record.user_intent,
+            created_at=record.created_at,
+            record=record,
+            read=read_gap(record.gap),
         )
 
-    @strawberry.field(description="What is missing.")
-    def gap(self) -> GapWarning:
-        return GapWarning.of(read_gap(self.record.gap))
+    @strawberry.field(
+        description="What is missing. Null if another release saved the proposal in a form that this one cannot read."
+    )
+    def gap(self) -> GapWarning | None:
+        return None if self.read is None else GapWarning.of(self.read)
 
-    @strawberry.field(description="Title and body for an issue, ready to paste or to pass to `github.create_issue`.")
-    def issue_text(self) -> str:
-        text = issue_text(self.record.user_intent, read_gap(self.record.gap))
+    @strawberry.field(
+        description="Title and body for an issue, ready to paste or to pass to `github.create_issue`. "
+        "Null if `gap` is null."
+    )
+    def issue_text(self) -> str | None:
+        if self.read is None:
+            return None
+        text = issue_text(self.user_intent, self.read)
         return f"{text.title}\n\n{text.body}"
 
     @strawberry.field(
-        description="Input for calling the pack `github.create_issue` with `runPack`. Only `repo` must be added."
+        description="Input for calling the pack `github.create_issue` with `runPack`. Only `repo` must be added. "
+        "Null if `gap` is null."
     )
-    def issue_input(self) -> JSON:
-        text = issue_text(self.record.user_intent, read_gap(self.record.gap))
+    def issue_input(self) -> JSON | None:
+        if self.read is None:
+            return None
+        text = issue_text(self.user_intent, self.read)
         return JSON({"title": text.title, "body": text.body})
 
     @strawberry.field(description="The caller that saved it.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -20,6 +21,8 @@ _GAPS = sa.table("gap_proposal", sa.column("id"), sa.column("user_intent"), sa.c
 #: Longest name of a missing capability, and longest summary made of a request, in characters.
 _NAME = 120
 _SUMMARY = 400
+#: Longest name of a pack that the older form takes, in characters.
+_PACK_NAME = 100
 
 
 def upgrade() -> None:
@@ -65,7 +68,7 @@ def _with_pack(_: str, gap: dict[str, Any]) -> dict[str, Any]:
     name = proposal["name"] if "." in proposal["name"] else f"custom.{proposal['name'].replace('-', '_')}"
     return {
         "missing_capability": gap["why_missing"],
-        "proposed_pack": {"name": name, **{key: proposal[key] for key in kept}},
+        "proposed_pack": {"name": "".join(islice(name, _PACK_NAME)), **{key: proposal[key] for key in kept}},
     }
 
 

@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from packline import CredentialNeed, PackContext, pack
+from store.pipelines.gaps import keep_gap
 from tests.support.front_door import step
 from tests.support.surfaces import Refused, states
 
@@ -365,6 +366,25 @@ async def test_a_gap_is_told_kept_listed_and_deleted(api: Api) -> None:
     reader = await api.as_caller("reader", "READ")
     with pytest.raises(Exception, match="FORBIDDEN"):
         await reader.call("save_gap_proposal", userIntent=wanted, gap=gap)
+
+
+@states("gap_proposals", "delete_gap_proposal", "viewer")
+async def test_a_gap_that_another_release_saved_does_not_hide_the_others(api: Api) -> None:
+    (gap,) = (await api.me.call("route_request", userIntent="water my plants"))["gapWarnings"]
+    kept = (await api.me.call("save_gap_proposal", userIntent="water my plants", gap=gap))["proposal"]
+    caller = (await api.me.call("viewer"))["id"]
+    old = '{"missing_capability": "Nothing here can do this.", "proposed_pack": {"name": "plants.water"}}'
+    unknown = await api.house.product.services.store.write(
+        lambda conn: keep_gap(conn, caller_id=caller, user_intent="Water.", gap=old)
+    )
+
+    listed = (await api.me.call("gap_proposals", first=2))["nodes"]
+    assert [one["id"] for one in listed] == [unknown.id, kept["id"]]
+    assert listed[1] == kept
+    assert (listed[0]["userIntent"], listed[0]["createdBy"]) == ("Water.", {"subject": api.subject})
+    assert (listed[0]["gap"], listed[0]["issueText"], listed[0]["issueInput"]) == (None, None, None)
+    for one in listed:
+        assert (await api.me.call("delete_gap_proposal", id=one["id"]))["deletedId"] == one["id"]
 
 
 @states("route_request")

@@ -321,7 +321,12 @@ def test_a_kept_gap_is_read_as_a_capability_with_its_proposal_and_goes_back(data
         [],
     )
     assert (gap.proposal.name, gap.proposal.why_useful) == ("social.post", "Reach.")
-    chain = {**gap.proposal.model_dump(), "action": "draft_pipeline", "name": "pdf-to-post", "packs": ["doc.parse"]}
+    chain = {
+        **gap.proposal.model_dump(),
+        "action": "draft_pipeline",
+        "name": f"pdf-to-{'x' * 93}",
+        "packs": ["doc.parse"],
+    }
     with database.engine() as engine, engine.begin() as connection:
         first = select(func.min(table.c.id)).scalar_subquery()
         text_of = json.dumps({**gap.model_dump(), "proposal": chain})
@@ -330,7 +335,7 @@ def test_a_kept_gap_is_read_as_a_capability_with_its_proposal_and_goes_back(data
     with database.engine() as engine, engine.connect() as connection:
         kept = [json.loads(row.gap) for row in connection.execute(select(table.c.gap).order_by(table.c.id))]
     assert kept[1:] == [old] * (CHILDREN - 1)
-    assert kept[0]["proposed_pack"]["name"] == "custom.pdf_to_post"
+    assert kept[0]["proposed_pack"]["name"] == f"custom.pdf_to_{'x' * 86}", "at most 100 characters"
 
 
 def test_altering_a_parent_keeps_its_children(database: Database, monkeypatch: pytest.MonkeyPatch):

@@ -40,7 +40,7 @@ export function GapCards({
 function GapCard({ gap, request, answer }: { gap: Gap; request: string; answer: RouteAnswer }): ReactNode {
   const id = useId();
   const [, save] = useMutation(SaveGapDocument);
-  const [kept, setKept] = useState<{ id: string; issueText: string } | null>(null);
+  const [kept, setKept] = useState<{ id: string; issueText: string | null } | null>(null);
   const [busy, setBusy] = useState(false);
   const [copied, setCopied] = useState<boolean | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);

@@ -143,7 +143,7 @@ export type SaveGapMutationVariables = Exact<{
 
 export type SaveGapMutation = { saveGapProposal:
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
-    | { __typename: 'GapProposalSuccess', proposal: { id: string, issueText: string } }
+    | { __typename: 'GapProposalSuccess', proposal: { id: string, issueText: string | null } }
     | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    | null };
 

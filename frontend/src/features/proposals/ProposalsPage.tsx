@@ -16,6 +16,7 @@ import { searchFrom } from "../../domain/start/inputSearch.ts";
 import { DeleteProposalDocument, ProposalsDocument, type ProposalsQuery } from "./proposals.generated.ts";
 
 type Proposal = ProposalsQuery["gapProposals"]["nodes"][number];
+type ReadableProposal = Proposal & { gap: NonNullable<Proposal["gap"]> };
 
 /** The pack that files an issue; its form is filled in from a proposal. */
 const FILING = "github.create_issue";
@@ -43,9 +44,13 @@ export function ProposalsPage(): ReactNode {
         <>
           <p className="mb-1 text-right text-dense text-soft">{total(data.gapProposals.totalCount, "proposal")}</p>
           <ul className="divide-y divide-line border-y border-line">
-            {data.gapProposals.nodes.map((proposal) => (
-              <Row key={proposal.id} proposal={proposal} onDelete={() => setLeaving(proposal)} />
-            ))}
+            {data.gapProposals.nodes.map((proposal) =>
+              isReadable(proposal) ? (
+                <Row key={proposal.id} proposal={proposal} onDelete={() => setLeaving(proposal)} />
+              ) : (
+                <UnreadableRow key={proposal.id} proposal={proposal} onDelete={() => setLeaving(proposal)} />
+              ),
+            )}
           </ul>
           <Pager info={data.gapProposals.pageInfo} place={search} />
         </>
@@ -64,8 +69,8 @@ export function ProposalsPage(): ReactNode {
           }}
         >
           <p>
-            <span className="font-mono text-dense">{leaving.gap.proposal.name}</span>, for “{leaving.userIntent}”. You
-            cannot undo this. A filed issue stays open.
+            <span className="font-mono text-dense">{leaving.gap?.proposal.name ?? "Proposal"}</span>, for “
+            {leaving.userIntent}”. You cannot undo this. A filed issue stays open.
           </p>
         </Confirm>
       )}
@@ -73,7 +78,32 @@ export function ProposalsPage(): ReactNode {
   );
 }
 
-function Row({ proposal, onDelete }: { proposal: Proposal; onDelete: () => void }): ReactNode {
+function isReadable(proposal: Proposal): proposal is ReadableProposal {
+  return proposal.gap !== null;
+}
+
+/** A proposal that another release saved in a form that this one does not know. */
+function UnreadableRow({ proposal, onDelete }: { proposal: Proposal; onDelete: () => void }): ReactNode {
+  const { userIntent, createdBy, createdAt } = proposal;
+  return (
+    <li className="px-2 py-3" aria-label={`Proposal for ${userIntent}`}>
+      <div className="flex flex-wrap items-baseline justify-between gap-x-4">
+        <h2 className="min-w-0 wrap-anywhere first-letter:uppercase">{userIntent}</h2>
+        <p className="text-dense text-soft">
+          {createdBy.name} · <Timestamp at={createdAt} relative />
+        </p>
+      </div>
+      <p className="max-w-reading text-dense text-soft">
+        Another release of Packline saved this proposal, and this one cannot read it. Delete it and ask again.
+      </p>
+      <Button kind="danger" className="mt-2" onClick={onDelete}>
+        Delete…
+      </Button>
+    </li>
+  );
+}
+
+function Row({ proposal, onDelete }: { proposal: ReadableProposal; onDelete: () => void }): ReactNode {
   const { gap, userIntent, createdBy, createdAt, issueText, issueInput } = proposal;
   const { proposal: proposed } = gap;
   const texts = issueInput as Record<string, string>;
@@ -105,7 +135,7 @@ function Row({ proposal, onDelete }: { proposal: Proposal; onDelete: () => void 
         <Button kind="danger" onClick={onDelete}>
           Delete…
         </Button>
-        <CopyButton text={issueText} label="Copy as issue" what={`for ${proposed.name}`} />
+        <CopyButton text={issueText ?? ""} label="Copy as issue" what={`for ${proposed.name}`} />
       </div>
     </li>
   );

@@ -1,0 +1,44 @@
+// @vitest-environment happy-dom
+import "@testing-library/jest-dom/vitest";
+
+import { cleanup, screen, within } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { afterEach, expect, test } from "vitest";
+
+import { show } from "../../testing/show.tsx";
+import { ProposalsPage } from "./ProposalsPage.tsx";
+
+afterEach(cleanup);
+
+test("a proposal that another release saved can be deleted and does not hide the others", async () => {
+  const saved = { createdAt: "2025-11-28T12:00:00Z", createdBy: { id: "caller_1", name: "Ada" } };
+  const unreadable = { ...saved, id: "gap_2", userIntent: "Sing", issueText: null, issueInput: null, gap: null };
+  const readable = {
+    ...saved,
+    id: "gap_1",
+    userIntent: "water my plants",
+    issueText: "New pack custom.water",
+    issueInput: { title: "New pack custom.water", body: "" },
+    gap: {
+      missingCapability: "water my plants",
+      whyMissing: "No pack does.",
+      proposal: { action: "PROPOSE_PACK", name: "custom.water", summary: "A pack that does this.", packs: [] },
+    },
+  };
+  const pageInfo = { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null };
+  const { asked } = await show(
+    <ProposalsPage />,
+    {
+      Proposals: { gapProposals: { totalCount: 2, nodes: [unreadable, readable], pageInfo } },
+      DeleteProposal: { deleteGapProposal: { __typename: "DeleteSuccess", deletedId: "gap_2" } },
+    },
+    { path: "/proposals" },
+  );
+
+  expect(await screen.findByRole("listitem", { name: "Proposal custom.water" })).toBeVisible();
+  const row = screen.getByRole("listitem", { name: "Proposal for Sing" });
+  expect(row).toHaveTextContent("this one cannot read it");
+  await userEvent.click(within(row).getByRole("button", { name: "Delete…" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Delete the proposal" }));
+  expect(asked).toContainEqual({ name: "DeleteProposal", variables: { id: "gap_2" } });
+});

@@ -123,7 +123,7 @@ export function Section({
 }): ReactNode {
   return (
     <section className="mb-8">
-      <div className="mb-1 flex items-baseline justify-between gap-4">
+      <div className="mb-1 flex flex-wrap items-baseline justify-between gap-x-4">
         <h2>{title}</h2>
         {more}
       </div>

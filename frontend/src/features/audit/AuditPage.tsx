@@ -125,8 +125,8 @@ function Table({ entries }: { entries: readonly Entry[] }): ReactNode {
           <th className="w-28">Outcome</th>
           <th className="w-[22%]">Action</th>
           <th>On</th>
-          <th className="w-[20%]">Who</th>
-          <th className="w-36">When</th>
+          <th className="w-[20%] max-xl:w-[15%]">Who</th>
+          <th className="w-36 max-xl:w-28">When</th>
           <th className="w-20">
             <span className="sr-only">Detail</span>
           </th>

@@ -179,7 +179,7 @@ function Row({ entry, area }: { entry: Entry; area?: Area }): ReactNode {
           </span>
         </p>
         {entry.metadata.typicalUse === null ? null : (
-          <p className="truncate text-dense text-soft">
+          <p className="truncate text-dense text-soft max-xl:line-clamp-2 max-xl:whitespace-normal">
             <TextWithCode text={entry.metadata.typicalUse} />
           </p>
         )}

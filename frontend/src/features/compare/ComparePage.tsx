@@ -245,7 +245,7 @@ function Side({ of, step, longest, runId }: SideProps): ReactNode {
         </>
       )}
       {step.failure === null ? null : (
-        <span className="block text-soft wrap-anywhere">
+        <span className="mt-1 block text-soft wrap-anywhere">
           <TextWithCode text={step.failure.message} />
         </span>
       )}

@@ -23,7 +23,7 @@ export function PipelineTriggers({ pipeline }: { pipeline: string }): ReactNode 
     <Section
       title="Triggers"
       more={
-        <span className="flex gap-4 text-dense">
+        <span className="flex flex-wrap gap-x-4 gap-y-1 text-dense">
           {data?.triggers.pageInfo.hasNextPage === true ? (
             <Link to="/triggers" search={{ pipeline }} className="link">
               View all

@@ -148,21 +148,21 @@ function Row({ pipeline }: { pipeline: PipelinesQuery["pipelines"]["nodes"][numb
     <li className="relative flex items-center gap-4 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-2">
       <AreaIcon area={areaOf(pipeline)} />
       <div className="min-w-0 flex-1 max-md:basis-[80%]">
-        <p className="flex items-baseline gap-x-3 max-md:flex-wrap">
+        <p className="flex items-baseline gap-x-3 max-xl:flex-wrap">
           <Link
             to="/pipelines/$pipeline"
             params={params}
-            className="shrink-0 font-medium text-ink no-underline after:absolute max-md:shrink after:inset-0 hover:underline"
+            className="shrink-0 font-medium text-ink no-underline after:absolute max-xl:shrink after:inset-0 hover:underline"
           >
             {name}
           </Link>
-          <span className="truncate text-dense text-soft max-md:whitespace-normal">
+          <span className="truncate text-dense text-soft max-xl:whitespace-normal">
             {metadata.practice ? "for practice" : ""}
             {metadata.practice && metadata.accepts.length + metadata.produces.length > 0 ? " · " : ""}
             <Kinds accepts={metadata.accepts} produces={metadata.produces} most={3} />
           </span>
         </p>
-        <p className="truncate text-dense text-soft">
+        <p className="truncate text-dense text-soft max-xl:whitespace-normal">
           {pipeline.steps.map((step) => humanise(step.key)).join(" → ")}
           {pipeline.builtin ? "" : " · made here"}
         </p>
@@ -170,7 +170,7 @@ function Row({ pipeline }: { pipeline: PipelinesQuery["pipelines"]["nodes"][numb
       <div className="relative w-[5.25rem] shrink-0 max-lg:hidden">
         <RunBars runs={runs} />
       </div>
-      <p className="inline-flex w-80 items-center gap-1.5 text-dense text-soft max-md:w-auto max-md:flex-1">
+      <p className="inline-flex w-80 items-center gap-1.5 text-dense text-soft max-xl:w-44 max-md:w-auto max-md:flex-1">
         {latestRun === undefined ? null : (
           <>
             <StateGlyph state={latestRun.state} />

@@ -54,7 +54,7 @@ export function ModelsAndLimits({ data, agents }: { data: ModelsAndLimitsQuery; 
         </Section>
       )}
       <Section title="Limits and retention">
-        <dl className="grid grid-cols-[minmax(10rem,18rem)_1fr] gap-x-4 gap-y-1.5 text-dense [&>dt]:text-soft">
+        <dl className="grid grid-cols-[minmax(10rem,18rem)_1fr] gap-x-4 max-md:grid-cols-[3fr_2fr] gap-y-1.5 text-dense [&>dt]:text-soft">
           {rowsOf(data.server.runLimits).map(([term, value]) => (
             <div key={term} className="contents">
               <dt className="text-soft">{term}</dt>

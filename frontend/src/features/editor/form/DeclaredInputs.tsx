@@ -187,7 +187,7 @@ function Declared({
             type="button"
             aria-label={`Remove the input ${name}`}
             title="Remove"
-            className="mb-0.5 rounded p-1.5 text-soft hover:bg-hover hover:text-ink pointer-coarse:p-3"
+            className="mb-0.5 rounded p-1.5 max-md:-mr-1.5 max-md:justify-self-end text-soft hover:bg-hover hover:text-ink pointer-coarse:p-3"
             onClick={onRemove}
           >
             <Trash2 aria-hidden="true" className="mx-auto size-4" />

@@ -8,6 +8,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import type { Plugin, Rolldown } from "vite";
 import { defineConfig } from "vitest/config";
 
+import { PAGES } from "./src/app/pageParts.ts";
 import { ShellSkeleton } from "./src/app/ShellSkeleton.tsx";
 
 const server = process.env["PACKLINE_URL"] ?? "http://127.0.0.1:8420";
@@ -52,7 +53,7 @@ function skeleton(): Plugin {
   };
 }
 
-/** The files of each page that loads on first use, besides those of every page, by `folder/Module` of `features`. */
+/** The files of each part of a page, besides those of every page, by the part's name in `PAGES`. */
 function partsOf(bundle: Rolldown.OutputBundle): Record<string, string[]> {
   const chunkOf = (name: string) => {
     const file = bundle[name];
@@ -67,10 +68,14 @@ function partsOf(bundle: Rolldown.OutputBundle): Record<string, string[]> {
     if (file.type === "chunk" && file.isEntry) withImports(file.fileName, first);
   }
   const parts: Record<string, string[]> = {};
-  for (const file of Object.values(bundle)) {
-    if (file.type !== "chunk" || !file.isDynamicEntry) continue;
-    const part = /\/src\/features\/(\w+\/\w+Pages?)\.tsx$/.exec(file.facadeModuleId ?? "")?.[1];
-    if (part === undefined) continue;
+  for (const part of new Set(Object.values(PAGES).flat())) {
+    const file = Object.values(bundle).find(
+      (one) =>
+        one.type === "chunk" &&
+        one.isDynamicEntry &&
+        one.facadeModuleId?.endsWith(`/src/features/${part}.tsx`) === true,
+    );
+    if (file === undefined) throw new Error(`The build has no script for \`${part}\`, which pageParts.ts names.`);
     const files = [...withImports(file.fileName, new Set())].filter((name) => !first.has(name));
     parts[part] = files.map((name) => basename(name)).toSorted();
   }
@@ -127,11 +132,11 @@ export default defineConfig({
             // Shared by the prefetch script and the main one, so that neither waits for the other's file.
             {
               name: "shared",
-              test: /\/src\/(lib\/server\/prefetch|lib\/server\/base|lib\/json\/untrusted|features\/home\/checklist)\.ts$/,
+              test: /\/src\/(app\/pageParts|lib\/server\/prefetch|lib\/server\/base|lib\/json\/untrusted|features\/home\/checklist)\.ts$/,
               priority: 1,
             },
             // What every page needs is one file: browsers ask for six at a time, and each costs a round trip.
-            { name: "every-page", tags: ["$initial"], test: (id) => !/\/src\/app\/(main|prefetch|pageParts)/.test(id) },
+            { name: "every-page", tags: ["$initial"], test: (id) => !/\/src\/app\/(main|prefetch)/.test(id) },
           ],
         },
       },

@@ -1,26 +1,40 @@
-import { expect, test } from "vitest";
+// @vitest-environment happy-dom
+import { afterEach, expect, test } from "vitest";
 
-import { partOf } from "./pageParts.ts";
-// Its text.
+// Its text: the script that runs before anything is painted cannot import the paths.
 // oxlint-disable-next-line import/default
-import ROUTER from "./router.tsx?raw";
+import THEME from "../../public/theme.js?raw";
+import { pageAt, PAGES, preloadPage } from "./pageParts.ts";
 
-/** What the router loads on first use, by the name it has there. */
-const LAZY = new Map(
-  [...ROUTER.matchAll(/const (\w+) = lazyLoad\(\(\) => import\("\.\.\/features\/(.+?)\.tsx"\)\)/g)].map((found) => [
-    found[1],
-    found[2],
-  ]),
-);
-const ROUTES = [...ROUTER.matchAll(/path: "([^"]+)",\s+component: lazyComponent\((\w+),/g)];
-
-test("the part of every route is known before the router is", () => {
-  expect(ROUTES.length).toBeGreaterThan(20);
-  expect(ROUTES.map(([, path = ""]) => [path, partOf(path.replaceAll(/\$\w+/g, "x"))])).toEqual(
-    ROUTES.map(([, path, lazy]) => [path, LAZY.get(lazy)]),
-  );
+afterEach(() => {
+  document.head.replaceChildren();
+  history.replaceState(null, "", "/");
 });
 
-test("an address without a part of its own has none", () => {
-  expect([partOf("/"), partOf("/runs"), partOf("/runs/x"), partOf("/nothing")]).toEqual(Array(4).fill(undefined));
+test("every page is found at its addresses, and a fixed name goes before a placeholder", () => {
+  const paths = Object.keys(PAGES);
+  expect(paths.map((path) => pageAt(path.replaceAll(/\$\w+/g, "x-1.y")))).toEqual(paths);
+  expect(pageAt("/runs/compare")).toBe("/runs/compare");
+  expect(pageAt("/pipelines/new")).toBe("/pipelines/new");
+});
+
+test("an address without parts of its own has none", () => {
+  expect(["/", "/runs", "/nothing", "/runs/1/2", "/pipelines/"].map(pageAt)).toEqual(Array(5).fill(undefined));
+});
+
+test("the tabs of a step load next to the page of a run", () => {
+  const files = { "run/step/StepTabs": ["both.js", "tabs.js"], "audit/AuditPage": ["no"] };
+  preloadPage("/runs/$run", files, "/assets/");
+  const links = [...document.head.querySelectorAll<HTMLLinkElement>("link[rel=modulepreload]")];
+  expect(links.map(({ href }) => new URL(href).pathname)).toEqual(["/assets/both.js", "/assets/tabs.js"]);
+});
+
+test("the first paint leaves the window free for a file, and for no other page", () => {
+  for (const path of Object.keys(PAGES)) {
+    delete document.documentElement.dataset["bare"];
+    history.replaceState(null, "", path.replaceAll(/\$\w+/g, "x"));
+    // oxlint-disable-next-line no-new-func, typescript/no-implied-eval
+    new Function(THEME)();
+    expect([path, "bare" in document.documentElement.dataset]).toEqual([path, path === "/artifacts/$artifact"]);
+  }
 });

@@ -5,17 +5,18 @@ import { isDismissed } from "../features/home/checklist.ts";
 import { prefetch } from "../lib/server/prefetch.ts";
 import { decoded } from "../lib/json/untrusted.ts";
 import { BASE, withBase } from "../lib/server/base.ts";
-import { preloadPart } from "./pageParts.ts";
+import { pageAt, preloadPage } from "./pageParts.ts";
 import { PREFETCHED } from "./prefetch.generated.ts";
 
 const path = location.pathname.slice(BASE.length);
-const run = /^\/runs\/(?!compare$)([^/]+)$/.exec(path)?.[1];
+const page = pageAt(path);
 
 const parts = document.getElementById("parts")?.textContent;
-if (parts != null) preloadPart(path, JSON.parse(parts) as Record<string, string[]>, withBase("/assets/"));
+if (parts != null && page !== undefined)
+  preloadPage(page, JSON.parse(parts) as Record<string, string[]>, withBase("/assets/"));
 prefetch("Viewer", PREFETCHED.Viewer, {});
 if (path === "/") {
   prefetch("Home", PREFETCHED.Home, {});
   if (!isDismissed()) prefetch("Checklist", PREFETCHED.Checklist, {});
 }
-if (run !== undefined) prefetch("RunPage", PREFETCHED.RunPage, { id: decoded(run) });
+if (page === "/runs/$run") prefetch("RunPage", PREFETCHED.RunPage, { id: decoded(path.slice("/runs/".length)) });

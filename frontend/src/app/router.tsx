@@ -6,7 +6,7 @@ import {
   Link,
   useLocation,
 } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ComponentType, type ReactNode, useEffect, useState } from "react";
 
 import { Button, ButtonLink } from "../components/Button.tsx";
 import { Code } from "../components/Code.tsx";
@@ -37,6 +37,7 @@ import { inputSearch } from "../domain/start/inputSearch.ts";
 import { lazyComponent, retryFailedParts, useRetryRound } from "../lib/server/lazyComponent.ts";
 import { lazyLoad } from "../lib/server/lazyLoad.ts";
 import { parseSearch } from "../lib/browser/search.ts";
+import { PAGES, type PagePath } from "./pageParts.ts";
 import { Shell } from "./Shell.tsx";
 
 const root = createRootRoute({
@@ -46,159 +47,68 @@ const root = createRootRoute({
 });
 const at = { getParentRoute: () => root };
 
-const pipelines = lazyLoad(() => import("../features/pipelines/PipelinesPage.tsx"));
-const pipeline = lazyLoad(() => import("../features/pipelines/PipelinePage.tsx"));
-const editor = lazyLoad(() => import("../features/editor/EditorPage.tsx"));
-const versions = lazyLoad(() => import("../features/pipelines/VersionsPage.tsx"));
-const runForm = lazyLoad(() => import("../features/pipelines/RunFormPage.tsx"));
-const compare = lazyLoad(() => import("../features/compare/ComparePage.tsx"));
-const catalog = lazyLoad(() => import("../features/catalog/CatalogPage.tsx"));
-const pack = lazyLoad(() => import("../features/catalog/PackPage.tsx"));
-const artifacts = lazyLoad(() => import("../features/artifacts/ArtifactsPage.tsx"));
-const connect = lazyLoad(() => import("../features/connect/ConnectPage.tsx"));
-const artifact = lazyLoad(() => import("../features/artifacts/ArtifactPage.tsx"));
-const credentials = lazyLoad(() => import("../features/credentials/CredentialsPage.tsx"));
-const credential = lazyLoad(() => import("../features/credentials/CredentialPage.tsx"));
-const tokens = lazyLoad(() => import("../features/tokens/TokensPage.tsx"));
-const audit = lazyLoad(() => import("../features/audit/AuditPage.tsx"));
-const proposals = lazyLoad(() => import("../features/proposals/ProposalsPage.tsx"));
-const triggers = lazyLoad(() => import("../features/triggers/TriggersPage.tsx"));
-const trigger = lazyLoad(() => import("../features/triggers/TriggerPage.tsx"));
-const triggerForm = lazyLoad(() => import("../features/triggers/TriggerFormPages.tsx"));
-const memory = lazyLoad(() => import("../features/memory/MemoryPage.tsx"));
-const settings = lazyLoad(() => import("../features/settings/SettingsPage.tsx"));
+/** Loads the module of each page, by its name in `PAGES`. */
+const LOAD = {
+  "pipelines/PipelinesPage": lazyLoad(() => import("../features/pipelines/PipelinesPage.tsx")),
+  "pipelines/PipelinePage": lazyLoad(() => import("../features/pipelines/PipelinePage.tsx")),
+  "editor/EditorPage": lazyLoad(() => import("../features/editor/EditorPage.tsx")),
+  "pipelines/VersionsPage": lazyLoad(() => import("../features/pipelines/VersionsPage.tsx")),
+  "pipelines/RunFormPage": lazyLoad(() => import("../features/pipelines/RunFormPage.tsx")),
+  "compare/ComparePage": lazyLoad(() => import("../features/compare/ComparePage.tsx")),
+  "catalog/CatalogPage": lazyLoad(() => import("../features/catalog/CatalogPage.tsx")),
+  "catalog/PackPage": lazyLoad(() => import("../features/catalog/PackPage.tsx")),
+  "artifacts/ArtifactsPage": lazyLoad(() => import("../features/artifacts/ArtifactsPage.tsx")),
+  "connect/ConnectPage": lazyLoad(() => import("../features/connect/ConnectPage.tsx")),
+  "artifacts/ArtifactPage": lazyLoad(() => import("../features/artifacts/ArtifactPage.tsx")),
+  "credentials/CredentialsPage": lazyLoad(() => import("../features/credentials/CredentialsPage.tsx")),
+  "credentials/CredentialPage": lazyLoad(() => import("../features/credentials/CredentialPage.tsx")),
+  "tokens/TokensPage": lazyLoad(() => import("../features/tokens/TokensPage.tsx")),
+  "audit/AuditPage": lazyLoad(() => import("../features/audit/AuditPage.tsx")),
+  "proposals/ProposalsPage": lazyLoad(() => import("../features/proposals/ProposalsPage.tsx")),
+  "triggers/TriggersPage": lazyLoad(() => import("../features/triggers/TriggersPage.tsx")),
+  "triggers/TriggerPage": lazyLoad(() => import("../features/triggers/TriggerPage.tsx")),
+  "triggers/TriggerFormPages": lazyLoad(() => import("../features/triggers/TriggerFormPages.tsx")),
+  "memory/MemoryPage": lazyLoad(() => import("../features/memory/MemoryPage.tsx")),
+  "settings/SettingsPage": lazyLoad(() => import("../features/settings/SettingsPage.tsx")),
+};
+
+type LazyPath = Exclude<PagePath, "/runs/$run">;
+type Load<Path extends LazyPath> = (typeof LOAD)[(typeof PAGES)[Path][0]];
+
+/** The route of a page that loads on first use. */
+function lazyPage<const Path extends LazyPath>(path: Path, name: string & keyof Awaited<ReturnType<Load<Path>>>) {
+  // A module is a record of its components; `name` is one of this module's.
+  const load = LOAD[PAGES[path][0]] as () => Promise<unknown> as () => Promise<Record<string, ComponentType>>;
+  return { ...at, path, component: lazyComponent(load, name) };
+}
 
 const routes = root.addChildren([
   createRoute({ ...at, path: "/", component: Home, validateSearch: askSearch }),
   createRoute({ ...at, path: "/runs", component: RunsPage, validateSearch: runsSearch }),
-  createRoute({
-    ...at,
-    path: "/runs/compare",
-    component: lazyComponent(compare, "ComparePage"),
-    validateSearch: compareSearch,
-  }),
+  createRoute({ ...lazyPage("/runs/compare", "ComparePage"), validateSearch: compareSearch }),
   createRoute({ ...at, path: "/runs/$run", component: RunPage, validateSearch: runSearch }),
-  createRoute({
-    ...at,
-    path: "/pipelines",
-    component: lazyComponent(pipelines, "PipelinesPage"),
-    validateSearch: pipelinesSearch,
-  }),
-  createRoute({ ...at, path: "/pipelines/$pipeline", component: lazyComponent(pipeline, "PipelinePage") }),
-  createRoute({
-    ...at,
-    path: "/pipelines/new",
-    component: lazyComponent(editor, "NewPipelinePage"),
-    validateSearch: newSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/pipelines/$pipeline/edit",
-    component: lazyComponent(editor, "EditorPage"),
-    validateSearch: editorSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/pipelines/$pipeline/versions",
-    component: lazyComponent(versions, "VersionsPage"),
-    validateSearch: versionsSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/pipelines/$pipeline/run",
-    component: lazyComponent(runForm, "RunFormPage"),
-    validateSearch: inputSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/catalog",
-    component: lazyComponent(catalog, "CatalogPage"),
-    validateSearch: catalogSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/catalog/$pack",
-    component: lazyComponent(pack, "PackPage"),
-    validateSearch: inputSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/artifacts",
-    component: lazyComponent(artifacts, "ArtifactsPage"),
-    validateSearch: artifactsSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/connect",
-    component: lazyComponent(connect, "ConnectPage"),
-    validateSearch: connectSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/artifacts/$artifact",
-    component: lazyComponent(artifact, "ArtifactPage"),
-    validateSearch: artifactSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/credentials",
-    component: lazyComponent(credentials, "CredentialsPage"),
-    validateSearch: credentialsSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/credentials/$credential",
-    component: lazyComponent(credential, "CredentialPage"),
-    validateSearch: credentialSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/tokens",
-    component: lazyComponent(tokens, "TokensPage"),
-    validateSearch: tokensSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/audit",
-    component: lazyComponent(audit, "AuditPage"),
-    validateSearch: auditSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/triggers",
-    component: lazyComponent(triggers, "TriggersPage"),
-    validateSearch: triggersSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/triggers/new",
-    component: lazyComponent(triggerForm, "NewTriggerPage"),
-    validateSearch: newTriggerSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/triggers/$trigger",
-    component: lazyComponent(trigger, "TriggerPage"),
-    validateSearch: triggerSearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/triggers/$trigger/edit",
-    component: lazyComponent(triggerForm, "EditTriggerPage"),
-  }),
-  createRoute({
-    ...at,
-    path: "/memory",
-    component: lazyComponent(memory, "MemoryPage"),
-    validateSearch: memorySearch,
-  }),
-  createRoute({
-    ...at,
-    path: "/proposals",
-    component: lazyComponent(proposals, "ProposalsPage"),
-    validateSearch: proposalsSearch,
-  }),
-  createRoute({ ...at, path: "/settings", component: lazyComponent(settings, "SettingsPage") }),
+  createRoute({ ...lazyPage("/pipelines", "PipelinesPage"), validateSearch: pipelinesSearch }),
+  createRoute(lazyPage("/pipelines/$pipeline", "PipelinePage")),
+  createRoute({ ...lazyPage("/pipelines/new", "NewPipelinePage"), validateSearch: newSearch }),
+  createRoute({ ...lazyPage("/pipelines/$pipeline/edit", "EditorPage"), validateSearch: editorSearch }),
+  createRoute({ ...lazyPage("/pipelines/$pipeline/versions", "VersionsPage"), validateSearch: versionsSearch }),
+  createRoute({ ...lazyPage("/pipelines/$pipeline/run", "RunFormPage"), validateSearch: inputSearch }),
+  createRoute({ ...lazyPage("/catalog", "CatalogPage"), validateSearch: catalogSearch }),
+  createRoute({ ...lazyPage("/catalog/$pack", "PackPage"), validateSearch: inputSearch }),
+  createRoute({ ...lazyPage("/artifacts", "ArtifactsPage"), validateSearch: artifactsSearch }),
+  createRoute({ ...lazyPage("/connect", "ConnectPage"), validateSearch: connectSearch }),
+  createRoute({ ...lazyPage("/artifacts/$artifact", "ArtifactPage"), validateSearch: artifactSearch }),
+  createRoute({ ...lazyPage("/credentials", "CredentialsPage"), validateSearch: credentialsSearch }),
+  createRoute({ ...lazyPage("/credentials/$credential", "CredentialPage"), validateSearch: credentialSearch }),
+  createRoute({ ...lazyPage("/tokens", "TokensPage"), validateSearch: tokensSearch }),
+  createRoute({ ...lazyPage("/audit", "AuditPage"), validateSearch: auditSearch }),
+  createRoute({ ...lazyPage("/triggers", "TriggersPage"), validateSearch: triggersSearch }),
+  createRoute({ ...lazyPage("/triggers/new", "NewTriggerPage"), validateSearch: newTriggerSearch }),
+  createRoute({ ...lazyPage("/triggers/$trigger", "TriggerPage"), validateSearch: triggerSearch }),
+  createRoute(lazyPage("/triggers/$trigger/edit", "EditTriggerPage")),
+  createRoute({ ...lazyPage("/memory", "MemoryPage"), validateSearch: memorySearch }),
+  createRoute({ ...lazyPage("/proposals", "ProposalsPage"), validateSearch: proposalsSearch }),
+  createRoute(lazyPage("/settings", "SettingsPage")),
 ]);
 
 export const router = createRouter({

@@ -42,3 +42,40 @@ test("a proposal that another release saved can be deleted and does not hide the
   await userEvent.click(await screen.findByRole("button", { name: "Delete the proposal" }));
   expect(asked).toContainEqual({ name: "DeleteProposal", variables: { id: "gap_2" } });
 });
+
+const PAGE = { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null };
+
+function saved(name: string, userIntent: string, missingCapability: string) {
+  return {
+    id: `gap_${name}`,
+    userIntent,
+    createdAt: "2026-11-20T10:00:00Z",
+    issueText: "",
+    issueInput: { title: name },
+    createdBy: { id: "call_1", name: "Ada" },
+    gap: {
+      missingCapability,
+      whyMissing: "No pack does this.",
+      proposal: { action: "CREATE_PACK", name, summary: `Does \`${name}\` for you.`, packs: [] },
+    },
+  };
+}
+
+test("a proposal says what it would do and which request it is from, however the gap is worded", async () => {
+  const nodes = [
+    saved("custom.fly", "book me a flight", "book me a flight"),
+    saved("custom.water", "water the plants, then translate", "water the plants"),
+  ];
+  await show(
+    <ProposalsPage />,
+    { Proposals: { gapProposals: { totalCount: 2, nodes, pageInfo: PAGE } } },
+    { path: "/proposals" },
+  );
+  const item = async (name: string) => within(await screen.findByRole("listitem", { name: `Proposal ${name}` }));
+
+  const fly = await item("custom.fly");
+  expect(fly.getByText(/^Proposed pack/)).toHaveTextContent("Proposed pack custom.fly: Does custom.fly for you.");
+  expect(fly.getByText("Saved from the request “book me a flight”.")).toBeVisible();
+  const water = await item("custom.water");
+  expect(water.getByText("Saved from the request “water the plants, then translate”.")).toBeVisible();
+});

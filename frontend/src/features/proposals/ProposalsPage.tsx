@@ -120,9 +120,9 @@ function Row({ proposal, onDelete }: { proposal: ReadableProposal; onDelete: () 
       </p>
       <p className="mt-1 max-w-reading text-dense wrap-anywhere">
         {proposed.action === "DRAFT_PIPELINE" ? "Proposed pipeline " : "Proposed pack "}
-        <span className="font-mono">{proposed.name}</span>
-        {userIntent === gap.missingCapability ? null : <>, for “{userIntent}”</>}
+        <span className="font-mono">{proposed.name}</span>: <TextWithCode text={proposed.summary} />
       </p>
+      <p className="max-w-reading text-dense text-soft wrap-anywhere">Saved from the request “{userIntent}”.</p>
       <div className="mt-2 flex flex-wrap items-center gap-2">
         {proposed.action === "DRAFT_PIPELINE" ? (
           <ButtonLink to="/pipelines/new" search={{ name: proposed.name, packs: proposed.packs.join(",") }}>

@@ -45,7 +45,11 @@ test("a proposal that another release saved can be deleted and does not hide the
 
 const PAGE = { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null };
 
-function saved(name: string, userIntent: string, missingCapability: string) {
+async function item(name: string) {
+  return within(await screen.findByRole("listitem", { name: `Proposal ${name}` }));
+}
+
+function proposal(name: string, userIntent: string, missingCapability: string) {
   return {
     id: `gap_${name}`,
     userIntent,
@@ -63,15 +67,14 @@ function saved(name: string, userIntent: string, missingCapability: string) {
 
 test("a proposal says what it would do and which request it is from, however the gap is worded", async () => {
   const nodes = [
-    saved("custom.fly", "book me a flight", "book me a flight"),
-    saved("custom.water", "water the plants, then translate", "water the plants"),
+    proposal("custom.fly", "book me a flight", "book me a flight"),
+    proposal("custom.water", "water the plants, then translate", "water the plants"),
   ];
   await show(
     <ProposalsPage />,
     { Proposals: { gapProposals: { totalCount: 2, nodes, pageInfo: PAGE } } },
     { path: "/proposals" },
   );
-  const item = async (name: string) => within(await screen.findByRole("listitem", { name: `Proposal ${name}` }));
 
   const fly = await item("custom.fly");
   expect(fly.getByText(/^Proposed pack/)).toHaveTextContent("Proposed pack custom.fly: Does custom.fly for you.");

@@ -64,7 +64,7 @@ const THROWING: Record<string, { call: RegExp; in: readonly string[] }> = {
     ],
   },
   "new URL": { call: /\bnew URL\(/, in: ["lib/server/prefetch.ts", "lib/server/client.ts"] },
-  "a pattern made from text": { call: /\bnew RegExp\(/, in: [] },
+  "a pattern made from text": { call: /\bnew RegExp\(/, in: ["app/pageParts.ts"] },
   structuredClone: { call: /\bstructuredClone\(/, in: [] },
   BigInt: { call: /\bBigInt\(/, in: [] },
   "HTML made from text": { call: /dangerouslySetInnerHTML=|\.innerHTML\b/, in: ["features/artifacts/Markdown.tsx"] },

@@ -120,7 +120,7 @@ class Operator:
 
 def earlier_commit() -> str:
     """The commit before the newest migration, so that the upgrade has something to migrate."""
-    newest = shell("git log -1 --format=%H -- store/migrations/versions", cwd=ROOT).strip()
+    newest = shell("git log -1 --diff-filter=A --format=%H -- store/migrations/versions", cwd=ROOT).strip()
     parent = shell(f"git rev-parse --verify --quiet {newest}^", cwd=ROOT, check=False).strip()
     if not parent:
         raise SystemExit("the history of this clone is too short for an earlier commit; run `git fetch --unshallow`")

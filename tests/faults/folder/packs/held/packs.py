@@ -53,8 +53,8 @@ class Wanted(BaseModel):
     artifact_id: str = Field(description="Id of the artifact.")
 
 
-async def told(ctx: PackContext, text: str, *, hold: bool) -> None:
-    """Tells the test of a call and, when it is to be held, waits until the test lets it end."""
+async def report(ctx: PackContext, text: str, *, hold: bool) -> None:
+    """Report a call to the test and, when it is to be held, wait until the test lets it end."""
     host, _, port = os.environ["HELD_ADDRESS"].partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     call: dict[str, Any] = {
@@ -77,14 +77,14 @@ async def told(ctx: PackContext, text: str, *, hold: bool) -> None:
 @pack("held.step", version="1.0.0", effects="none", repeatable=True)
 async def step(ctx: PackContext, input: Input) -> Output:
     """Gives a text back once the test lets it."""
-    await told(ctx, input.text, hold=True)
+    await report(ctx, input.text, hold=True)
     return Output(text=input.text, server=os.environ["HELD_SERVER"])
 
 
 @pack("held.logged", version="1.0.0", effects="none", repeatable=True)
 async def logged(ctx: PackContext, input: Input) -> Output:
     """Logs a text once the test lets it, and gives it back."""
-    await told(ctx, input.text, hold=True)
+    await report(ctx, input.text, hold=True)
     ctx.log(f"{input.text} was let go")
     return Output(text=input.text, server=os.environ["HELD_SERVER"])
 
@@ -92,7 +92,7 @@ async def logged(ctx: PackContext, input: Input) -> Output:
 @pack("held.quick", version="1.0.0", effects="none", repeatable=True)
 async def quick(ctx: PackContext, input: Input) -> Output:
     """Gives a text back at once; the test is only told."""
-    await told(ctx, input.text, hold=False)
+    await report(ctx, input.text, hold=False)
     return Output(text=input.text, server=os.environ["HELD_SERVER"])
 
 
@@ -113,7 +113,7 @@ async def opened(ctx: PackContext, input: Wanted) -> Opened:
 @pack("held.session", version="1.0.0", effects="none", repeatable=True, preserves_session=True)
 async def session(ctx: PackContext, input: Input) -> Left:
     """Leaves a session with a text in it."""
-    await told(ctx, input.text, hold=False)
+    await report(ctx, input.text, hold=False)
     left = await ctx.start_session()
     (left.path / "note.txt").write_text(input.text)
     return Left(session_id=left.id)
@@ -122,6 +122,6 @@ async def session(ctx: PackContext, input: Input) -> Left:
 @pack("held.reader", version="1.0.0", effects="none", repeatable=True, uses_session=True)
 async def reader(ctx: PackContext, input: Input) -> Output:
     """Reads what the session holds, once the test lets it."""
-    await told(ctx, input.text, hold=True)
+    await report(ctx, input.text, hold=True)
     assert ctx.session is not None
     return Output(text=(ctx.session.path / "note.txt").read_text(), server=os.environ["HELD_SERVER"])

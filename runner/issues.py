@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from runner.egress.web_address import without_account
 from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
@@ -164,8 +165,13 @@ def place(path: Sequence[str], document: object = None) -> str:
 
 
 def shown(value: object, limit: int = 60) -> str:
-    """Format a value for a message: one line, cut to `limit` characters, quoted if it is text."""
+    """Format a value for a message: one line, cut to `limit` characters, quoted if it is text.
+
+    What may be an account before `@` is left out, since messages are stored and shown to others.
+    """
     if isinstance(value, str):
+        if "@" in value or "%" in value:  # secrets are masked while they are whole
+            value = without_account(excerpt(value, len(value)))
         return '"' + excerpt(value, limit).encode("utf-8", "backslashreplace").decode().replace("\n", "\\n") + '"'
     match value:
         case None:

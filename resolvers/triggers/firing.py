@@ -17,7 +17,7 @@ from resolvers.permissions import lost_access
 from resolvers.problems import Invalid, Problem
 from resolvers.runs.starts import prepare_run, queue_full
 from runner import tracing
-from runner.definitions.inputs import check_inputs, url_credential_issues
+from runner.definitions.inputs import check_inputs, trigger_url_credential_issues
 from runner.issues import Hint, error
 from runner.running.run_log import record_cancelled
 from runner.templates.plan import TemplateError
@@ -426,7 +426,7 @@ async def check_firing(
     )
     schema = version.input_schema
     unknown = {reference.path[:1] for reference in template.references}
-    wrong = url_credential_issues(inputs) or [
+    wrong = trigger_url_credential_issues(inputs) or [
         issue
         for issue in check_inputs(schema, inputs)
         if issue.rule == "undeclared_input" or issue.path[:1] not in unknown

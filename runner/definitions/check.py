@@ -11,7 +11,12 @@ from runner.agents.advice import advice
 from runner.agents.definition import AGENT
 from runner.agents.pack import AgentPack
 from runner.definitions.data_flow import destination, mismatch, takes
-from runner.definitions.inputs import default_issues, derive_input_schema, inner_default_issues
+from runner.definitions.inputs import (
+    default_issues,
+    derive_input_schema,
+    inner_default_issues,
+    literal_url_credentials,
+)
 from runner.definitions.parsing import Definition, DefinitionLimits, StepDefinition, read_definition
 from runner.definitions.step_inputs import SESSION_FIELD, without_session
 from runner.definitions.step_packs import PackLookup, pack_of_step
@@ -69,6 +74,7 @@ def check_definition(
         return Check(False, tuple(issues), None, None)
     issues = [
         *issues,
+        *literal_url_credentials(dict(document)),
         *_superseded(definition, packs),
         *_practice(definition, packs),
         *_never_retried(document, definition, packs),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from runner.definitions.step_packs import pack_of_step
-from runner.egress.web_address import has_url_credentials
+from runner.egress.web_address import has_url_credentials, url_account
 from runner.excerpts import excerpt
 from runner.issues import MAX_ISSUES, Hint, Issue, did_you_mean, error, shown
 from runner.json_values import forbidden_text
@@ -19,6 +19,7 @@ from runner.schemas.defaults import DefaultsError, declared_defaults, filled
 from runner.schemas.merging import combined, is_required
 from runner.schemas.shapes import field_schema
 from runner.schemas.validation import compile_schema, property_defaults
+from runner.templates.references import INPUTS, TRIGGER, ReferenceSyntaxError, read_text
 from runner.templates.templating import compile_template
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from runner.templates.references import Reference
     from runner.templates.templating import Template
 
+_KEPT = "Remove them and store a credential instead: Packline keeps inputs with the run."
 _PLACEHOLDER = re.compile(r"\s*\{\{\s*[A-Z][A-Z0-9_]*\s*\}\}\s*\Z")
 
 
@@ -244,6 +246,10 @@ def _wrong_inside(schema: Mapping[str, JSONValue], inputs: Mapping[str, JSONValu
         return
     first: dict[int, Default] = {}
     for each in used:
+        for issue in url_credential_issues(each.schema["default"]):
+            message = f"The default of the input `{'.'.join(each.path)}` is a URL that contains credentials."
+            hint = Hint("Give the input another value, or have the default replaced by a credential.")
+            yield replace(issue.under(*each.path), message=message, hint=hint)
         if len(each.path) > 1 or each.path[0] not in at_top:
             first.setdefault(id(each.schema), each)  # thousands of items may lack the same field
     for (path, _), issue in _default_issues(schema, list(first.values())):
@@ -271,26 +277,64 @@ def placeholder_issues(inputs: dict[str, JSONValue]) -> list[Issue]:
     return sorted(found, key=lambda issue: issue.path)
 
 
-def url_credential_issues(inputs: JSONValue) -> list[Issue]:
+def url_credential_issues(
+    inputs: JSONValue, *, what: str = "input", hint: str = _KEPT, holds: Callable[[str], bool] = has_url_credentials
+) -> list[Issue]:
     """Return issues for values and keys that are URLs with a password or token, ordered by path.
 
     Inputs are stored as they are given, so these are refused before anything is stored. An issue about a key has the
     path of its object, so that no path contains credentials.
+
+    Args:
+        inputs: The value.
+        what: What messages call it.
+        hint: What to do instead.
+        holds: Decides for a text.
     """
-    hint = "Remove them and store a credential instead: Packline keeps inputs with the run."
     found: list[Issue] = []
     pending: list[tuple[tuple[str, ...], JSONValue]] = [((), inputs)]
     while pending and len(found) < MAX_ISSUES:
         path, value = pending.pop()
-        name = f"input `{'.'.join(path)}`" if path else "input"
-        if isinstance(value, str) and has_url_credentials(value):
+        name = f"{what} `{'.'.join(path)}`" if path else what
+        if isinstance(value, str) and holds(value):
             found.append(error(path, "url_credentials", f"The {name} is a URL that contains credentials.", hint))
-        elif isinstance(value, dict) and any(map(has_url_credentials, value)):
+        elif isinstance(value, dict) and any(map(holds, value)):
             message = f"A key of the {name} is a URL that contains credentials."
             found.append(error(path, "url_credentials", message, hint))
         else:
             pending.extend(_items(path, value))
     return sorted(found, key=lambda issue: issue.path)
+
+
+def trigger_url_credential_issues(inputs: JSONValue) -> list[Issue]:
+    """Return what `url_credential_issues` would find once the templates of a trigger's inputs are filled in."""
+    return url_credential_issues(inputs, holds=lambda text: has_url_credentials(_filled_in(text, TRIGGER, "x")))
+
+
+def literal_url_credentials(document: JSONValue) -> list[Issue]:
+    """Return issues for URLs in a definition that contain credentials, also if templates make up the rest of them.
+
+    What a template inserts is not in the definition, and so is not counted.
+    """
+    hint = "Remove them and store a credential instead: everybody who uses this server can read definitions."
+    return url_credential_issues(document, what="field", hint=hint, holds=_holds_literal_credentials)
+
+
+def _holds_literal_credentials(text: str) -> bool:
+    if "${{" not in text:
+        return has_url_credentials(text)
+    name, colon, password = (url_account(_filled_in(text, INPUTS, "")) or "").partition(":")
+    return bool(password if colon else name)
+
+
+def _filled_in(text: str, root: str, value: str) -> str:
+    """Replace each template in a text; one that is malformed stays."""
+    if "${{" not in text:
+        return text
+    try:
+        return "".join(part if isinstance(part, str) else value for part in read_text(text, (), root))
+    except ReferenceSyntaxError:
+        return text
 
 
 def _texts(inputs: JSONValue) -> Iterator[tuple[tuple[str, ...], str]]:

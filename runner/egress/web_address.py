@@ -24,6 +24,7 @@ _HOST_HINT = "Check the host; one with symbols in it can be given in Punycode (x
 _AROUND = (
     " \t\r\n\f\v\u00a0\u200b\u200c\u200d\u2060\ufeff\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 )
+_LINE_BREAKS = re.compile(r"[\t\r\n]")
 _NEVER = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _PARTS = re.compile(
     r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?",
@@ -35,8 +36,24 @@ _HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(
 _SSH = re.compile(r"ssh://(?P<authority>[^/?#]*)(?P<path>/.*)?", re.IGNORECASE)
 #: Only with a user: `host:path` is a folder, a drive or an address without a scheme more often.
 _SSH_SHORT = re.compile(r"(?P<authority>[^/:@\s]+@(?:\[[^\[\]]*\]|[^:/@\[\]]+)):(?P<path>[^:].*)")
-#: Without white space: prose may begin with an address and go on to an e-mail address.
-_URL_ACCOUNT = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<account>[^/?#\s]*)@")
+#: A URL with an account, also one that browsers and libraries would correct: white space after `//` and before `@`,
+#: backslashes, no scheme. White space within it counts after `name:`, unless a port precedes it, since prose may begin
+#: with an address and go on to an e-mail address.
+_URL_ACCOUNT = re.compile(
+    r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):)?[/\\]{2}\s*"
+    r"(?P<account>[^/?#\\\s]*|[^/?#\\\s:@\[]*[\t\r\n]*:(?![0-9]*(?:\s|\Z))[^/?#@\\]*)\s*@"
+)
+#: `name:password@host` with a port or a path, as `curl` takes it. Without either it may be `from:ann@tea.example`.
+_BARE_ACCOUNT = re.compile(
+    r"(?P<name>[^/?#\\\s:@]*):(?P<password>[^/?#\\\s@]+)\s*@"
+    r"(?:\[[0-9a-fA-F:.]+\]|(?:[\w-]+\.)*(?!\d)[\w-]+\.?|\d+(?:\.\d+){3})(?::[0-9]{1,5}(?![\w.:])|/)"
+)
+#: Schemes without `//`, whose `@` separates no password.
+_OPAQUE_SCHEMES = frozenset(
+    {"acct", "data", "im", "jabber", "mailto", "mid", "cid", "sip", "sips", "urn", "xmpp", "npm", "tag"}
+)
+#: What may hold the name or password of an account in a text that is quoted in a message.
+_QUOTED_ACCOUNT = re.compile(r"(?P<before>[A-Za-z][A-Za-z0-9+.-]*:[/\\]{1,2}|)(?P<account>.*)@", re.DOTALL)
 _SSH_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 _SSH_PORT = 22
 _SSH_HINT = "Give an address such as ssh://git@git.example/team/project.git."
@@ -205,13 +222,49 @@ def is_web_address(text: str) -> bool:
 def has_url_credentials(text: str) -> bool:
     """Return whether a text is a URL with a password or token, such as `https://me:secret@host/`.
 
-    Any account counts in URLs of `http`, `https` and schemes such as `git+https`, since it may be a token.
+    Any account counts in URLs of `http`, `https` and schemes such as `git+https`, since it may be a token. Malformed
+    and escaped URLs count, too: they contain the secret all the same.
     """
-    found = _URL_ACCOUNT.match(_bare(text)) if "://" in text and "@" in text else None
-    if found is None:
-        return False
-    is_web = found["scheme"].lower().rpartition("+")[2] in DEFAULT_PORTS
-    return is_web or bool(found["account"].partition(":")[2])
+    return url_account(text) is not None
+
+
+def url_account(text: str) -> str | None:
+    """Return what precedes `@` in a URL if it contains credentials, as `has_url_credentials` decides; else None."""
+    if "@" not in text and "%" not in text:
+        return None
+    forms = [_bare(text)]
+    for _ in range(2):  # escaped once, or once more inside another address
+        if "%" not in forms[-1]:
+            break
+        forms.append(_bare(unquote(forms[-1])))
+    return next((account for form in forms if (account := _account(form)) is not None), None)
+
+
+def _account(given: str) -> str | None:
+    before, slashes, rest = given.partition("//")
+    # Browsers remove tabs and line breaks from an address; between it and an e-mail address they separate the two.
+    found = _URL_ACCOUNT.match(_LINE_BREAKS.sub("", before) + slashes + rest)
+    if found is not None:
+        account = found["account"]
+        is_web = (found["scheme"] or "").lower().rpartition("+")[2] in DEFAULT_PORTS
+        return account if is_web or account.partition(":")[2] else None
+    found = _BARE_ACCOUNT.match(given)
+    if found is None or found["name"].lower() in _OPAQUE_SCHEMES:
+        return None
+    return f"{found['name']}:{found['password']}"
+
+
+def without_account(text: str) -> str:
+    """Remove what may be a name and password before `@` from a text that a message quotes.
+
+    Looser than `has_url_credentials`: an e-mail address stays, all else with a colon or a slash before `@` goes.
+    """
+    if "%" in text and "@" not in text and "@" in (decoded := unquote(unquote(text))):
+        text = decoded
+    found = _QUOTED_ACCOUNT.match(text)
+    if found is None or not (found["before"] or re.search(r"[:/\\]", found["account"])):
+        return text
+    return f"{found['before']}…{text[found.end() - 1 :]}"
 
 
 def read_ssh_address(text: str) -> SshAddress | None:
@@ -346,4 +399,4 @@ def _without_dots(path: str) -> str:
 
 def _shown(text: str, limit: int) -> str:
     """Prepare a text for a message: shortened, without a password and control characters."""
-    return excerpt(_NEVER.sub("\ufffd", text.rpartition("@")[2]), limit)
+    return excerpt(_NEVER.sub("\ufffd", without_account(text).rpartition("@")[2]), limit)

@@ -35,6 +35,36 @@ async def test_a_check_tells_all_issues_and_saves_nothing(api: Api) -> None:
     assert await api.me.call("pipeline", id=api.key) is None
 
 
+@states("create_pipeline", "update_pipeline", "check_pipeline", "pipeline")
+async def test_a_definition_keeps_no_url_with_credentials(api: Api) -> None:
+    secret = "https://me:s3cr3t@git.example/a.git"
+    saying = step("say", "test.echo", text="${{ inputs.words }}")
+
+    def defaulted(default: Any) -> dict[str, Any]:
+        return {"type": "object", "properties": {"words": {"type": "string", "default": default}}}
+
+    for wrong, path in (
+        (document(api.key, saying, inputs=defaulted(secret)), ["inputs", "properties", "words", "default"]),
+        (document(api.key, step("say", "test.echo", text=" BOB:s3cr3t @host/x")), ["steps", "0", "input", "text"]),
+        (
+            document(api.key, step("say", "test.echo", text="https://${{ inputs.name }}:s3cr3t@${{ inputs.host }}/")),
+            ["steps", "0", "input", "text"],
+        ),
+    ):
+        refused = await api.refusal("create_pipeline", definition={"document": wrong})
+        paths = [issue["path"] for issue in refused.details["issues"] if issue["rule"] == "url_credentials"]
+        assert [path] == paths, refused.details
+        checked = await api.me.call("check_pipeline", definition={"document": wrong})
+        assert [issue["rule"] for issue in checked["issues"]].count("url_credentials") == 1
+        assert "s3cr3t" not in json.dumps([refused.details, str(refused), checked["issues"]])
+    assert await api.me.call("pipeline", id=api.key) is None
+
+    built = step("say", "test.echo", text="https://x:${{ inputs.words }}@git.example/a.git")
+    await api.me.call("create_pipeline", definition={"document": document(api.key, built)})
+    change = {"fields": {"inputs": defaulted(secret)}}
+    assert (await api.refusal("update_pipeline", pipeline=api.key, change=change, ifVersion=1)).code == "INVALID"
+
+
 @states("create_pipeline", "update_pipeline", "pipeline")
 async def test_each_save_is_a_version_and_a_stale_one_is_refused(api: Api) -> None:
     made = await api.me.call("create_pipeline", definition={"document": document(api.key)}, note="first")

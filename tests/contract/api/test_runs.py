@@ -152,19 +152,26 @@ async def test_history_is_searched_for_words_and_not_for_the_marks_of_json(api: 
         assert await found(text) == runs, text
 
 
+PROPERTIES = {"words": {"type": "string"}, "at": {"type": "string", "format": "email"}}
+
+
 @states("run_pipeline", "run_pack")
 async def test_what_is_wrong_is_refused_before_anything_runs(api: Api) -> None:
-    await api.save(ECHO, inputs={"type": "object", "required": ["words"], "properties": {"words": {"type": "string"}}})
+    await api.save(ECHO, inputs={"type": "object", "required": ["words"], "properties": PROPERTIES})
 
     for inputs, rule in (
         ({}, "required"),
         ({"words": "x", "wrods": "y"}, "undeclared"),
         ({"words": "{{WORDS}}"}, "placeholder"),
         ({"words": "https://me:s3cr3t@git.example/a.git"}, "url_credentials"),
+        ({"words": "https://me:s3cr3t @git.example/a.git"}, "url_credentials"),
+        ({"words": "me:s3cr3t@git.example/a.git"}, "url_credentials"),
+        ({"words": "x", "at": "me:s3cr3t@git.example,"}, "format"),
     ):
         refused = await api.refusal("run_pipeline", pipeline=api.key, inputs=inputs)
         assert refused.code == "INVALID", refused
         assert any(rule in issue["rule"] for issue in refused.details["issues"]), refused.details
+        assert "s3cr3t" not in f"{refused} {refused.details}"
     for value in (7, " ssh://git:s3cr3t@git.example/a.git"):
         refused = await api.refusal("run_pack", pack="test.echo", input={"text": value})
         assert refused.code == "INVALID"

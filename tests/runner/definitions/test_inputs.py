@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from runner.definitions.inputs import (
@@ -181,6 +183,20 @@ class TestCredentialsInUrls:
             (("deep", "1"), "A key of the input `deep.1` is a URL that contains credentials."),
             (("url",), "The input `url` is a URL that contains credentials."),
         ]
+
+    def test_a_default_that_would_fill_in_is_refused(self):
+        def schema(**more: Any) -> dict[str, Any]:
+            return {"type": "object", "properties": {"url": {"type": "string", "default": self.URL, **more}}}
+
+        (issue,) = check_inputs(schema(), {})
+        assert (issue.path, issue.rule) == (("url",), "url_credentials")
+        assert issue.message == "The default of the input `url` is a URL that contains credentials."
+        assert check_inputs(schema(), {"url": "https://git.example/"}) == []
+        inner = {"type": "object", "properties": {"deep": schema(), "list": {"type": "array", "items": schema()}}}
+        assert {issue.path for issue in check_inputs(inner, {"deep": {}, "list": [{}]})} == {
+            ("deep", "url"),
+            ("list", "0", "url"),
+        }
 
     def test_an_input_as_a_whole_has_no_name(self):
         assert [

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import httpx2
@@ -16,6 +17,7 @@ from runner.egress.web_address import (
     read_ssh_address,
     read_web_address,
     read_web_host,
+    without_account,
 )
 from runner.schemas.formats import is_of_format
 
@@ -271,7 +273,34 @@ def test_hosts_raise_nothing_else(text: str) -> None:
         ("redis://:secret@cache:6379/0", True),
         ("wss://me:secret@host/live", True),
         ("https://tea.example: send a summary to ann@tea.example", False),
+        ("https://tea.example:8443 ask ann@tea.example", False),
+        ("https://tea.example\nann@tea.example", False),
+        ("https://bob:PW @host/x", True),
+        ("https:// bob:PW@host/x", True),
+        ("https://bob:P W@host/x", True),
+        ("https://bob:P\tW@host/x", True),
+        ("ht\ntps://bob:PW@host/x", True),
+        ("https:\\\\bob:PW@host/x", True),
+        ("//bob:PW@host/x", True),
+        ("https%3A%2F%2Fbob%3APW%40host%2Fx", True),
+        ("https%253A%252F%252Fbob%253APW%2540host", True),
+        ("ssh://git%3Asecret@host/x", True),
+        ("bob:PW@host/x", True),
+        ("bob:PW@host:8080", True),
+        ("bob:PW@10.0.0.1/x", True),
+        ("from:ann@tea.example", False),
+        ("mailto:ann@tea.example/x", False),
+        ("xmpp:ann@tea.example/phone", False),
+        ("npm:react@18.2.0/x", False),
+        ("nginx:1.25@sha256:00d21a3fc1e2", False),
     ],
 )
 def test_a_url_with_credentials_is_recognised(text: str, found: bool) -> None:
     assert has_url_credentials(text) is found
+    if found:
+        assert not re.search("secret|PW|P.?W|token", without_account(text))
+
+
+@pytest.mark.parametrize("text", ["ann@tea.example", "ann@@tea.example", "git@git.example:a.git", "50 % of ann"])
+def test_what_is_no_account_is_quoted(text: str) -> None:
+    assert without_account(text) == text

@@ -203,6 +203,11 @@ async def test_an_address_with_a_password_is_refused_wherever_an_input_would_kee
                 preset: BEARER) { __typename ... on InvalidProblem { issues { rule message } } } }""",
             {"inputs": {"text": [address, "${{ trigger.payload.a }}"]}},
         ),
+        await it.mutate(
+            """mutation ($inputs: JSON) { createWebhook(pipeline: "fetch", name: "Calls", inputs: $inputs,
+                preset: BEARER) { __typename ... on InvalidProblem { issues { rule message } } } }""",
+            {"inputs": {"text": "https://${{ trigger.payload.name }}:pa55@${{ trigger.payload.host }}/a"}},
+        ),
     ]
     for refused in refusals:
         assert "url_credentials" in [issue["rule"] for issue in refused["issues"]], refused

@@ -235,7 +235,9 @@ async def _update(
     text = await checked_text(context, draft, now, _of_version(unsaved, draft.version))
 
     def change(conn: Connection) -> None:
-        if not update_trigger(conn, trigger.id, timed(text, draft, conn), revision=trigger.revision):
+        if not update_trigger(
+            conn, trigger.id, timed(text, draft, conn), pipeline_id=trigger.pipeline_id, revision=trigger.revision
+        ):
             raise changed_meanwhile(trigger)
 
     return change

@@ -312,11 +312,12 @@ def refuse_and_pause(conn: Connection, trigger: TriggerRecord, firing: NewFiring
 
 
 class PausedError(Exception):
-    """The trigger cannot fire until somebody changes something; the reason is for people."""
+    """The trigger cannot fire until somebody changes something; the reason and the hint are for people."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, hint: str | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.hint = hint
 
 
 async def owner_context(services: Services, trigger: TriggerRecord) -> Context:
@@ -392,7 +393,8 @@ async def _pipeline_of(context: Context, trigger: TriggerRecord) -> PipelineReco
     if pipeline is None:
         raise await no_pipeline(context, trigger.pipeline_id)
     if pipeline.deleted_at is not None:
-        raise PausedError(f"The pipeline {pipeline.key} is deleted.")
+        hint = f"Make a pipeline `{pipeline.key}` again and resume the trigger, point it at another one, or delete it."
+        raise PausedError(f"The pipeline {pipeline.key} is deleted.", hint)
     return pipeline
 
 

@@ -20,7 +20,7 @@ from runner.issues import argument_error, lacking_scope
 from runner.json_values import canonical_json, forbidden_text
 from runner.triggers.documents import NAME_CHARACTERS
 from runner.triggers.schedules import Schedule, check_schedule, next_instants, schedule_of
-from store.pipelines.reads import find_pipelines
+from store.pipelines.reads import find_pipeline, find_pipelines
 from store.secrets.credentials import KEEP, Keep
 from store.states import Scope, TriggerKind
 from store.triggers.commands import (
@@ -76,10 +76,12 @@ class TriggerChange:
     """What to change of a trigger; None leaves a field as it is.
 
     Attributes:
+        pipeline: The pipeline it starts from now on: id, key or alias. A pinned version is one of the earlier one.
         version: Number of the version to pin; None for the current one, or to pin that of another caller's pipeline.
     """
 
     name: str | None = None
+    pipeline: str | None = None
     version: int | Keep | None = KEEP
     schedule: Schedule | None = None
     run_ended: RunEndedSettings | None = None
@@ -348,29 +350,59 @@ async def update(context: Context, *, id: str, change: TriggerChange) -> Trigger
     trigger = await changeable_trigger(context, id)
     if change.schedule is not None and trigger.kind != TriggerKind.SCHEDULE:
         raise Invalid([argument_error("schedule", "wrong_kind", f"The trigger {trigger.name} has no schedule.")])
-    settings = trigger.settings
+    if change.run_ended is not None and run_ended_of(trigger) is None:
+        message = f"The trigger {trigger.name} does not fire when runs end."
+        raise Invalid([argument_error("run_ended", "wrong_kind", message)])
     now = await store_now(context)
+    if change.pipeline is None:
+        draft = trigger
+    else:
+        draft = await _starting(context, trigger, await get_pipeline(context, change.pipeline), now)
+    settings = draft.settings
     if change.schedule is not None:
         settings = settings_json(change.schedule, now)
     if change.run_ended is not None:
-        if run_ended_of(trigger) is None:
-            message = f"The trigger {trigger.name} does not fire when runs end."
-            raise Invalid([argument_error("run_ended", "wrong_kind", message)])
-        # The owner's scopes, not those of an administrator who changes the trigger.
-        may_observe = Scope.OBSERVE.value in orjson.loads(trigger.scopes)
-        checked = await checked_run_ended(context, change.run_ended, trigger.pipeline_id, may_observe=may_observe)
-        settings = settings_json(checked, now)
-    version = trigger.version if change.version is KEEP else change.version
-    if version is None and trigger.version is not None:
-        pipeline = (await find_pipelines(context.services.store, [trigger.pipeline_id])).get(trigger.pipeline_id)
+        settings = await _run_ended_json(context, draft, change.run_ended, now)
+    version = draft.version if change.version is KEEP else change.version
+    if version is None and draft.version is not None:
+        pipeline = (await find_pipelines(context.services.store, [draft.pipeline_id])).get(draft.pipeline_id)
         version = None if pipeline is None else usual_version(pipeline, trigger.owner_id)
-    draft = trigger._replace(
+    draft = draft._replace(
         version=version,
         name=trigger.name if change.name is None else change.name,
         settings=settings,
         inputs=trigger.inputs if change.inputs is None else canonical_json(change.inputs),
     )
     return await _save(context, trigger, draft, now)
+
+
+async def _starting(context: Context, trigger: TriggerRecord, pipeline: PipelineRecord, now: datetime) -> TriggerRecord:
+    """Return a trigger as it would start another pipeline: none of that one's versions was chosen yet."""
+    if pipeline.id == trigger.pipeline_id:
+        return trigger
+    draft = trigger._replace(pipeline_id=pipeline.id, version=usual_version(pipeline, trigger.owner_id))
+    ended = run_ended_of(trigger)
+    return draft if ended is None else draft._replace(settings=await _run_ended_json(context, draft, ended, now))
+
+
+async def _run_ended_json(context: Context, draft: TriggerRecord, given: RunEndedSettings, now: datetime) -> str:
+    # The owner's scopes, not those of an administrator who changes the trigger.
+    may_observe = Scope.OBSERVE.value in orjson.loads(draft.scopes)
+    return settings_json(await checked_run_ended(context, given, draft.pipeline_id, may_observe=may_observe), now)
+
+
+async def _with_pipeline(context: Context, trigger: TriggerRecord, now: datetime) -> TriggerRecord:
+    """Let a trigger whose pipeline was deleted start the one that has the key now.
+
+    Only a starter or one of the trigger's owner: with another caller's, the owner has to name it.
+    """
+    pipeline = (await find_pipelines(context.services.store, [trigger.pipeline_id])).get(trigger.pipeline_id)
+    if pipeline is None or pipeline.deleted_at is None:
+        return trigger
+    again = await find_pipeline(context.services.store, pipeline.key)
+    if again is None or again.key != pipeline.key or again.owner_id not in (None, trigger.owner_id):
+        return trigger
+    return await _starting(context, trigger, again, now)
 
 
 @operation(
@@ -381,7 +413,8 @@ async def update(context: Context, *, id: str, change: TriggerChange) -> Trigger
     target="id",
     tool=Tool(
         title="Resume a trigger",
-        description="Lets a paused trigger fire again. Instants that passed meanwhile do not fire.",
+        description="Lets a paused trigger fire again. Instants that passed meanwhile do not fire. If its pipeline was "
+        "deleted, it starts the owner's pipeline that has the key now.",
         toolset="author",
         parameters={"id": TRIGGER_ID},
     ),
@@ -392,7 +425,9 @@ async def resume(context: Context, *, id: str) -> TriggerRecord:
     if trigger.enabled:
         await context.commit_unchanged()
         return trigger
-    return await _save(context, trigger, trigger._replace(enabled=True), await store_now(context))
+    now = await store_now(context)
+    draft = await _with_pipeline(context, trigger, now)
+    return await _save(context, trigger, draft._replace(enabled=True), now)
 
 
 @operation(
@@ -438,7 +473,8 @@ async def fire(context: Context, *, id: str) -> str:
     try:
         return await fire_now(context, trigger)
     except PausedError as paused:
-        raise Conflict(f"The trigger {trigger.name} cannot fire: {paused.reason}", current_id=id) from paused
+        message = f"The trigger {trigger.name} cannot fire: {paused.reason}"
+        raise Conflict(message, current_id=id, hint=paused.hint) from paused
     except TriggerChangedError as changed:
         raise changed_meanwhile(trigger) from changed
 
@@ -486,7 +522,8 @@ async def checked_text(
         fired_at = (None if schedule is None else schedule.next_after(now)) or now
         await check_firing(await owner_context(context.services, draft), draft, fired_at=fired_at, unsaved=unsaved)
     except PausedError as paused:
-        raise Conflict(f"The trigger cannot be saved: {paused.reason}", current_id=draft.pipeline_id) from paused
+        message = f"The trigger cannot be saved: {paused.reason}"
+        raise Conflict(message, current_id=draft.pipeline_id, hint=paused.hint) from paused
     return TriggerText(
         name=context.services.redactor.text(draft.name.strip()),
         version=draft.version,
@@ -529,7 +566,9 @@ async def _save(context: Context, trigger: TriggerRecord, draft: TriggerRecord, 
     text = await checked_text(context, draft, now)
 
     def unit(conn: Connection) -> None:
-        if not update_trigger(conn, trigger.id, timed(text, draft, conn), revision=trigger.revision):
+        if not update_trigger(
+            conn, trigger.id, timed(text, draft, conn), pipeline_id=draft.pipeline_id, revision=trigger.revision
+        ):
             raise changed_meanwhile(trigger)
 
     await context.commit(unit)

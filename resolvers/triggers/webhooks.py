@@ -182,7 +182,9 @@ async def replay(context: Context, *, id: str) -> str:
     try:
         return await fire_now(context, trigger, delivery)
     except PausedError as paused:
-        raise Conflict(f"The trigger {trigger.name} cannot fire: {paused.reason}", current_id=trigger.id) from paused
+        raise Conflict(
+            f"The trigger {trigger.name} cannot fire: {paused.reason}", current_id=trigger.id, hint=paused.hint
+        ) from paused
     except TriggerChangedError as changed:
         raise changed_meanwhile(trigger) from changed
 

@@ -137,6 +137,13 @@ class TriggerMutations:
         info: Info,
         id: TriggerId,
         name: Annotated[str | None, strawberry.argument(description="The new name.")] = None,
+        pipeline: Annotated[
+            strawberry.ID | None,
+            strawberry.argument(
+                description="The pipeline it starts from now on: id, key or alias. Without `version`, a pinned version "
+                "is no longer pinned; on another caller's pipeline, the current one is."
+            ),
+        ] = None,
         schedule: Annotated[ScheduleInput | None, strawberry.argument(description="The new schedule.")] = None,
         run_ended: Annotated[
             RunEndedInput | None, strawberry.argument(description="The runs that it fires for from now on.")
@@ -152,6 +159,7 @@ class TriggerMutations:
     ) -> UpdateTriggerResult | None:
         change = TriggerChange(
             name=name,
+            pipeline=pipeline,
             version=KEEP if version is strawberry.UNSET else version,
             schedule=None if schedule is None else schedule.record(),
             run_ended=None if run_ended is None else run_ended.record(),
@@ -168,7 +176,8 @@ class TriggerMutations:
         return TriggerSuccess(trigger=changed_trigger(info, await pause(info.context.context, id=id)))
 
     @strawberry.mutation(
-        description="Lets a paused trigger fire again. Instants that passed meanwhile do not fire.",
+        description="Lets a paused trigger fire again. Instants that passed meanwhile do not fire. If its pipeline was "
+        "deleted, it starts the owner's pipeline or the starter that has the key now.",
         directives=[Requires(scope=Scope.WRITE), published(resume)],
     )
     @refusable

@@ -53,9 +53,9 @@ _INSERT = Sql(
         :next_at, :now, :now)"""
 )
 _UPDATE = Sql(
-    """UPDATE trigger SET name = :name, version = :version, scopes = :scopes, inputs = :inputs, settings = :settings,
-        enabled = :enabled, attention = NULL, paused_with_owner = :no, next_at = :next_at, revision = revision + 1,
-        updated_at = :now
+    """UPDATE trigger SET name = :name, pipeline_id = :pipeline_id, version = :version, scopes = :scopes,
+        inputs = :inputs, settings = :settings, enabled = :enabled, attention = NULL, paused_with_owner = :no,
+        next_at = :next_at, revision = revision + 1, updated_at = :now
     WHERE id = :id AND revision = :revision"""
 )
 _PAUSE = Sql(
@@ -102,12 +102,13 @@ def create_trigger(
     return trigger_id
 
 
-def update_trigger(conn: Connection, trigger_id: str, text: TriggerText, *, revision: int) -> bool:
+def update_trigger(conn: Connection, trigger_id: str, text: TriggerText, *, pipeline_id: str, revision: int) -> bool:
     """Replace what a user wrote; return false if it changed since `revision` or is gone.
 
     Clears the reason why Packline paused it.
     """
-    given = {"id": trigger_id, "revision": revision, "no": False, "now": conn.now(), **_values(text)}
+    known = {"id": trigger_id, "pipeline_id": pipeline_id, "revision": revision, "no": False, "now": conn.now()}
+    given = {**known, **_values(text)}
     changed = conn.run(_UPDATE, given) > 0
     if changed:
         conn.wake(Topic.TRIGGERS, trigger_id)

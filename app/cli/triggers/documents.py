@@ -65,8 +65,10 @@ UPDATE_TRIGGER = (
     _TRIGGER
     + PROBLEM_PARTS
     + """
-mutation CliUpdateTrigger($id: ID!, $name: String, $schedule: ScheduleInput, $inputs: JSON, $version: Int) {
-  result: updateTrigger(id: $id, name: $name, schedule: $schedule, inputs: $inputs, version: $version) {
+mutation CliUpdateTrigger($id: ID!, $name: String, $pipeline: ID, $schedule: ScheduleInput,
+    $inputs: JSON, $version: Int) {
+  result: updateTrigger(id: $id, name: $name, pipeline: $pipeline, schedule: $schedule, inputs: $inputs,
+      version: $version) {
     __typename
     ... on TriggerSuccess { trigger { ...TriggerParts nextFirings } }
     ...ProblemParts

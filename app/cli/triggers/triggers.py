@@ -183,6 +183,12 @@ def create(
 def update(
     trigger: TriggerId,
     name: Annotated[str | None, typer.Option(help="The new name.", show_default=False)] = None,
+    pipeline: Annotated[
+        str | None,
+        typer.Option(
+            help="Start this pipeline from now on: key or id.", show_default=False, callback=whole_ids("pipe")
+        ),
+    ] = None,
     cron: Cron = None,
     every: Every = None,
     zone: Annotated[str | None, typer.Option(help="Time zone of the cron expression.", show_default=False)] = None,
@@ -219,6 +225,8 @@ def update(
     change: dict[str, object] = {}
     if name is not None:
         change["name"] = name
+    if pipeline is not None:
+        change["pipeline"] = pipeline
     if inputs or inputs_file:
         change["inputs"] = read_inputs(inputs or (), inputs_file, {})
     if version is not None or current:
@@ -326,7 +334,10 @@ def pause(trigger: TriggerId, server: Server = None, as_json: Json = None) -> No
 
 @triggers.command()
 def resume(trigger: TriggerId, server: Server = None, as_json: Json = None) -> None:
-    """Let a paused trigger fire again; instants that passed meanwhile do not fire."""
+    """Let a paused trigger fire again; instants that passed meanwhile do not fire.
+
+    If its pipeline was deleted, it starts your pipeline that has the key now.
+    """
     from app.cli.triggers import documents
 
     _change(documents.RESUME_TRIGGER, trigger, server, as_json, "fires again")

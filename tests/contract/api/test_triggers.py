@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -46,6 +47,33 @@ async def test_a_trigger_lives_from_its_creation_to_its_end(api: Api) -> None:
     assert [each["id"] for each in listed["nodes"]] == [trigger["id"]]
     assert (await api.me.call("delete_trigger", id=trigger["id"]))["deletedId"] == trigger["id"]
     assert await api.me.call("trigger", id=trigger["id"]) is None
+
+
+@states("create_pipeline", "delete_pipeline", "create_trigger", "update_trigger", "resume_trigger")
+async def test_a_trigger_of_a_deleted_pipeline_follows_its_key_or_is_pointed_elsewhere(api: Api) -> None:
+    def definition(key: str = api.key) -> dict[str, Any]:
+        return {"document": {"key": key, "name": key, "steps": [step("say", "test.echo", text="x")]}}
+
+    await api.me.call("create_pipeline", definition=definition())
+    create = partial(api.me.call, "create_trigger", pipeline=api.key, schedule={"cron": "@yearly"})
+    made = [(await create(name=name, version=1))["trigger"]["id"] for name in ("First", "Second")]
+    await api.me.call("delete_pipeline", pipeline=api.key, confirmKey=api.key)
+    gone = await api.refusal("resume_trigger", id=made[0])
+    assert (gone.code, f"The pipeline {api.key} is deleted" in str(gone)) == ("CONFLICT", True)
+
+    other = await api.as_caller("other", "READ", "WRITE", "RUN")
+    await other.call("create_pipeline", definition=definition())
+    assert (await api.refusal("resume_trigger", id=made[0])).code == "CONFLICT", "another caller has the key now"
+    pointed = (await api.me.call("update_trigger", id=made[0], pipeline=api.key))["trigger"]
+    assert (pointed["enabled"], pointed["pipeline"]["key"], pointed["version"]) == (False, api.key, 1)
+    assert (await api.me.call("resume_trigger", id=made[0]))["trigger"]["enabled"]
+    await other.call("delete_pipeline", pipeline=api.key, confirmKey=api.key)
+
+    again = (await api.me.call("create_pipeline", definition=definition()))["pipeline"]
+    for trigger in made:
+        resumed = (await api.me.call("resume_trigger", id=trigger))["trigger"]
+        found = (resumed["enabled"], resumed["attention"], resumed["pipeline"]["id"], resumed["version"])
+        assert found == (True, None, again["id"], None)
 
 
 @states("create_webhook", "update_webhook", "rotate_webhook_secret", "replay_firing")

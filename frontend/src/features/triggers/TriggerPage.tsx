@@ -137,11 +137,11 @@ function Whole({
                 <Button disabled={firing} onClick={() => void fireNow()}>
                   Fire now
                 </Button>
-                <Button kind={enabled ? "plain" : "primary"} onClick={() => void turn()}>
-                  {enabled ? "Pause" : "Resume"}
-                </Button>
               </>
             )}
+            <Button kind={enabled ? "plain" : "primary"} onClick={() => void turn()}>
+              {enabled ? "Pause" : "Resume"}
+            </Button>
           </>
         ) : null
       }
@@ -152,7 +152,9 @@ function Whole({
           <p className="font-medium">Packline paused this trigger.</p>
           <p className="wrap-anywhere">
             <TextWithCode text={attention} />
-            {pipeline === null ? "" : " Resume it when the cause is gone."}
+            {pipeline === null
+              ? " Make a pipeline with that key again and resume the trigger, or delete it."
+              : " Resume it when the cause is gone."}
           </p>
         </div>
       )}

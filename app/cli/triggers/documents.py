@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.cli.base.fragments import PROBLEM_PARTS
+from app.cli.base.fragments import ISSUE_PARTS, PROBLEM_PARTS
 
 _TRIGGER = """
 fragment TriggerParts on Trigger {
@@ -31,6 +31,15 @@ TRIGGER = (
     _TRIGGER
     + """
 query CliTrigger($id: ID!) { trigger(id: $id) { ...TriggerParts nextFirings } }
+"""
+)
+
+PREVIEW_SCHEDULE = (
+    ISSUE_PARTS
+    + """
+query CliPreviewSchedule($schedule: ScheduleInput!, $count: Int!) {
+  previewSchedule(schedule: $schedule, count: $count) { nextFirings issues { ...IssueParts } }
+}
 """
 )
 
@@ -66,9 +75,9 @@ UPDATE_TRIGGER = (
     + PROBLEM_PARTS
     + """
 mutation CliUpdateTrigger($id: ID!, $name: String, $pipeline: ID, $schedule: ScheduleInput,
-    $inputs: JSON, $version: Int) {
-  result: updateTrigger(id: $id, name: $name, pipeline: $pipeline, schedule: $schedule, inputs: $inputs,
-      version: $version) {
+    $runEnded: RunEndedInput, $inputs: JSON, $version: Int) {
+  result: updateTrigger(id: $id, name: $name, pipeline: $pipeline, schedule: $schedule, runEnded: $runEnded,
+      inputs: $inputs, version: $version) {
     __typename
     ... on TriggerSuccess { trigger { ...TriggerParts nextFirings } }
     ...ProblemParts

@@ -197,6 +197,31 @@ def update(
         _CatchUp | None, typer.Option(help="Which firings a downtime leaves.", show_default=False)
     ] = None,
     catch_up_limit: CatchUpLimit = None,
+    after: Annotated[
+        list[_Ended] | None,
+        typer.Option(
+            help="Fire when runs of other pipelines end in this state, in place of those so far. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    of: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PIPELINE",
+            help="Fire only for runs of this pipeline, in place of those so far. Repeatable.",
+            show_default=False,
+            callback=whole_ids("pipe"),
+        ),
+    ] = None,
+    any_pipeline: Annotated[bool, typer.Option("--any-pipeline", help="Fire for runs of all other pipelines.")] = False,
+    all_callers: Annotated[
+        bool | None,
+        typer.Option(
+            "--all-callers/--own-runs",
+            help="Fire for runs of all callers, which needs `observe`, or only for the owner's.",
+            show_default=False,
+        ),
+    ] = None,
     event: Events = None,
     all_events: Annotated[bool, typer.Option("--all-events", help="Let the webhook fire for all events.")] = False,
     inputs: Inputs = None,
@@ -222,6 +247,8 @@ def update(
         raise CliError("Give either `--version` or `--current`.")
     if event and all_events:
         raise CliError("Give either `--event` or `--all-events`.")
+    if of and any_pipeline:
+        raise CliError("Give either `--of` or `--any-pipeline`.")
     change: dict[str, object] = {}
     if name is not None:
         change["name"] = name
@@ -233,7 +260,8 @@ def update(
         change["version"] = version
     schedule = _given_schedule(cron, every, zone, overlap, catch_up, catch_up_limit)
     changes_events = bool(event) or all_events
-    if not change and not schedule and not changes_events:
+    ended = _given_ended(after, of, any_pipeline, all_callers)
+    if not change and not schedule and not changes_events and not ended:
         raise CliError("There is nothing to change. Give an option, such as `--name` or `--cron`.")
     with Client(Target.find(server)) as client:
         found = client.execute(documents.TRIGGER, {"id": trigger})["trigger"]
@@ -245,6 +273,12 @@ def update(
             # A cron expression replaces an interval, and the other way round.
             kind = {"cron": None, "intervalSeconds": None} if schedule.keys() & {"cron", "intervalSeconds"} else {}
             change["schedule"] = {**found["schedule"], **kind, **schedule}
+        if ended:
+            now = found["runEnded"]
+            if now is None:
+                raise CliError(f"The trigger {found['name']} does not fire when runs end.")
+            keys = None if now["pipelines"] is None else [each["key"] for each in now["pipelines"]]
+            change["runEnded"] = {**now, "pipelines": keys, **ended}
         if changes_events and found["webhook"] is None:
             raise CliError(f"The trigger {found['name']} is not a webhook and has no events.")
         if change:
@@ -253,6 +287,51 @@ def update(
             events = {"id": trigger, "events": event or []}
             found = accept(client.execute(documents.UPDATE_WEBHOOK, events)["result"])["trigger"]
     _print(output, client, found, f"Changed {found['name']} ({found['id']}).")
+
+
+@triggers.command()
+def preview(
+    cron: Cron = None,
+    every: Every = None,
+    zone: Annotated[str | None, typer.Option(help="Time zone of the cron expression; UTC by default.")] = None,
+    count: Annotated[
+        int, typer.Option(parser=number(1, 20), metavar="NUMBER", help="How many instants to list, at most 20.")
+    ] = 5,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Show when a schedule would fire, in its time zone and in yours; saves nothing."""
+    from zoneinfo import ZoneInfo
+
+    from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
+    from app.cli.base.lists import Column, print_list
+    from app.cli.base.output import Output, instant, issue_line, when
+    from app.cli.base.target import Target
+    from app.cli.triggers import documents
+
+    output = Output(as_json)
+    schedule = _given_schedule(cron, every, zone, None, None, None)
+    if not schedule.keys() & {"cron", "intervalSeconds"}:
+        raise CliError("Say when it fires: `--cron` or `--every`.")
+    with Client(Target.find(server)) as client:
+        found = client.execute(documents.PREVIEW_SCHEDULE, {"schedule": schedule, "count": count})["previewSchedule"]
+    if found["issues"]:
+        raise CliError("\n".join(issue_line(issue) for issue in found["issues"]))
+    if output.is_json:
+        output.emit({"type": "preview", "nextFirings": found["nextFirings"]})
+        return
+    theirs = ZoneInfo(zone or "UTC")
+    print_list(
+        output,
+        [Column(f"in {theirs.key}"), Column("here")],
+        (
+            [f"{instant(at).astimezone(theirs):%a %Y-%m-%d %H:%M:%S %Z}", when(at, seconds=True)]
+            for at in found["nextFirings"]
+        ),
+        empty="It never fires.",
+        long=False,
+    )
 
 
 @triggers.command("list")
@@ -501,6 +580,20 @@ def _given_schedule(
         "catchUpLimit": catch_up_limit,
     }
     return {name: value for name, value in parts.items() if value is not None}
+
+
+def _given_ended(
+    after: list[_Ended] | None, of: list[str] | None, any_pipeline: bool, all_callers: bool | None
+) -> JSON:
+    """The parts of which runs a trigger fires for that were given, as the API names them."""
+    parts: dict[str, object] = {}
+    if after:
+        parts["states"] = [state.name for state in after]
+    if of or any_pipeline:
+        parts["pipelines"] = of or None
+    if all_callers is not None:
+        parts["runsOf"] = "ALL" if all_callers else "OWNER"
+    return parts
 
 
 def _change(document: str, trigger: str, server: str | None, as_json: bool | None, what: str) -> None:

@@ -86,7 +86,9 @@ def send_sample(
     event: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="The event; by default the first one the webhook fires for.", show_default=False
+            metavar="NAME",
+            help="The event; by default the first one the webhook fires for, or a usual one of the sender.",
+            show_default=False,
         ),
     ] = None,
     payload: Annotated[
@@ -97,9 +99,10 @@ def send_sample(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """Send a signed sample to a webhook, as its sender would; it starts a run.
+    """Send a signed sample to a webhook, in its sender's form; it starts a run.
 
-    Asks for the webhook's secret, which the server does not show again.
+    The samples are like those of GitHub, of Stripe (`timestamped`) and of Standard Webhooks. Asks for the webhook's
+    secret, which the server does not show again.
     """
     import json
     from datetime import UTC, datetime
@@ -112,6 +115,7 @@ def send_sample(
     from app.cli.base.target import Target
     from app.cli.pipelines.files import read_file
     from app.cli.triggers import documents
+    from runner.triggers.samples import USUAL_EVENTS, sample_payload
     from runner.triggers.webhooks import Preset, check_secret, sign
 
     output = Output(as_json)
@@ -126,13 +130,13 @@ def send_sample(
     secret = read_secret() if from_stdin else ask_secret("Secret of the webhook")
     if issues := check_secret(preset, secret):
         raise CliError(issues[0].message)
-    called = event or next(iter(webhook["events"]), "test")
-    delivery_id = f"test-{uuid4()}"
+    called = event or next(iter(webhook["events"]), USUAL_EVENTS[preset])
+    delivery_id, now = f"test-{uuid4()}", datetime.now(UTC)
     if payload is None:
-        body = json.dumps({"id": delivery_id, "type": called, "test": True}).encode()
+        body = json.dumps(sample_payload(preset, called, delivery_id=delivery_id, now=now)).encode()
     else:
         body = read_file(payload).encode()
-    headers = sign(preset, secret, body, event=called, delivery_id=delivery_id, now=datetime.now(UTC))
+    headers = sign(preset, secret, body, event=called, delivery_id=delivery_id, now=now)
     status, answer = _deliver(webhook["url"], body, headers)
     if output.is_json:
         output.emit({"type": "delivered", "status": status, **answer})

@@ -49,7 +49,25 @@ def test_a_trigger_is_created_shown_fired_paused_and_deleted(tmp_path: Path) -> 
         assert "failed runs of doc-deck" in machine.run("trigger", "list", "--text").stdout
         both = machine.run("trigger", "create", "sample", "Both", "--after", "failed", "--cron", "@daily")
         assert "`--webhook` or `--after`" in both.stderr
+        other = ("--after", "succeeded", "--after", "cancelled", "--any-pipeline", "--all-callers")
+        (other_runs,) = machine.lines("trigger", "update", after["id"], *other)
+        assert other_runs["runEnded"] == {"states": ["SUCCEEDED", "CANCELLED"], "runsOf": "ALL", "pipelines": None}
+        (one,) = machine.lines("trigger", "update", after["id"], "--of", "doc-deck", "--own-runs")
+        assert one["runEnded"] == {**after["runEnded"], "states": ["SUCCEEDED", "CANCELLED"]}
+        assert "does not fire when runs end" in machine.run("trigger", "update", begin, "--own-runs").stderr
+        reads = ("-i", "run=${{ trigger.run }}")
+        (moved,) = machine.lines("trigger", "update", after["id"], "--pipeline", "notify-failure", *reads)
+        assert moved["pipeline"]["key"] == "notify-failure"
         machine.lines("trigger", "delete", after["id"], "--yes")
+
+        when = ("--cron", "30 6 * * MON-FRI", "--zone", "Asia/Tokyo")
+        (preview,) = machine.lines("trigger", "preview", *when, "--count", "2")
+        shown = machine.run("trigger", "preview", *when, "--text").stdout
+        local = datetime.fromisoformat(preview["nextFirings"][1]).astimezone()
+        assert (len(preview["nextFirings"]), "in Asia/Tokyo" in shown, "06:30:00 JST" in shown) == (2, True, True)
+        assert f"{local:%Y-%m-%d %H:%M:%S %Z}" in shown
+        never = machine.run("trigger", "preview", "--cron", "0 0 30 2 *")
+        assert (never.returncode, "0 0 30 2 *" in never.stderr) == (2, True)
 
         wrong = machine.run("trigger", "create", "sample", "Never", "--cron", "0 0 30 2 *")
         assert wrong.returncode == 2
@@ -76,12 +94,13 @@ def test_a_trigger_is_created_shown_fired_paused_and_deleted(tmp_path: Path) -> 
 def test_a_webhook_is_created_tried_rotated_and_replayed(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     with machine.up():
-        given = ("trigger", "create", "sample", "Pushes", "--webhook", "github", "-i", "practice_failure:=false")
+        forced = "practice_failure=${{ trigger.payload.forced }}"
+        given = ("trigger", "create", "sample", "Pushes", "--webhook", "github", "-i", forced)
         (made,) = machine.lines(*given, "--event", "push", "--event", "release")
         assert (made["webhook"]["preset"], made["webhook"]["events"]) == ("GITHUB", ["push", "release"])
         assert made["webhook"]["url"].startswith("http://127.0.0.1:")
         shown = machine.run("trigger", "show", made["id"], "--text").stdout
-        assert "Events: push, release\nInputs:\n  practice_failure: false\n" in shown, shown
+        assert "Events: push, release\nInputs:\n  practice_failure: ${{ trigger.payload.forced }}\n" in shown, shown
         sample = ("trigger", "test", made["id"][:16], "--from-stdin")
         tried = machine.run(*sample, text=made["secret"])
         assert '"status":"accepted"' in tried.stdout.replace(" ", ""), tried.stderr

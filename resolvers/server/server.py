@@ -120,7 +120,10 @@ async def _triggers(context: Context) -> HealthCheck:
         return HealthCheck("triggers", False, f"The triggers cannot be read: {str(error).rstrip('.')}.")
     words = []
     if faults.paused:
-        words.append(f"Paused because they cannot start their pipeline: {faults.paused}. Each says why in its details.")
+        words.append(
+            f"Paused because they cannot start their pipeline: {faults.paused}. "
+            "`packline trigger list --attention` lists them with the reason."
+        )
     if faults.overdue:
         words.append(f"Due for minutes and not fired: {faults.overdue}. The server's log says why.")
     if faults.without_secret:

@@ -16,7 +16,7 @@ from resolvers.problems import Conflict, Forbidden, Invalid, Limited, NotFound
 from resolvers.tools import TRIGGER_ID, Parameter, Tool
 from resolvers.triggers.firing import PausedError, check_firing, fire_now, owner_context
 from resolvers.triggers.run_ends import checked_run_ended, run_ended_of
-from runner.issues import argument_error, lacking_scope
+from runner.issues import argument_error, error, lacking_scope
 from runner.json_values import canonical_json, forbidden_text
 from runner.triggers.documents import NAME_CHARACTERS
 from runner.triggers.schedules import Schedule, check_schedule, next_instants, schedule_of
@@ -179,16 +179,24 @@ def _shown(count: int) -> int:
     kind="command",
     target="pipeline",
     tool=Tool(
-        title="Create a schedule",
-        description="Creates a trigger that starts runs of a pipeline at set times until it is paused or deleted. Give "
-        "`cron` or `interval_seconds`, and have the user confirm them. Returns its next firings.",
+        title="Create a trigger",
+        description="Creates a trigger that starts runs of a pipeline until it is paused or deleted: at set times with "
+        "`cron` or `interval_seconds`, or with `run_states` whenever runs of other pipelines end. Have the user "
+        "confirm it. For requests of another service, use create_webhook.",
         toolset="author",
         parameters={
-            "inputs": Parameter(description="Inputs of its runs. Texts may contain `${{ trigger.scheduled_at }}`."),
+            "inputs": Parameter(
+                description="Inputs of its runs. Texts may contain `${{ trigger.scheduled_at }}`, or "
+                "`${{ trigger.run }}` and its fields, such as `${{ trigger.run.failure.message }}`."
+            ),
             "version": Parameter(description="Pins a version of the pipeline."),
-            "time_zone": Parameter(default="UTC"),
             "catch_up_limit": Parameter(hidden=True),
-            "run_ended": Parameter(hidden=True),
+            "states": Parameter(
+                name="run_states", description="Fire when runs end as `SUCCEEDED`, `FAILED` or `CANCELLED`."
+            ),
+            "pipelines": Parameter(
+                name="run_pipelines", description="With `run_states`: only runs of these pipelines."
+            ),
         },
     ),
 )
@@ -217,7 +225,8 @@ async def create(
         kind, settings = TriggerKind.RUN_ENDED, partial(settings_json, checked)
     else:
         message = "A trigger fires either by a schedule or when runs end."
-        raise Invalid([argument_error("schedule", "one_of", message, "Set `schedule` or `runEnded`.")])
+        issue = error(("schedule", "cron"), "one_of", message, "Give a schedule, or the states of ended runs.")
+        raise Invalid([replace(issue, in_argument=True)])
     return await create_of_kind(
         context,
         kind=kind,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import orjson
 
 from resolvers.operations import operation
 from resolvers.problems import Conflict, Invalid, NotFound, Unavailable
+from resolvers.tools import Parameter, Tool
 from resolvers.triggers.deliveries import read_stored
 from resolvers.triggers.firing import PausedError, fire_now
 from resolvers.triggers.triggers import (
@@ -71,7 +72,24 @@ def url_of(context: Context, address: str) -> str:
     return f"{context.services.hooks_url}/{address}"
 
 
-@operation("create_webhook", scope=Scope.WRITE, kind="command", target="pipeline", private=("secret",))
+@operation(
+    "create_webhook",
+    scope=Scope.WRITE,
+    kind="command",
+    target="pipeline",
+    private=("secret",),
+    tool=Tool(
+        title="Create a webhook",
+        description="Creates a trigger whose address starts a run of a pipeline for each signed request of another "
+        "service. Returns the address and the secret, which is not shown again: the user gives both to the sender.",
+        toolset="author",
+        parameters={
+            "preset": Parameter(description="How requests are signed; Stripe is `TIMESTAMPED`."),
+            "secret": Parameter(hidden=True),
+            "version": Parameter(description="Pins a version of the pipeline."),
+        },
+    ),
+)
 async def create_webhook(
     context: Context,
     *,
@@ -89,7 +107,7 @@ async def create_webhook(
         Problem: The settings or inputs are wrong, or the vault is locked.
     """
     if issues := check_webhook(settings):
-        raise Invalid([issue.under_argument("webhook") for issue in issues], summary="The webhook cannot be saved")
+        raise Invalid([replace(issue, in_argument=True) for issue in issues], summary="The webhook cannot be saved")
     chosen, along = await new_address(context, settings.preset, secret)
     trigger = await create_of_kind(
         context,

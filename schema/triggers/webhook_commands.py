@@ -21,7 +21,7 @@ from runner.triggers.webhooks import (
     WebhookSettings,
 )
 from schema.base.context import Info
-from schema.base.directives import Requires
+from schema.base.directives import Requires, published
 from schema.base.payloads import as_json
 from schema.base.problems import (
     ConflictProblem,
@@ -88,7 +88,7 @@ class WebhookMutations:
     @strawberry.mutation(
         description="Creates a trigger that starts runs of a pipeline for signed requests to its address, owned by the "
         "caller. Needs `run` as well.",
-        directives=[Requires(scope=Scope.WRITE)],
+        directives=[Requires(scope=Scope.WRITE), published(create_webhook)],
     )
     @refusable
     async def create_webhook(

@@ -122,6 +122,9 @@ class McpSurface(GraphQLSurface):
                 pipeline = await self._query(client, _PIPELINE_DOCUMENT, {"id": answer["id"]})
                 assert (pipeline["key"], pipeline["currentVersion"]["number"]) == (answer["key"], answer["version"])
                 return {"newVersion": answer["new_version"], "warnings": answer["warnings"], "pipeline": pipeline}
+            case "create_webhook":
+                trigger = await self._read(client, "trigger", {"id": answer["trigger"]["trigger_id"]})
+                return {"trigger": trigger, "secret": answer["secret"]}
             case "create_trigger" | "pause_trigger" | "resume_trigger":
                 return {"trigger": await self._read(client, "trigger", {"id": answer["trigger_id"]})}
             case "fire_trigger":

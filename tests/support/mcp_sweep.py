@@ -117,6 +117,11 @@ EXAMPLES = (
         label="trigger",
         expected={"pipeline": "sweep", "enabled": False},
     ),
+    Example(
+        "create_webhook",
+        {"pipeline": "sweep", "name": HOSTILE, "preset": "GITHUB", "inputs": {"text": "${{ trigger.payload.text }}"}},
+        {"pipeline": "sweep", "name": "Calls", "preset": "STRIPE"},
+    ),
     Example("resume_trigger", TRIGGER, NO_TRIGGER, "NOT_FOUND", expected={"enabled": True}),
     Example("pause_trigger", TRIGGER, NO_TRIGGER, "NOT_FOUND", expected={"enabled": False}),
     Example("fire_trigger", TRIGGER, NO_TRIGGER, "NOT_FOUND"),

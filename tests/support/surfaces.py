@@ -51,7 +51,8 @@ _SAVED = f"newVersion warnings {{ {_ISSUES} }} pipeline {{ {PIPELINE_FIELDS} }}"
 _STARTED = f"coalesced replayed warnings {{ {_ISSUES} }} run {{ {RUN_FIELDS} }}"
 _WARNING = """missingCapability whyMissing
     proposal { action name summary packs inputSchema outputSchema integrationPattern whyUseful }"""
-_TRIGGER = """id name version enabled attention nextAt inputs pipeline { id key } schedule { cron overlap }
+_TRIGGER = """id name version enabled attention nextAt inputs kind pipeline { id key } schedule { cron overlap }
+    webhook { url preset events previousSecretUntil } runEnded { states runsOf pipelines { key } }
     firings { totalCount nodes { id outcome run { id } } }"""
 _WEBHOOK = (
     "id kind schedule { cron } webhook { url preset events previousSecretUntil } firings { nodes { id outcome } }"

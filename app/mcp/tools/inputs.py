@@ -80,6 +80,7 @@ class Inputs:
         """Parameters that have another name in use cases, by that name; of a field of an object, `object.field`."""
         of_path = {to_snake_case(binding.path[-1]): name for name, binding in self.bindings.items()}
         nested = {".".join(each.path): name for name, each in self.bindings.items() if len(each.path) > 1}
+        nested |= {".".join(map(to_snake_case, path.split("."))): name for path, name in nested.items()}
         return {other: name for other, name in of_path.items() if other not in self.bindings} | nested
 
     def variables(self, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,6 +49,23 @@ async def test_a_trigger_lives_from_its_creation_to_its_end(api: Api) -> None:
     assert await api.me.call("trigger", id=trigger["id"]) is None
 
 
+@states("create_pipeline", "create_trigger")
+async def test_a_trigger_fires_by_a_schedule_or_when_runs_end(api: Api) -> None:
+    for key in (api.key, f"{api.key}-notify"):
+        definition = {"key": key, "name": key, "steps": [step("say", "test.echo", text="x")]}
+        await api.me.call("create_pipeline", definition={"document": definition})
+    create = partial(api.me.call, "create_trigger", pipeline=f"{api.key}-notify", name="Failures")
+    made = (await create(runEnded={"states": ["FAILED", "CANCELLED"], "pipelines": [api.key]}))["trigger"]
+    assert (made["kind"], made["runEnded"]["runsOf"]) == ("RUN_ENDED", "OWNER")
+    assert made["runEnded"]["pipelines"] == [{"key": api.key}]
+    for fires_by in ({}, {"schedule": {"cron": "@daily"}, "runEnded": {"states": ["FAILED"]}}):
+        with pytest.raises(Refused, match="either by a schedule or when runs end") as refused:
+            await create(**fires_by)
+        assert refused.value.code == "INVALID"
+    with pytest.raises(Refused, match="does not end running"):
+        await create(runEnded={"states": ["RUNNING"]})
+
+
 @states("create_pipeline", "delete_pipeline", "create_trigger", "update_trigger", "resume_trigger")
 async def test_a_trigger_of_a_deleted_pipeline_follows_its_key_or_is_pointed_elsewhere(api: Api) -> None:
     def definition(key: str = api.key) -> dict[str, Any]:
@@ -90,5 +107,7 @@ async def test_a_webhook_has_an_address_and_a_secret(api: Api) -> None:
     assert changed["trigger"]["webhook"]["events"] == []
     await api.me.call("fire_trigger", id=trigger["id"])
     (firing,) = (await api.me.call("trigger", id=trigger["id"]))["firings"]["nodes"]
+    refused = await api.refusal("create_webhook", pipeline=api.key, name="Pushes", preset="GITHUB", events=[""])
+    assert [issue["path"] for issue in refused.details["issues"]] == [["events", "0"]]
     with pytest.raises(Refused, match="no delivery"):
         await api.me.call("replay_firing", id=firing["id"])

@@ -96,6 +96,7 @@ async def test_a_text_that_no_store_can_hold_is_refused_wherever_it_stands(tmp_p
             texts = [name for name, each in schemas.items() if each.get("type") == "string" and "enum" not in each]
             needed = {name: "x" for name in tool.input_schema.get("required", ())}
             needed |= {"if_version": 1} if "if_version" in needed else {}
+            needed |= {name: schemas[name]["enum"][0] for name in needed if "enum" in schemas[name]}
             for name in texts:
                 error = await refusal(client, tool.name, {**needed, name: "a\0b"})
                 if [each["path"] for each in error.get("field_errors", ())] != [name]:

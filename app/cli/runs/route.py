@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.cli.base.fragments import PROBLEM_PARTS
 from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
@@ -34,6 +35,23 @@ query CliRouteKey($id: ID!) {
   pipeline(id: $id) { id key }
 }
 """
+INPUTS = """
+query CliRouteInputs($id: ID!) {
+  node(id: $id) { ... on Pack { inputSchema } ... on Pipeline { inputSchema } }
+}
+"""
+SAVE_GAP = (
+    PROBLEM_PARTS
+    + """
+mutation CliSaveGap($request: String!, $gap: GapWarningInput!) {
+  result: saveGapProposal(userIntent: $request, gap: $gap) {
+    __typename
+    ... on GapProposalSuccess { proposal { id issueText } }
+    ...ProblemParts
+  }
+}
+"""
+)
 
 
 def route(
@@ -44,32 +62,42 @@ def route(
             help='What you have: JSON such as \'{"files": [{"name": "report.pdf"}]}\', or text.', show_default=False
         ),
     ] = None,
+    save_gap: Annotated[
+        bool, typer.Option("--save-gap", help="Save what is missing here for the operators, as the page does.")
+    ] = False,
     server: Server = None,
     as_json: Json = None,
 ) -> None:
     """Recommend what to run for a request, and say why, without running it."""
     from app.cli.base.client import Client
-    from app.cli.base.output import Output
+    from app.cli.base.output import Output, accept
     from app.cli.base.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         routed = client.execute(ROUTE, {"intent": request, "context": _parsed(context)})["route"]
+        best, gaps = routed["recommendation"], routed["gapWarnings"]
+        saved = []
+        for gap in gaps if save_gap else ():
+            made = accept(client.execute(SAVE_GAP, {"request": request, "gap": gap})["result"])
+            saved.append(made["proposal"])
         if output.is_json:
-            output.emit(routed)
+            output.emit({**routed, "savedGaps": saved} if save_gap else routed)
             return
+        takes = _inputs(client, best)
         for found in (routed["recommendation"], *routed["alternatives"]):
             found["handle"] = _handle(client, found)
-    best = routed["recommendation"]
-    gaps = routed["gapWarnings"]
     if best["id"] is not None:
-        _print_best(output, best)
+        _print_best(output, best, takes)
     else:
         output.say("No pipeline or pack here does that.", "yellow")
         if not gaps:
             output.say(best["why"])
     for gap in gaps:
         _print_gap(output, gap)
+    if save_gap:
+        output.say()
+        output.say(f"Saved: {', '.join(each['id'] for each in saved)}." if saved else "Nothing is missing to be saved.")
     if routed["alternatives"]:
         output.say()
         output.table(
@@ -100,7 +128,16 @@ def _handle(client: Client, found: JSON) -> str:
     return given if pipeline is None else str(pipeline["key"])
 
 
-def _print_best(output: Output, best: JSON) -> None:
+def _inputs(client: Client, best: JSON) -> list[str]:
+    """The optional inputs of a recommendation that names none: those without a default, such as alternatives."""
+    if best["id"] is None or best["suggestedInputs"] or best["missingInputs"]:
+        return []
+    found = client.execute(INPUTS, {"id": best["id"]})["node"]
+    schema = {} if found is None else found["inputSchema"] or {}
+    return [name for name, each in schema.get("properties", {}).items() if each.get("default") is None]
+
+
+def _print_best(output: Output, best: JSON, takes: list[str]) -> None:
     output.say(f"{best['handle']}  ({best['kind'].lower()}, {best['confidence']:.0%} sure)", "bold")
     output.say(best["why"])
     sources = {given["name"]: given["source"].lower() for given in best["inputSources"]}
@@ -112,6 +149,10 @@ def _print_best(output: Output, best: JSON) -> None:
     for name in best["missingInputs"]:
         output.say(f"  {name} is missing", "yellow")
         command += f" --input {name}=…"
+    if takes:
+        described = f"`packline {best['kind'].lower()}s {best['handle']}`"
+        output.say(f"  Give what it needs of {', '.join(takes)}; {described} describes them.")
+        command += " --input NAME=VALUE"
     for requirement in best["missingRequirements"]:
         output.say(f"  It cannot run here yet: {requirement['message']} {requirement['hint'] or ''}".rstrip(), "yellow")
     output.say()

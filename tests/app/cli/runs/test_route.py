@@ -15,6 +15,9 @@ def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path
         (routed,) = machine.lines("route", "slides", "--context", '{"files": [{"name": "report.pdf"}]}')
         (gap,) = machine.lines("route", "detect fraud in these transactions")
         gaps = machine.run("route", "detect fraud in these transactions and book me a flight", "--text").stdout
+        (saved,) = machine.lines("route", "detect fraud in these transactions", "--save-gap")
+        nothing = machine.run("route", "dark slides of https://example.org/post", "--save-gap", "--text").stdout
+        posted = machine.run("route", "post to webhook", "--text").stdout
         called = machine.lines("run", "catalog.route", "--input", "user_intent=research tides and make a podcast")
         empty = machine.run("route", " ")
         runs = machine.lines("runs")
@@ -37,6 +40,11 @@ def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path
     assert "packline run builtin.doc-deck" in starter.stdout
     assert gap["recommendation"]["kind"] == "NONE"
     assert [one["proposal"]["name"] for one in gap["gapWarnings"]] == ["doc.detect"]
+    assert [one["issueText"] is not None for one in saved["savedGaps"]] == [True]
+    assert saved["savedGaps"][0]["id"].startswith("gap_")
+    assert "Nothing is missing to be saved." in nothing
+    assert "Give what it needs of url, body, text, message; `packline packs http.post` describes them." in posted
+    assert "packline run http.post --input NAME=VALUE" in posted
     for named in ("detect fraud in these transactions", "book me a flight"):
         assert f"Missing here: {named}\n" in gaps
     assert "A pack that would do it: custom.book\n" in gaps

@@ -17,7 +17,13 @@ from urllib.parse import urlsplit
 
 from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
-from runner.egress.web_address import DEFAULT_PORTS, WebAddressError, is_web_address, read_web_address
+from runner.egress.web_address import (
+    DEFAULT_PORTS,
+    WebAddressError,
+    has_url_credentials,
+    is_web_address,
+    read_web_address,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +78,8 @@ def _is_iri(text: str) -> bool:
     if not (colon and rest and _SCHEME.match(scheme)) or _NOT_IN_URI.search(text):
         return False
     if scheme.lower() in DEFAULT_PORTS:
+        return False
+    if "//" not in text and has_url_credentials(f"{text}/"):  # `me:secret@host`, where `me` is no scheme
         return False
     parts = urlsplit(text)
     _ = parts.port  # raises ValueError for a port out of range

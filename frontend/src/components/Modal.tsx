@@ -1,5 +1,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 
+import { returnFocus } from "../lib/browser/focus.ts";
+
 interface Props {
   /** The name of the dialog, or the id of its heading. */
   label?: string;
@@ -12,7 +14,8 @@ interface Props {
 }
 
 /**
- * A native modal dialog, open while it is rendered. The browser keeps the focus in it, and gives it back afterwards.
+ * A native modal dialog, open while it is rendered. The browser keeps the focus in it; afterwards it goes back to what
+ * had it before, which the browser forgets when one dialog replaces another.
  *
  * What has `data-autofocus` gets the focus.
  */
@@ -22,6 +25,7 @@ export function Modal({ label, labelledBy, onClose, closesOutside = false, class
   const leaving = useRef(false);
   useEffect(() => {
     const shown = dialog.current;
+    const opener = document.activeElement;
     leaving.current = false;
     shown?.showModal();
     const wanted = shown?.querySelector<HTMLElement>("[data-autofocus]");
@@ -39,6 +43,7 @@ export function Modal({ label, labelledBy, onClose, closesOutside = false, class
       waiting.disconnect();
       leaving.current = true;
       shown?.close();
+      returnFocus(opener);
     };
   }, []);
   return (

@@ -2,6 +2,7 @@ import { type ReactNode, useRef, useState } from "react";
 import { useQuery } from "urql";
 
 import { bytes } from "../../lib/text/format.ts";
+import { useFocusInside } from "../../lib/browser/focus.ts";
 import { UploadError, upload } from "./upload.ts";
 import { Button } from "../../components/Button.tsx";
 import { FileChoicesDocument } from "./files.generated.ts";
@@ -89,7 +90,7 @@ function Choices({
   const [{ data, fetching }] = useQuery({ query: FileChoicesDocument, variables: { text: text === "" ? null : text } });
   const files = data?.artifacts.nodes ?? [];
   return (
-    <div className="mt-1 rounded border border-line p-2">
+    <div ref={useFocusInside()} className="mt-1 rounded border border-line p-2">
       <input
         type="search"
         aria-label="Search files"

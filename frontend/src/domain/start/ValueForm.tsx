@@ -20,6 +20,7 @@ interface Props {
   before: unknown;
   /** Notes on fields, such as why a step failed. */
   notes?: Readonly<Record<string, string>>;
+  /** The field that has the focus at first; an empty name is the first one. */
   focus?: string | undefined;
   onDraft: (draft: Draft) => void;
 }
@@ -90,7 +91,7 @@ export function ValueForm({ label, schema, before, notes = {}, focus, onDraft }:
           fields={fields}
           texts={texts}
           problems={shown}
-          focus={focus}
+          focus={focus === "" ? fields[0]?.name : focus}
           onLeave={(name) => setLeft(new Set([...left, name]))}
           onChange={(name, text) => {
             const next = { ...texts, [name]: text };

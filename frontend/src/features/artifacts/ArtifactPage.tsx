@@ -7,6 +7,7 @@ import { buttonLook } from "../../components/Button.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { ContentBoundary } from "../../components/ContentBoundary.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
+import { focusOnceShown } from "../../lib/browser/focus.ts";
 import { problemOfError } from "../../lib/server/problem.ts";
 import { NotFound, LoadingOrProblem, useTitle } from "../../components/Page.tsx";
 import { bytes, count, duration, humanise } from "../../lib/text/format.ts";
@@ -213,11 +214,12 @@ function Origin({ artifact }: { artifact: Artifact }): ReactNode {
   );
 }
 
-/** Goes back in history; without history, to the run that made the file. */
+/** Goes back in history; without history, to the run that made the file. There, its link gets the focus. */
 function useLeave(artifact: Artifact): () => void {
   const router = useRouter();
   const navigate = useNavigate();
   return () => {
+    focusOnceShown(`main a[href$="/artifacts/${artifact.id}"]`);
     if (router.history.canGoBack()) router.history.back();
     else if (artifact.run === null) void navigate({ to: "/artifacts" });
     else

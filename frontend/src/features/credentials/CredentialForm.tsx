@@ -4,6 +4,7 @@ import { useMutation } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { FormField } from "../../components/FormField.tsx";
 import { Notice } from "../../components/Notice.tsx";
+import { useFocusInside } from "../../lib/browser/focus.ts";
 import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { type CredentialKindPartsFragment, SetCredentialDocument } from "./credentials.generated.ts";
@@ -30,6 +31,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
   const [problem, setProblem] = useState<Problem | null>(null);
   const [{ fetching }, set] = useMutation(SetCredentialDocument);
   const shareId = useId();
+  const form = useFocusInside<HTMLFormElement>();
   const kind = kinds.find(({ name }) => name === kindName);
   if (kind === undefined) return null;
   const names = [
@@ -82,7 +84,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
 
   const problems = problem?.fields ?? {};
   return (
-    <form noValidate onSubmit={(event) => void store(event)} className="mb-8 max-w-2xl space-y-4">
+    <form ref={form} noValidate onSubmit={(event) => void store(event)} className="mb-8 max-w-2xl space-y-4">
       <FormField label="Name" about="The name packs and pipelines use, such as github." problem={problems["key"]}>
         {(given) => (
           <input

@@ -26,8 +26,8 @@ export function CredentialsPage(): ReactNode {
       title="Credentials"
       lead="Keys and passwords for packs. A stored value is never shown again."
       actions={
-        data === undefined || adding ? null : (
-          <Button kind="primary" onClick={() => setAdding(true)}>
+        data === undefined ? null : (
+          <Button kind="primary" hidden={adding} onClick={() => setAdding(true)}>
             Add a credential
           </Button>
         )

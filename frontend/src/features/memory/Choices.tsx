@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 
 import { Button } from "../../components/Button.tsx";
+import { useFocusInside } from "../../lib/browser/focus.ts";
 import { count as counted } from "../../lib/text/format.ts";
 import type { UsualChoicesFragment } from "./memory.generated.ts";
 
@@ -163,6 +164,7 @@ function Another({
   const [text, setText] = useState("");
   return (
     <form
+      ref={useFocusInside()}
       className="col-span-full flex flex-wrap items-center gap-2 py-1"
       onSubmit={(event) => {
         event.preventDefault();

@@ -4,6 +4,7 @@ import { useMutation } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { FormField } from "../../components/FormField.tsx";
 import { Notice } from "../../components/Notice.tsx";
+import { useFocusInside } from "../../lib/browser/focus.ts";
 import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 import { serverNow } from "../../lib/time/clock.ts";
 import { expiryOf, LIFETIMES } from "./expiry.ts";
@@ -55,7 +56,7 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
 
   const problems = problem?.fields ?? {};
   return (
-    <form noValidate onSubmit={(event) => void make(event)} className="mb-8 max-w-2xl space-y-4">
+    <form ref={useFocusInside()} noValidate onSubmit={(event) => void make(event)} className="mb-8 max-w-2xl space-y-4">
       <FormField label="Name" about="Where it is used, such as a laptop or a script." problem={problems["name"]}>
         {(given) => (
           <input

@@ -6,6 +6,7 @@ import { Button, ButtonLink } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { SearchBox } from "../../components/Filters.tsx";
+import { useFocusInside } from "../../lib/browser/focus.ts";
 import { AdminNav } from "../../domain/administration/AdminNav.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
@@ -42,8 +43,8 @@ export function TokensPage(): ReactNode {
       title="Tokens"
       lead="Who may call this server, and the bearer tokens agents and scripts call with."
       actions={
-        data === undefined || making ? null : (
-          <Button kind="primary" onClick={() => setMaking(true)}>
+        data === undefined ? null : (
+          <Button kind="primary" hidden={making} onClick={() => setMaking(true)}>
             Create a token
           </Button>
         )
@@ -102,7 +103,12 @@ export function TokensPage(): ReactNode {
 /** Shows a new token once; the server stores only its hash. */
 function Once({ made, onDone }: { made: Made; onDone: () => void }): ReactNode {
   return (
-    <section aria-label="New token" className="mb-6 rounded border border-ok bg-ok-tint px-4 py-3">
+    <section
+      ref={useFocusInside()}
+      tabIndex={-1}
+      aria-label="New token"
+      className="mb-6 rounded border border-ok bg-ok-tint px-4 py-3"
+    >
       <p className="font-medium">The token “{made.name}” is ready. Copy it now: Packline does not show it again.</p>
       <div className="my-2 flex flex-wrap items-center gap-2">
         <code className="rounded border border-line bg-page px-2 py-1 font-mono text-dense wrap-anywhere">

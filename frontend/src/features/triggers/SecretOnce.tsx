@@ -1,7 +1,8 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import type { ReactNode } from "react";
 
 import { Button } from "../../components/Button.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
+import { useFocusInside } from "../../lib/browser/focus.ts";
 
 interface Props {
   title: string;
@@ -13,12 +14,9 @@ interface Props {
 
 /** The secret of a webhook, shown once, and for a new webhook its URL. */
 export function SecretOnce({ title, url, secret, onDone }: Props): ReactNode {
-  const place = useRef<HTMLElement>(null);
-  // What had the focus is gone: the form or the dialog that asked for the secret.
-  useEffect(() => place.current?.focus(), []);
   return (
     <section
-      ref={place}
+      ref={useFocusInside()}
       tabIndex={-1}
       aria-label="New secret"
       className="mb-6 max-w-3xl rounded border border-ok bg-ok-tint px-4 py-3"

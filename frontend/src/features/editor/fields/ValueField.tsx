@@ -2,6 +2,7 @@ import { type ReactNode, type RefObject, useId, useRef, useState } from "react";
 
 import { TextWithCode } from "../../../components/TextWithCode.tsx";
 import { readJson } from "../../../lib/json/untrusted.ts";
+import { focusOnceShown } from "../../../lib/browser/focus.ts";
 import { asText, type Field, type FieldKind } from "../../../domain/start/schemaForm.ts";
 import { plainText } from "../definition/definition.ts";
 import type { Suggestion } from "../definition/suggestions.ts";
@@ -105,7 +106,16 @@ function Control(props: ControlProps): ReactNode {
     );
   }
   if ((field.kind === "yes-no" || field.kind === "choice") && !taken && !asked) {
-    return <Choice {...props} hint={hint} onTake={() => setAsked(true)} />;
+    return (
+      <Choice
+        {...props}
+        hint={hint}
+        onTake={() => {
+          focusOnceShown(`#${CSS.escape(id)}`);
+          setAsked(true);
+        }}
+      />
+    );
   }
   return (
     <ReadText
@@ -117,6 +127,7 @@ function Control(props: ControlProps): ReactNode {
       onGiveUp={
         field.kind === "yes-no" || field.kind === "choice"
           ? () => {
+              focusOnceShown(`#${CSS.escape(id)}`);
               setAsked(false);
               onUnread(null);
               onChange(undefined);

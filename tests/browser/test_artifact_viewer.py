@@ -318,3 +318,24 @@ async def test_a_pdf_runs_no_script_in_the_viewer(tmp_path: Path) -> None:
         await tab.page.get_by_role("link", name="Page 2").click()  # the viewer has begun with the document by then
         await tab.page.wait_for_url("**page=2*")
         assert asked == []
+
+
+async def test_a_file_that_cannot_be_shown_says_so_and_is_offered_for_download(tmp_path: Path) -> None:
+    files = {
+        "cut.pdf": (pdf(2)[:200], "application/pdf"),
+        "text.pdf": (b"This is no PDF.", "application/pdf"),
+        "empty.pdf": (b"", "application/pdf"),
+        "empty.txt": (b"", "text/plain"),
+        "broken.png": (png(30, 20)[:40], "image/png"),
+        "broken.mp4": (b"no film", "video/mp4"),
+        "broken.wav": (b"no sound", "audio/wav"),
+    }
+    async with product(tmp_path, [maker(files)]) as it, browsing(it, expect=("415", "404")) as tab:
+        _, at = await made(it)
+        for name, artifact in at.items():
+            await tab.visit(f"/artifacts/{artifact}")
+            await tab.sees(f"{name} cannot be shown.", exact=True)
+            link = tab.page.get_by_role("link", name=f"Download {name}")
+            assert "&download" in (await link.get_attribute("href") or "")
+            assert await tab.page.locator("iframe, video, audio").count() == 0
+        assert await tab.violations() == []

@@ -2,21 +2,24 @@ import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { ArtifactAddressDocument } from "./artifacts.generated.ts";
 import { shownAs } from "../../domain/files/mediaTypes.ts";
 import { type Artifact, companions } from "./media.ts";
 import type { ArtifactSearch } from "./search.ts";
 import { PdfFrame } from "./PdfFrame.tsx";
 import { TextContent } from "./TextContent.tsx";
+import { Unshown } from "./Unshown.tsx";
 
 /** Shows or plays a file by its type. */
 export function Content({ artifact, search }: { artifact: Artifact; search: ArtifactSearch }): ReactNode {
   const { downloadUrl, previewUrl, name } = artifact;
   if (downloadUrl === null) return <p className="text-soft">Its content has been erased.</p>;
+  if (artifact.sizeBytes === 0) return <Unshown artifact={artifact}>The file is empty.</Unshown>;
   const shown = shownAs(artifact.mediaType);
   switch (shown) {
     case "picture":
-      return <Picture key={downloadUrl} url={downloadUrl} name={name} />;
+      return <Picture key={downloadUrl} artifact={artifact} url={downloadUrl} />;
     case "pdf":
       return <PdfFrame artifact={artifact} url={downloadUrl} page={search.page ?? 1} />;
     case "sound":
@@ -31,7 +34,9 @@ export function Content({ artifact, search }: { artifact: Artifact; search: Arti
       return <TextContent artifact={artifact} shown={shown} source={search.view === "source"} />;
     case "other":
       return previewUrl === null ? (
-        <p className="text-soft">{artifact.previewProblem ?? "There is no preview of this type of file."}</p>
+        <p className="text-soft">
+          <TextWithCode text={artifact.previewProblem ?? "There is no preview of this type of file."} />
+        </p>
       ) : (
         <img
           src={previewUrl}
@@ -44,13 +49,18 @@ export function Content({ artifact, search }: { artifact: Artifact; search: Arti
   }
 }
 
+const DAMAGED = "It is damaged, or in a format that this browser does not know.";
+
 const ZOOMS = [0, 1, 2, 4] as const;
 
 /** A picture, fitted to the window or up to four times as large. */
-function Picture({ url, name }: { url: string; name: string }): ReactNode {
+function Picture({ artifact, url }: { artifact: Artifact; url: string }): ReactNode {
+  const { name } = artifact;
+  const [broken, setBroken] = useState(false);
   const [zoom, setZoom] = useState(0);
   const [width, setWidth] = useState<number | null>(null);
   const factor = ZOOMS[zoom] ?? 0;
+  if (broken) return <Unshown artifact={artifact}>{DAMAGED}</Unshown>;
   return (
     <>
       <div className="mb-2 flex items-center gap-2">
@@ -75,6 +85,7 @@ function Picture({ url, name }: { url: string; name: string }): ReactNode {
         <img
           src={url}
           alt={`What ${name} looks like`}
+          onError={() => setBroken(true)}
           onLoad={(event) => setWidth(event.currentTarget.naturalWidth)}
           {...(factor === 0 || width === null ? {} : { width: width * factor })}
           className={factor === 0 ? "mx-auto max-h-[76vh] max-w-full object-contain" : "max-w-none"}
@@ -86,6 +97,7 @@ function Picture({ url, name }: { url: string; name: string }): ReactNode {
 
 /** Audio or video with captions from the same run, and the transcript below. */
 function Player({ artifact, url, film }: { artifact: Artifact; url: string; film: boolean }): ReactNode {
+  const [broken, setBroken] = useState(false);
   const { captions, transcript } = companions(artifact, artifact.run?.artifacts.nodes ?? []);
   const [{ data }] = useQuery({
     query: ArtifactAddressDocument,
@@ -98,11 +110,14 @@ function Player({ artifact, url, film }: { artifact: Artifact; url: string; film
   const track = address === null ? null : <track kind="captions" src={address} label="Captions" default />;
   return (
     <>
-      {film ? (
+      {broken ? (
+        <Unshown artifact={artifact}>{DAMAGED}</Unshown>
+      ) : film ? (
         // oxlint-disable-next-line jsx-a11y/media-has-caption -- captions from the same run, if any
         <video
           controls
           src={url}
+          onError={() => setBroken(true)}
           {...(artifact.previewUrl === null ? {} : { poster: artifact.previewUrl })}
           className="max-h-[72vh] max-w-full rounded border border-line bg-black"
         >
@@ -110,7 +125,7 @@ function Player({ artifact, url, film }: { artifact: Artifact; url: string; film
         </video>
       ) : (
         // oxlint-disable-next-line jsx-a11y/media-has-caption
-        <audio controls src={url} className="w-full max-w-2xl">
+        <audio controls src={url} onError={() => setBroken(true)} className="w-full max-w-2xl">
           {track}
         </audio>
       )}

@@ -1,9 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Artifact } from "./media.ts";
+import { Unshown } from "./Unshown.tsx";
+import { usePdfProblem } from "./usePdfProblem.ts";
 
 /** Pages a strip has room for and the server draws; a longer document is turned in the frame itself. */
 const STRIP = 60;
+const FRAME = "w-full min-w-0 flex-1 rounded border border-line bg-panel max-md:h-[78vh] max-md:flex-none";
 
 /** A PDF in the browser's viewer, next to a strip of its pages. The page is in the address. */
 export function PdfFrame({ artifact, url, page }: { artifact: Artifact; url: string; page: number }): ReactNode {
@@ -11,16 +14,18 @@ export function PdfFrame({ artifact, url, page }: { artifact: Artifact; url: str
   const strip = pages >= 2 && pages <= STRIP;
   // Our strip replaces the viewer's own.
   const place = `#page=${page}${strip ? "&navpanes=0" : ""}`;
+  const problem = usePdfProblem(`${url}&frame`);
+  if (typeof problem === "string") return <Unshown artifact={artifact}>{problem}</Unshown>;
   return (
     <div className="flex h-[80vh] gap-3 max-md:h-auto max-md:flex-col">
       {strip ? <Strip artifact={artifact} pages={pages} page={page} /> : null}
-      {/* No `sandbox` attribute: browsers refuse PDF with it. `frame` makes the server remove active content. */}
-      {/* oxlint-disable-next-line react/iframe-missing-sandbox */}
-      <iframe
-        src={`${url}&frame${place}`}
-        title={artifact.name}
-        className="w-full min-w-0 flex-1 rounded border border-line bg-panel max-md:h-[78vh] max-md:flex-none"
-      />
+      {problem === undefined ? (
+        <div className={FRAME} />
+      ) : (
+        // No `sandbox` attribute: browsers refuse PDF with it. `frame` makes the server remove active content.
+        // oxlint-disable-next-line react/iframe-missing-sandbox
+        <iframe src={`${url}&frame${place}`} title={artifact.name} className={FRAME} />
+      )}
     </div>
   );
 }

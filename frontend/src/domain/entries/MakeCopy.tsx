@@ -5,7 +5,7 @@ import { useMutation } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { MakeCopyDocument } from "./makeCopy.generated.ts";
 import { Notice } from "../../components/Notice.tsx";
-import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { type Problem, problemOf, problemOfCommand } from "../../lib/server/problem.ts";
 
 /** Copies a pipeline and opens the copy in the editor. */
 export function MakeCopy({
@@ -22,7 +22,7 @@ export function MakeCopy({
   async function go(): Promise<void> {
     const { data, error } = await clone({ pipeline: pipelineId });
     const result = data?.clonePipeline;
-    if (error !== undefined) setProblem(problemOfError(error));
+    if (error !== undefined) setProblem(problemOfCommand(error));
     else if (result?.__typename !== "PipelineSuccess") setProblem(problemOf(result ?? {}));
     else await navigate({ to: "/pipelines/$pipeline/edit", params: { pipeline: result.pipeline.key } });
   }

@@ -5,7 +5,7 @@ import { useMutation, useQuery } from "urql";
 import { Code } from "../../components/Code.tsx";
 import { Kinds } from "../../domain/entries/Kinds.tsx";
 import { MissingRequirements } from "../../domain/entries/MissingRequirements.tsx";
-import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { type Problem, problemOf, problemOfCommand, problemOfError } from "../../lib/server/problem.ts";
 import { Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { type Start, StartForm } from "../../domain/start/StartForm.tsx";
@@ -223,7 +223,7 @@ function TryIt({ pack }: { pack: Pack }): ReactNode {
   async function go({ values, key, fields, fromMemory }: Start): Promise<Problem | null> {
     const answer = await start({ pack: pack.id, input: values, fromMemory, idempotencyKey: key });
     const result = answer.data?.runPack;
-    if (answer.error !== undefined) return problemOfError(answer.error);
+    if (answer.error !== undefined) return problemOfCommand(answer.error);
     if (result?.__typename !== "StartRunSuccess" || result.run === null) return problemOf(result ?? {}, fields);
     await navigate({ to: "/runs/$run", params: { run: result.run.id } });
     return null;

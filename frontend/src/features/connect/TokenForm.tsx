@@ -4,7 +4,7 @@ import { useMutation } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { Notice } from "../../components/Notice.tsx";
-import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { type Problem, problemOf, problemOfCommand } from "../../lib/server/problem.ts";
 import { MakeAgentTokenDocument, type Scope } from "./connect.generated.ts";
 
 export interface MadeToken {
@@ -38,7 +38,7 @@ export function TokenForm({ subject, name, made, onMade }: TokenFormProps): Reac
     setProblem(null);
     const answer = await create({ name, subject, scopes: [...RIGHTS[rights][1]] });
     const result = answer.data?.createToken;
-    if (answer.error !== undefined) setProblem(problemOfError(answer.error));
+    if (answer.error !== undefined) setProblem(problemOfCommand(answer.error));
     else if (result?.__typename === "CreateTokenSuccess")
       onMade({ id: result.token.id, plaintext: result.plaintext, author: rights === "author" });
     else setProblem(problemOf(result ?? {}));

@@ -5,7 +5,7 @@ import { useMutation, useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Notice } from "../../components/Notice.tsx";
-import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { type Problem, problemOf, problemOfCommand, problemOfError } from "../../lib/server/problem.ts";
 import { LoadingOrProblem, Page, Section } from "../../components/Page.tsx";
 import { RunTable } from "../../domain/runs/RunTable.tsx";
 import { useRunChanges } from "../../domain/runs/runChanges.ts";
@@ -93,7 +93,7 @@ function FirstRun({ ask }: { ask: ReactNode }): ReactNode {
   async function go(): Promise<void> {
     const answer = await start({ idempotencyKey: key });
     const result = answer.data?.runPipeline;
-    if (answer.error !== undefined) setProblem(problemOfError(answer.error));
+    if (answer.error !== undefined) setProblem(problemOfCommand(answer.error));
     else if (result?.__typename === "StartRunSuccess" && result.run !== null)
       await navigate({ to: "/runs/$run", params: { run: result.run.id } });
     else setProblem(problemOf(result ?? {}));

@@ -5,7 +5,7 @@ import { useMutation } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { Notice } from "../../components/Notice.tsx";
-import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { type Problem, problemOf, problemOfCommand } from "../../lib/server/problem.ts";
 import { DeletePipelineDocument } from "./pipelines.generated.ts";
 
 /** Deleting takes the key once more, since it cannot be undone. */
@@ -26,7 +26,7 @@ export function DeleteDialog({
     event.preventDefault();
     const { data, error } = await remove({ pipeline: pipeline.id, confirmKey: typed });
     const result = data?.deletePipeline;
-    if (error !== undefined) setProblem(problemOfError(error));
+    if (error !== undefined) setProblem(problemOfCommand(error));
     else if (result?.__typename === "DeleteSuccess") await navigate({ to: "/pipelines" });
     else setProblem(problemOf(result ?? {}));
   }

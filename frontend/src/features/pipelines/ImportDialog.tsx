@@ -6,7 +6,7 @@ import { Button } from "../../components/Button.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { Notice } from "../../components/Notice.tsx";
-import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { type Problem, problemOf, problemOfCommand } from "../../lib/server/problem.ts";
 import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { ImportPipelinesDocument, type ImportPipelinesMutation } from "./pipelines.generated.ts";
 
@@ -47,7 +47,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }): ReactNode {
   async function go(dryRun: boolean): Promise<void> {
     const { data, error } = await apply({ yaml, dryRun });
     const result = data?.applyPipelines;
-    if (error !== undefined) setProblem(problemOfError(error));
+    if (error !== undefined) setProblem(problemOfCommand(error));
     else if (result?.__typename !== "ApplyPipelinesSuccess") setProblem(problemOf(result ?? {}));
     else if (dryRun) {
       setProblem(null);

@@ -7,7 +7,7 @@ import { Dialog } from "../../components/Dialog.tsx";
 import { DiffView } from "../../components/DiffView.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { Notice } from "../../components/Notice.tsx";
-import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { type Problem, problemOf, problemOfCommand, problemOfError } from "../../lib/server/problem.ts";
 import { Loading, Page, Section, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
@@ -226,7 +226,7 @@ function RestoreDialog({
       note: `Version ${number} restored`,
     });
     const result = data?.updatePipeline;
-    if (error !== undefined) setProblem(problemOfError(error));
+    if (error !== undefined) setProblem(problemOfCommand(error));
     else if (result?.__typename !== "PipelineSuccess") setProblem(problemOf(result ?? {}));
     else {
       onDone(result.pipeline.currentVersion.number);

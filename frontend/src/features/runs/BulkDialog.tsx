@@ -5,7 +5,7 @@ import { type Client, useClient } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { Notice } from "../../components/Notice.tsx";
-import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { type Problem, problemOf, problemOfCommand, problemOfError } from "../../lib/server/problem.ts";
 import { Loading } from "../../components/Page.tsx";
 import { count } from "../../lib/text/format.ts";
 import { type BulkAction, BULK_ACTIONS, dryRun, mapConcurrently, type Planned } from "./bulk.ts";
@@ -178,7 +178,7 @@ async function done(
   idempotencyKey: string,
 ): Promise<Result> {
   const { result, error } = await sent(client, act, id, idempotencyKey);
-  if (error !== undefined) return { id, title, made: null, refused: problemOfError(error) };
+  if (error !== undefined) return { id, title, made: null, refused: problemOfCommand(error) };
   if (result != null && "run" in result)
     return { id, title, made: act === "rerun" ? (result.run?.id ?? null) : null, refused: null };
   return { id, title, made: null, refused: problemOf(result ?? {}) };

@@ -1,6 +1,6 @@
 import type { CombinedError } from "urql";
 
-import { problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { problemOf, problemOfCommand } from "../../lib/server/problem.ts";
 import type { Refusal } from "./TriggerForm.tsx";
 
 /** Fields of the form that the server names. */
@@ -29,7 +29,7 @@ export function refusalOf(
   result: Refused | null | undefined,
   inputNames: readonly string[],
 ): Refusal {
-  if (error !== undefined) return { trigger: problemOfError(error), inputs: {} };
+  if (error !== undefined) return { trigger: problemOfCommand(error), inputs: {} };
   const issues = result?.issues ?? [];
   const ofInputs = issues.filter(({ path }) => path[0] === "inputs");
   const inputs = problemOf({ issues: ofInputs }, inputNames);

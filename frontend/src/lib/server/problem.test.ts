@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { problemOf, problemOfError } from "./problem.ts";
+import { problemOf, problemOfCommand, problemOfError } from "./problem.ts";
 
 const issue = (path: string, message: string, hint: string | null = null) => ({ path: [path], message, hint });
 const problem = {
@@ -36,4 +36,23 @@ test("issues of inputs that a form shows go to these inputs", () => {
   const refusal = problemOf({ ...problem, issues }, ["url"]);
   expect(refusal.fields).toEqual({ url: "Not an address." });
   expect(refusal.details).toEqual(["Required."]);
+});
+
+test("what is said at a field is not said above the form again", () => {
+  const issues = [issue("name", "a name is needed.", "Give one.")];
+  const one = problemOf({ ...problem, issues }, ["name"]);
+  expect(one).toEqual({
+    message: "Change the marked field.",
+    hint: null,
+    details: [],
+    fields: { name: "a name is needed. Give one." },
+  });
+  const two = problemOf({ ...problem, issues: [...issues, issue("days", "Too many.")] }, ["name", "days"]);
+  expect(two.message).toBe("Change the 2 marked fields.");
+});
+
+test("only a command that was not answered may have changed something", () => {
+  const lost = { graphQLErrors: [], networkError: new Error("reset") };
+  expect(problemOfError(lost).hint).toBe("Check that the server is running.");
+  expect(problemOfCommand(lost).hint).toContain("may or may not have been made");
 });

@@ -42,26 +42,44 @@ export function problemOf(problem: ProblemParts, known: readonly string[] = []):
   for (const missing of problem.missing ?? []) {
     details.push(missing.hint === null ? missing.message : `${missing.message} ${missing.hint}`);
   }
+  // The message has the first issue's words, which are at its field already.
+  const first = problem.issues?.[0]?.path.findLast((part) => known.includes(part));
   return {
-    message: problem.message ?? "The server refused it.",
-    hint: hintOf(problem.hintParts ?? null),
+    message:
+      first === undefined
+        ? (problem.message ?? "The server refused it.")
+        : fields.size === 1
+          ? "Change the marked field."
+          : `Change the ${fields.size} marked fields.`,
+    hint: first === undefined ? hintOf(problem.hintParts ?? null) : null,
     details: [...new Set(details)],
     fields: Object.fromEntries(fields),
   };
 }
 
-/** The problem of a missing or failed response. */
-export function problemOfError(error: {
+interface Failed {
   graphQLErrors: readonly { message: string }[];
   networkError?: Error | undefined;
-}): Problem {
+}
+
+/** The problem of a query that was not answered, or not in full. */
+export function problemOfError(error: Failed): Problem {
+  return problemOfFailed(error, "Check that the server is running.");
+}
+
+/** The same for a command, which the server may have carried out all the same. */
+export function problemOfCommand(error: Failed): Problem {
+  return problemOfFailed(
+    error,
+    "The change may or may not have been made. Check that the server is running and look before you try again.",
+  );
+}
+
+function problemOfFailed(error: Failed, hint: string): Problem {
   const unreachable = error.networkError !== undefined;
   return {
     message: unreachable ? "The server did not answer." : error.graphQLErrors.map(({ message }) => message).join("\n"),
-    hint: unreachable
-      ? "If you sent a change, it may or may not have been made. Check that the server is running and look before you " +
-        "try again."
-      : null,
+    hint: unreachable ? hint : null,
     details: [],
     fields: {},
   };
@@ -77,7 +95,7 @@ export function outcomeOf<Answer extends { __typename: string }, Name extends An
   success: Name,
   fields: readonly string[] = [],
 ): Outcome<Extract<Answer, { __typename: Name }>> {
-  if (error !== undefined) return { done: null, refusal: problemOfError(error) };
+  if (error !== undefined) return { done: null, refusal: problemOfCommand(error) };
   if (result?.__typename === success) return { done: result as Extract<Answer, { __typename: Name }>, refusal: null };
   return { done: null, refusal: problemOf(result ?? {}, fields) };
 }

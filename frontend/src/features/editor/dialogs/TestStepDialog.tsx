@@ -8,7 +8,7 @@ import { Dialog } from "../../../components/Dialog.tsx";
 import { PayloadView } from "../../../components/JsonView.tsx";
 import { Timestamp } from "../../../components/Timestamp.tsx";
 import { Notice } from "../../../components/Notice.tsx";
-import { type Problem, problemOf, problemOfError } from "../../../lib/server/problem.ts";
+import { type Problem, problemOf, problemOfCommand, problemOfError } from "../../../lib/server/problem.ts";
 import { Loading } from "../../../components/Page.tsx";
 import { TextWithCode } from "../../../components/TextWithCode.tsx";
 import { StateMark } from "../../../domain/runs/StateMark.tsx";
@@ -85,7 +85,7 @@ function Trial({ step, pack, known, onClose }: Props & { known: Known }): ReactN
     const version = step.value["version"];
     const answer = await start({ pack: pack.id, input, version: typeof version === "string" ? version : null });
     const result = answer.data?.runPack;
-    if (answer.error !== undefined) setRefusal(problemOfError(answer.error));
+    if (answer.error !== undefined) setRefusal(problemOfCommand(answer.error));
     else if (result?.__typename === "StartRunSuccess" && result.run !== null) setRunId(result.run.id);
     else setRefusal(problemOf(result ?? {}));
   }

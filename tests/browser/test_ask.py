@@ -211,3 +211,15 @@ async def test_with_a_routing_model_enter_asks_it_and_what_it_cannot_decide_word
         await answers.get_by_role("button", name="Web page to deck", expanded=True).wait_for()
         await answers.get_by_text("Matched by keywords only", exact=True).click()
         await answers.get_by_text("could not be used", exact=False).wait_for()
+
+
+async def test_a_long_request_is_kept_whole_and_out_of_the_address(tmp_path: Path) -> None:
+    long = "Save a web page as Markdown. " * 170
+    async with product(tmp_path, builtins=True) as it, browsing(it) as tab:
+        await tab.visit("/?ask=tea")
+        box = tab.page.get_by_role("searchbox", name="Ask what to run")
+        await box.fill(long)
+        await tab.page.wait_for_url(lambda url: "ask=" not in url)
+        await tab.page.reload()
+        await tab.holds(box, long.strip())
+        assert await tab.page.evaluate("location.href.length") < 200

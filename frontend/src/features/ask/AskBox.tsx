@@ -1,10 +1,11 @@
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { LazyFallback } from "../../components/LazyFallback.tsx";
+import { askPlace } from "../../domain/start/askPlace.ts";
 import { lazyComponent } from "../../lib/server/lazyComponent.ts";
 import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { useIsNavigating } from "../../lib/browser/useIsNavigating.ts";
@@ -20,11 +21,16 @@ const Answers = lazyComponent(loadAnswers, "Answers");
 
 /** Pause in typing after which keywords are matched. */
 const PAUSE_MS = 250;
-const LONGEST = 2000;
+/** The words of a request that are enough to search the catalog by. */
+const LONGEST_SEARCH = 100;
+/** What the server reads. */
+const LONGEST = 20_000;
 
 /** The ask box: answers a request with pipelines and packs, ready to run. Nothing runs until the user confirms. */
 export function AskBox(): ReactNode {
-  const { ask = "" } = useSearch({ from: "/" });
+  const search = useSearch({ from: "/" });
+  const kept = useLocation({ select: ({ state }) => state.ask });
+  const ask = search.ask ?? kept ?? "";
   const navigate = useNavigate({ from: "/" });
   const isNavigating = useIsNavigating();
   const [typed, setTyped] = useState(ask);
@@ -49,12 +55,12 @@ export function AskBox(): ReactNode {
   const best = answered?.answer?.recommendation.id == null ? -1 : 0;
   const open = chosen !== null && chosen.key === answered?.key ? chosen.index : best;
 
-  // The request is in the address; a request from there, such as from the palette, is sent.
+  // The request is in the address or the history; a request from there, such as from the palette, is sent.
   const written = useRef(ask);
   useEffect(() => {
     if (request === written.current || isNavigating()) return;
     written.current = request;
-    void navigate({ search: { ask: request === "" ? undefined : request }, replace: true, resetScroll: false });
+    void navigate({ ...askPlace(request), replace: true, resetScroll: false });
   }, [request, navigate, isNavigating]);
   useEffect(() => {
     if (ask === written.current) return;
@@ -155,9 +161,14 @@ export function AskBox(): ReactNode {
         {model === null
           ? "Matches your request to pipelines. Nothing runs until you confirm."
           : `Press Enter to ask ${model}. Nothing runs until you confirm.`}{" "}
-        <Link to="/catalog" search={text === "" ? {} : { q: text }} className="link">
+        <Link to="/catalog" search={text === "" ? {} : { q: text.slice(0, LONGEST_SEARCH) }} className="link">
           Search the catalog instead
         </Link>
+        {typed.length < LONGEST ? null : (
+          <span role="status" className="block text-warn">
+            A request has at most {LONGEST.toLocaleString()} characters. What goes beyond is cut.
+          </span>
+        )}
       </p>
       <p role="status" className={`text-dense ${attached.failed ? "text-fail" : "text-soft"}`}>
         {attached.word}

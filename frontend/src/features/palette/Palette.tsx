@@ -7,6 +7,7 @@ import { Modal } from "../../components/Modal.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { StateGlyph } from "../../domain/runs/StateMark.tsx";
 import { withBase } from "../../lib/server/base.ts";
+import { askPlace } from "../../domain/start/askPlace.ts";
 import { encoded } from "../../lib/json/untrusted.ts";
 import { type Action, type ActionGroup, offeredActions } from "../../lib/browser/shortcuts.ts";
 import { STATES } from "../../domain/runs/states.ts";
@@ -49,7 +50,11 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
       {wish === ""
         ? []
         : [
-            <Item key="ask" value="ask" onSelect={() => go(`/?ask=${encoded(wish)}`)}>
+            <Item
+              key="ask"
+              value="ask"
+              onSelect={() => act(() => void router.navigate({ to: "/", ...askPlace(wish) }))}
+            >
               <span className="min-w-0 flex-1 truncate">Ask what to run for “{wish}”</span>
             </Item>,
           ]}

@@ -105,8 +105,9 @@ async def test_what_is_missing_is_proposed_kept_copied_and_ready_to_be_filed(tmp
         await tab.press("Delete the proposal", within="dialog")
         await tab.sees("There are no proposals.")
         await tab.visit(f"/?ask={GAP.replace(' ', '+')}")
-        await card.get_by_role("link", name="Build from template").click()
+        await card.get_by_role("link", name="Draft a pipeline with it").click()
         await tab.page.wait_for_url("**/pipelines/new*")
+        await tab.page.get_by_text("custom.book").first.wait_for()
 
 
 async def test_each_missing_capability_has_a_card_with_its_proposal(tmp_path: Path) -> None:

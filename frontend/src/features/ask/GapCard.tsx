@@ -6,6 +6,7 @@ import { Button, ButtonLink } from "../../components/Button.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 import { TextWithCode } from "../../components/TextWithCode.tsx";
+import { outlineOf } from "../../domain/entries/outline.ts";
 import { copy } from "../../lib/browser/clipboard.ts";
 import { count } from "../../lib/text/format.ts";
 import { SaveGapDocument } from "./ask.generated.ts";
@@ -45,6 +46,7 @@ function GapCard({ gap, request, answer }: { gap: Gap; request: string; answer: 
   const [copied, setCopied] = useState<boolean | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const { proposal } = gap;
+  const template = templateOf(answer);
   const isPipeline = proposal.action === "DRAFT_PIPELINE";
 
   /** Keeps it, once. */
@@ -104,7 +106,7 @@ function GapCard({ gap, request, answer }: { gap: Gap; request: string; answer: 
       </details>
       <div className="mt-3 flex flex-wrap gap-2">
         {isPipeline ? (
-          <ButtonLink to="/pipelines/new" search={{ name: proposal.name, packs: proposal.packs.join(",") }}>
+          <ButtonLink to="/pipelines/new" search={outlineOf(proposal)}>
             Draft the pipeline
           </ButtonLink>
         ) : null}
@@ -114,8 +116,12 @@ function GapCard({ gap, request, answer }: { gap: Gap; request: string; answer: 
         <Button disabled={busy} title="Also saves the proposal" onClick={() => void copyIssue()}>
           Copy as issue
         </Button>
-        {isPipeline ? null : (
-          <ButtonLink to="/pipelines/new" search={{ from: templateOf(answer) }}>
+        {isPipeline ? null : template === undefined ? (
+          <ButtonLink to="/pipelines/new" search={outlineOf(proposal)}>
+            Draft a pipeline with it
+          </ButtonLink>
+        ) : (
+          <ButtonLink to="/pipelines/new" search={{ from: template }}>
             Build from template
           </ButtonLink>
         )}

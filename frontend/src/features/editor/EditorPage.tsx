@@ -40,16 +40,19 @@ export function EditorPage(): ReactNode {
 }
 
 /**
- * `/pipelines/new`: from nothing, from a copy of another pipeline, as a run is proposed to become one, or with the
- * packs of a proposal.
+ * `/pipelines/new`: from nothing, from a copy of another pipeline, made from a run, or as far as a proposal for a missing
+ * capability goes.
  */
 export function NewPipelinePage(): ReactNode {
   const search = useSearch({ from: "/pipelines/new" });
   const navigate = useNavigate({ from: "/pipelines/new" });
-  const { from, run, name, packs } = search;
-  const startText = useMemo(() => (packs === undefined ? BLANK : proposedText(name ?? "", packs)), [name, packs]);
+  const { from, run, name, packs, inputs } = search;
+  const startText = useMemo(
+    () => (packs === undefined ? BLANK : proposedText({ name, packs, inputs })),
+    [name, packs, inputs],
+  );
   const onSearch = (next: EditorSearch): void =>
-    void navigate({ search: { ...next, from, run, name, packs }, replace: true });
+    void navigate({ search: { ...next, from, run, name, packs, inputs }, replace: true });
   if (run !== undefined) {
     return (
       <Proposed key={run} run={run}>
@@ -72,7 +75,7 @@ export function NewPipelinePage(): ReactNode {
         key={`new ${startText}`}
         pipeline={null}
         source={null}
-        proposedAs={packs === undefined ? undefined : `${packs} ${name ?? ""}`}
+        proposedAs={packs === undefined ? undefined : `${packs} ${name ?? ""} ${inputs ?? ""}`.trim()}
         startText={startText}
         search={search}
         onSearch={onSearch}

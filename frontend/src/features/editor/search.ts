@@ -9,11 +9,12 @@ export interface EditorSearch {
 export interface NewSearch extends EditorSearch {
   /** The pipeline it starts as a copy of. */
   from?: string | undefined;
-  /** The run it is proposed from. */
+  /** The run it is made from. */
   run?: string | undefined;
-  /** The name and the packs, separated by commas, that a missing pipeline is proposed with. */
+  /** What a missing pipeline or pack is proposed with, as `proposedText` reads it. */
   name?: string | undefined;
   packs?: string | undefined;
+  inputs?: string | undefined;
 }
 
 export function editorSearch(given: Record<string, unknown>): EditorSearch {
@@ -27,5 +28,6 @@ export function newSearch(given: Record<string, unknown>): NewSearch {
     run: textOf(given["run"]),
     name: textOf(given["name"]),
     packs: textOf(given["packs"]),
+    inputs: textOf(given["inputs"]),
   };
 }

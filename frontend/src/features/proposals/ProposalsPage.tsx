@@ -12,6 +12,7 @@ import { outcomeOf, problemOfError } from "../../lib/server/problem.ts";
 import { Empty, Page, LoadingOrProblem } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { TextWithCode } from "../../components/TextWithCode.tsx";
+import { outlineOf } from "../../domain/entries/outline.ts";
 import { searchFrom } from "../../domain/start/inputSearch.ts";
 import { DeleteProposalDocument, ProposalsDocument, type ProposalsQuery } from "./proposals.generated.ts";
 
@@ -125,7 +126,7 @@ function Row({ proposal, onDelete }: { proposal: ReadableProposal; onDelete: () 
       <p className="max-w-reading text-dense text-soft wrap-anywhere">Saved from the request “{userIntent}”.</p>
       <div className="mt-2 flex flex-wrap items-center gap-2">
         {proposed.action === "DRAFT_PIPELINE" ? (
-          <ButtonLink to="/pipelines/new" search={{ name: proposed.name, packs: proposed.packs.join(",") }}>
+          <ButtonLink to="/pipelines/new" search={outlineOf(proposed)}>
             Draft the pipeline
           </ButtonLink>
         ) : null}

@@ -63,7 +63,7 @@ export type ProposalsQueryVariables = Exact<{
 }>;
 
 
-export type ProposalsQuery = { gapProposals: { totalCount: number, nodes: Array<{ id: string, userIntent: string, createdAt: string, issueText: string | null, issueInput: unknown, createdBy: { id: string, name: string }, gap: { missingCapability: string, whyMissing: string, proposal: { action: GapAction, name: string, summary: string, packs: Array<string> } } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type ProposalsQuery = { gapProposals: { totalCount: number, nodes: Array<{ id: string, userIntent: string, createdAt: string, issueText: string | null, issueInput: unknown, createdBy: { id: string, name: string }, gap: { missingCapability: string, whyMissing: string, proposal: { action: GapAction, name: string, summary: string, packs: Array<string>, inputSchema: unknown } } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type DeleteProposalMutationVariables = Exact<{
   id: string;
@@ -99,6 +99,7 @@ export const ProposalsDocument = /*#__PURE__*/ gql`
           name
           summary
           packs
+          inputSchema
         }
       }
     }

@@ -10,7 +10,7 @@ import type { ArtifactRowFragment, ArtifactStatus } from "../fragments.generated
 
 export const ARTIFACT_STATUS: Record<ArtifactStatus, string> = {
   STORED: "",
-  PROPOSED: "proposed by an agent, not verified",
+  PROPOSED: "written by an agent, not verified",
   VERIFIED: "verified by a later step",
   QUARANTINED: "quarantined: it contains a secret",
 };

@@ -83,7 +83,7 @@ export function sourceWords(source: InputSource, decidedBy: string): string | nu
     case "DEFAULTS":
       return null;
     case "MODEL":
-      return `proposed by ${decidedBy}`;
+      return `suggested by ${decidedBy}`;
     default:
       return source satisfies never;
   }

@@ -7,7 +7,7 @@ import { Button } from "../../components/Button.tsx";
 import { ContentBoundary } from "../../components/ContentBoundary.tsx";
 import { MakeCopy } from "../../domain/entries/MakeCopy.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
-import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { type Problem, problemOf, problemOfCommand } from "../../lib/server/problem.ts";
 import { Page } from "../../components/Page.tsx";
 import { LazyFallback } from "../../components/LazyFallback.tsx";
 import { humanise } from "../../lib/text/format.ts";
@@ -170,7 +170,7 @@ export function Editor({ pipeline, source, proposal, proposedAs, startText, sear
     if (pipeline === null) {
       const { data, error } = await client.mutation(EditorCreateDocument, { yaml: text, note: about }).toPromise();
       const result = data?.createPipeline;
-      if (error !== undefined) return problemOfError(error);
+      if (error !== undefined) return problemOfCommand(error);
       if (result?.__typename !== "PipelineSuccess") return problemOf(result ?? {});
       forget();
       await navigate({
@@ -185,7 +185,7 @@ export function Editor({ pipeline, source, proposal, proposedAs, startText, sear
       .mutation(EditorUpdateDocument, { pipeline: pipeline.id, yaml: text, ifVersion: ifVersion ?? 0, note: about })
       .toPromise();
     const result = data?.updatePipeline;
-    if (error !== undefined) return problemOfError(error);
+    if (error !== undefined) return problemOfCommand(error);
     if (
       result?.__typename === "ConflictProblem" &&
       result.current !== null &&
@@ -300,7 +300,7 @@ export function Editor({ pipeline, source, proposal, proposedAs, startText, sear
       ) : null}
       {proposal === undefined ? null : (
         <Strip>
-          Proposed from{" "}
+          Drafted from{" "}
           {proposal.madeFrom.map(({ id, title }, index) => (
             <span key={id}>
               {index === 0 ? "" : ", then "}

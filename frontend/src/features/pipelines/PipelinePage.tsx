@@ -190,10 +190,10 @@ function download(name: string, text: string): void {
 
 type Agent = Extract<Pipeline["steps"][number], { candidates: unknown }>;
 
-/** The files an agent step proposes, and its limits. */
+/** The files an agent step writes, and its limits. */
 function agentWords({ outputs, stdoutTo, cache, requiredIsolation }: Agent): string {
   const files = [...new Set([...outputs, ...(stdoutTo === null ? [] : [stdoutTo])])];
-  const words = [files.length === 0 ? "Proposes no files." : `Proposes ${files.join(", ")}.`];
+  const words = [files.length === 0 ? "Writes no files." : `Writes ${files.join(", ")}.`];
   if (requiredIsolation !== null)
     words.push(`Only in isolation ${humanise(requiredIsolation.toLowerCase()).toLowerCase()}.`);
   if (cache) words.push("May reuse an earlier result.");

@@ -126,3 +126,11 @@ test("thousands of fields come a hundred at a time, and one with a problem alway
   await userEvent.click(screen.getByRole("button", { name: "Show 100 more of 4,900" }));
   expect(screen.getAllByRole("textbox")).toHaveLength(201);
 });
+
+test("text in backticks is set as code, in what describes a field and in what is wrong with it", () => {
+  const schema = fieldsOf({ properties: { theme: { type: "string", description: "Such as `plain`." } } });
+  render(<Held schema={schema} problems={{ theme: "There is no theme `tea`." }} />);
+  expect(screen.getByText("plain").tagName).toBe("CODE");
+  expect(screen.getByText("tea").tagName).toBe("CODE");
+  expect(screen.queryByText(/`/)).toBeNull();
+});

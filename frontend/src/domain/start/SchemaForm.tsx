@@ -161,7 +161,7 @@ function FieldRow({
       )}
       {problem === undefined ? null : (
         <p id={`${id}-problem`} role="alert" className="mt-1 text-dense text-fail">
-          {problem}
+          <TextWithCode text={problem} />
         </p>
       )}
     </div>

@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useMemo, useState } from "react";
 
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { readJson } from "../../lib/json/untrusted.ts";
 import { problemsByField } from "./schemaCheck.ts";
 import { changedValue, fieldsOf, UnreadableValue, textsOf } from "./schemaForm.ts";
@@ -102,7 +103,9 @@ export function ValueForm({ label, schema, before, notes = {}, focus, onDraft }:
       )}
       <div id={`${id}-wrong`} aria-live="polite" className="mt-1 text-dense text-fail">
         {other.map(([name, text]) => (
-          <p key={name}>{name === "" ? text : `${name}: ${text}`}</p>
+          <p key={name}>
+            <TextWithCode text={name === "" ? text : `${name}: ${text}`} />
+          </p>
         ))}
       </div>
     </fieldset>

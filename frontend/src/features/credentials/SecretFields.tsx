@@ -111,7 +111,7 @@ function FreeFields({
       </Button>
       {problem === undefined ? null : (
         <p role="alert" className="mt-1 text-dense text-fail">
-          {problem}
+          <TextWithCode text={problem} />
         </p>
       )}
     </fieldset>

@@ -2,8 +2,9 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { MissingRequirements } from "../../domain/entries/MissingRequirements.tsx";
-import { type Problem, problemOf, problemOfError } from "../../lib/server/problem.ts";
+import { type Problem, problemOf, problemOfCommand, problemOfError } from "../../lib/server/problem.ts";
 import { Page, LoadingOrProblem } from "../../components/Page.tsx";
 import { type Start, StartForm } from "../../domain/start/StartForm.tsx";
 import { UnknownPipeline } from "../../domain/entries/UnknownEntry.tsx";
@@ -52,7 +53,7 @@ function RunForm({ id }: { id: string }): ReactNode {
       agent: agent === "" ? undefined : agent,
     });
     const result = answer.data?.runPipeline;
-    if (answer.error !== undefined) return problemOfError(answer.error);
+    if (answer.error !== undefined) return problemOfCommand(answer.error);
     if (result?.__typename !== "StartRunSuccess" || result.run === null) return problemOf(result ?? {}, fields);
     await navigate({ to: "/runs/$run", params: { run: result.run.id }, search: {} });
     return null;
@@ -75,7 +76,7 @@ function RunForm({ id }: { id: string }): ReactNode {
       title={`Run ${pipeline.name}`}
       lead={
         <p className="max-w-reading">
-          {pipeline.metadata.typicalUse ?? pipeline.description}{" "}
+          <TextWithCode text={pipeline.metadata.typicalUse ?? pipeline.description} />{" "}
           <Link to="/pipelines/$pipeline" params={{ pipeline: pipeline.key }} className="link">
             View steps
           </Link>

@@ -5,6 +5,7 @@ import { Button } from "../../components/Button.tsx";
 import { FormField } from "../../components/FormField.tsx";
 import { Notice } from "../../components/Notice.tsx";
 import { useFocusInside } from "../../lib/browser/focus.ts";
+import { TextWithCode } from "../../components/TextWithCode.tsx";
 import { outcomeOf, type Problem } from "../../lib/server/problem.ts";
 import { serverNow } from "../../lib/time/clock.ts";
 import { expiryOf, LIFETIMES } from "./expiry.ts";
@@ -108,7 +109,7 @@ export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
         })}
         {problems["scopes"] === undefined ? null : (
           <p role="alert" className="mt-1 text-dense text-fail">
-            {problems["scopes"]}
+            <TextWithCode text={problems["scopes"]} />
           </p>
         )}
       </fieldset>

@@ -2,6 +2,7 @@ import { Combobox, ComboboxItem, ComboboxPopover, useComboboxStore } from "@aria
 import { Braces } from "lucide-react";
 import { type ComponentProps, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 
+import { TextWithCode } from "../../../components/TextWithCode.tsx";
 import { humanise } from "../../../lib/text/format.ts";
 import { fitting, type Suggestion } from "../definition/suggestions.ts";
 import { spansOf, typedAt } from "../definition/templates.ts";
@@ -182,7 +183,11 @@ export function TemplateText({
               </span>
             </span>
             <span className="block truncate text-meta text-soft">
-              {suggestion.example === "" ? suggestion.description : `Last time: ${suggestion.example}`}
+              {suggestion.example === "" ? (
+                <TextWithCode text={suggestion.description} />
+              ) : (
+                `Last time: ${suggestion.example}`
+              )}
             </span>
           </ComboboxItem>
         ))}

@@ -1,6 +1,7 @@
 import { Plus, Trash2 } from "lucide-react";
 import type { ReactNode } from "react";
 
+import { TextWithCode } from "../../../components/TextWithCode.tsx";
 import { Button } from "../../../components/Button.tsx";
 import { readJson } from "../../../lib/json/untrusted.ts";
 import { isObject, type Json, type Path, plainText } from "../definition/definition.ts";
@@ -67,7 +68,7 @@ export function DeclaredInputs({ schema, issues, readOnly, onChange, onRename }:
     <div>
       {here.map(({ message, hint }) => (
         <p key={message} className="mb-2 text-dense text-fail">
-          {message} {hint}
+          <TextWithCode text={`${message} ${hint ?? ""}`} />
         </p>
       ))}
       <ul className="divide-y divide-line border-y border-line">

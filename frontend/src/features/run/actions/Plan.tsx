@@ -13,8 +13,17 @@ const SOURCES = {
   EARLIER_STEP_INPUT: "entered in an earlier resume",
 } as const;
 
-/** The plan of a resume or re-run: reused steps, steps to run, external changes. */
-export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
+/**
+ * The plan of a resume or re-run: reused steps, steps to run, external changes, and its issues but those that a form
+ * shows at its fields.
+ */
+export function Plan({
+  plan,
+  isAtField,
+}: {
+  plan: PreviewPartsFragment;
+  isAtField?: (issue: PreviewPartsFragment["issues"][number]) => boolean;
+}): ReactNode {
   const kept = plan.steps.filter((step) => step.action === "REUSE");
   const running = plan.steps.filter((step) => step.action !== "REUSE");
   const entry = running.find((step) => step.action === "RUN");
@@ -23,7 +32,7 @@ export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
   );
   const outside = running.filter((step) => step.effects === "EXTERNAL");
   // Shown once for all its steps.
-  const issues = plan.issues.filter(({ rule }) => rule !== "may_repeat_effects");
+  const issues = plan.issues.filter((issue) => issue.rule !== "may_repeat_effects" && isAtField?.(issue) !== true);
   const twice = plan.steps.filter((step) => step.mayRepeatEffects);
   return (
     <>

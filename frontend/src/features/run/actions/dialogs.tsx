@@ -8,7 +8,7 @@ import { useMutation, useQuery } from "urql";
 import { Button } from "../../../components/Button.tsx";
 import { Dialog } from "../../../components/Dialog.tsx";
 import { Notice } from "../../../components/Notice.tsx";
-import { outcomeOf, type Problem, problemOf, problemOfError } from "../../../lib/server/problem.ts";
+import { outcomeOf, type Problem, problemOf, problemOfCommand, problemOfError } from "../../../lib/server/problem.ts";
 import { LoadingOrProblem } from "../../../components/Page.tsx";
 import { type Draft, ValueForm } from "../../../domain/start/ValueForm.tsx";
 import { humanise } from "../../../lib/text/format.ts";
@@ -191,7 +191,9 @@ function ResumeDialog({
           </span>
         </label>
       ) : null}
-      {plan === null ? null : <Plan plan={plan} />}
+      {plan === null ? null : (
+        <Plan plan={plan} isAtField={(issue) => changing !== undefined && fieldOf(issue, "step_input") !== undefined} />
+      )}
       <Notice problem={problem ?? (error === undefined ? null : problemOfError(error))} />
       <Foot onClose={onClose}>
         <Button
@@ -252,7 +254,7 @@ function RerunDialog({ run, onClose }: Props): ReactNode {
   async function go(): Promise<void> {
     const answer = await rerun({ id: run.id, inputs, fromStep, definition, force, idempotencyKey: key });
     const result = answer.data?.rerunRun;
-    if (answer.error !== undefined) setProblem(problemOfError(answer.error));
+    if (answer.error !== undefined) setProblem(problemOfCommand(answer.error));
     else if (result?.__typename === "StartRunSuccess" && result.run !== null) {
       onClose();
       await navigate({ to: "/runs/$run", params: { run: result.run.id }, search: {} });
@@ -405,10 +407,16 @@ function Foot({
 /** The plan's errors by field below `root`. */
 function issuesOf(plan: PreviewPartsFragment | null, root: string): Record<string, string> {
   return Object.fromEntries(
-    (plan?.issues ?? []).flatMap(({ path, severity, message }) =>
-      severity === "ERROR" && path[0] === root && path[1] !== undefined ? [[path[1], message]] : [],
-    ),
+    (plan?.issues ?? []).flatMap((issue) => {
+      const field = fieldOf(issue, root);
+      return field === undefined ? [] : [[field, issue.message]];
+    }),
   );
+}
+
+/** The field below `root` that an error is about. */
+function fieldOf({ path, severity }: PreviewPartsFragment["issues"][number], root: string): string | undefined {
+  return severity === "ERROR" && path[0] === root ? path[1] : undefined;
 }
 
 /** A short name of a text; equal texts have equal names. */

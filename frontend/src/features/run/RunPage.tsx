@@ -285,6 +285,7 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
                     run={run}
                     step={step}
                     tab={tab}
+                    chosen={search.tab !== undefined}
                     attempt={search.attempt}
                     log={search}
                     onTab={turnTo}

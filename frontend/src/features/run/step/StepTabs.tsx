@@ -10,6 +10,7 @@ import { lazyComponent } from "../../../lib/server/lazyComponent.ts";
 import { lazyLoad } from "../../../lib/server/lazyLoad.ts";
 import { problemOfError } from "../../../lib/server/problem.ts";
 import { LoadingOrProblem } from "../../../components/Page.tsx";
+import { isFinal } from "../../../domain/runs/states.ts";
 import { humanise } from "../../../lib/text/format.ts";
 import { InputTab } from "./InputTab.tsx";
 import { type Tab, tabFor, tabsOf } from "./tabs.ts";
@@ -33,6 +34,8 @@ interface Props {
   run: RunWholeFragment;
   step: StepRowFragment;
   tab: Tab;
+  /** Whether somebody chose the tab; otherwise it follows what the step comes to. */
+  chosen: boolean;
   /** The number of an attempt to look at on its own. */
   attempt: number | undefined;
   log: LogAddress;
@@ -40,12 +43,23 @@ interface Props {
   onLog: (change: LogAddress) => void;
 }
 
-export function StepTabs({ run, step, tab: asked, attempt, log, onTab, onLog }: Props): ReactNode {
+export function StepTabs({ run, step, tab: asked, chosen, attempt, log, onTab, onLog }: Props): ReactNode {
   const tabs = tabsOf(step);
   const tab = tabs.includes(asked) ? asked : tabFor(step);
+  // Who reads or presses the tab of a step that still runs has chosen it: it does not give way when the step ends.
+  function keep(): void {
+    if (!chosen && !isFinal(step.state)) onTab(tab);
+  }
   return (
     <Tabs.Root asChild value={tab} onValueChange={(value) => onTab(tabs.find((one) => one === value) ?? tab)}>
-      <section aria-label={`Step ${humanise(step.key)}`} className="min-w-0">
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it listens, and does nothing else */}
+      <section
+        aria-label={`Step ${humanise(step.key)}`}
+        className="min-w-0"
+        onPointerDown={keep}
+        onWheel={keep}
+        onKeyDown={keep}
+      >
         <Tabs.List aria-label="Of the step" className="mb-3 flex gap-5 border-b border-line max-md:gap-3.5">
           {tabs.map((name) => (
             <Tabs.Trigger
@@ -72,7 +86,7 @@ export function StepTabs({ run, step, tab: asked, attempt, log, onTab, onLog }: 
   );
 }
 
-function Panel({ run, step, tab, attempt, log, onLog }: Omit<Props, "onTab">): ReactNode {
+function Panel({ run, step, tab, attempt, log, onLog }: Omit<Props, "onTab" | "chosen">): ReactNode {
   if (tab === "transcript")
     return (
       <Suspense fallback={<LazyFallback />}>

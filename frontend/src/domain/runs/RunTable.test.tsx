@@ -98,3 +98,12 @@ test("rows are picked one by one, or all of the page", async () => {
   await userEvent.click(screen.getByRole("checkbox", { name: "Select all on this page" }));
   expect(onPick).toHaveBeenLastCalledWith(["run_2", "run_3"], true);
 });
+
+test("titles get the room of a column that would be empty", async () => {
+  await show(<RunTable label="Runs" runs={[aRow({ id: "run_5", title: "Deck" })]} />);
+  await screen.findByRole("table", { name: "Runs" });
+  expect(screen.queryByRole("columnheader", { name: "What happened" })).toBeNull();
+  cleanup();
+  await show(<RunTable label="Runs" runs={[RESUMED]} />);
+  expect(await screen.findByRole("columnheader", { name: "What happened" })).toBeInTheDocument();
+});

@@ -24,6 +24,8 @@ interface Props {
 
 /** A table of runs: state, title, the reason for the state, and who or what started each. Runs that failed alike are one row. */
 export function RunTable({ runs, label, ofOne = false, picked, onPick }: Props): ReactNode {
+  // A column without a word would only make the titles narrow.
+  const says = runs.some((run) => causeOf(run) !== "");
   const all = picked !== undefined && runs.length > 0 && runs.every(({ id }) => picked.has(id));
   return (
     <div className="overflow-x-auto">
@@ -47,8 +49,8 @@ export function RunTable({ runs, label, ofOne = false, picked, onPick }: Props):
               </th>
             )}
             <th className="w-29">State</th>
-            <th className="w-[28%] max-xl:w-[24%]">Run</th>
-            <th>What happened</th>
+            <th className={says ? "w-[28%] max-xl:w-[24%]" : ""}>Run</th>
+            {says ? <th>What happened</th> : null}
             <th className="w-[13%]">Started by</th>
             <th className="w-24">Started</th>
             <th className="w-22 text-right">Duration</th>
@@ -56,7 +58,7 @@ export function RunTable({ runs, label, ofOne = false, picked, onPick }: Props):
         </thead>
         <tbody className="max-md:block">
           {groupEqualFailures(runs).map((group) => (
-            <Group key={group.head.id} group={group} ofOne={ofOne} picked={picked} onPick={onPick} />
+            <Group key={group.head.id} group={group} ofOne={ofOne} says={says} picked={picked} onPick={onPick} />
           ))}
         </tbody>
       </table>
@@ -67,12 +69,14 @@ export function RunTable({ runs, label, ofOne = false, picked, onPick }: Props):
 interface GroupProps {
   group: RunGroup;
   ofOne: boolean;
+  /** Whether a column has what happened. */
+  says: boolean;
   picked: Props["picked"] | undefined;
   onPick: Props["onPick"] | undefined;
 }
 
 /** A run, and on request those that failed like it. */
-function Group({ group: { head, others }, ofOne, picked, onPick }: GroupProps): ReactNode {
+function Group({ group: { head, others }, ofOne, says, picked, onPick }: GroupProps): ReactNode {
   const [open, setOpen] = useState(false);
   const has = ({ id }: RunRowFragment) => picked?.has(id) === true;
   const shown = open ? [head, ...others] : [head];
@@ -84,6 +88,7 @@ function Group({ group: { head, others }, ofOne, picked, onPick }: GroupProps): 
         key={run.id}
         run={run}
         ofOne={ofOne}
+        says={says}
         picked={isPicked}
         // A folded row stands for all of its runs.
         pickLabel={isFolded ? `Select ${others.length + 1} runs that failed like ${run.title}` : `Select ${run.title}`}
@@ -113,6 +118,7 @@ function Group({ group: { head, others }, ofOne, picked, onPick }: GroupProps): 
 interface LineProps {
   run: RunRowFragment;
   ofOne: boolean;
+  says: boolean;
   picked: boolean;
   pickLabel: string;
   onPick: (() => void) | undefined;
@@ -122,7 +128,7 @@ interface LineProps {
   isAlike: boolean;
 }
 
-function RunLine({ run, ofOne, picked, pickLabel, onPick, alike, isAlike }: LineProps): ReactNode {
+function RunLine({ run, ofOne, says, picked, pickLabel, onPick, alike, isAlike }: LineProps): ReactNode {
   const name = ofOne ? null : (run.pipeline?.name ?? run.pack?.name ?? null);
   // Most titles begin with it.
   const of = name === null || run.title.startsWith(name) ? null : name;
@@ -161,15 +167,17 @@ function RunLine({ run, ofOne, picked, pickLabel, onPick, alike, isAlike }: Line
           {alike}
         </span>
       </td>
-      <td
-        className="truncate text-soft max-md:order-5 max-md:w-full md:max-xl:py-1 md:max-xl:whitespace-normal"
-        title={cause.replaceAll("`", "")}
-      >
-        {/* Where the column is narrow, one line is too short for a reason. */}
-        <div className="truncate md:max-xl:line-clamp-2 md:max-xl:whitespace-normal md:max-xl:wrap-anywhere">
-          <TextWithCode text={cause} />
-        </div>
-      </td>
+      {says ? (
+        <td
+          className="truncate text-soft max-md:order-5 max-md:w-full md:max-xl:py-1 md:max-xl:whitespace-normal"
+          title={cause.replaceAll("`", "")}
+        >
+          {/* Where the column is narrow, one line is too short for a reason. */}
+          <div className="truncate md:max-xl:line-clamp-2 md:max-xl:whitespace-normal md:max-xl:wrap-anywhere">
+            <TextWithCode text={cause} />
+          </div>
+        </td>
+      ) : null}
       <td className="text-soft max-md:order-3 max-md:min-w-0 max-md:flex-[1_1_4rem]">
         <Starter run={run} />
       </td>

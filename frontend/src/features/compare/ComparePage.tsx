@@ -127,7 +127,7 @@ function Heads({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Re
       (run) =>
         `${run.pipeline?.name ?? run.pack?.name ?? "something deleted"}${run.version === null ? "" : `, v${run.version.number}`}`,
     ],
-    ["Started", (run) => <Timestamp key="at" at={run.createdAt} />],
+    ["Started", (run) => <Timestamp key="at" at={run.createdAt} seconds />],
     ["By", (run) => run.caller.name],
     ["Duration", (run) => duration(run.workSeconds)],
     [
@@ -140,7 +140,7 @@ function Heads({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Re
     <table aria-label="The runs" className="mb-8 w-full table-fixed border-collapse">
       <thead>
         <tr className={HEAD}>
-          <th className="w-20">
+          <th className="w-[22%]">
             <span className="sr-only">What</span>
           </th>
           <th>First</th>
@@ -179,7 +179,6 @@ function Steps({
           <th className="w-[22%]">Step</th>
           <th>First</th>
           <th>Second</th>
-          <th className="w-28 pr-0! text-right">Difference</th>
         </tr>
       </thead>
       <tbody>
@@ -190,10 +189,7 @@ function Steps({
               <Versions pair={row} />
             </th>
             <Side of="First" step={row.a} longest={longest} runId={a.id} />
-            <Side of="Second" step={row.b} longest={longest} runId={b.id} />
-            <td className="pr-0! text-right text-soft max-md:text-left">
-              <Gap pair={row} />
-            </td>
+            <Side of="Second" step={row.b} longest={longest} runId={b.id} gap={gapWords(row)} />
           </tr>
         ))}
       </tbody>
@@ -217,9 +213,11 @@ interface SideProps {
   step: Step | null;
   longest: number;
   runId: string;
+  /** How its duration compares. */
+  gap?: string;
 }
 
-function Side({ of, step, longest, runId }: SideProps): ReactNode {
+function Side({ of, step, longest, runId, gap = "" }: SideProps): ReactNode {
   if (step === null)
     return (
       <td className="text-soft">
@@ -231,12 +229,18 @@ function Side({ of, step, longest, runId }: SideProps): ReactNode {
   return (
     <td>
       <PhoneLabel of={of} />
-      <Link to="/runs/$run" params={{ run: runId }} search={{ step: step.key }} className="hover:underline">
+      <Link
+        to="/runs/$run"
+        params={{ run: runId }}
+        search={{ step: step.key }}
+        className="inline-block w-26 hover:underline"
+      >
         <StateMark state={step.state} />
       </Link>
       {took === null ? null : (
         <>
-          <span className="ml-3 text-soft">{duration(took)}</span>
+          <span className="inline-block min-w-16 text-soft">{duration(took)}</span>
+          <span className="text-soft">{gap}</span>
           <span
             aria-hidden="true"
             className="mt-1 block h-1 rounded-xs bg-accent"
@@ -253,16 +257,13 @@ function Side({ of, step, longest, runId }: SideProps): ReactNode {
   );
 }
 
-function Gap({ pair: { a, b } }: { pair: Pair<Step> }): ReactNode {
+/** How much longer the step took in the second run. */
+function gapWords({ a, b }: Pair<Step>): string {
   const [before, after] = [tookSeconds(a), tookSeconds(b)];
-  if (before === null || after === null) return null;
+  if (before === null || after === null) return "";
   const by = after - before;
-  return (
-    <>
-      <PhoneLabel of="Difference" />
-      {Math.abs(by) < 0.05 ? "as long" : by > 0 ? `${duration(by)} longer` : `${duration(-by)} less`}
-    </>
-  );
+  if (Math.abs(by) < 0.05) return "as long as the first";
+  return `${duration(Math.abs(by))} ${by > 0 ? "longer" : "shorter"} than the first`;
 }
 
 function Outputs({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): ReactNode {

@@ -115,7 +115,7 @@ function Facts({ run }: { run: RunWholeFragment }): ReactNode {
           </span>,
         ]),
     ...(run.clientName === null ? [] : [`via ${run.clientName.slice(0, 40)}`]),
-    <Timestamp key="at" at={run.createdAt} />,
+    <Timestamp key="at" at={run.createdAt} seconds />,
     run.startedAt === null ? "not started" : isFinal(run.state) ? duration(work) : `${duration(work)} so far`,
   ];
   if (run.worker !== null) facts.push(`on ${run.worker}`);

@@ -41,7 +41,7 @@ const SHAPES: Record<Shape, Intl.DateTimeFormatOptions> = {
   date: {},
   year: { year: "numeric" },
   time: { hour: "2-digit", minute: "2-digit" },
-  clock: { hour: "numeric", minute: "numeric", second: "numeric", hour12: false },
+  clock: { hour: "2-digit", minute: "2-digit", second: "2-digit" },
   day: { day: "numeric", month: "short" },
   dayOfYear: { day: "numeric", month: "short", year: "numeric" },
   exact: { dateStyle: "medium", timeStyle: "long" },
@@ -61,10 +61,10 @@ function shaped(moment: Date, shape: Shape): string {
 }
 
 /** When, seen from `now`: a time of day today, else the date too. */
-export function when(at: string, now: number): string {
+export function when(at: string, now: number, seconds = false): string {
   const date = new Date(at);
   const today = new Date(now);
-  const time = shaped(date, "time");
+  const time = shaped(date, seconds ? "clock" : "time");
   return shaped(date, "date") === shaped(today, "date") ? time : `${day(date, today)}, ${time}`;
 }
 

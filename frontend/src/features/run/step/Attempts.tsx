@@ -35,7 +35,7 @@ export function Attempts({ run, step, chosen, onChoose }: Props): ReactNode {
               >
                 {number} <StateGlyph state={state} />
                 <span className="sr-only">{STATES[state].word}</span>
-                <Timestamp at={startedAt} />
+                <Timestamp at={startedAt} seconds />
                 {reuse === null ? null : <span className="text-soft">reused</span>}
                 {endedAt === null || reuse !== null ? null : (
                   <span className="text-soft">{duration(secondsBetween(startedAt, endedAt))}</span>
@@ -55,7 +55,7 @@ export function Attempts({ run, step, chosen, onChoose }: Props): ReactNode {
         <ul aria-label="Takeovers" className="mt-1.5 text-soft">
           {takeovers.map(({ at, worker, previousWorker, lost }) => (
             <li key={at} className="wrap-anywhere">
-              <Timestamp at={at} />{" "}
+              <Timestamp at={at} seconds />{" "}
               {lost
                 ? `${worker} took over from ${previousWorker}, which was lost`
                 : `moved from ${previousWorker} to ${worker}`}

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tests.support.browser import AXE, BROWSER, browsing
+from tests.support.front_door import save, start, step
 from tests.support.packs import Workbench
 from tests.support.product import product
 
@@ -68,3 +69,15 @@ async def test_a_wide_window_shows_every_place_and_no_more(tmp_path: Path) -> No
         assert await bar.get_by_role("button").count() == 0
         # An administration page marks the gear.
         assert await bar.get_by_role("link", name="Settings").get_attribute("aria-current") == "true"
+
+
+async def test_a_running_step_shows_its_progress_in_its_row(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it, size=PHONE, touch=True) as tab:
+        await save(it, "slow", step("wait", "test.slow"))
+        run = (await start(it, "slow"))["run"]
+        await tab.visit(f"/runs/{run['id']}")
+        row = tab.page.locator("[data-step=wait]")
+        await row.locator("[data-progress]").wait_for()
+        assert await row.locator("[data-progress]").is_visible()
+        bench.release.set()

@@ -136,7 +136,7 @@ function RunLine({ run, ofOne, says, picked, pickLabel, onPick, alike, isAlike }
   return (
     <tr
       data-run={run.id}
-      className={`row group relative border-b md:h-9 border-line ${picked ? "bg-accent-tint" : isAlike ? "bg-panel hover:bg-hover" : "hover:bg-hover"} max-md:flex max-md:flex-wrap max-md:gap-x-2.5 max-md:py-2 [&>td]:pr-4 [&>td:last-child]:pr-0 max-md:[&>td]:pr-0`}
+      className={`row group relative border-b md:h-9 border-line ${picked ? "bg-accent-tint" : isAlike ? "bg-panel hover:bg-hover" : "hover:bg-hover"} max-md:flex max-md:flex-wrap max-md:items-center max-md:gap-x-2.5 max-md:py-2 [&>td]:pr-4 [&>td:last-child]:pr-0 max-md:[&>td]:pr-0`}
     >
       {onPick === undefined ? null : (
         // Above the link that covers the row.

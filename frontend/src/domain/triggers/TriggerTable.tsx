@@ -22,12 +22,12 @@ export function TriggerTable({ triggers, label, ofOne = false }: Props): ReactNo
     <table className="w-full table-fixed border-collapse text-dense max-md:block" aria-label={label}>
       <thead className="max-md:sr-only">
         <tr className="border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th]:font-medium">
-          <th className="w-34">State</th>
+          <th className="w-34 max-xl:w-30">State</th>
           <th className="w-[20%]">Trigger</th>
-          {ofOne ? null : <th className="w-[13%] max-lg:hidden">Pipeline</th>}
+          {ofOne ? null : <th className="w-[13%] max-xl:hidden">Pipeline</th>}
           <th>Fires by</th>
           <th className="w-26">Next firing</th>
-          <th className="w-48">Last firing</th>
+          <th className="w-48 max-xl:w-40">Last firing</th>
         </tr>
       </thead>
       <tbody className="max-md:block">
@@ -46,23 +46,26 @@ function Row({ trigger, ofOne }: { trigger: TriggerRowFragment; ofOne: boolean }
       <td className="max-md:order-2">
         <TriggerState trigger={trigger} />
       </td>
-      <td className="max-md:order-1 max-md:w-full">
+      <td className="max-md:order-1 max-md:w-full md:max-xl:py-1">
         <Link
           to="/triggers/$trigger"
           params={{ trigger: id }}
-          className="block truncate font-medium text-ink after:absolute after:inset-0 group-hover:underline"
+          className="block truncate font-medium text-ink after:absolute after:inset-0 group-hover:underline md:max-xl:whitespace-normal md:max-xl:wrap-anywhere"
           title={name}
         >
           {name}
         </Link>
       </td>
       {ofOne ? null : (
-        <td className="truncate text-soft max-lg:hidden" title={pipeline?.name}>
+        <td className="truncate text-soft max-xl:hidden" title={pipeline?.name}>
           {pipeline?.name ?? "deleted"}
         </td>
       )}
-      <td className="truncate text-soft max-md:order-3 max-md:w-full" title={attention ?? undefined}>
-        {attention === null ? <FiresBy trigger={trigger} short={!ofOne} /> : attention.replaceAll("`", "")}
+      <td className="truncate text-soft max-md:order-3 max-md:w-full md:max-xl:py-1" title={attention ?? undefined}>
+        {/* Where the column is narrow, one line is too short. */}
+        <div className="truncate md:max-xl:line-clamp-2 md:max-xl:whitespace-normal md:max-xl:wrap-anywhere">
+          {attention === null ? <FiresBy trigger={trigger} short={!ofOne} /> : attention.replaceAll("`", "")}
+        </div>
       </td>
       <td className="text-soft max-md:order-4">
         {nextAt === null ? (

@@ -73,13 +73,20 @@ export const StepLine = memo(function StepLine({
       data-row=""
       aria-pressed={selected}
       onClick={() => onSelect(step.key)}
-      className={`row ${GRID} ${ROW} ${selected ? "bg-accent-tint shadow-[inset_2px_0_0_var(--accent)]" : "hover:bg-hover"}`}
+      className={`row group ${GRID} ${ROW} ${selected ? "bg-accent-tint shadow-[inset_2px_0_0_var(--accent)]" : "hover:bg-hover"}`}
     >
       <span className="text-right text-soft">{number}</span>
       <StateGlyph state={step.state} />
       <span className="truncate font-medium">
         {humanise(step.key)}
         <span className="sr-only"> {word}</span>
+        {/* A phone has no lane to say it in. */}
+        {live || step.wait !== null ? (
+          <span data-progress="" className="font-normal text-soft md:hidden">
+            {" "}
+            · {note}
+          </span>
+        ) : null}
       </span>
       <span className={`truncate font-mono text-meta text-soft ${PACK}`} title={pack ?? undefined}>
         {pack}
@@ -92,7 +99,7 @@ export const StepLine = memo(function StepLine({
             <Bar key={`${segment.kind} ${index}`} segment={segment} />
           ))}
         </span>
-        {note === "" ? null : <Note text={note} segments={segments} />}
+        {note === "" ? null : <Note text={note} segments={segments} selected={selected} />}
       </span>
       <span className="text-right text-soft">
         {step.attempts.length === 0 || step.state === "PENDING" || isReused(step) ? "" : duration(seconds)}
@@ -102,7 +109,15 @@ export const StepLine = memo(function StepLine({
 }, sameLine);
 
 /** Under the bars, beginning or ending where they do, so that it never covers one. */
-function Note({ text, segments }: { text: string; segments: readonly Segment[] }): ReactNode {
+function Note({
+  text,
+  segments,
+  selected,
+}: {
+  text: string;
+  segments: readonly Segment[];
+  selected: boolean;
+}): ReactNode {
   const [first, last] = [segments[0], segments.at(-1)];
   const left = first?.left ?? 0;
   const right = last === undefined ? 0 : 100 - last.left - last.width;
@@ -115,7 +130,8 @@ function Note({ text, segments }: { text: string; segments: readonly Segment[] }
       className={`absolute truncate text-meta text-soft ${first === undefined ? "inset-y-0 content-center pl-1.5" : "bottom-0.5"}`}
       style={place}
     >
-      {text}
+      {/* Covers the lines behind it. */}
+      <span className={selected ? "bg-accent-tint" : "bg-page group-hover:bg-hover"}>{text}</span>
     </span>
   );
 }

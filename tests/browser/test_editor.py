@@ -184,7 +184,7 @@ async def test_the_yaml_offers_what_comes_before(tmp_path: Path) -> None:
     bench = Workbench()
     async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
         await made(it)
-        await ran(it, "greet", {"who": "Ada"})
+        await ran(it, "greet", {"who": "Ada" + "a" * 300})
         await tab.visit("/pipelines/greet/edit?view=yaml")
         text = tab.page.get_by_role("textbox", name="Definition as YAML")
         await text.press("Control+End")
@@ -193,6 +193,15 @@ async def test_the_yaml_offers_what_comes_before(tmp_path: Path) -> None:
         await text.press("ArrowLeft")
         await text.press_sequentially(" ${{ sa")
         await tab.sees("Last time: Hello Ada")
+        # A long value stays in its box, on a phone as well.
+        for width in (1280, 390):
+            await tab.page.set_viewport_size({"width": width, "height": 800})
+            for place in (".cm-tooltip-autocomplete > ul", ".cm-completionInfo"):
+                box = tab.page.locator(place)
+                await box.wait_for()
+                assert await box.evaluate("box => box.scrollWidth <= box.clientWidth")
+                assert await box.evaluate("box => box.getBoundingClientRect().right <= innerWidth")
+        await tab.page.set_viewport_size({"width": 1280, "height": 800})
         # Not by Enter: CodeMirror ignores it right after the list has opened, and while it looks for options again.
         await tab.page.get_by_role("option", name="steps.say.output.text").click()
         await tab.sees('"${{ steps.say.output.text }} ${{ steps.say.output.text }}"')

@@ -41,7 +41,11 @@ async function page(answers: Answers = {}) {
 test("a caller is disabled after a question, and nobody disables themselves", async () => {
   const { asked } = await page({
     DisableCaller: {
-      disableCaller: { __typename: "DisableCallerSuccess", caller: caller("call_2", "Bob", "2026-11-02T12:00:00Z") },
+      disableCaller: {
+        __typename: "DisableCallerSuccess",
+        caller: caller("call_2", "Bob", "2026-11-02T12:00:00Z"),
+        tokensForOthers: [],
+      },
     },
   });
   expect(screen.queryByRole("button", { name: "Disable Ada" })).toBeNull();
@@ -50,6 +54,28 @@ test("a caller is disabled after a question, and nobody disables themselves", as
   await userEvent.click(screen.getByRole("button", { name: "Disable" }));
   await waitFor(() => expect(asked).toContainEqual({ name: "DisableCaller", variables: { caller: "call_2" } }));
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+});
+
+test("tokens that a disabled caller made for others are listed, and leave the list when they are revoked", async () => {
+  const times = { createdAt: "2026-11-01T12:00:00Z", expiresAt: null, lastUsedAt: null };
+  const token = { id: "token_1", name: "Laptop", beginning: "pkl_on", scopes: ["READ"], ...times, madeBy: null };
+  const bob = caller("call_2", "Bob", "2026-11-02T12:00:00Z");
+  const given = { ...token, revokedAt: null, caller: { id: "call_4", name: "Carol" } };
+  await page({
+    DisableCaller: {
+      disableCaller: { __typename: "DisableCallerSuccess", caller: bob, tokensForOthers: [given] },
+    },
+    RevokeToken: {
+      revokeToken: { __typename: "RevokeTokenSuccess", token: { ...token, revokedAt: "2026-11-02T12:00:00Z" } },
+    },
+  });
+  await userEvent.click(screen.getByRole("button", { name: "Disable Bob" }));
+  await userEvent.click(screen.getByRole("button", { name: "Disable" }));
+  const list = await screen.findByRole("table", { name: "Tokens that Bob made for others" });
+  expect(list).toHaveTextContent("for Carol");
+  await userEvent.click(screen.getByRole("button", { name: "Revoke Laptop" }));
+  await userEvent.click(screen.getByRole("button", { name: "Revoke it" }));
+  await waitFor(() => expect(screen.queryByRole("table", { name: "Tokens that Bob made for others" })).toBeNull());
 });
 
 test("what a token may is shown whole, and again as the title where the column is narrow", async () => {

@@ -19,6 +19,7 @@ import { tokenStatus } from "./expiry.ts";
 import { type Made, TokenForm } from "./TokenForm.tsx";
 import {
   DisableCallerDocument,
+  type DisableCallerMutation,
   EnableCallerDocument,
   RevokeTokenDocument,
   type TokenRowFragment,
@@ -122,8 +123,14 @@ function Once({ made, onDone }: { made: Made; onDone: () => void }): ReactNode {
 }
 
 type CallerRow = TokensQuery["callers"]["nodes"][number];
+type Disabled = Extract<DisableCallerMutation["disableCaller"], { __typename: "DisableCallerSuccess" }>;
+type Left = Disabled["tokensForOthers"];
+
+/** What the server lists of the tokens that a disabled caller made for others. */
+const MOST_LEFT = 100;
 
 function CallerTokens({ caller, isMe }: { caller: CallerRow; isMe: boolean }): ReactNode {
+  const [left, setLeft] = useState<Left>([]);
   return (
     <section className="mb-7">
       <div className="mb-1 flex flex-wrap items-baseline gap-x-4">
@@ -149,8 +156,28 @@ function CallerTokens({ caller, isMe }: { caller: CallerRow; isMe: boolean }): R
           {caller.scopes.length === 0 ? "" : ` · may ${words(caller.scopes)}`}
           {caller.fromProvider ? " · signs in at the provider" : ""}
         </p>
-        {isMe ? null : <Access caller={caller} />}
+        {isMe ? null : <Access caller={caller} onLeft={setLeft} />}
       </div>
+      {left.length === 0 ? null : (
+        <div className="my-3 border-l-2 border-warn bg-warn-tint px-3 py-2">
+          <p className="mb-1 font-medium">
+            {caller.name} made tokens for others. They still work: revoke those that you do not trust.
+          </p>
+          <Table
+            tokens={left}
+            ownerId={caller.id}
+            label={`Tokens that ${caller.name} made for others`}
+            whose={new Map(left.map(({ id, caller: { name } }) => [id, name]))}
+            onRevoked={(id) => setLeft(left.filter((token) => token.id !== id))}
+          />
+          {left.length < MOST_LEFT ? null : (
+            <p className="mt-1 text-dense text-soft">
+              The {MOST_LEFT} newest; there may be more. Revoke these, enable the caller and disable it again to list
+              them.
+            </p>
+          )}
+        </div>
+      )}
       {caller.tokens.nodes.length === 0 ? (
         <p className="text-dense text-soft">No token. {isMe ? "You are signed in with a browser." : ""}</p>
       ) : (
@@ -164,7 +191,7 @@ function CallerTokens({ caller, isMe }: { caller: CallerRow; isMe: boolean }): R
 }
 
 /** Disables a caller, after a question, or enables it again. */
-function Access({ caller }: { caller: CallerRow }): ReactNode {
+function Access({ caller, onLeft }: { caller: CallerRow; onLeft: (left: Left) => void }): ReactNode {
   const [asking, setAsking] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [, disable] = useMutation(DisableCallerDocument);
@@ -172,12 +199,16 @@ function Access({ caller }: { caller: CallerRow }): ReactNode {
 
   async function end(): Promise<Problem | null> {
     const answer = await disable({ caller: caller.id });
-    return outcomeOf(answer.error, answer.data?.disableCaller, "DisableCallerSuccess").refusal;
+    const { done, refusal } = outcomeOf(answer.error, answer.data?.disableCaller, "DisableCallerSuccess");
+    if (done !== null) onLeft(done.tokensForOthers);
+    return refusal;
   }
 
   async function restore(): Promise<void> {
     const answer = await enable({ caller: caller.id });
-    setProblem(outcomeOf(answer.error, answer.data?.enableCaller, "EnableCallerSuccess").refusal);
+    const { done, refusal } = outcomeOf(answer.error, answer.data?.enableCaller, "EnableCallerSuccess");
+    if (done !== null) onLeft([]);
+    setProblem(refusal);
   }
 
   if (caller.disabledAt !== null) {
@@ -218,7 +249,7 @@ function Access({ caller }: { caller: CallerRow }): ReactNode {
             Tokens and logins stop working at once, connections close, triggers pause, and runs that have begun are
             cancelled.
           </p>
-          <p>Tokens that it made for others keep working. This page says who made each, so that you can revoke them.</p>
+          <p>Tokens that it made for others keep working. They are listed afterwards, so that you can revoke them.</p>
           <p className="text-soft">Queued runs wait. When you enable the caller, they start and its triggers resume.</p>
         </Confirm>
       ) : null}
@@ -240,10 +271,15 @@ function Table({
   tokens,
   ownerId,
   label,
+  whose,
+  onRevoked,
 }: {
   tokens: readonly TokenRowFragment[];
   ownerId: string;
   label: string;
+  /** The callers of tokens of several, by the token's id. */
+  whose?: ReadonlyMap<string, string>;
+  onRevoked?: (id: string) => void;
 }): ReactNode {
   const now = useNow(false);
   const [ending, setEnding] = useState<TokenRowFragment | null>(null);
@@ -251,7 +287,9 @@ function Table({
 
   async function end(token: TokenRowFragment): Promise<Problem | null> {
     const answer = await revoke({ id: token.id });
-    return outcomeOf(answer.error, answer.data?.revokeToken, "RevokeTokenSuccess").refusal;
+    const { done, refusal } = outcomeOf(answer.error, answer.data?.revokeToken, "RevokeTokenSuccess");
+    if (done !== null) onRevoked?.(token.id);
+    return refusal;
   }
 
   return (
@@ -272,7 +310,7 @@ function Table({
         <tbody className="max-md:block">
           {tokens.map((token) => {
             const standing = tokenStatus(token, now);
-            const by = maker(token, ownerId);
+            const by = whose === undefined ? maker(token, ownerId) : `for ${whose.get(token.id) ?? "another caller"}`;
             return (
               <tr
                 key={token.id}

@@ -107,7 +107,7 @@ export type DisableCallerMutationVariables = Exact<{
 
 
 export type DisableCallerMutation = { disableCaller:
-    | { __typename: 'DisableCallerSuccess', caller: { id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null, fromProvider: boolean } }
+    | { __typename: 'DisableCallerSuccess', caller: { id: string, name: string, subject: string, lastSeenAt: string | null, disabledAt: string | null, fromProvider: boolean }, tokensForOthers: Array<{ id: string, name: string, beginning: string, scopes: Array<Scope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, caller: { id: string, name: string }, madeBy: { id: string, name: string, disabledAt: string | null } | null }> }
     | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
    | null };
@@ -234,11 +234,19 @@ export const DisableCallerDocument = /*#__PURE__*/ gql`
       caller {
         ...CallerRow
       }
+      tokensForOthers {
+        ...TokenRow
+        caller {
+          id
+          name
+        }
+      }
     }
   }
 }
     ${ProblemPartsFragmentDoc}
-${CallerRowFragmentDoc}` as unknown as DocumentNode<DisableCallerMutation, DisableCallerMutationVariables>;
+${CallerRowFragmentDoc}
+${TokenRowFragmentDoc}` as unknown as DocumentNode<DisableCallerMutation, DisableCallerMutationVariables>;
 export const EnableCallerDocument = /*#__PURE__*/ gql`
     mutation EnableCaller($caller: String!) {
   enableCaller(caller: $caller) {

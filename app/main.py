@@ -185,9 +185,9 @@ class Application:
         """Export traces if the environment says where to; stops last, so that the end of the last run is sent."""
         if not exports_traces():
             return
-        from app.telemetry import OpenTelemetry
+        from app.telemetry.tracing import OpenTelemetry
 
-        telemetry = OpenTelemetry(version("packline"))
+        telemetry = OpenTelemetry(version("packline"), self.settings.log_level, self.settings.log_format)
         self._stack.push_async_callback(telemetry.stop)
         self._stack.enter_context(tracing.in_force(telemetry))
 

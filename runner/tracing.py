@@ -127,9 +127,9 @@ def span(
 
 
 def deferred_span(name: str, attributes: Mapping[str, Attribute]) -> AbstractContextManager[Span]:
-    """Open a span inside another one that is built some time after its end, so that the block does not wait.
+    """Open a span inside another one that costs the block a few microseconds: it is built after its end, elsewhere.
 
-    What happens in the block belongs to it, as to any span. Call it in the event loop.
+    What happens in the block belongs to it, as to any span.
     """
     return _NO_SPAN if _in_force is None else _in_force.deferred_span(name, attributes) or _NO_SPAN
 

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from pydantic import BaseModel
 
-import app.telemetry
+import app.telemetry.export
 from packline import PackContext, pack
 from tests.support.front_door import step
 from tests.support.loopback_http import Reply, loopback_http
@@ -61,7 +61,7 @@ async def collector() -> AsyncIterator[Collector]:
         async with otlp_receiver() as receiver:
             monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url)
             monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
-            monkeypatch.setattr(app.telemetry, "DEFER_SECONDS", 0.01)
+            monkeypatch.setattr(app.telemetry.export, "COLLECT_SECONDS", 0.01)
             yield receiver
 
 

@@ -1,0 +1,162 @@
+"""The process that exports spans: what happens when it dies, hangs, or is left by its server."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+import structlog
+from opentelemetry.sdk.resources import Resource
+
+from app.telemetry import export
+from app.telemetry.export import MOST_WAITING, SpanExport
+from tests.support.otlp_receiver import otlp_receiver
+from tests.support.waiting import eventually
+
+if TYPE_CHECKING:
+    from app.telemetry.records import Record
+
+PATIENCE_SECONDS = 15
+#: A server that hands over three spans at once and waits for its end.
+SERVER = """
+import sys, psutil
+from opentelemetry.sdk.resources import Resource
+from app.telemetry import export
+from tests.app.telemetry.test_export import record
+
+export.STOP_SECONDS = export.COLLECT_SECONDS = 0.1
+spans = export.SpanExport(Resource({"service.name": "killed"}), "0", sys.argv[1], "json")
+for name in ("first", "second", "orphan"):
+    spans.put(record(name))
+sys.stdin.readline()
+print(psutil.Process().children()[0].pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def record(name: str) -> Record:
+    return name, 0, (1 << 127, 1 << 63, False, 1, ""), 0, False, 1, 2, {}, (), False
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "COLLECT_SECONDS", 0.01)
+    monkeypatch.setattr(export, "RESTART_SECONDS", 0)
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
+
+
+def new_export() -> SpanExport:
+    return SpanExport(Resource({"service.name": "tested", "some.list": ("a", "b")}), "0", "error", "json")
+
+
+def exporting_process() -> psutil.Process:
+    """The process, once a span of it has arrived."""
+    return next(
+        child for child in psutil.Process().children() if "app.telemetry.export_process" in " ".join(child.cmdline())
+    )
+
+
+def is_gone(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+async def test_spans_arrive_again_after_the_process_was_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PACKLINE_VAULT_KEY", "not for it")
+    async with otlp_receiver() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        spans = new_export()
+        spans.put(record("before"))
+        await collector.first("before")
+        killed = exporting_process()
+        assert not [name for name in killed.environ() if name.startswith("PACKLINE_")]
+        killed.suspend()
+        spans.put(record("lost"))
+        await eventually(lambda: not spans.waiting)
+        killed.kill()
+        await eventually(lambda: is_gone(killed))
+        with structlog.testing.capture_logs() as lines:
+            spans.put(record("after"))
+            await collector.first("after")
+        (line,) = lines
+        assert line["status"] == -signal.SIGKILL
+        assert line["lost_spans"] in (1, 2)  # it may have died before it confirmed the first
+        await spans.stop()
+        assert [span.name for span in collector.spans] == ["before", "after"]
+        resource = collector.spans[0].resource
+        assert resource["service.name"] == "tested"
+        assert [each.string_value for each in resource["some.list"].values] == ["a", "b"]
+
+
+async def test_a_process_that_hangs_holds_up_nobody_and_does_not_outlive_the_stop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(export, "STOP_SECONDS", 0.1)
+    async with otlp_receiver() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        spans = new_export()
+        spans.put(record("first"))
+        await collector.first("first")
+        hanging = exporting_process()
+        hanging.suspend()
+        for _ in range(3 * MOST_WAITING):  # more than its pipe takes, too
+            spans.put(record("step"))
+        assert 0 < spans.waiting <= MOST_WAITING
+        await spans.stop()
+    await eventually(lambda: is_gone(hanging))
+
+
+async def test_a_stop_sends_what_has_ended_and_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "60000")
+    monkeypatch.setattr(export, "COLLECT_SECONDS", 60)
+    monkeypatch.setattr(export, "STOP_SECONDS", PATIENCE_SECONDS)
+    async with otlp_receiver() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        spans = new_export()
+        spans.put(record("last"))
+        await spans.stop()
+        assert [span.name for span in collector.spans] == ["last"]
+        assert psutil.Process().children() == []
+        await spans.stop()
+
+
+@pytest.mark.parametrize("is_away", [False, True], ids=["collector", "no collector"])
+async def test_a_server_that_is_killed_leaves_no_process_and_loses_no_span_it_has_handed_over(
+    is_away: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "60000")
+    monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "600")  # by itself, the exporter would try for half a minute
+    async with AsyncExitStack() as stack:
+        collector = await stack.enter_async_context(otlp_receiver())
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        server = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", SERVER, "critical" if is_away else "error"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        await collector.first("second")  # so the process has the third, which it keeps for the next batch
+        server.stdin.write(b"\n")
+        orphan = psutil.Process(int(await server.stdout.readline()))
+        assert [span.name for span in collector.spans] == ["first", "second"]
+        if is_away:
+            await stack.aclose()
+        server.kill()
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await server.wait()  # until its standard error ends, which is that of the process, too
+        if not is_away:
+            await collector.first("orphan")
+        await eventually(lambda: is_gone(orphan))
+        assert await server.stderr.read() == b"", "nothing is wrong that an operator should know"

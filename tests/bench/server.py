@@ -122,6 +122,12 @@ class Server:
         """CPU time since an earlier reading: at least a tick of its clock, since less cannot be told."""
         return max(self.cpu_seconds() - before, _TICK_SECONDS)
 
+    def children_cpu_seconds(self) -> float:
+        """CPU time so far of the processes it has started that are alive."""
+        assert self.process is not None
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        return sum((times := child.cpu_times()).user + times.system for child in children)
+
     def resident_bytes(self) -> int:
         """Resident memory of the server process."""
         assert self.process is not None

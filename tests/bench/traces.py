@@ -62,18 +62,24 @@ async def traces(folder: Path, counts: Counts) -> list[Figure]:
                     await side.run(f"warm {number}")
             for side in sides:
                 side.forget()
-            for number in range(counts.of(120)):
+            for number in range(counts.of(240)):
                 for side in sides[number % 3 :] + sides[: number % 3]:
                     await side.run(str(number))
-            costs, cpus = [side.cost() for side in sides], [side.cpu() for side in sides]
+            off, all_of_them, few = sides
+            cost, cpu = off.cost(), off.cpu()
+            added = [side.added_to(off) for side in (all_of_them, few)]
+            cpus = [side.cpu() - cpu for side in (all_of_them, few)]
+            exporting = all_of_them.children_cpu() - off.children_cpu()
     return [
-        Figure("traces", "marginal cost of a trivial step, traces off", costs[0] * 1e3, "ms"),
-        Figure("traces", "marginal cost of a trivial step, traces on", costs[1] * 1e3, "ms"),
-        Figure("traces", "traces on against off, time", costs[1] / costs[0], "x", 1.02),
-        Figure("traces", "5% of traces against off, time", costs[2] / costs[0], "x", 1.02),
-        Figure("traces", "CPU of a step in a run alone, traces off", cpus[0] * 1e3, "ms"),
-        Figure("traces", "traces on against off, CPU", cpus[1] / cpus[0], "x"),
-        Figure("traces", "5% of traces against off, CPU", cpus[2] / cpus[0], "x"),
+        Figure("traces", "marginal cost of a trivial step, traces off", cost * 1e3, "ms"),
+        Figure("traces", "what traces add to it, time", added[0] * 1e6, "us"),
+        Figure("traces", "traces on against off, time", 1 + added[0] / cost, "x", 1.02),
+        Figure("traces", "5% of traces against off, time", 1 + added[1] / cost, "x", 1.02),
+        Figure("traces", "CPU of a step in a run alone, traces off", cpu * 1e3, "ms"),
+        Figure("traces", "what traces add to it, CPU of the server", cpus[0] * 1e6, "us"),
+        Figure("traces", "what traces add to it, CPU of the exporting process", exporting * 1e6, "us"),
+        Figure("traces", "traces on against off, CPU of the server", 1 + cpus[0] / cpu, "x", 1.02),
+        Figure("traces", "5% of traces against off, CPU of the server", 1 + cpus[1] / cpu, "x", 1.02),
     ]
 
 
@@ -90,20 +96,30 @@ class _Side:
         return cls(server, client, one, many)
 
     def forget(self) -> None:
-        self._short: list[float] = []
-        self._long: list[float] = []
-        self._cpu = self._server.cpu_seconds()
+        self._costs: list[float] = []
+        self._cpu, self._children_cpu = self._server.cpu_seconds(), self._server.children_cpu_seconds()
 
     async def run(self, text: str) -> None:
-        self._short.append(await timed(self._client, self._one, f"a{text}"))
-        self._long.append(await timed(self._client, self._many, f"b{text}"))
+        short = await timed(self._client, self._one, f"a{text}")
+        self._costs.append((await timed(self._client, self._many, f"b{text}") - short) / _STEPS)
 
     def cost(self) -> float:
-        return (statistics.median(self._long) - statistics.median(self._short)) / _STEPS
+        return statistics.median(self._costs)
+
+    def added_to(self, other: _Side) -> float:
+        """What a step costs more than that of another side, run by run: both met what else the machine did."""
+        return statistics.median(mine - its for mine, its in zip(self._costs, other._costs, strict=True))
 
     def cpu(self) -> float:
         """The CPU of both runs for each of their steps."""
-        return self._server.cpu_seconds_since(self._cpu) / len(self._long) / (_STEPS + 2)
+        return self._for_each_step(self._server.cpu_seconds_since(self._cpu))
+
+    def children_cpu(self) -> float:
+        """The same, of the server's child processes."""
+        return self._for_each_step(self._server.children_cpu_seconds() - self._children_cpu)
+
+    def _for_each_step(self, seconds: float) -> float:
+        return seconds / len(self._costs) / (_STEPS + 2)
 
 
 @contextmanager

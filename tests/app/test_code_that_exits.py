@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
+from asyncio.subprocess import PIPE
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import pytest
 
 from app.server import EXIT_STOPPED
 from tests.support.databases import prepare_sqlite
+from tests.support.forks import async_fork
 from tests.support.pack_folders import write_pack_folder
 from tests.support.servers import Fleet, RealServer, held_calls
 
@@ -192,13 +193,7 @@ async def test_the_embedded_server_of_an_agent_ends_too(tmp_path: Path):
     async with held_calls() as calls:
         fleet = Fleet(tmp_path, "sqlite", calls, pack_path=pack_folder(tmp_path, "SystemExit(3)"))
         prepare_sqlite(tmp_path / "one", starters=True)
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", "from app.cli import main; main()", "mcp", "--embedded"),
-            env=fleet.environment("one"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        process = await async_fork(["mcp", "--embedded"], fleet.environment("one"), stdin=PIPE, stderr=PIPE)
         assert process.stdin is not None
         assert process.stderr is not None
         client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "ada", "version": "1"}}
@@ -214,8 +209,7 @@ async def test_the_embedded_server_of_an_agent_ends_too(tmp_path: Path):
                 said = (await process.stderr.read()).decode()
                 assert await process.wait() == EXIT_STOPPED
         finally:
-            with suppress(ProcessLookupError):
-                process.kill()
+            process.kill()
         assert f'"error": "SystemExit: 3 {place_in(tmp_path, "task")}"' in said
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
+from asyncio.subprocess import PIPE
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, Field
 
 from packline import PackContext, PackError, pack
+from tests.support.forks import async_fork
 from tests.support.front_door import command, ended, ran, save, start, step
 from tests.support.graphql_client import PATIENCE_SECONDS, OperationFailed
 from tests.support.mcp_agent import ToolRefused, agent, content_of
@@ -113,7 +114,9 @@ class Place:
 async def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place]:
     bench = Workbench()
     bench.packs += [tell, leave, opener()]
-    async with product(tmp_path_factory.mktemp("place"), bench.packs, database_url=request.param) as it:
+    # A walk asks for many objects at once, which no caller may by default.
+    more = {"request_cost": 1_000_000}
+    async with product(tmp_path_factory.mktemp("place"), bench.packs, database_url=request.param, **more) as it:
         yield await furnished(it, bench)
         bench.release.set()
 
@@ -472,12 +475,7 @@ async def test_no_command_prints_what_is_another_caller_s(place: Place, subject:
         ["runs"],
         ["export", "good"],
     ):
-        program = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", "from app.cli import main; main()", *words),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=environment,
-        )
+        program = await async_fork(words, environment, stderr=PIPE)
         printed = [part.decode() for part in await program.communicate()]
         assert program.returncode in ((0, 1) if words[0] == "watch" else (0,)), printed
         assert any(printed), words

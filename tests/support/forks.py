@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import time
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
@@ -68,12 +69,23 @@ class AsyncFork:
     """A command that runs, or has ended, for an event loop; used as `asyncio.subprocess.Process` is.
 
     Attributes:
-        stdout: What it writes to standard output and standard error.
+        stdin: Writes what it reads, where that is a pipe.
+        stdout: What it writes to standard output, where that is a pipe.
+        stderr: What it writes to standard error, where that is a pipe of its own.
     """
 
-    def __init__(self, pid: int, stdout: asyncio.StreamReader, ended: asyncio.Task[int]) -> None:
+    def __init__(
+        self,
+        pid: int,
+        stdin: asyncio.StreamWriter | None,
+        stdout: asyncio.StreamReader | None,
+        stderr: asyncio.StreamReader | None,
+        ended: asyncio.Task[int],
+    ) -> None:
         self.pid = pid
+        self.stdin = stdin
         self.stdout = stdout
+        self.stderr = stderr
         self._ended = ended
 
     @property
@@ -96,35 +108,91 @@ class AsyncFork:
         """Wait for the end, and return the exit status."""
         return await asyncio.shield(self._ended)
 
+    async def communicate(self, text: bytes = b"") -> tuple[bytes, bytes]:
+        """Write all it is to read, wait for its end, and return what it wrote to its pipes."""
 
-def fork(arguments: Sequence[str], environment: Mapping[str, str]) -> Fork:
-    """Start a command that has nothing to read and writes errors where the tests do."""
-    stdout, status = _start(arguments, environment, stderr=2)
-    return Fork(os.fdopen(stdout), os.fdopen(status))
+        async def write() -> None:
+            if self.stdin is not None:
+                self.stdin.write(text)
+                with contextlib.suppress(ConnectionError):  # it may end before it has read all
+                    await self.stdin.drain()
+                self.stdin.close()
+
+        async def read(pipe: asyncio.StreamReader | None) -> bytes:
+            return b"" if pipe is None else await pipe.read()
+
+        _, out, err = await asyncio.gather(write(), read(self.stdout), read(self.stderr))
+        await self.wait()
+        return out, err
 
 
-async def async_fork(arguments: Sequence[str], environment: Mapping[str, str]) -> AsyncFork:
-    """Start a command that has nothing to read and writes errors between its output."""
-    stdout, status = _start(arguments, environment)
-    written, _ = await _reader(stdout)
+def fork(arguments: Sequence[str], environment: Mapping[str, str], *, stdout: int = PIPE) -> Fork:
+    """Start a command that has nothing to read and writes errors where the tests do.
+
+    Args:
+        stdout: A descriptor it writes to, such as a terminal, instead of a pipe.
+    """
+    with open(os.devnull) as nothing:
+        written, given = os.pipe() if stdout == PIPE else (os.open(os.devnull, os.O_RDONLY), os.dup(stdout))
+        status = _start(arguments, environment, (nothing.fileno(), given, 2))
+        os.close(given)
+    return Fork(os.fdopen(written), os.fdopen(status))
+
+
+async def async_fork(
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    stdin: int = DEVNULL,
+    stdout: int = PIPE,
+    stderr: int = STDOUT,
+) -> AsyncFork:
+    """Start a command.
+
+    Args:
+        stdin: A descriptor, `PIPE` or `DEVNULL`.
+        stdout: A descriptor or `PIPE`.
+        stderr: A descriptor, `PIPE` or `STDOUT`.
+    """
+    given: list[int] = []
+    ours: list[int | None] = []
+    for number, wanted in enumerate((stdin, stdout, stderr)):
+        end: int | None = None
+        if wanted == PIPE:
+            read, write = os.pipe()
+            end, theirs = (write, read) if number == 0 else (read, write)
+        elif wanted == DEVNULL:
+            theirs = os.open(os.devnull, os.O_RDONLY)
+        else:
+            theirs = os.dup(given[1] if wanted == STDOUT else wanted)
+        given.append(theirs)
+        ours.append(end)
+    status = _start(arguments, environment, given)
+    for descriptor in given:
+        os.close(descriptor)
+    to_read, written, errors = ours
     reports, transport = await _reader(status)
 
-    async def end() -> int:
+    async def ended() -> int:
         with contextlib.closing(transport):
             return int(await reports.readline())
 
-    return AsyncFork(int(await reports.readline()), written, asyncio.create_task(end()))
+    return AsyncFork(
+        int(await reports.readline()),
+        None if to_read is None else await _writer(to_read),
+        None if written is None else (await _reader(written))[0],
+        None if errors is None else (await _reader(errors))[0],
+        asyncio.create_task(ended()),
+    )
 
 
-def _start(arguments: Sequence[str], environment: Mapping[str, str], stderr: int | None = None) -> tuple[int, int]:
-    """Start a command; return where its output and where its process id and exit status are read, a line each."""
-    stdout, stdout_end = os.pipe()
+def _start(arguments: Sequence[str], environment: Mapping[str, str], given: Sequence[int]) -> int:
+    """Start a command with these three descriptors; return where its id and exit status are read, a line each."""
     status, status_end = os.pipe()
     request = json.dumps({"arguments": list(arguments), "environment": dict(environment)}).encode()
-    socket.send_fds(_parent(), [request], [stdout_end, stdout_end if stderr is None else stderr, status_end])
-    os.close(stdout_end)
+    socket.send_fds(_parent(), [request], [*given, status_end])
     os.close(status_end)
-    return stdout, status
+    return status
 
 
 async def _reader(pipe: int) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
@@ -132,6 +200,14 @@ async def _reader(pipe: int) -> tuple[asyncio.StreamReader, asyncio.BaseTranspor
     protocol = asyncio.StreamReaderProtocol(reader)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(pipe, "rb"))
     return reader, transport
+
+
+async def _writer(pipe: int) -> asyncio.StreamWriter:
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), os.fdopen(pipe, "wb")
+    )
+    return asyncio.StreamWriter(transport, protocol, None, loop)
 
 
 @cache
@@ -176,25 +252,24 @@ def _wait_for_command(connection: socket.socket) -> dict[str, Any]:
 
     signal.signal(signal.SIGCHLD, report)
     while True:
-        request, given, _, _ = socket.recv_fds(connection, _MOST_BYTES, 3)
+        request, given, _, _ = socket.recv_fds(connection, _MOST_BYTES, 4)
         if not request:
             sys.exit()
-        stdout, stderr, status = given
+        status = given.pop()
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
         if (pid := os.fork()) == 0:
             break
         write(status, pid)
         children[pid] = status
-        os.close(stdout)
-        if stderr != stdout:
-            os.close(stderr)
+        for descriptor in given:
+            os.close(descriptor)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
     connection.close()
-    os.dup2(stdout, 1)
-    os.dup2(stderr, 2)
-    for descriptor in {stdout, stderr, status, *children.values()}:
+    for number, descriptor in enumerate(given):
+        os.dup2(descriptor, number)
+    for descriptor in (*given, status, *children.values()):
         os.close(descriptor)
     return dict(json.loads(request))
 

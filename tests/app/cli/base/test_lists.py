@@ -4,13 +4,12 @@ import fcntl
 import os
 import pty
 import struct
-import subprocess
-import sys
 import termios
 
 import pytest
 
 from tests.app.cli.test_commands import artifact, entry, page, run, token
+from tests.support.forks import fork
 
 AT = "2026-11-21T12:00:00.000Z"
 RUN = "run_01KAV00000AAAAAAAAAAAAAAAA"
@@ -26,8 +25,7 @@ def terminal(server, tmp_path):
         environment |= {"PACKLINE_DATA_DIR": str(tmp_path), "TERM": "xterm", "NO_COLOR": "1"}
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        script = "from app.cli import main; main()"
-        with subprocess.Popen([sys.executable, "-c", script, *arguments], stdout=theirs, env=environment) as process:
+        with fork(arguments, environment, stdout=theirs) as process:
             os.close(theirs)
             shown = b""
             try:
@@ -36,7 +34,7 @@ def terminal(server, tmp_path):
             except OSError:  # Linux: the other side is closed
                 pass
             os.close(ours)
-            assert process.wait(60) == 0
+            assert process.wait() == 0
         return [_plain(line) for line in shown.decode().splitlines()]
 
     return call

@@ -3,13 +3,13 @@
 import json
 import os
 import pty
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.machine import PACKLINE, Machine
+from tests.support.forks import fork
+from tests.support.machine import Machine
 
 pytestmark = pytest.mark.slow
 
@@ -72,10 +72,8 @@ def test_what_an_agent_prints_commands_no_terminal(machine):
     assert not {"\x1b", "\x9b", "\u202e"} & set(as_json)
     assert json.loads(as_json.splitlines()[-1])["text"] == "\x1b]0;owned\x07\x1b[2Jred\u202e\x9b31m", "the same value"
     main, side = pty.openpty()
-    with subprocess.Popen(
-        [*PACKLINE, "transcript", run, "--text"], stdout=side, stdin=subprocess.DEVNULL, env=machine.environment
-    ) as process:
-        assert process.wait(60) == 0
+    with fork(["transcript", run, "--text"], machine.environment, stdout=side) as process:
+        assert process.wait() == 0
     os.close(side)
     shown = b""
     try:
@@ -94,9 +92,7 @@ def test_what_an_agent_prints_commands_no_terminal(machine):
 
 def test_a_transcript_is_followed_while_it_grows(machine):
     run = started(machine, "staying", "--detach")
-    with subprocess.Popen(
-        [*PACKLINE, "transcript", run, "--json", "--follow"], stdout=subprocess.PIPE, text=True, env=machine.environment
-    ) as process:
+    with fork(["transcript", run, "--json", "--follow"], machine.environment) as process:
         try:
             while "line 3 of many" not in (line := process.stdout.readline()):
                 assert line, "it ended before anything was said"
@@ -105,9 +101,9 @@ def test_a_transcript_is_followed_while_it_grows(machine):
             (workspace / "stop").touch()
             rest = process.stdout.read()
             assert "the end" in rest
-            assert process.wait(60) == 0
+            assert process.wait() == 0
         finally:
-            process.kill()
+            process.terminate()
 
 
 def test_what_was_replayed_says_where_it_comes_from(machine):

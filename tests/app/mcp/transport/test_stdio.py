@@ -1,4 +1,8 @@
-"""`packline mcp`: the same tools and answers on stdin and stdout, attached to a server or embedded."""
+"""`packline mcp`: the same tools and answers on stdin and stdout, attached to a server or embedded.
+
+Clients of the SDKs start it as a program; where a test writes its lines itself, it is forked from one that has the
+imports behind it, an embedded server 2 s of them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import asyncio
 import json
 import os
 import sys
+from asyncio.subprocess import DEVNULL, PIPE
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.databases import prepare_sqlite
+from tests.support.forks import async_fork
 from tests.support.mcp_agent import MODES, agent, content_of, stdio_agent, stdio_environment
 from tests.support.mcp_clients import RefusedByServer, typescript
 from tests.support.packs import Workbench
 from tests.support.product import product
 
 if TYPE_CHECKING:
+    from tests.support.forks import AsyncFork
     from tests.support.product import Product
 
 PACKLINE = [sys.executable, "-c", "from app.cli import main; main()", "mcp"]
@@ -32,6 +39,10 @@ def embedded(folder):
     """The command of a server that is not new: a first start stores every starter."""
     prepare_sqlite(folder / "own", starters=True)
     return [*PACKLINE, "--data-dir", str(folder / "own")]
+
+
+async def started(command: list[str], env: dict[str, str], *, stdin: int = PIPE, stdout: int = PIPE) -> AsyncFork:
+    return await async_fork(command[len(PACKLINE) - 1 :], env, stdin=stdin, stdout=stdout, stderr=PIPE)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -109,9 +120,7 @@ async def test_embedded_it_is_a_server_of_its_own(tmp_path, mode):
 
 async def conversation(command: list[str], env: dict[str, str], *messages: str) -> tuple[list[Any], int | None]:
     """What comes out for some lines and the end of the input, and how the command ends."""
-    process = await asyncio.create_subprocess_exec(
-        *command, env=env, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
+    process = await started(command, env)
     assert process.stdin is not None
     assert process.stdout is not None
     said: list[Any] = []
@@ -189,9 +198,7 @@ async def test_it_ends_quietly_once_nobody_listens(tmp_path, where):
         else:
             command, env = embedded(tmp_path), stdio_environment(tmp_path)
         end, start = os.pipe()
-        process = await asyncio.create_subprocess_exec(
-            *command, env=env, stdin=asyncio.subprocess.PIPE, stdout=start, stderr=asyncio.subprocess.PIPE
-        )
+        process = await started(command, env, stdout=start)
         os.close(start)
         os.close(end)
         assert process.stdin is not None
@@ -207,14 +214,8 @@ async def test_it_ends_quietly_once_nobody_listens(tmp_path, where):
 
 async def test_two_cannot_embed_the_same_folder(tmp_path):
     async with product(tmp_path) as it:
-        process = await asyncio.create_subprocess_exec(
-            *PACKLINE,
-            "--data-dir",
-            str(it.folder),
-            env=stdio_environment(tmp_path),
-            stdin=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        command = [*PACKLINE, "--data-dir", str(it.folder)]
+        process = await started(command, stdio_environment(tmp_path), stdin=DEVNULL)
         _, err = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 2
     assert b"another" in err.lower() or b"in use" in err.lower() or b"already" in err.lower(), err
@@ -236,9 +237,7 @@ def ask(*calls: tuple[str, dict[str, Any]]) -> bytes:
 
 async def piped(command: list[str], env: dict[str, str], *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     """What a script is answered that writes its calls and closes the pipe, in the order of its calls."""
-    process = await asyncio.create_subprocess_exec(
-        *command, env=env, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
+    process = await started(command, env)
     out, _ = await asyncio.wait_for(process.communicate(ask(*calls)), 90)
     assert process.returncode == 0
     said = {message["id"]: message for line in out.splitlines() if "id" in (message := json.loads(line))}
@@ -306,9 +305,7 @@ async def test_what_takes_too_long_is_told_so_when_the_input_ends(tmp_path):
 async def fed(command: list[str], env: dict[str, str], given: Path) -> tuple[list[Any], bytes]:
     """What comes out when the input is a file, and what is told to people beside it."""
     with given.open("rb") as file:
-        process = await asyncio.create_subprocess_exec(
-            *command, env=env, stdin=file, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-        )
+        process = await started(command, env, stdin=file.fileno())
     out, err = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 0, err.decode()
     return [json.loads(line) for line in out.splitlines()], err

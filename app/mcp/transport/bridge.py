@@ -92,8 +92,14 @@ class Bridge:
         }
         if token:
             headers["authorization"] = f"Bearer {token}"
-        # No read timeout: waits and streams of updates can be silent for long.
-        self._http = httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(None, connect=5), trust_env=False)
+        self._http = httpx2.AsyncClient(
+            headers=headers,
+            # No read timeout: waits and streams of updates can be silent for long.
+            timeout=httpx2.Timeout(None, connect=5),
+            trust_env=False,
+            # Without TLS there is nothing to verify, and reading the system's certificates takes 20 ms or more.
+            verify=not url.startswith("http://"),
+        )
 
     async def serve(self, lines: AsyncIterator[bytes | None]) -> None:
         """Forward messages until the client has closed its end and the open calls are answered or given up."""

@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 
 from tests.support.front_door import audit_rows, command, ended, look, ran, save, start, step
 from tests.support.loopback_http import Reply, loopback_http
@@ -36,6 +37,13 @@ SEKlRTEnPBiX1wrg==
 """
 READ = step("read", "test.reader")
 PATIENT = Patient()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def refusing(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Product]:
+    """For what changes nothing."""
+    async with product(tmp_path_factory.mktemp("refusing"), Workbench().packs) as running:
+        yield running
 
 
 @pytest.fixture
@@ -146,22 +154,24 @@ async def test_grants_given_at_once_all_stay(it: Product) -> None:
         ("ssh", {"private_key": LOCKED_KEY.replace("A", "B")}, ["fields", "private_key"], "wrong_value"),
     ],
 )
+@pytest.mark.asyncio(loop_scope="module")
 async def test_what_does_not_fit_is_refused_without_telling_the_value(
-    it: Product, kind: str, fields: dict[str, Any] | None, path: list[str], rule: str
+    refusing: Product, kind: str, fields: dict[str, Any] | None, path: list[str], rule: str
 ) -> None:
-    refused = await put(it, "key", kind, fields)
+    refused = await put(refusing, "key", kind, fields)
     assert refused["__typename"] == "InvalidProblem", refused
     assert path in [issue["path"] for issue in refused["issues"]]
     assert rule in [issue["rule"] for issue in refused["issues"]]
     clean(refused)
-    clean(await audit_rows(it))
-    assert await credentials(it) == {}
+    clean(await audit_rows(refusing))
+    assert await credentials(refusing) == {}
 
 
-async def test_misspellings_get_the_nearest_name(it: Product) -> None:
-    refused = await put(it, "key", "githup", {"token": SECRET})
+@pytest.mark.asyncio(loop_scope="module")
+async def test_misspellings_get_the_nearest_name(refusing: Product) -> None:
+    refused = await put(refusing, "key", "githup", {"token": SECRET})
     assert refused["issues"][0]["hint"] == "Did you mean `github`?"
-    refused = await put(it, "key", "github", {"tokn": SECRET})
+    refused = await put(refusing, "key", "github", {"tokn": SECRET})
     assert refused["issues"][0]["hint"] == "Did you mean `token`?"
 
 

@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 import httpx2
 import pytest
+import pytest_asyncio
 from pydantic import BaseModel
 
 from packline import PackContext, pack
@@ -49,10 +50,21 @@ async def it(tmp_path: Path) -> AsyncIterator[Product]:
         yield running
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def refusing(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Product]:
+    """For what changes nothing."""
+    async with product(tmp_path_factory.mktemp("refusing"), [read], upload_bytes=200_000) as running:
+        yield running
+
+
+def client_of(it: Product) -> httpx2.AsyncClient:
+    headers = {"authorization": f"Bearer {ADMIN_TOKEN}"}
+    return httpx2.AsyncClient(base_url=it.url(""), headers=headers, verify=False)
+
+
 @pytest.fixture
 async def http(it: Product) -> AsyncIterator[httpx2.AsyncClient]:
-    headers = {"authorization": f"Bearer {ADMIN_TOKEN}"}
-    async with httpx2.AsyncClient(base_url=it.url(""), headers=headers, verify=False) as client:
+    async with client_of(it) as client:
         yield client
 
 
@@ -96,11 +108,14 @@ async def test_the_file_itself_with_its_name_will_do(http: httpx2.AsyncClient) -
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd", "a/b", "a\\b", "..", ".", "", " ", "a\nb", "a\x00b", "x" * 201, "evil\u202efdp.exe"]
 )
-async def test_names_that_are_no_plain_file_names_are_refused(it: Product, http: httpx2.AsyncClient, name: str) -> None:
-    answer = await http.post("/artifacts", params={"name": name}, content=b"x")
+@pytest.mark.asyncio(loop_scope="module")
+async def test_names_that_are_no_plain_file_names_are_refused(refusing: Product, name: str) -> None:
+    before = parts(refusing)
+    async with client_of(refusing) as http:
+        answer = await http.post("/artifacts", params={"name": name}, content=b"x")
     assert answer.status_code == 400
     assert answer.json()["problem"]["code"] == "INVALID"
-    assert parts(it) == []
+    assert parts(refusing) == before
 
 
 async def test_the_limit_holds_whether_told_or_not(it: Product, http: httpx2.AsyncClient) -> None:
@@ -177,14 +192,15 @@ async def test_a_body_that_is_cut_off_leaves_nothing(
         (b"--b\r\nX-Long: " + b"y" * 70_000 + b"\r\n\r\n", "cannot be read"),
     ],
 )
-async def test_forms_that_are_none_are_refused(
-    it: Product, http: httpx2.AsyncClient, content: bytes, message: str
-) -> None:
-    answer = await http.post("/artifacts", content=content, headers={"content-type": "multipart/form-data; boundary=b"})
+@pytest.mark.asyncio(loop_scope="module")
+async def test_forms_that_are_none_are_refused(refusing: Product, content: bytes, message: str) -> None:
+    before, headers = parts(refusing), {"content-type": "multipart/form-data; boundary=b"}
+    async with client_of(refusing) as http:
+        answer = await http.post("/artifacts", content=content, headers=headers)
     assert answer.status_code == 400, answer.text
     assert message in answer.json()["problem"]["message"]
     if "is empty" not in message:  # the empty content is one like any other
-        assert parts(it) == []
+        assert parts(refusing) == before
 
 
 async def test_only_callers_with_the_scope_may(it: Product, http: httpx2.AsyncClient) -> None:

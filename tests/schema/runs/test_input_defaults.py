@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 from pydantic import BaseModel, Field
 
 from packline import PackContext, pack
@@ -15,7 +16,10 @@ from tests.support.packs import Workbench
 from tests.support.product import product
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from tests.support.product import Product
 
 _CHECK = "query ($d: PipelineDefinitionInput!) { checkPipeline(definition: $d) { valid issues { path rule message } } }"
 _CREATE = """mutation ($d: PipelineDefinitionInput!) { createPipeline(definition: $d) {
@@ -35,6 +39,13 @@ async def takes(ctx: PackContext, given: Given) -> Given:
     return given
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def refusing(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Product]:
+    """For what changes nothing."""
+    async with product(tmp_path_factory.mktemp("refusing"), [takes]) as running:
+        yield running
+
+
 def document(**field: Any) -> dict[str, Any]:
     inputs = {"type": "object", "$defs": {"few": {"maximum": 3}}, "properties": {"q": field}}
     return {"key": "asks", "name": "Asks", "inputs": inputs, "steps": [step("a", "test.takes", q="${{ inputs.q }}")]}
@@ -50,18 +61,18 @@ def document(**field: Any) -> dict[str, Any]:
         ({"type": "string", "default": "{{REPO_URL}}"}, [], "placeholder"),
     ],
 )
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_default_that_does_not_fit_is_refused_at_save(
-    tmp_path: Path, field: dict[str, Any], path: list[str], told: str
+    refusing: Product, field: dict[str, Any], path: list[str], told: str
 ) -> None:
-    async with product(tmp_path, [takes]) as it:
-        checked = (await it.query(_CHECK, {"d": {"document": document(**field)}}))["checkPipeline"]
-        assert not checked["valid"]
-        (issue,) = checked["issues"]
-        assert issue["path"] == ["inputs", "properties", "q", "default", *path]
-        assert issue["message"].startswith("The default of the input `q` does not fit: ")
-        assert told in issue["message"]
-        refused = await it.mutate(_CREATE, {"d": {"document": document(**field)}})
-        assert refused["__typename"] == "InvalidProblem"
+    checked = (await refusing.query(_CHECK, {"d": {"document": document(**field)}}))["checkPipeline"]
+    assert not checked["valid"]
+    (issue,) = checked["issues"]
+    assert issue["path"] == ["inputs", "properties", "q", "default", *path]
+    assert issue["message"].startswith("The default of the input `q` does not fit: ")
+    assert told in issue["message"]
+    refused = await refusing.mutate(_CREATE, {"d": {"document": document(**field)}})
+    assert refused["__typename"] == "InvalidProblem"
 
 
 async def test_a_default_that_fits_reaches_the_pack(tmp_path: Path) -> None:
@@ -100,15 +111,15 @@ async def test_a_default_that_was_saved_before_is_refused_at_the_start(
         ({"properties": {"n": {"default": "{{REPO_URL}}"}}}, ["properties", "n"], "placeholder"),
     ],
 )
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_default_inside_an_input_that_does_not_fit_is_refused_at_save(
-    tmp_path: Path, field: dict[str, Any], path: list[str], told: str
+    refusing: Product, field: dict[str, Any], path: list[str], told: str
 ) -> None:
-    async with product(tmp_path, [takes]) as it:
-        checked = (await it.query(_CHECK, {"d": {"document": document(**field)}}))["checkPipeline"]
-        (issue,) = checked["issues"]
-        assert (checked["valid"], issue["path"]) == (False, ["inputs", "properties", "q", *path, "default"])
-        assert issue["message"].startswith("The default does not fit: ")
-        assert told in issue["message"]
+    checked = (await refusing.query(_CHECK, {"d": {"document": document(**field)}}))["checkPipeline"]
+    (issue,) = checked["issues"]
+    assert (checked["valid"], issue["path"]) == (False, ["inputs", "properties", "q", *path, "default"])
+    assert issue["message"].startswith("The default does not fit: ")
+    assert told in issue["message"]
 
 
 async def test_a_default_inside_an_input_that_was_saved_before_is_refused_where_it_counts(

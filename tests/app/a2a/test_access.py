@@ -28,13 +28,13 @@ async def call(house, body, token=None, headers=None):
     sent = {"content-type": "application/json", "a2a-version": "1.0", **(headers or {})}
     if token != "":
         sent["authorization"] = f"Bearer {token or house.token}"
-    async with httpx.AsyncClient(trust_env=False, timeout=60) as http:
+    async with httpx.AsyncClient(trust_env=False, timeout=60, verify=False) as http:
         return await http.post(house.url("/a2a"), content=content, headers=sent)
 
 
 async def test_the_public_card_names_no_pipeline_and_says_how_to_sign_in(house):
     pipeline = await save(house, "secret-plan", step("say", "test.echo", text="tea"))
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with httpx.AsyncClient(trust_env=False, verify=False) as http:
         answers = [await http.get(house.url(path)) for path in PATHS]
     assert answers[0].json() == answers[1].json()
     card = answers[0].json()
@@ -166,7 +166,7 @@ async def test_a_bad_request_is_answered_as_the_protocol_says(house, name):
 async def test_ids_that_postgresql_cannot_hold_are_refused(tmp_path):
     async with (
         product(tmp_path, database_url="postgresql") as it,
-        httpx.AsyncClient(headers={"authorization": f"Bearer {it.token}", "a2a-version": "1.0"}) as http,
+        httpx.AsyncClient(headers={"authorization": f"Bearer {it.token}", "a2a-version": "1.0"}, verify=False) as http,
     ):
         for method in ("GetTask", "CancelTask", "SubscribeToTask"):
             body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"id": "run_\0"}}
@@ -206,7 +206,7 @@ async def test_a_stream_ends_with_its_token_and_one_nobody_reads_holds_nobody_up
     body = {"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": {"message": message}}
     headers = {"authorization": f"Bearer {made['plaintext']}", "a2a-version": "1.0"}
     async with (
-        httpx.AsyncClient(trust_env=False, timeout=30) as http,
+        httpx.AsyncClient(trust_env=False, timeout=30, verify=False) as http,
         http.stream("POST", house.url("/a2a"), json=body, headers=headers) as unread,
         http.stream("POST", house.url("/a2a"), json=body, headers=headers) as read,
     ):
@@ -252,7 +252,7 @@ HOSTILE = {
 async def test_a_hostile_client_of_the_card_learns_and_changes_nothing(house, name):
     pipeline = await save(house, "secret-plan", step("say", "test.echo", text="tea"))
     method, path, headers, statuses = HOSTILE[name]
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with httpx.AsyncClient(trust_env=False, verify=False) as http:
         answer = await http.request(method, house.url(path), headers=headers)
         assert answer.status_code in statuses, answer.text
         for text in (pipeline, "secret-plan", house.token, "Traceback"):
@@ -322,5 +322,5 @@ async def test_a_flood_of_starts_is_refused_beyond_the_queue_and_each_message_st
 
 
 async def test_without_the_setting_there_is_no_a2a(tmp_path):
-    async with product(tmp_path, a2a=False) as it, httpx.AsyncClient(trust_env=False) as http:
+    async with product(tmp_path, a2a=False) as it, httpx.AsyncClient(trust_env=False, verify=False) as http:
         assert [(await http.get(it.url(path))).status_code for path in (*PATHS, "/a2a")] == [404, 404, 404]

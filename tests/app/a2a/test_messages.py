@@ -133,7 +133,7 @@ async def test_a_stream_follows_the_run_to_its_end(house, bench, binding, protoc
         files = [event.artifact_update.artifact for event in seen if event.WhichOneof("payload") == "artifact_update"]
         assert {file.name for file in files} == {"note.txt", "output"}
         file = next(file for file in files if file.name == "note.txt")
-        async with httpx.AsyncClient(trust_env=False) as http:
+        async with httpx.AsyncClient(trust_env=False, verify=False) as http:
             assert (await http.get(file.parts[0].url)).status_code == 200
 
 

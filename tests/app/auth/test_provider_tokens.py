@@ -88,7 +88,7 @@ class House:
 )
 async def house(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("house")
-    async with issuer() as provider, httpx2.AsyncClient(timeout=60) as http:
+    async with issuer() as provider, httpx2.AsyncClient(timeout=60, verify=False) as http:
         given = {**SETTINGS, "oidc_issuer": provider.issuer, "database_url": request.param}
         async with product(folder, **given) as it:
             yield House(it, provider, http)
@@ -306,7 +306,7 @@ async def test_keys_go_on_while_the_provider_is_away_and_it_recovers(house, monk
 
 async def test_a_server_starts_while_the_provider_is_away(tmp_path, monkeypatch):
     monkeypatch.setattr("app.auth.provider.RETRY_SECONDS", 0)
-    async with issuer() as provider, httpx2.AsyncClient(timeout=60) as http:
+    async with issuer() as provider, httpx2.AsyncClient(timeout=60, verify=False) as http:
         provider.answers = False
         async with product(tmp_path, **SETTINGS, oidc_issuer=provider.issuer) as it:
             house = House(it, provider, http)
@@ -329,7 +329,7 @@ async def test_a_server_starts_while_the_provider_is_away(tmp_path, monkeypatch)
 
 
 async def test_a_provider_that_calls_itself_otherwise_is_not_believed(tmp_path):
-    async with issuer() as provider, httpx2.AsyncClient(timeout=60) as http:
+    async with issuer() as provider, httpx2.AsyncClient(timeout=60, verify=False) as http:
         provider.named = "https://id.example"
         async with product(tmp_path, **SETTINGS, oidc_issuer=provider.issuer) as it:
             answer = await House(it, provider, http).ask("graphql", provider.token())

@@ -37,7 +37,7 @@ class House:
 
     @asynccontextmanager
     async def browser(self):
-        async with httpx2.AsyncClient(base_url=self.it.url("").rstrip("/"), timeout=60) as http:
+        async with httpx2.AsyncClient(base_url=self.it.url("").rstrip("/"), timeout=60, verify=False) as http:
             yield http
 
     async def sent_back(self, http, account="user-1", onward="/runs?state=failed"):
@@ -222,7 +222,7 @@ async def test_an_id_token_for_another_sign_in_is_refused(house):
 
 
 async def test_without_a_provider_there_is_no_button(tmp_path):
-    async with product(tmp_path) as it, httpx2.AsyncClient(timeout=60) as http:
+    async with product(tmp_path) as it, httpx2.AsyncClient(timeout=60, verify=False) as http:
         assert "/login/provider" not in (await http.get(it.url("/login"))).text
         assert (await http.get(it.url("/login/provider"))).status_code == 404
         assert (await http.get(it.url("/login/callback"))).status_code == 404
@@ -256,7 +256,7 @@ async def test_an_mcp_client_finds_the_provider_and_signs_in_by_itself(house):
     memory, sent = Memory(), {}
 
     async def redirect(url):
-        async with httpx2.AsyncClient(timeout=60) as http:
+        async with httpx2.AsyncClient(timeout=60, verify=False) as http:
             sent["back"] = await house.provider.sign_in(http, url, "user-1")
 
     async def callback():
@@ -278,7 +278,7 @@ async def test_an_mcp_client_finds_the_provider_and_signs_in_by_itself(house):
         callback_handler=callback,
     )
     async with (
-        httpx2.AsyncClient(auth=auth, timeout=60) as http,
+        httpx2.AsyncClient(auth=auth, timeout=60, verify=False) as http,
         Client(streamable_http_client(house.it.url("/mcp"), http_client=http)) as client,
     ):
         assert (await client.list_tools()).tools

@@ -398,6 +398,6 @@ def test_a_client_is_connected_with_a_token_of_its_own(machine, tmp_path):
     assert entry["url"] == f"{machine.url}/mcp"
     question = {"query": "{ viewer { subject scopes } }"}
     answer = httpx2.post(
-        f"{machine.url}/graphql", json=question, headers=entry["headers"], trust_env=False, timeout=60
+        f"{machine.url}/graphql", json=question, headers=entry["headers"], trust_env=False, timeout=60, verify=False
     ).json()
     assert answer["data"]["viewer"] == {"subject": "cursor", "scopes": ["READ", "RUN"]}

@@ -21,7 +21,7 @@ from sqlmodel import SQLModel
 import schema.build  # noqa: F401 - declares every operation
 from resolvers.operations import OPERATIONS
 from store.database.dialects import Sql
-from tests.support.front_door import GAP, audit_rows, save, step
+from tests.support.front_door import GAP, audit_rows, ended, save, step
 from tests.support.loopback_http import Reply, loopback_http
 from tests.support.packs import Workbench
 from tests.support.product import ADMIN_TOKEN, product
@@ -168,6 +168,7 @@ async def _firing(place: Place) -> str:
         headers={"authorization": f"Bearer {made['secret']}"},
     )
     assert answer.status_code == 202, answer.text
+    await ended(place.it, answer.json()["run"])  # or its end would change rows later
     return str((await place.call("trigger", id=made["id"]))["firings"]["nodes"][0]["id"])
 
 

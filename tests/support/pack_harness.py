@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import importlib.util
 import multiprocessing
 import pickle
 import sys
@@ -115,7 +116,13 @@ class HarnessContext(TestContext):
 async def run_in_process(
     function: Callable[..., _Result], *args: object, timeout_seconds: float | None = None
 ) -> _Result:
-    """Runs `function` in a forked child, killed at time-out and cancellation."""
+    """Runs `function` in a forked child, killed at time-out and cancellation.
+
+    Libraries that its module names in `PRELOAD` are imported before the fork, as the spawner does.
+    """
+    for name in getattr(sys.modules[function.__module__], "PRELOAD", ()):
+        if importlib.util.find_spec(name.partition(".")[0]) is not None:
+            importlib.import_module(name)
     context = multiprocessing.get_context("fork")
     reader, writer = context.Pipe(duplex=False)
     child = context.Process(target=_child, args=(writer, function, args), daemon=True)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from av.filter import Graph
     from numpy.typing import NDArray
 
+PRELOAD = ("av",)
 #: What podcasts and videos are levelled to (EBU R128 measure; Apple's and Spotify's recommendation).
 TARGET_LUFS = -16.0
 #: No sample of the finished track is louder, so that no encoder or player clips.

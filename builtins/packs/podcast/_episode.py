@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import av
 
+PRELOAD = ("av",)
 SOUND_RATE = 44_100
 _BITS = 96_000
 

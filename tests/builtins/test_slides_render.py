@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from packline import Missing, PackError
@@ -573,7 +573,6 @@ def test_text_can_be_read_on_its_ground(name: Any, text: str, ground: str) -> No
 # ---- anything at all
 
 
-@settings(max_examples=60)
 @given(st.text(alphabet='ab #*_`|->\n\t![]()<>~1.:é日—"\\', max_size=300))
 def test_any_markdown_reads_and_splits(text: str) -> None:
     for slide in markdown.read_deck(text).slides:

@@ -4,7 +4,7 @@ import contextlib
 from unittest.mock import Mock
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runner import yaml_documents as document
@@ -157,7 +157,6 @@ class TestLoading:
         with at_most(calls=10_000_000):
             refused(text)
 
-    @settings(max_examples=100)
     @given(st.text(max_size=60))
     def test_any_text_is_read_or_refused(self, text):
         with contextlib.suppress(DocumentError):
@@ -179,7 +178,6 @@ class TestDumping:
             '      version: "1.0"\n      day: "2026-01-31"\nmetadata:\n  accepts:\n    - url\n'
         )
 
-    @settings(max_examples=150)
     @given(st.dictionaries(TEXTS, JSON, max_size=5))
     def test_what_is_written_reads_back_unchanged(self, document):
         again = load_document(dump_yaml(document))

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
@@ -72,7 +72,6 @@ async def test_the_title_is_not_said_twice_nor_front_matter_kept_as_text(harness
     assert text.endswith("Words.\n\n---\n\nMore: words.\n\n---\n\nEnd.\n")
 
 
-@settings(max_examples=80)
 @given(st.text(min_size=1, max_size=60).filter(lambda t: " ".join(t.split()).strip("\x00") and t.isprintable()))
 def test_front_matter_reads_back_whatever_the_title(title: str) -> None:
     given_input = module.Input(title=title, body="x")

@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from packline import Missing, PackError
@@ -118,7 +118,6 @@ async def test_nothing_to_show_is_refused(harness: Harness, description: str) ->
     assert caught.value.failure.field == "description"
 
 
-@settings(max_examples=60)
 @given(
     description=st.text(min_size=1, max_size=400).filter(lambda text: any(char.isalnum() for char in text)),
     seconds=st.one_of(st.none(), st.floats(2, 720)),

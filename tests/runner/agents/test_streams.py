@@ -58,7 +58,7 @@ events = st.builds(
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(lines=st.lists(events, min_size=1, max_size=4))
 async def test_any_event_is_taken_and_none_gets_a_secret_past_the_mask(
     stream: str, lines: list[dict[str, Any]]

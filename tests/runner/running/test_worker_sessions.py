@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from packline import PackError
@@ -266,7 +266,6 @@ PLAN = some.lists(some.sampled_from(["leaves", "uses", "names", "fails"]), min_s
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
 @given(plan=PLAN, choices=some.lists(some.integers(0, 100), min_size=30, max_size=30))
 async def test_a_step_works_in_its_own_session_whatever_is_lost_on_the_way(
     tmp_path_factory: pytest.TempPathFactory, plan: list[str], choices: list[int]

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.excerpts import excerpt, in_force
@@ -176,7 +176,6 @@ texts = st.lists(pieces, max_size=12).map("".join)
 
 
 @given(texts, st.data())
-@settings(max_examples=400)
 def test_a_stream_does_not_depend_on_its_parts(text, data):
     whole = redactor.text(text)
     stream = redactor.stream()
@@ -189,14 +188,12 @@ def test_a_stream_does_not_depend_on_its_parts(text, data):
 
 
 @given(texts)
-@settings(max_examples=300)
 def test_nothing_known_survives(text):
     masked = redactor.text(text)
     assert not [form for secret in SECRETS.values() for form in forms_of(secret) if form in masked]
 
 
 @given(st.lists(pieces, max_size=12).map(" ".join))
-@settings(max_examples=300)
 def test_masking_twice_is_masking_once(text):
     masked = redactor.text(text)
     assert redactor.text(masked) == masked
@@ -210,7 +207,6 @@ json_values = st.recursive(
 
 
 @given(json_values)
-@settings(max_examples=300)
 def test_the_quick_check_misses_nothing(value):
     assert redactor.value(value) == redactor._walk(value, redactor.text)
 
@@ -259,7 +255,6 @@ def test_an_excerpt_shows_no_piece_of_a_secret_wherever_it_stands(rest, step):
 
 
 @given(texts, st.integers(8, 200), st.integers(1, 90))
-@settings(max_examples=300)
 def test_an_excerpt_of_a_long_text_is_the_beginning_of_the_masked_text(text, limit, part):
     masked = redactor.text(text)
     expected = masked if len(masked) <= limit else masked[: limit - 1] + "…"
@@ -326,7 +321,6 @@ def test_wrapped_and_encoded_pieces_are_masked():
 
 
 @given(st.text("abcdeü%/", min_size=16, max_size=80), st.text("abcdeü%/", max_size=40), st.data())
-@settings(max_examples=300)
 def test_no_piece_survives_wherever_it_stands(secret, around, data):
     start = data.draw(st.integers(0, len(secret) - 16))
     piece = secret[start : data.draw(st.integers(start + 16, len(secret)))]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.failures import FailureCode
@@ -309,7 +309,6 @@ class TestProperties:
         assert (template, inputs) == before
         assert first == second
 
-    @settings(max_examples=200)
     @given(
         st.text(max_size=60)
         | st.text('${}}{ inputs.x[]"|?()$default', max_size=40).map(lambda text: "${{ inputs.x" + text)

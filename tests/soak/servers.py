@@ -46,10 +46,18 @@ class SoakServers:
         database_url: `sqlite`, for one server, or the address of a PostgreSQL database that has the schema.
         names: Names of the servers.
         workers: How many processes execute runs, on PostgreSQL; with 0 the servers do.
+        forked: Whether they are forks, see `tests.support.servers.Fleet`.
     """
 
     def __init__(
-        self, folder: Path, database_url: str, names: tuple[str, ...], journal: Journal, *, workers: int = 0
+        self,
+        folder: Path,
+        database_url: str,
+        names: tuple[str, ...],
+        journal: Journal,
+        *,
+        workers: int = 0,
+        forked: bool = False,
     ) -> None:
         self.data = folder / "data"
         self.mark = secrets.token_hex(8)
@@ -71,6 +79,7 @@ class SoakServers:
             session_idle_seconds=2,
             session_sweep_seconds=1,
             worker="off" if workers else "on",
+            forked=forked,
         )
 
     @property
@@ -178,10 +187,13 @@ class SoakServers:
 
 
 class _MarkedFleet(Fleet):
-    """Servers whose processes carry a mark in their environment, inherited from the parent process."""
+    """Servers whose processes carry a mark in their environment, inherited from the parent process.
+
+    A forked server has it from its first child on; whether the server itself is gone, its exit status says.
+    """
 
     def __init__(self, mark: str, folder: Path, database_url: str, **settings: Any) -> None:
-        super().__init__(folder, database_url, Calls(""), forked=False, **settings)
+        super().__init__(folder, database_url, Calls(""), **settings)
         self._mark = mark
 
     def environment(self, name: str, **settings: object) -> dict[str, str]:

@@ -46,6 +46,7 @@ class Soak:
         workers: Processes that execute runs, on PostgreSQL; with 0 the servers do.
         between_faults: Seconds between two faults, at least and at most.
         kinds: What befalls servers, each as often as it is named.
+        forked: Whether servers are forks instead of programs, whose start costs a second of processor time.
         tell: Is called every few seconds with a line of what happened so far.
     """
 
@@ -56,6 +57,7 @@ class Soak:
     workers: int = 0
     between_faults: tuple[float, float] = (2.0, 7.0)
     kinds: tuple[Kind, ...] = KINDS
+    forked: bool = False
     tell: Callable[[str], None] = print
 
     async def run(self, folder: Path) -> Journal:
@@ -67,7 +69,9 @@ class Soak:
                 prepare_sqlite(folder / "data")
             else:
                 url = stack.enter_context(ready_database())
-            servers = SoakServers(folder, url, SERVERS[self.database], journal, workers=self.workers)
+            servers = SoakServers(
+                folder, url, SERVERS[self.database], journal, workers=self.workers, forked=self.forked
+            )
             try:
                 await self._load(servers, journal, folder)
                 await self._quiet(servers, journal, url)

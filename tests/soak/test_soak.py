@@ -28,6 +28,7 @@ async def test_a_short_soak_finds_nothing(tmp_path: Path, database: str, workers
         workers=workers,
         between_faults=(1, 2),
         kinds=("kill",),
+        forked=True,
         tell=lines.append,
     )
     journal = await soak.run(tmp_path)
@@ -41,7 +42,8 @@ async def test_a_short_soak_finds_nothing(tmp_path: Path, database: str, workers
 @pytest.mark.postgres
 async def test_two_servers_killed_at_random_miss_and_repeat_no_instant(tmp_path: Path):
     """For ten minutes: `python -m tests.soak --database postgresql --callers 0 --kill-only`."""
-    soak = Soak("postgresql", 12, seed=2, callers=0, between_faults=(0.5, 2.0), kinds=("kill",), tell=[].append)
+    faults = {"between_faults": (0.5, 2.0), "kinds": ("kill",)}
+    soak = Soak("postgresql", 12, seed=2, callers=0, **faults, forked=True, tell=[].append)
     journal = await soak.run(tmp_path)
     assert journal.faults == []
     assert journal.counts["servers: kill"] >= 1

@@ -1,4 +1,4 @@
-"""A worker process that tests kill, freeze and cut off: `python engine_process.py '<json of Orders>'`.
+"""A worker process that tests kill, freeze and cut off: a fork that runs this module with the JSON of `Orders`.
 
 Prints `ready` once its engine runs; SIGTERM stops it gracefully. Each execution of `fault.tick` leaves a line
 `<run> <step> <attempt>` in the executions file, so that what ran can be compared with what was recorded.
@@ -12,11 +12,9 @@ import os
 import signal
 import sys
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import structlog
 from pydantic import BaseModel, Field
@@ -29,7 +27,7 @@ from store.database.engine import open_store
 from tests.support.engine import Laboratory, laboratory, step
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator
 
     from packline import Pack
     from store.database.engine import Store
@@ -165,11 +163,6 @@ async def main(orders: Orders) -> None:
             await start_runs(lab, orders.submit)
         await asked.wait()
         await lab.engine.stop(0.5)
-
-
-def command(orders: Orders) -> Sequence[str]:
-    """How to start a process with these orders."""
-    return [sys.executable, __file__, json.dumps(asdict(orders))]
 
 
 if __name__ == "__main__":

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import signal
-import subprocess
 from collections import Counter
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from store.database.dialects import Sql
 from store.runs.claim import due
 from store.runs.events import ROW, EventRecord, events_of
+from tests.support import engine_process
 from tests.support.engine import until
-from tests.support.engine_process import STEPS, Orders, command, executions_file
+from tests.support.engine_process import STEPS, Orders, executions_file
+from tests.support.forks import fork
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +34,8 @@ class WorkerProcess:
     """One worker process; `kill`, `freeze` and `thaw` do what they say."""
 
     def __init__(self, orders: Orders) -> None:
-        self._process = subprocess.Popen(command(orders), stdout=subprocess.PIPE, text=True)
+        self._process = fork([json.dumps(asdict(orders))], os.environ, module=engine_process.__name__)
+        self._has_ended = False
 
     @property
     def pid(self) -> int:
@@ -39,14 +44,13 @@ class WorkerProcess:
 
     async def ready(self) -> None:
         """Waits until its engine runs."""
-        assert self._process.stdout is not None
         line = await asyncio.to_thread(self._process.stdout.readline)
-        assert line == "ready\n", f"the worker process said {line!r} and ended with {self._process.poll()}"
+        assert line == "ready\n", f"the worker process said {line!r}"
 
     def kill(self) -> None:
         """kill -9."""
-        self._process.kill()
-        self._process.wait()
+        self._process.send_signal(signal.SIGKILL)
+        self._wait()
 
     def freeze(self) -> None:
         """SIGSTOP."""
@@ -56,22 +60,22 @@ class WorkerProcess:
         """SIGCONT."""
         self._process.send_signal(signal.SIGCONT)
 
-    def is_running(self) -> bool:
-        """Whether it has not ended."""
-        return self._process.poll() is None
-
     async def end(self) -> int:
         """SIGTERM, and the exit code."""
         self._process.send_signal(signal.SIGCONT)
         self._process.terminate()
-        return await asyncio.to_thread(self._process.wait, 30)
+        return await asyncio.to_thread(self._wait)
 
     def close(self) -> None:
         """Ends it however it is."""
-        if self.is_running():
-            self.kill()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        with self._process:
+            if not self._has_ended:
+                self.kill()
+
+    def _wait(self) -> int:
+        status = self._process.wait()
+        self._has_ended = True
+        return status
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import contextlib
 import gc
 import json
 import os
+import runpy
 import select
 import signal
 import socket
@@ -51,8 +52,11 @@ class Fork:
         self._status.close()
 
     def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def send_signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGTERM)
+            os.kill(self.pid, number)
 
     def wait(self, seconds: float = _END_SECONDS) -> int:
         """Wait for the end, and return the exit status; call it once.
@@ -126,15 +130,18 @@ class AsyncFork:
         return out, err
 
 
-def fork(arguments: Sequence[str], environment: Mapping[str, str], *, stdout: int = PIPE) -> Fork:
+def fork(
+    arguments: Sequence[str], environment: Mapping[str, str], *, stdout: int = PIPE, module: str | None = None
+) -> Fork:
     """Start a command that has nothing to read and writes errors where the tests do.
 
     Args:
         stdout: A descriptor it writes to, such as a terminal, instead of a pipe.
+        module: What runs instead of `packline`.
     """
     with open(os.devnull) as nothing:
         written, given = os.pipe() if stdout == PIPE else (os.open(os.devnull, os.O_RDONLY), os.dup(stdout))
-        status = _start(arguments, environment, (nothing.fileno(), given, 2))
+        status = _start(arguments, environment, (nothing.fileno(), given, 2), module)
         os.close(given)
     return Fork(os.fdopen(written), os.fdopen(status))
 
@@ -186,10 +193,13 @@ async def async_fork(
     )
 
 
-def _start(arguments: Sequence[str], environment: Mapping[str, str], given: Sequence[int]) -> int:
+def _start(
+    arguments: Sequence[str], environment: Mapping[str, str], given: Sequence[int], module: str | None = None
+) -> int:
     """Start a command with these three descriptors; return where its id and exit status are read, a line each."""
     status, status_end = os.pipe()
-    request = json.dumps({"arguments": list(arguments), "environment": dict(environment)}).encode()
+    asked = {"arguments": list(arguments), "environment": dict(environment), "module": module}
+    request = json.dumps(asked).encode()
     socket.send_fds(_parent(), [request], [*given, status_end])
     os.close(status_end)
     return status
@@ -287,8 +297,11 @@ def _main() -> None:
     os.environ.clear()
     os.environ.update(command["environment"])
     time.tzset()
-    sys.argv = ["packline", *command["arguments"]]
-    app.cli.main()
+    sys.argv = [command["module"] or "packline", *command["arguments"]]
+    if command["module"] is not None:
+        runpy.run_module(command["module"], run_name="__main__")
+    else:
+        app.cli.main()
 
 
 if __name__ == "__main__":

@@ -306,23 +306,15 @@ class Fleet:
         return server
 
     async def run(self, name: str, *arguments: str, **settings: object) -> tuple[int, str]:
-        """Runs another command as on a server's machine; its exit status, and what it wrote."""
-        process = await asyncio.create_subprocess_exec(
-            *_COMMAND,
-            *arguments,
-            env=self.environment(name, **settings),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
+        """Runs another command as on a server's machine, forked; its exit status, and what it wrote."""
+        process = await async_fork(arguments, self.environment(name, **settings))
         try:
             async with asyncio.timeout(2 * PATIENCE_SECONDS):
-                output, _ = await process.communicate()
+                output = await process.stdout.read()
+                return await process.wait(), output.decode()
         except TimeoutError:
             process.kill()
             raise
-        assert process.returncode is not None
-        return process.returncode, output.decode()
 
     async def down(self) -> None:
         """Ends all of them at once."""

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -52,6 +53,7 @@ def declared() -> dict[str, str]:
     return found
 
 
+@cache
 def imports() -> dict[str, set[str]]:
     """The files that import each top-level module of others."""
     found: dict[str, set[str]] = {}

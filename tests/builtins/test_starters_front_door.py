@@ -39,6 +39,8 @@ FRESNEL = (
     "Augustin-Jean Fresnel.\n\n## What it does\n\nIt bends light into a beam. It weighs less than a solid lens of the "
     "same power.\n"
 )
+#: Short: a voice takes a tenth of a second for each word, and every second of film is pictures that are drawn.
+SPOKEN = "# Lenses\n\nThe first Fresnel lens was used in 1823. It bends light into a beam.\n"
 README = (
     "# Lamp\n\nLamp turns a light on and off at the times you tell it. It needs no network and no account. "
     "The timer asks the sun, and the sun answers slowly but always. Lamps that stand outside are told about rain.\n\n"
@@ -179,7 +181,7 @@ async def test_a_text_becomes_a_deck_with_sources(world: World) -> None:
 
 @starters(
     {
-        "grounded-narrate": {"markdown": FRESNEL},
+        "grounded-narrate": {"markdown": SPOKEN},
         "research-narrate": {"query": "Fresnel lens lighthouse"},
         "repo-presentation": {},
     },
@@ -204,7 +206,7 @@ async def test_narrated_starters_leave_a_spoken_video_with_captions(
 
 @starters(
     {
-        "grounded-podcast": {"markdown": FRESNEL},
+        "grounded-podcast": {"markdown": SPOKEN},
         "research-podcast": {"query": "Fresnel lens lighthouse"},
         "repo-readme-podcast": {},
     },
@@ -224,7 +226,6 @@ async def test_podcast_starters_leave_a_spoken_conversation(world: World, key: s
 # ----------------------------------------------------------------------------------------------------- videos
 
 
-#: Short: every second of film is thirty pictures that are drawn.
 TALK = "# Lights\n\nLenses bend light.\n"
 HTML = (
     """<html data-duration="1"><body style="margin:0;background:#123"><div style="color:#fff">Hi</div></body></html>"""
@@ -267,7 +268,7 @@ async def test_a_recording_of_ones_own_gets_its_pictures(tmp_path: Path) -> None
             written.setnchannels(1)
             written.setsampwidth(2)
             written.setframerate(24_000)
-            written.writeframes(tone("These are some words of my own."))
+            written.writeframes(tone("Some words of my own."))
         url = (await world.it.query("{ server { uploadUrl } }"))["server"]["uploadUrl"]
         answer = await world.it.admin.http.post(
             world.it.url(f"{urlsplit(url).path}?name=talk.wav"),
@@ -277,7 +278,7 @@ async def test_a_recording_of_ones_own_gets_its_pictures(tmp_path: Path) -> None
         uploaded = answer.json()["artifact"]["id"]
         run = await world.run(
             "byo-audio-narrated-video",
-            {"description": TALK, "audio_artifact_key": uploaded, "duration_seconds": 3},
+            {"description": TALK, "audio_artifact_key": uploaded, "duration_seconds": 2},
         )
         _, kinds = probe(await world.content(run, "video/mp4"))
         assert kinds == {"video", "audio"}
@@ -329,6 +330,7 @@ async def test_a_post_goes_to_ghost_once(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------------- earlier names
 
 
+@pytest.mark.parametrize("world", ["model"], indirect=True)
 @pytest.mark.parametrize(
     ("alias", "inputs"),
     [
@@ -340,17 +342,15 @@ async def test_a_post_goes_to_ghost_once(tmp_path: Path) -> None:
     ],
 )
 async def test_earlier_names_take_the_inputs_of_then_and_name_what_is_newly_required(
-    tmp_path: Path, alias: str, inputs: dict[str, Any]
+    world: World, alias: str, inputs: dict[str, Any]
 ) -> None:
-    async with AsyncExitStack() as stack:
-        world = await make_world(stack, tmp_path, ["good"])
-        given = addressed(world, inputs) | {"title": "Lights at sea"}
-        refused = await start(world.it, alias, given)
-        assert refused["__typename"] == "InvalidProblem"
-        assert [issue["path"] for issue in refused["issues"]] == [["inputs", "audience"]]
-        started = await start(world.it, alias, given | {"audience": "hobby sailors"})
-        assert any(warning["rule"] == "earlier_name" for warning in started["warnings"]), started
-        await world.ended(started["run"]["id"])
+    given = addressed(world, inputs) | {"title": "Lights at sea"}
+    refused = await start(world.it, alias, given)
+    assert refused["__typename"] == "InvalidProblem"
+    assert [issue["path"] for issue in refused["issues"]] == [["inputs", "audience"]]
+    started = await start(world.it, alias, given | {"audience": "hobby sailors"})
+    assert any(warning["rule"] == "earlier_name" for warning in started["warnings"]), started
+    await world.ended(started["run"]["id"])
 
 
 # ----------------------------------------------------------------------------------------------------- faults
@@ -361,16 +361,21 @@ FAULTY = {"brief": FRESNEL, **BLOG}
 
 @pytest.mark.parametrize(
     ("model", "code", "retryable"),
-    [
+    [  # each failure of a single step is in tests/runner/gateway/test_runs.py
         ("limited", "RATE_LIMITED", True),
-        ("limited-plain", "RATE_LIMITED", True),
-        ("down", "UPSTREAM_UNAVAILABLE", True),
-        ("dropped", "UPSTREAM_UNAVAILABLE", True),
         ("refused", "CREDENTIAL_INVALID", False),
-        ("unknown", "INVALID_INPUT", False),
-        ("cut", "INVALID_OUTPUT", False),
-        ("misfit", "INVALID_OUTPUT", False),
-        ("garbled", "UPSTREAM_UNAVAILABLE", True),
+        *(
+            pytest.param(*row, marks=pytest.mark.sweep)
+            for row in (
+                ("limited-plain", "RATE_LIMITED", True),
+                ("down", "UPSTREAM_UNAVAILABLE", True),
+                ("dropped", "UPSTREAM_UNAVAILABLE", True),
+                ("unknown", "INVALID_INPUT", False),
+                ("cut", "INVALID_OUTPUT", False),
+                ("misfit", "INVALID_OUTPUT", False),
+                ("garbled", "UPSTREAM_UNAVAILABLE", True),
+            )
+        ),
     ],
 )
 async def test_a_models_failure_is_told_apart_and_only_what_is_transient_is_waited_for(

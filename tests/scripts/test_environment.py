@@ -19,18 +19,13 @@ def lock(tmp_path, monkeypatch):
     return installed
 
 
-def test_an_environment_left_half_made_is_made_again(tmp_path, lock):
+def test_an_environment_left_half_made_is_made_again_and_a_whole_one_is_left_alone(tmp_path, lock):
     folder = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     environment.ensure("runtime", folder)
     done = subprocess.run([str(folder / "bin" / "python"), "-m", "pip", "--version"], check=False, capture_output=True)
     assert done.returncode == 0, done.stderr
     assert lock == ["runtime"]
-
-
-def test_a_whole_environment_is_left_alone(tmp_path, lock):
-    folder = tmp_path / "venv"
-    environment.ensure("runtime", folder)
     (folder / "ours").touch()
     environment.ensure("runtime", folder)
     assert (folder / "ours").exists()

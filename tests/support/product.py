@@ -9,6 +9,7 @@ async with product(tmp_path, packs=[ECHO]) as it:
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from unittest.mock import patch
 import app.main
 import app.surfaces
 from app.settings.server import Settings
+from runner.processes.processes import stop_processes
 from schema.build import build_schema
 from tests.support.databases import prepare_sqlite, ready_database
 from tests.support.graphql_client import Answer, GraphQLClient, GraphQLSocket, Served, serve
@@ -42,6 +44,8 @@ _offers: dict[str, list[Pack]] = {}
 _schema_of = cache(build_schema)
 #: The packs of installed distributions are none here; to find that out takes a fifth of the time of a start.
 _load_registry = partial(app.main.load_registry, entry_points=False)
+#: What processes of the spawner that runs inherit.
+_inherited: tuple[dict[str, str], str, list[str]] | None = None
 
 
 @dataclass
@@ -168,6 +172,8 @@ async def product(
             stack.enter_context(_without_builtins(folder))
         stack.enter_context(patch.object(app.surfaces, "build_schema", _schema_of))
         stack.enter_context(patch.object(app.main, "load_registry", _load_registry))
+        stack.enter_context(patch.object(app.main, "stop_processes", _stop_unlike_processes))
+        await _stop_unlike_processes()
         application = app.main.create_app(Settings.load(given))
         served = await stack.enter_async_context(serve(application, port=given["port"], timeout_graceful_shutdown=1))
         stack.callback(application.begin_stopping)
@@ -201,6 +207,19 @@ def offer(folder: Path, packs: Sequence[Pack]) -> Path:
 def offered(file: str) -> dict[str, Pack]:
     """What a pack file made by `offer` holds; called by that file."""
     return {f"PACK_{number}": pack for number, pack in enumerate(_offers[str(Path(file).resolve())])}
+
+
+async def _stop_unlike_processes() -> None:
+    """Ends the spawner where its processes would inherit something else than those of one that starts now.
+
+    It outlives products otherwise: to start and to import what packs need takes 0.2 s of processor time.
+    """
+    global _inherited
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    inherited = (environment, os.getcwd(), list(sys.path))
+    if inherited != _inherited:
+        await stop_processes()
+        _inherited = inherited
 
 
 @contextmanager

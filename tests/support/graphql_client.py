@@ -43,7 +43,7 @@ class Served:
     """An application behind a real server on loopback."""
 
     port: int
-    server: _Server
+    server: uvicorn.Server
 
     def url(self, path: str = "/") -> str:
         return f"http://127.0.0.1:{self.port}{path}"
@@ -53,26 +53,15 @@ class Served:
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves the test runner's signal handlers alone and ends at once, without looking every 0.1 s."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self._leaving = asyncio.Event()
+    """A server that leaves the test runner's signal handlers alone."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
-    def leave(self) -> None:
-        """Have `serve` end; called in its event loop."""
-        self.should_exit = True
-        self._leaving.set()
-
     async def main_loop(self) -> None:
-        while not await self.on_tick(0):  # the date of its answers
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(1):
-                    await self._leaving.wait()
+        while not await self.on_tick(0):  # noqa: ASYNC110 - uvicorn offers no event
+            await asyncio.sleep(0.01)
 
 
 def _prepare(app: Any, options: dict[str, Any]) -> tuple[_Server, sockets.socket]:
@@ -107,7 +96,7 @@ async def serve(app: Any, **options: Any) -> AsyncIterator[Served]:
                 await asyncio.sleep(0.005)
         yield Served(listener.getsockname()[1], server)
     finally:
-        server.leave()
+        server.should_exit = True
         async with asyncio.timeout(PATIENCE_SECONDS):
             await task
         listener.close()
@@ -118,7 +107,6 @@ def serve_in_thread(app: Any, **options: Any) -> Iterator[Served]:
     """Run an ASGI application in a thread with an event loop of its own, for synchronous tests and browsers."""
     server, listener = _prepare(app, options)
     ready = threading.Event()
-    loop = asyncio.new_event_loop()
 
     async def main() -> None:
         task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -127,19 +115,14 @@ def serve_in_thread(app: Any, **options: Any) -> Iterator[Served]:
         ready.set()
         await task
 
-    def run() -> None:
-        with asyncio.Runner(loop_factory=lambda: loop) as runner:
-            runner.run(main())
-
-    thread = threading.Thread(target=run, name="served application", daemon=True)
+    thread = threading.Thread(target=lambda: asyncio.run(main()), name="served application", daemon=True)
     thread.start()
     try:
         if not ready.wait(PATIENCE_SECONDS) or not server.started:
             raise RuntimeError("the server did not start")
         yield Served(listener.getsockname()[1], server)
     finally:
-        with contextlib.suppress(RuntimeError):  # it has ended by itself
-            loop.call_soon_threadsafe(server.leave)
+        server.should_exit = True
         thread.join(PATIENCE_SECONDS)
         listener.close()
 

@@ -16,6 +16,8 @@ from urllib.parse import quote
 
 from anyio import to_thread
 from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse
 from starlette.routing import Match, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -256,8 +258,10 @@ def page_routes(files: Path = BUILT_PAGE, *, base: str = "") -> list[BaseRoute]:
     async def theme(_request: Request) -> Response:
         return FileResponse(files / "theme.js", headers={"cache-control": "no-cache"})
 
+    # The same for everybody, so that its length says nothing of a secret.
+    smaller = [Middleware(GZipMiddleware)]
     return [
-        *(Route(path, show, methods=["GET"]) for path in PAGE_PATHS),
+        *(Route(path, show, methods=["GET"], middleware=smaller) for path in PAGE_PATHS),
         *redirects(base),
         Route("/theme.js", theme, methods=["GET"]),
         Mount("/assets", _Assets(directory=files / "assets")),

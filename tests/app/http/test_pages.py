@@ -125,3 +125,13 @@ async def test_whoever_understands_it_is_sent_the_smaller_file(built: Path, acce
     assert "javascript" in answer.headers["content-type"]
     assert answer.headers["vary"] == "accept-encoding"
     assert "immutable" in answer.headers["cache-control"]
+
+
+async def test_the_page_is_sent_compressed_where_that_is_understood(built: Path) -> None:
+    text = "<title>built</title>" * 100
+    (built / "index.html").write_text(text)
+    async with serve(Starlette(routes=page_routes(built))) as server, AsyncClient(trust_env=False, timeout=60) as http:
+        for accepted, coding in (("gzip", "gzip"), ("identity", None)):
+            answer = await http.get(server.url("/runs/1"), headers={"accept-encoding": accepted})
+            assert (answer.text, answer.headers.get("content-encoding")) == (text, coding)
+            assert answer.headers["vary"].lower() == "accept-encoding"

@@ -116,6 +116,8 @@ function prefetch(): Plugin {
 export default defineConfig({
   // Relative, so that one build works below any path.
   base: "./",
+  // The generated documents import their tag from everywhere.
+  resolve: { alias: { "packline-gql": join(import.meta.dirname, "src/lib/server/gql.ts") } },
   plugins: [react(), tailwindcss(), skeleton(), prefetch(), brotli()],
   define: { PACKLINE_VERSION: JSON.stringify(version) },
   build: {

@@ -1,7 +1,7 @@
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-import { gql } from '@urql/core';
+import { gql } from 'packline-gql';
 /** How far the content of an artifact can be trusted. */
 export type ArtifactStatus =
   /** Made by an agent and not verified. */

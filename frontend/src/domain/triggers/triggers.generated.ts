@@ -1,7 +1,7 @@
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-import { gql } from '@urql/core';
+import { gql } from 'packline-gql';
 /** What happens with instants at which no server was running. */
 export type CatchUpPolicy =
   /** A run is started for each of the latest ones, up to `catchUpLimit`, one after the other. */

@@ -3,7 +3,7 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-import { gql } from '@urql/core';
+import { gql } from 'packline-gql';
 import { ArtifactRowFragmentDoc, FailurePartsFragmentDoc, ProblemPartsFragmentDoc } from '../../domain/fragments.generated.ts';
 /** How far the content of an artifact can be trusted. */
 export type ArtifactStatus =

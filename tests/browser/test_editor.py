@@ -200,7 +200,10 @@ async def test_the_yaml_offers_what_comes_before(tmp_path: Path) -> None:
                 box = tab.page.locator(place)
                 await box.wait_for()
                 assert await box.evaluate("box => box.scrollWidth <= box.clientWidth")
-                assert await box.evaluate("box => box.getBoundingClientRect().right <= innerWidth")
+                # The editor places its boxes a moment after the window has another size.
+                await tab.page.wait_for_function(
+                    "box => box.getBoundingClientRect().right <= innerWidth", arg=await box.element_handle()
+                )
         await tab.page.set_viewport_size({"width": 1280, "height": 800})
         # Not by Enter: CodeMirror ignores it right after the list has opened, and while it looks for options again.
         await tab.page.get_by_role("option", name="steps.say.output.text").click()

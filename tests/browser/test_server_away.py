@@ -50,8 +50,6 @@ AWAY = (
 _RECONNECTING = re.compile(r"^Reconnecting\. What you see is from \d")
 _UPDATED = "Packline was updated. Reload the page to use the new version."
 _BROKEN = re.compile("An error occurred|cannot be shown")
-#: Keeps a page from loading its parts ahead of their use.
-_NOTHING_AHEAD = "window.requestIdleCallback = () => 0"
 #: The times of the half minute before an instant, in the words of the page.
 _JUST_BEFORE = "at => [...Array(30).keys()].map(second => new Date(at - 1000 * (second - 3)).toLocaleTimeString())"
 _ALL_LOADED = """wanted => {
@@ -108,7 +106,7 @@ async def test_a_page_sees_a_run_through_a_restart(tmp_path: Path, end: str) -> 
         fleet = Fleet(tmp_path, "sqlite", calls, lease_seconds=3, shutdown_grace_seconds=0.2)
         try:
             server = await fleet.up("one")
-            async with browsing(server, expect=AWAY) as tab:
+            async with browsing(server, ahead=True, expect=AWAY) as tab:
                 definition = {"key": "held", "name": "Held", "steps": _STEPS}
                 assert (await server.command(_SAVE, definition=definition))["__typename"] == "PipelineSuccess"
                 run = (await server.command(_START))["run"]["id"]
@@ -137,7 +135,6 @@ async def test_a_page_sees_a_run_through_a_restart(tmp_path: Path, end: str) -> 
 
 async def test_a_part_that_was_never_loaded_opens_once_the_server_is_back(tmp_path: Path) -> None:
     async with _held_run(tmp_path) as (fleet, server, run), browsing(server, expect=AWAY) as tab:
-        await tab.page.add_init_script(_NOTHING_AHEAD)
         await tab.visit(f"/runs/{run}")
         await tab.page.get_by_role("button", name="First Running").wait_for()
         loads: list[str] = []
@@ -165,7 +162,6 @@ async def test_a_part_that_was_never_loaded_opens_once_the_server_is_back(tmp_pa
 async def test_a_part_that_failed_to_load_opens_once_the_connection_is_back(tmp_path: Path) -> None:
     refused = (*AWAY, "DISCONNECTED", "ERR_FAILED", "dynamically imported")
     async with _held_run(tmp_path) as (_fleet, server, _run), browsing(server, expect=refused) as tab:
-        await tab.page.add_init_script(_NOTHING_AHEAD)
         await tab.visit("/runs")
         await tab.page.get_by_role("table", name="Runs").wait_for()
         await tab.page.route("**/assets/ConnectPage-*.js", lambda route: route.abort())
@@ -184,7 +180,10 @@ async def test_a_part_that_failed_to_load_opens_once_the_connection_is_back(tmp_
 async def test_every_open_page_outlives_a_server_that_was_killed(
     tmp_path: Path, chosen: tuple[str, ...] | None
 ) -> None:
-    async with _held_run(tmp_path) as (fleet, server, run), browsing(server, expect=AWAY) as tab:
+    async with (
+        _held_run(tmp_path) as (fleet, server, run),
+        browsing(server, ahead=chosen is None, expect=AWAY) as tab,
+    ):
         ids = await _ids(server, run)
         paths = [path.format(id=ids.get(path.split("/")[1])) for path in chosen or PAGE_PATHS]
         tabs = [await _another(tab, path) for path in paths]
@@ -201,7 +200,7 @@ async def test_every_open_page_outlives_a_server_that_was_killed(
 
 
 async def test_a_page_opens_what_it_loaded_ahead_while_the_server_is_away(tmp_path: Path) -> None:
-    async with _held_run(tmp_path) as (fleet, server, run), browsing(server, expect=AWAY) as tab:
+    async with _held_run(tmp_path) as (fleet, server, run), browsing(server, ahead=True, expect=AWAY) as tab:
         await tab.visit(f"/runs/{run}")
         await tab.page.get_by_role("button", name="First Running").wait_for()
         await tab.page.wait_for_function(_ALL_LOADED, arg=_scripts())
@@ -228,7 +227,6 @@ async def test_a_new_build_is_offered_on_open_pages_and_loses_nothing_typed(
         _held_run(tmp_path, installed.within) as (fleet, server, run),
         browsing(server, expect=(*AWAY, "404", "dynamically imported")) as tab,
     ):
-        await tab.page.context.add_init_script(_NOTHING_AHEAD)
         ids = await _ids(server, run)
         # All tabs share the browser's cache, and the scripts of this page must not be in it.
         paths = [path for path in chosen or PAGE_PATHS if path != "/connect"]

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from re import Pattern
 
-    from playwright.async_api import Browser, Locator, Page, Request
+    from playwright.async_api import Browser, Frame, Locator, Page, Request
 
 
 CHROMIUM = next(filter(None, map(shutil.which, tools_check.CHROMIUM)), None)
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+#: What of axe's own looks at colours.
+COLOUR_RULES = ("color-contrast", "link-in-text-block")
 #: Long enough for a loaded machine; a test that waits so long has failed.
 PATIENCE_MS = 60_000
 
@@ -46,6 +48,10 @@ NEEDS_BROWSER = [
 BROWSER = [*NEEDS_BROWSER, pytest.mark.asyncio(loop_scope="session")]
 #: The one that runs, if any.
 _shared: list[Browser] = []
+#: A page that is busy all the time: of what waits until it is idle, only what sets itself a time limit is done.
+NEVER_IDLE = """(idle => {
+    window.requestIdleCallback = (work, limit) => limit?.timeout === undefined ? 0 : idle(work, limit);
+})(window.requestIdleCallback.bind(window))"""
 #: Whether the middle of an element is inside the window and inside every pane around it.
 SEEN = """selector => {
     const one = document.querySelector(selector);
@@ -87,15 +93,28 @@ class Tab:
     it: Site
     complaints: list[str] = field(default_factory=list)
     _open: set[Request] = field(default_factory=set)
+    _leaving: bool = False
     _closed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         """Listens to the page."""
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
-        self.page.on("request", lambda request: self._open.add(request))
+        self.page.on("request", self._ask)
+        self.page.on("framenavigated", self._arrive)
         self.page.on("requestfinished", self._close)
         self.page.on("requestfailed", self._close)
+
+    def _ask(self, request: Request) -> None:
+        self._open.add(request)
+        if request.is_navigation_request() and request.frame == self.page.main_frame:
+            self._leaving = True
+
+    def _arrive(self, frame: Frame) -> None:
+        # The document before asks for parts of other pages until it is gone, and nothing reports those as failed.
+        if self._leaving and frame == self.page.main_frame:
+            self._leaving = False
+            self._open.clear()
 
     def _close(self, request: Request) -> None:
         self._open.discard(request)
@@ -103,9 +122,6 @@ class Tab:
 
     async def visit(self, path: str) -> None:
         """Goes to an address of the product."""
-        # The page before may ask for parts of others until it is gone, and nothing reports those as failed.
-        await self.page.goto("about:blank")
-        self._open.clear()
         await self.page.goto(self.it.url(path))
 
     async def settles(self) -> None:
@@ -119,7 +135,7 @@ class Tab:
                     raise AssertionError(f"not answered: {[request.url for request in self._open]}") from None
             # What came is worked off before the next frame is drawn; what that asks for is known before this answers.
             await self.page.evaluate(
-                "() => new Promise(done => requestAnimationFrame(() => requestIdleCallback(done)))"
+                "() => new Promise(done => requestAnimationFrame(() => requestIdleCallback(done, {timeout: 60000})))"
             )
             if not self._open:
                 return
@@ -155,23 +171,25 @@ class Tab:
         """Waits until the run that is shown is in a state, by the word in the title of the tab."""
         await self.page.wait_for_function("word => document.title.startsWith(word + ':')", arg=word)
 
-    async def violations(self) -> list[str]:
-        """What axe has against the page as it is now."""
+    async def violations(self, *rules: str) -> list[str]:
+        """What axe has against the page as it is now, by these rules or by all of them."""
         if await self.page.evaluate("typeof axe") == "undefined":
             # Not as a script element, which the page's own policy refuses.
             await self.page.evaluate(_axe())
         found = await self.page.evaluate(
-            "axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations)"
+            "options => axe.run(document, options).then(({violations}) => violations)",
+            {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})},
         )
         return [f"{violation['id']}: {node['html'][:160]}" for violation in found for node in violation["nodes"]]
 
     async def violations_in_both_themes(self) -> list[str]:
-        """What axe has against a light page as it is now, and would have were it dark: themes differ in style alone."""
+        """What axe has against a light page, and would have were it dark: themes differ in colours alone."""
         found = []
-        for theme in ("dark", "light"):
+        themes: tuple[tuple[Literal["dark", "light"], tuple[str, ...]], ...] = (("dark", COLOUR_RULES), ("light", ()))
+        for theme, rules in themes:
             await self.page.emulate_media(color_scheme=theme)
             await self.page.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
-            found += [f"{theme}, {violation}" for violation in await self.violations()]
+            found += [f"{theme}, {violation}" for violation in await self.violations(*rules)]
         return found
 
 
@@ -212,6 +230,7 @@ async def browsing(
     size: tuple[int, int] = (1280, 800),
     touch: bool = False,
     signed_in: bool = True,
+    ahead: bool = False,
     expect: tuple[str, ...] = (),
 ) -> AsyncIterator[Tab]:
     """An empty page of its own in the shared browser; fails the test at the end if the page complained of anything.
@@ -222,6 +241,7 @@ async def browsing(
         size: Width and height in pixels.
         touch: Whether it is used with a finger.
         signed_in: Whether it has the administrator's cookie.
+        ahead: Whether the page gets idle, and then loads the parts of all others, which costs as much as the page.
         expect: Parts of complaints that belong to the test.
     """
     assert _shared, "there is no browser: the fixture of tests/browser/conftest.py starts it"
@@ -233,6 +253,8 @@ async def browsing(
         is_mobile=touch,
     )
     try:
+        if not ahead:
+            await context.add_init_script(NEVER_IDLE)
         page = await context.new_page()
         page.set_default_timeout(PATIENCE_MS)
         tab = Tab(page, it)

@@ -160,7 +160,7 @@ function Areas({ entries }: { entries: readonly Entry[] }): ReactNode {
 function Row({ entry, area }: { entry: Entry; area?: Area }): ReactNode {
   const name = "font-medium text-ink no-underline after:absolute after:inset-0 hover:underline shrink-0 max-md:shrink";
   return (
-    <li className="far-row relative flex items-baseline gap-6 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-1">
+    <li className="relative flex items-baseline gap-6 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-1">
       {area === undefined ? null : <AreaIcon area={area} />}
       <div className="min-w-0 flex-1">
         <p className="flex items-baseline gap-x-3 max-md:flex-wrap">

@@ -52,7 +52,7 @@ def document(**field: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("field", "path", "told"),
+    ("field", "path", "expected"),
     [
         ({"type": "integer", "default": "foo"}, [], '"foo"'),
         ({"type": "string", "enum": ["a", "b"], "default": "c"}, [], '"c"'),
@@ -63,14 +63,14 @@ def document(**field: Any) -> dict[str, Any]:
 )
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_default_that_does_not_fit_is_refused_at_save(
-    refusing: Product, field: dict[str, Any], path: list[str], told: str
+    refusing: Product, field: dict[str, Any], path: list[str], expected: str
 ) -> None:
     checked = (await refusing.query(_CHECK, {"d": {"document": document(**field)}}))["checkPipeline"]
     assert not checked["valid"]
     (issue,) = checked["issues"]
     assert issue["path"] == ["inputs", "properties", "q", "default", *path]
     assert issue["message"].startswith("The default of the input `q` does not fit: ")
-    assert told in issue["message"]
+    assert expected in issue["message"]
     refused = await refusing.mutate(_CREATE, {"d": {"document": document(**field)}})
     assert refused["__typename"] == "InvalidProblem"
 
@@ -99,7 +99,7 @@ async def test_a_default_that_was_saved_before_is_refused_at_the_start(
 
 
 @pytest.mark.parametrize(
-    ("field", "path", "told"),
+    ("field", "path", "expected"),
     [
         ({"properties": {"n": {"type": "integer", "default": "foo"}}}, ["properties", "n"], '"foo"'),
         ({"items": {"properties": {"n": {"enum": [1], "default": 2}}}}, ["items", "properties", "n"], "2"),
@@ -113,13 +113,13 @@ async def test_a_default_that_was_saved_before_is_refused_at_the_start(
 )
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_default_inside_an_input_that_does_not_fit_is_refused_at_save(
-    refusing: Product, field: dict[str, Any], path: list[str], told: str
+    refusing: Product, field: dict[str, Any], path: list[str], expected: str
 ) -> None:
     checked = (await refusing.query(_CHECK, {"d": {"document": document(**field)}}))["checkPipeline"]
     (issue,) = checked["issues"]
     assert (checked["valid"], issue["path"]) == (False, ["inputs", "properties", "q", *path, "default"])
     assert issue["message"].startswith("The default does not fit: ")
-    assert told in issue["message"]
+    assert expected in issue["message"]
 
 
 async def test_a_default_inside_an_input_that_was_saved_before_is_refused_where_it_counts(

@@ -93,14 +93,19 @@ async def checked_run_ended(
     if settings.runs_of is RunsOf.ALL and not may_observe:
         what = lacking_scope("A trigger that fires for runs of all callers", "`observe`")
         raise Forbidden(what, requires=Scope.OBSERVE)
-    _refuse_unfit(settings, own_pipeline)  # before each is looked up
+    refuse_unfit(settings, own_pipeline)  # before each is looked up
     found = [(await get_pipeline(context, pipeline)).id for pipeline in settings.pipelines]
     known = replace(settings, pipelines=tuple(dict.fromkeys(found)))
-    _refuse_unfit(known, own_pipeline)
+    refuse_unfit(known, own_pipeline)
     return known
 
 
-def _refuse_unfit(settings: RunEndedSettings, own_pipeline: str) -> None:
+def refuse_unfit(settings: RunEndedSettings, own_pipeline: str) -> None:
+    """Check settings as they are, without a look for the pipelines.
+
+    Raises:
+        Invalid: They are wrong.
+    """
     if issues := check_run_ended(settings, own_pipeline):
         raise Invalid([issue.under_argument("run_ended") for issue in issues], summary="The trigger cannot be saved")
 

@@ -15,7 +15,7 @@ from resolvers.pipelines.versions import get_pipeline
 from resolvers.problems import Conflict, Forbidden, Invalid, Limited, NotFound
 from resolvers.tools import TRIGGER_ID, Parameter, Tool
 from resolvers.triggers.firing import PausedError, check_firing, fire_now, owner_context
-from resolvers.triggers.run_ends import checked_run_ended, run_ended_of
+from resolvers.triggers.run_ends import checked_run_ended, refuse_unfit, run_ended_of
 from runner.issues import argument_error, error, lacking_scope
 from runner.json_values import canonical_json, forbidden_text
 from runner.triggers.documents import NAME_CHARACTERS
@@ -363,15 +363,14 @@ async def update(context: Context, *, id: str, change: TriggerChange) -> Trigger
         message = f"The trigger {trigger.name} does not fire when runs end."
         raise Invalid([argument_error("run_ended", "wrong_kind", message)])
     now = await store_now(context)
-    if change.pipeline is None:
-        draft = trigger
-    else:
-        draft = await _starting(context, trigger, await get_pipeline(context, change.pipeline), now)
+    draft = trigger if change.pipeline is None else _starting(trigger, await get_pipeline(context, change.pipeline))
     settings = draft.settings
     if change.schedule is not None:
         settings = settings_json(change.schedule, now)
     if change.run_ended is not None:
         settings = await _run_ended_json(context, draft, change.run_ended, now)
+    else:
+        _refuse_own_runs(draft)
     version = draft.version if change.version is KEEP else change.version
     if version is None and draft.version is not None:
         pipeline = (await find_pipelines(context.services.store, [draft.pipeline_id])).get(draft.pipeline_id)
@@ -385,13 +384,17 @@ async def update(context: Context, *, id: str, change: TriggerChange) -> Trigger
     return await _save(context, trigger, draft, now)
 
 
-async def _starting(context: Context, trigger: TriggerRecord, pipeline: PipelineRecord, now: datetime) -> TriggerRecord:
+def _starting(trigger: TriggerRecord, pipeline: PipelineRecord) -> TriggerRecord:
     """Return a trigger as it would start another pipeline: none of that one's versions was chosen yet."""
     if pipeline.id == trigger.pipeline_id:
         return trigger
-    draft = trigger._replace(pipeline_id=pipeline.id, version=usual_version(pipeline, trigger.owner_id))
-    ended = run_ended_of(trigger)
-    return draft if ended is None else draft._replace(settings=await _run_ended_json(context, draft, ended, now))
+    return trigger._replace(pipeline_id=pipeline.id, version=usual_version(pipeline, trigger.owner_id))
+
+
+def _refuse_own_runs(trigger: TriggerRecord) -> None:
+    """Refuse a trigger that is to start the pipeline whose runs it waits for; what else it waits for may be gone."""
+    if (ended := run_ended_of(trigger)) is not None:
+        refuse_unfit(ended, trigger.pipeline_id)
 
 
 async def _run_ended_json(context: Context, draft: TriggerRecord, given: RunEndedSettings, now: datetime) -> str:
@@ -400,7 +403,7 @@ async def _run_ended_json(context: Context, draft: TriggerRecord, given: RunEnde
     return settings_json(await checked_run_ended(context, given, draft.pipeline_id, may_observe=may_observe), now)
 
 
-async def _with_pipeline(context: Context, trigger: TriggerRecord, now: datetime) -> TriggerRecord:
+async def _with_pipeline(context: Context, trigger: TriggerRecord) -> TriggerRecord:
     """Let a trigger whose pipeline was deleted start the one that has the key now.
 
     Only a starter or one of the trigger's owner: with another caller's, the owner has to name it.
@@ -411,7 +414,9 @@ async def _with_pipeline(context: Context, trigger: TriggerRecord, now: datetime
     again = await find_pipeline(context.services.store, pipeline.key)
     if again is None or again.key != pipeline.key or again.owner_id not in (None, trigger.owner_id):
         return trigger
-    return await _starting(context, trigger, again, now)
+    draft = _starting(trigger, again)
+    _refuse_own_runs(draft)
+    return draft
 
 
 @operation(
@@ -435,7 +440,7 @@ async def resume(context: Context, *, id: str) -> TriggerRecord:
         await context.commit_unchanged()
         return trigger
     now = await store_now(context)
-    draft = await _with_pipeline(context, trigger, now)
+    draft = await _with_pipeline(context, trigger)
     return await _save(context, trigger, draft._replace(enabled=True), now)
 
 

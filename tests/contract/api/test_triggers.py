@@ -93,6 +93,29 @@ async def test_a_trigger_of_a_deleted_pipeline_follows_its_key_or_is_pointed_els
         assert found == (True, None, again["id"], None)
 
 
+@states("create_trigger", "update_trigger")
+async def test_a_trigger_swaps_what_it_starts_and_what_it_waits_for_and_may_wait_for_what_is_gone(api: Api) -> None:
+    def key(name: str) -> str:
+        return f"{api.key}-{name}"
+
+    def after(name: str) -> dict[str, Any]:
+        return {"runEnded": {"states": ["FAILED"], "pipelines": [key(name)]}}
+
+    for name in ("one", "two", "gone"):
+        definition = {"key": key(name), "name": name, "steps": [step("say", "test.echo", text="x")]}
+        await api.me.call("create_pipeline", definition={"document": definition})
+    create, update = partial(api.me.call, "create_trigger"), partial(api.me.call, "update_trigger")
+    made = (await create(pipeline=key("one"), name="After", **after("two")))["trigger"]
+    assert (await api.refusal("update_trigger", id=made["id"], pipeline=key("two"))).code == "INVALID"
+    swapped = (await update(id=made["id"], pipeline=key("two"), **after("one")))["trigger"]
+    assert swapped["pipeline"]["key"] == key("two")
+
+    waits = (await create(pipeline=key("one"), name="Waits", **after("gone")))["trigger"]
+    await api.me.call("delete_pipeline", pipeline=key("gone"), confirmKey=key("gone"))
+    pointed = (await update(id=waits["id"], pipeline=key("two")))["trigger"]
+    assert pointed["pipeline"]["key"] == key("two")
+
+
 @states("create_webhook", "update_webhook", "rotate_webhook_secret", "replay_firing")
 async def test_a_webhook_has_an_address_and_a_secret(api: Api) -> None:
     definition = {"key": api.key, "name": api.key, "steps": [step("say", "test.echo", text="x")]}

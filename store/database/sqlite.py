@@ -63,7 +63,7 @@ class SQLiteStore:
         self._path = path
         self._loop_connection: sqlite3.Connection | None = None
         self._thread_connection: aiosqlite.Connection | None = None
-        self._opening = asyncio.Lock()
+        self._opening: asyncio.Task[aiosqlite.Connection] | None = None
         self._reading = 0
         self._no_reads = asyncio.Event()
         self._no_reads.set()
@@ -169,15 +169,29 @@ class SQLiteStore:
         return self._loop_connection
 
     async def _open_thread_connection(self) -> aiosqlite.Connection:
-        """Open the connection of reads without `few`, unless it is open."""
-        async with self._opening:
-            if self._thread_connection is None:
-                raw = await aiosqlite.connect(self._path, isolation_level=None, cached_statements=256)
+        """Open the connection of reads without `few`, once for all reads that wait for it.
+
+        A cancelled read leaves the opening running: a connection dropped halfway would never be closed.
+        """
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._configured_connection())
+        return await asyncio.shield(self._opening)
+
+    async def _configured_connection(self) -> aiosqlite.Connection:
+        try:
+            raw = await aiosqlite.connect(self._path, isolation_level=None, cached_statements=256)
+            try:
                 raw.row_factory = sqlite3.Row
                 for pragma in _READ_PRAGMAS:
                     await raw.execute(f"PRAGMA {pragma}")
-                self._thread_connection = raw
-        return self._thread_connection
+            except BaseException:
+                await raw.close()
+                raise
+        except BaseException:
+            self._opening = None  # the next read tries again
+            raise
+        self._thread_connection = raw
+        return raw
 
     async def close(self) -> None:
         """Finish accepted writes and close every connection; a second call does nothing."""
@@ -194,6 +208,8 @@ class SQLiteStore:
         self._threads.shutdown(wait=False)
         if self._loop_connection is not None:
             self._loop_connection.close()
+        if self._opening is not None:
+            await asyncio.wait([self._opening])
         if self._thread_connection is not None:
             await self._thread_connection.close()
         self._readers.dispose()

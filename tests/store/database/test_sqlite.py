@@ -14,6 +14,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import aiosqlite
 import pytest
 from sqlalchemy import func, select, text
 
@@ -94,6 +95,39 @@ async def test_a_reader_who_is_cancelled_leaves_no_view_of_the_database_behind(e
         await eventually(lambda: everything_is_copied(embedded))
     finally:
         gc.enable()
+
+
+async def test_a_read_cancelled_while_its_connection_opens_leaves_none_open(
+    embedded: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+):
+    opened: list[aiosqlite.Connection] = []
+    opening = asyncio.Event()
+    execute = aiosqlite.Connection.execute
+
+    def note(connection: aiosqlite.Connection, statement: str) -> object:
+        opened.append(connection)
+        opening.set()
+        return execute(connection, statement)
+
+    monkeypatch.setattr(aiosqlite.Connection, "execute", note)
+    reading = asyncio.create_task(embedded.rows(Sql("SELECT 1")))
+    await opening.wait()
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    await embedded.close()
+    with pytest.raises(ValueError, match="no active connection"):
+        await execute(opened[0], "SELECT 1")
+
+
+async def test_a_connection_that_could_not_be_opened_is_opened_by_the_next_read(
+    embedded: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(embedded, "_path", embedded._path.parent / "missing" / "packline.db")
+        with pytest.raises(StoreError, match="unable to open"):
+            await embedded.rows(Sql("SELECT 1"))
+    assert await embedded.rows(Sql("SELECT 1")) == [(1,)]
 
 
 async def everything_is_copied(embedded: SQLiteStore) -> bool:

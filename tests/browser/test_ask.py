@@ -194,7 +194,7 @@ async def test_with_a_routing_model_enter_asks_it_and_what_it_cannot_decide_word
         )
         box = tab.page.get_by_label("Ask what to run")
         await box.press_sequentially("something spoken on tides")
-        await tab.page.wait_for_load_state("networkidle")
+        await tab.settles()
         assert asked == [], "a model costs: typing alone asks nobody"
         await box.press("Enter")
         answers = tab.page.get_by_role("region", name="Answers")

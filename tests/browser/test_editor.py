@@ -479,7 +479,7 @@ async def test_the_editor_fits_a_phone(tmp_path: Path) -> None:
         for path in (f"/pipelines/{key}/edit", f"/pipelines/{key}/edit?step=say", f"/pipelines/{key}/versions"):
             await tab.visit(path)
             await tab.page.locator("main h2").first.wait_for()
-            await tab.page.wait_for_load_state("networkidle")
+            await tab.settles()
             assert await tab.page.evaluate("document.documentElement.scrollWidth") <= 360, path
             if AXE.is_file():
                 assert await tab.violations() == [], path

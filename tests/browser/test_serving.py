@@ -92,7 +92,7 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
                     early.set()
 
         await tab.visit("/")
-        await tab.page.wait_for_load_state("networkidle")
+        await tab.settles()
         tab.page.on("request", note)
 
         async def hold(route: Route) -> None:
@@ -104,7 +104,7 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
         await tab.visit(f"/runs/{run['id']}")
         await tab.state("Succeeded")
         await tab.sees("tea")
-        await tab.page.wait_for_load_state("networkidle")
+        await tab.settles()
         # What the end of a run has started shows later, and may change meanwhile.
         assert sorted(name for name in asked if name != "StartedRuns") == ["RunPage", "StepDetail", "Viewer"]
 
@@ -113,7 +113,7 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
         await tab.page.get_by_role("heading", name="Recent").wait_for()
         # And once more when changes are followed, for what came between.
         await eventually(lambda: asked.count("Home") == 2)
-        await tab.page.wait_for_load_state("networkidle")
+        await tab.settles()
         assert (asked.count("Viewer"), asked.count("Home")) == (1, 2)
 
 
@@ -139,7 +139,7 @@ async def test_the_shell_is_painted_before_the_scripts_where_they_paint_it(tmp_p
         await tab.visit("/")
         await tab.page.get_by_role("heading", name="Next steps").wait_for()
         await tab.page.get_by_role("heading", name="Recent").wait_for()
-        await tab.page.wait_for_load_state("networkidle")
+        await tab.settles()
         assert await tab.page.evaluate("window.shifts") == []
 
         released = asyncio.Event()

@@ -6,10 +6,16 @@ A property is tried with 40 examples; `make sweeps` tries it with 400.
 from __future__ import annotations
 
 import gc
+from typing import TYPE_CHECKING
 
 import pytest
 import structlog
 from hypothesis import settings
+
+from app.server import GARBAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 settings.register_profile("packline", deadline=None, max_examples=40)
 settings.register_profile("sweeps", deadline=None, max_examples=400)
@@ -31,7 +37,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path not in slow)
 
 
-def pytest_collection_finish() -> None:
-    """Spare the garbage collector what is there until the end: modules and thousands of collected tests."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Import all tests without collecting garbage, then spare the collector modules and tests until the end.
+
+    Afterwards the youngest objects are collected as rarely as in `packline up`.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(GARBAGE[0])
+        gc.enable()

@@ -51,3 +51,9 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(GARBAGE[0])
         gc.enable()
+
+
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Collect after the last test, so that what it and those before it left open fails the session under xdist, too."""
+    if nextitem is None:
+        gc.collect()

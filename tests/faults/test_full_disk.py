@@ -7,25 +7,35 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
+import pytest_asyncio
 
 from tests.support.sandbox import NEEDS_SANDBOX
 from tests.support.servers import Calls, Fleet, RealServer, held_calls
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
-pytestmark = [pytest.mark.slow, NEEDS_SANDBOX]
+pytestmark = [pytest.mark.slow, NEEDS_SANDBOX, pytest.mark.asyncio(loop_scope="module")]
 
 AGENT = Path(__file__).parents[1] / "support" / "agent_program.py"
 MEGABYTES = 48
+#: What the program does as each of the agents.
+PROFILES = {
+    "brief": ["say", "hello"],
+    "flood": ["flood", "90"],
+    "large": ["leave", "28"],
+    "leave": ["leave", "8"],
+    "fill": ["fill", "200"],
+    "talker": ["go_on", "stop"],
+}
 CREATE = """mutation($document: JSON!) { createPipeline(definition: {document: $document}) {
     ... on PipelineSuccess { pipeline { id } } ... on InvalidProblem { message } } }"""
 RUN = """mutation($pipeline: ID!, $wait: Int!) { runPipeline(pipeline: $pipeline, inputs: {}, waitSeconds: $wait) {
@@ -61,7 +71,7 @@ class SmallDisk:
 
     def free(self) -> None:
         """Gives it back."""
-        (self.place / "filler").unlink()
+        (self.place / "filler").unlink(missing_ok=True)
 
     async def run(self, key: str, wait: int = 40, **agent: Any) -> dict[str, Any]:
         """Starts a run of one agent step."""
@@ -71,26 +81,37 @@ class SmallDisk:
         return dict((await self.server.command(RUN, pipeline=pipeline, wait=wait))["run"])
 
 
-@asynccontextmanager
-async def small_disk(tmp_path: Path, **profiles: list[str]) -> AsyncIterator[SmallDisk]:
-    data = tmp_path / "one"
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_disk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SmallDisk]:
+    """One for all tests: each gives back the room it takes.
+
+    Only the database and its log stay as large as they have grown, so the test that makes them largest is the last.
+    """
+    folder = tmp_path_factory.mktemp("disk")
+    data = folder / "one"
     data.mkdir()
     settings = [
         f"[agents.{name}]\ncommand = {orjson.dumps([sys.executable, '-I', str(AGENT), *arguments]).decode()}\n"
         f'read = ["{AGENT.parent}"]\n'
-        for name, arguments in {"brief": ["say", "hello"], **profiles}.items()
+        for name, arguments in PROFILES.items()
     ]
-    (tmp_path / "packline.toml").write_text("\n".join(settings))
-    mount = f'mount -t tmpfs -o size={MEGABYTES}m small "{data}" && cp "{tmp_path}/packline.toml" "{data}" && exec "$@"'
+    (folder / "packline.toml").write_text("\n".join(settings))
+    mount = f'mount -t tmpfs -o size={MEGABYTES}m small "{data}" && cp "{folder}/packline.toml" "{data}" && exec "$@"'
     async with held_calls() as calls:
         fleet = Fleet(
-            tmp_path, "sqlite", calls, within=("unshare", "-rm", "sh", "-c", mount, "sh"), caller_run_seconds=600
+            folder, "sqlite", calls, within=("unshare", "-rm", "sh", "-c", mount, "sh"), caller_run_seconds=600
         )
         try:
             server = await fleet.up("one")
             yield SmallDisk(server, Path(f"/proc/{server.process.pid}/root{data}"), calls)
         finally:
             await fleet.down()
+
+
+@pytest.fixture
+def disk(shared_disk: SmallDisk) -> Iterator[SmallDisk]:
+    yield shared_disk
+    shared_disk.free()
 
 
 async def is_well(disk: SmallDisk, key: str) -> None:
@@ -100,105 +121,51 @@ async def is_well(disk: SmallDisk, key: str) -> None:
     assert not list((disk.place / "agents").glob("*/*")), "nothing of the attempts is left"
 
 
-async def test_output_that_cannot_be_kept_ends_the_attempt(tmp_path: Path) -> None:
-    async with small_disk(tmp_path, flood=["flood", "90"]) as disk:
-        run = await disk.run("spool", use="flood", stdout_to="all.txt")
-        assert run["failure"] is not None
-        assert run["failure"]["code"] == "RESOURCE_EXHAUSTED"
-        assert "could not be stored: No space left on device" in run["failure"]["message"]
-        assert "Free disk space" in run["failure"]["hint"]
-        await is_well(disk, "after")
+async def test_a_file_that_cannot_be_taken_ends_the_attempt(disk: SmallDisk) -> None:
+    run = await disk.run("taken", use="large", outputs=["large"])
+    assert run["failure"]["code"] == "RESOURCE_EXHAUSTED"
+    assert "disk" in run["failure"]["message"]
+    await is_well(disk, "after-taken")
 
 
-async def test_a_file_that_cannot_be_taken_ends_the_attempt(tmp_path: Path) -> None:
-    async with small_disk(tmp_path, leave=["leave", "28"]) as disk:
-        run = await disk.run("taken", use="leave", outputs=["large"])
-        assert run["failure"]["code"] == "RESOURCE_EXHAUSTED"
-        assert "disk" in run["failure"]["message"]
-        await is_well(disk, "after")
+async def test_an_input_that_cannot_be_put_ends_the_attempt(disk: SmallDisk) -> None:
+    made = await disk.run("made", use="leave", outputs=["large"])
+    disk.fill(leave=3_000_000)
+    file = made["steps"][0]["output"]["json"]["artifacts"][0]["artifact_id"]
+    run = await disk.run("put", use="brief", inputs=[file])
+    assert run["failure"]["code"] == "RESOURCE_EXHAUSTED", run
+    disk.free()
+    await is_well(disk, "after-put")
 
 
-async def test_an_input_that_cannot_be_put_ends_the_attempt(tmp_path: Path) -> None:
-    async with small_disk(tmp_path, leave=["leave", "8"]) as disk:
-        made = await disk.run("made", use="leave", outputs=["large"])
-        disk.fill(leave=3_000_000)
-        file = made["steps"][0]["output"]["json"]["artifacts"][0]["artifact_id"]
-        run = await disk.run("put", use="brief", inputs=[file])
-        assert run["failure"]["code"] == "RESOURCE_EXHAUSTED", run
-        disk.free()
-        await is_well(disk, "after")
+async def test_what_was_told_before_and_after_a_full_disk_is_all_there(disk: SmallDisk) -> None:
+    run = await disk.run("talker", wait=0, use="talker", isolation="process")
 
+    async def said(least: int) -> bool:
+        return len(await transcript(disk, run["id"])) >= least
 
-async def test_an_agent_that_fills_the_disk_fails_by_itself_and_leaves_room(tmp_path: Path) -> None:
-    async with small_disk(tmp_path, fill=["fill", "200"]) as disk:
-        run = await disk.run("filled", use="fill")
-        assert run["failure"]["code"] in ("HANDLER_FAILED", "RESOURCE_EXHAUSTED")
-        assert "No space left on device" in run["failure"]["message"]
-        await is_well(disk, "after")
+    await eventually(lambda: said(50))
+    before = await transcript(disk, run["id"])
+    written = len(disk.server.output)
+    disk.fill()
+    folder = next((disk.place / "agents").glob("att_*"))
+    await eventually(lambda: any("could not be stored yet" in line for line in disk.server.output[written:]))
+    assert (await transcript(disk, run["id"]))[: len(before)] == before, "what was told can still be read"
+    disk.free()
+    await eventually(lambda: said(2 * len(before)))
+    (folder / "workspace" / "stop").touch()
 
+    async def is_over() -> bool:
+        return str((await disk.server.ask(LOOK, id=run["id"]))["run"]["state"]) == "SUCCEEDED"
 
-async def test_commands_are_refused_until_there_is_room_and_runs_go_on_then(tmp_path: Path) -> None:
-    steps = [{"id": "hold", "pack": "held.step"}, {"id": "end", "pack": "held.quick"}]
-
-    def document(key: str) -> dict[str, Any]:
-        return {"name": key, "key": key, "description": "x" * 5_000, "steps": steps}
-
-    async with small_disk(tmp_path) as disk:
-        pipeline = (await disk.server.command(CREATE, document=document("waits")))["pipeline"]["id"]
-        run = (await disk.server.command(RUN, pipeline=pipeline, wait=0))["run"]["id"]
-        call = await disk.calls.next(run, step="hold")
-        disk.fill()
-        saved = ["waits"]
-        while not (answer := await disk.server.admin.execute(CREATE, {"document": document(f"p{len(saved)}")})).errors:
-            saved.append(f"p{len(saved)}")  # the database still has a little room
-        (refusal,) = answer.errors
-        assert refusal["extensions"]["code"] == "UNAVAILABLE"
-        assert "The disk is full" in refusal["message"]
-
-        call.go()
-        await call.ended.wait()
-        disk.free()
-        await eventually(lambda: has_ended(disk, run))
-        assert (await disk.server.ask(LOOK, id=run))["run"]["state"] == "SUCCEEDED"
-        for key in saved:
-            assert (await disk.server.ask(FIND, key=key))["pipeline"]
-        assert (await disk.server.ask(FIND, key=f"p{len(saved)}"))["pipeline"] is None
-
-
-async def has_ended(disk: SmallDisk, run: str) -> bool:
-    for call in disk.calls.held():  # what could not be recorded runs again
-        call.go()
-    return str((await disk.server.ask(LOOK, id=run))["run"]["state"]) in {"SUCCEEDED", "FAILED"}
-
-
-async def test_what_was_told_before_and_after_a_full_disk_is_all_there(tmp_path: Path) -> None:
-    async with small_disk(tmp_path, talker=["go_on", "stop"]) as disk:
-        run = await disk.run("talker", wait=0, use="talker", isolation="process")
-
-        async def said(least: int) -> bool:
-            return len(await transcript(disk, run["id"])) >= least
-
-        await eventually(lambda: said(50))
-        before = await transcript(disk, run["id"])
-        disk.fill()
-        folder = next((disk.place / "agents").glob("att_*"))
-        await eventually(lambda: any("could not be stored yet" in line for line in disk.server.output))
-        assert (await transcript(disk, run["id"]))[: len(before)] == before, "what was told can still be read"
-        disk.free()
-        await eventually(lambda: said(2 * len(before)))
-        (folder / "workspace" / "stop").touch()
-
-        async def is_over() -> bool:
-            return str((await disk.server.ask(LOOK, id=run["id"]))["run"]["state"]) == "SUCCEEDED"
-
-        await eventually(is_over)
-        after = await transcript(disk, run["id"])
-        assert after[: len(before)] == before
-        assert [entry["sequence"] for entry in after] == list(range(1, len(after) + 1)), "no gap"
-        lines = "".join(entry["text"] for entry in after[1:]).split("\n")
-        assert lines[-2:] == ["the end", ""]
-        assert [line.split(" ")[1] for line in lines[:-2]] == [str(number + 1) for number in range(len(lines) - 2)]
-        await is_well(disk, "after")
+    await eventually(is_over)
+    after = await transcript(disk, run["id"])
+    assert after[: len(before)] == before
+    assert [entry["sequence"] for entry in after] == list(range(1, len(after) + 1)), "no gap"
+    lines = "".join(entry["text"] for entry in after[1:]).split("\n")
+    assert lines[-2:] == ["the end", ""]
+    assert [line.split(" ")[1] for line in lines[:-2]] == [str(number + 1) for number in range(len(lines) - 2)]
+    await is_well(disk, "after-talker")
 
 
 async def transcript(disk: SmallDisk, run: str) -> list[dict[str, Any]]:
@@ -214,3 +181,52 @@ async def transcript(disk: SmallDisk, run: str) -> list[dict[str, Any]]:
         if not page["pageInfo"]["hasNextPage"]:
             return found
         after = page["pageInfo"]["endCursor"]
+
+
+async def test_commands_are_refused_until_there_is_room_and_runs_go_on_then(disk: SmallDisk) -> None:
+    steps = [{"id": "hold", "pack": "held.step"}, {"id": "end", "pack": "held.quick"}]
+
+    def document(key: str) -> dict[str, Any]:
+        return {"name": key, "key": key, "description": "x" * 5_000, "steps": steps}
+
+    pipeline = (await disk.server.command(CREATE, document=document("waits")))["pipeline"]["id"]
+    run = (await disk.server.command(RUN, pipeline=pipeline, wait=0))["run"]["id"]
+    call = await disk.calls.next(run, step="hold")
+    disk.fill()
+    saved = ["waits"]
+    while not (answer := await disk.server.admin.execute(CREATE, {"document": document(f"p{len(saved)}")})).errors:
+        saved.append(f"p{len(saved)}")  # the database still has a little room
+    (refusal,) = answer.errors
+    assert refusal["extensions"]["code"] == "UNAVAILABLE"
+    assert "The disk is full" in refusal["message"]
+
+    call.go()
+    await call.ended.wait()
+    disk.free()
+    await eventually(lambda: has_ended(disk, run))
+    assert (await disk.server.ask(LOOK, id=run))["run"]["state"] == "SUCCEEDED"
+    for key in saved:
+        assert (await disk.server.ask(FIND, key=key))["pipeline"]
+    assert (await disk.server.ask(FIND, key=f"p{len(saved)}"))["pipeline"] is None
+
+
+async def has_ended(disk: SmallDisk, run: str) -> bool:
+    for call in disk.calls.held():  # what could not be recorded runs again
+        call.go()
+    return str((await disk.server.ask(LOOK, id=run))["run"]["state"]) in {"SUCCEEDED", "FAILED"}
+
+
+async def test_an_agent_that_fills_the_disk_fails_by_itself_and_leaves_room(disk: SmallDisk) -> None:
+    run = await disk.run("filled", use="fill")
+    assert run["failure"]["code"] in ("HANDLER_FAILED", "RESOURCE_EXHAUSTED")
+    assert "No space left on device" in run["failure"]["message"]
+    await is_well(disk, "after-filled")
+
+
+async def test_output_that_cannot_be_kept_ends_the_attempt(disk: SmallDisk) -> None:
+    run = await disk.run("spool", use="flood", stdout_to="all.txt")
+    assert run["failure"] is not None
+    assert run["failure"]["code"] == "RESOURCE_EXHAUSTED"
+    assert "could not be stored: No space left on device" in run["failure"]["message"]
+    assert "Free disk space" in run["failure"]["hint"]
+    await is_well(disk, "after-spool")

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 #: Longest name of a missing capability, in characters.
 MAX_NAME = 120
-#: Longest request that is kept with a gap, in characters.
-MAX_INTENT = 2_000
+#: Longest part of the request that the text of an issue quotes, in characters.
+MAX_QUOTE = 2_000
 #: Most gaps of one request.
 MAX_GAPS = 5
 #: Largest gap that is kept, in bytes of JSON.
@@ -124,7 +124,7 @@ def issue_text(intent: str, gap: GapWarning) -> IssueText:
     """Write a gap as the title and body of an issue; its texts are escaped for Markdown."""
     proposal = gap.proposal
     noun = "pipeline" if proposal.action == "draft_pipeline" else "pack"
-    quoted = "\n".join(f"> {line}" for line in excerpt(intent, MAX_INTENT).splitlines() or [""])
+    quoted = "\n".join(f"> {line}" for line in excerpt(intent, MAX_QUOTE).splitlines() or [""])
     title = excerpt(f"New {noun} {proposal.name}: {' '.join(gap.missing_capability.split())}", 120)
     packs = f"Packs, in order: {_listed(proposal.packs)}.\n\n" if proposal.packs else ""
     body = (

@@ -8,7 +8,8 @@ import orjson
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
-from catalog.routing.gaps import MAX_GAP_BYTES, MAX_INTENT, GapWarning
+from catalog.routing.gaps import MAX_GAP_BYTES, GapWarning
+from resolvers.catalog.routing import MAX_REQUEST
 from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound
 from runner.issues import argument_error, error, shown
@@ -53,10 +54,9 @@ async def save_gap_proposal(context: Context, *, user_intent: str, gap: JSONValu
     intent = user_intent.strip()
     issues = [issue.under_argument("user_intent") for issue in forbidden_text(user_intent)]
     issues += [issue.under_argument("gap") for issue in forbidden_text(gap)]
-    if not 1 <= len(intent) <= MAX_INTENT:
-        issues.append(
-            argument_error("user_intent", "out_of_range", f"The request must have 1 to {MAX_INTENT} characters.")
-        )
+    if not 1 <= len(intent) <= MAX_REQUEST:
+        message = f"The request must have 1 to {MAX_REQUEST} characters."
+        issues.append(argument_error("user_intent", "out_of_range", message))
     if issues:
         raise Invalid(issues)
     redactor = context.services.redactor

@@ -91,58 +91,58 @@ async def check_push(context: Context, address: PushAddress) -> None:
     await _open_vault(context)
 
 
-async def put_push_address(context: Context, task_id: str, address: PushAddress, protocol: str) -> None:
+async def put_push_address(context: Context, run_id: str, address: PushAddress, protocol: str) -> None:
     """Store a checked address, in place of one with the same id.
 
     Raises:
-        Limited: the task has too many.
+        Limited: the run has too many.
         Unavailable: the vault is locked.
     """
     secrets = {"token": address.token, "scheme": address.scheme, "credentials": address.credentials}
     text = orjson.dumps({"url": address.url, **secrets}).decode()
     opened = await _open_vault(context)
-    sealed = opened.cipher.seal(text, push_place(task_id, address.id))
+    sealed = opened.cipher.seal(text, push_place(run_id, address.id))
     caller_id, to = context.caller.id, excerpt(_origin(address.url), 200)
 
     def unit(conn: Connection) -> None:
         require_proof(conn, opened.proof)
-        put_push(conn, task_id=task_id, config_id=address.id, caller_id=caller_id, sealed=sealed, protocol=protocol)
-        _audit(conn, context, "set_push_notification", task_id, {"id": address.id, "to": to})
+        put_push(conn, task_id=run_id, config_id=address.id, caller_id=caller_id, sealed=sealed, protocol=protocol)
+        _audit(conn, context, "set_push_notification", run_id, {"id": address.id, "to": to})
 
     try:
         await context.services.store.write(unit)
     except VaultChangedError as changed:
         raise Unavailable("The key of the vault was changed meanwhile.", hint="Try again.") from changed
     except TooManyPushesError:
-        raise Limited(f"Task {task_id} has {PUSHES_MAX} addresses, which is the limit. Delete one.") from None
+        raise Limited(f"Run {run_id} has {PUSHES_MAX} addresses, which is the limit. Delete one.") from None
 
 
-async def stored_pushes(context: Context, task_id: str) -> list[PushAddress]:
-    """List where changes of a task are sent, without secrets.
+async def stored_pushes(context: Context, run_id: str) -> list[PushAddress]:
+    """List where changes of a run are sent, without secrets.
 
     Raises:
         Unavailable: the vault is locked.
     """
-    rows = await list_pushes(context.services.store, task_id, context.caller.id)
+    rows = await list_pushes(context.services.store, run_id, context.caller.id)
     if not rows:
         return []
     vault = await _open_vault(context)
     found = []
     for push in rows:
         try:
-            opened = orjson.loads(vault.cipher.open(push.sealed, push_place(task_id, push.config_id)))
+            opened = orjson.loads(vault.cipher.open(push.sealed, push_place(run_id, push.config_id)))
         except UnsealError:
             continue
         found.append(PushAddress(push.config_id, opened["url"], scheme=opened["scheme"] or ""))
     return found
 
 
-async def remove_push(context: Context, task_id: str, config_id: str) -> None:
+async def remove_push(context: Context, run_id: str, config_id: str) -> None:
     """Delete an address; an unknown one is no error."""
 
     def unit(conn: Connection) -> None:
-        if delete_push(conn, task_id=task_id, config_id=config_id, caller_id=context.caller.id):
-            _audit(conn, context, "delete_push_notification", task_id, {"id": config_id})
+        if delete_push(conn, task_id=run_id, config_id=config_id, caller_id=context.caller.id):
+            _audit(conn, context, "delete_push_notification", run_id, {"id": config_id})
 
     await context.services.store.write(unit)
 
@@ -163,12 +163,12 @@ def _origin(url: str) -> str:
     return f"{scheme}://{host}:{port}"
 
 
-def _audit(conn: Connection, context: Context, action: str, task_id: str, detail: dict[str, str]) -> None:
+def _audit(conn: Connection, context: Context, action: str, run_id: str, detail: dict[str, str]) -> None:
     append_audit(
         conn,
         actor_id=context.caller.id,
         action=action,
         accepted=True,
-        target_id=task_id,
+        target_id=run_id,
         detail=orjson.dumps(detail).decode(),
     )

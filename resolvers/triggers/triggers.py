@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.issues import Issue
     from runner.triggers.run_ends import RunEndedSettings
-    from runner.triggers.webhooks import WebhookSettings
+    from runner.triggers.webhooks import Delivery, WebhookSettings
     from store.database.dialects import Connection
     from store.database.paging import PageWindow
     from store.pipelines.reads import PipelineRecord
@@ -483,14 +483,7 @@ async def pause(context: Context, *, id: str) -> TriggerRecord:
 )
 async def fire(context: Context, *, id: str) -> str:
     """Start a run of a trigger now, as its owner, also when it is paused; returns the run's id."""
-    trigger = await changeable_trigger(context, id)
-    try:
-        return await fire_now(context, trigger)
-    except PausedError as paused:
-        message = f"The trigger {trigger.name} cannot fire: {paused.reason}"
-        raise Conflict(message, current_id=id, hint=paused.hint) from paused
-    except TriggerChangedError as changed:
-        raise changed_meanwhile(trigger) from changed
+    return await fire_or_refuse(context, await changeable_trigger(context, id))
 
 
 @operation(
@@ -611,6 +604,21 @@ async def current_trigger(context: Context, trigger_id: str) -> TriggerRecord:
     if found is None:  # deleted meanwhile
         raise NotFound("trigger", trigger_id)
     return found
+
+
+async def fire_or_refuse(context: Context, trigger: TriggerRecord, delivery: Delivery | None = None) -> str:
+    """Start a run of a trigger now; returns the run's id.
+
+    Raises:
+        Conflict: It cannot fire until somebody changes something, or was changed meanwhile.
+    """
+    try:
+        return await fire_now(context, trigger, delivery)
+    except PausedError as paused:
+        message = f"The trigger {trigger.name} cannot fire: {paused.reason}"
+        raise Conflict(message, current_id=trigger.id, hint=paused.hint) from paused
+    except TriggerChangedError as changed:
+        raise changed_meanwhile(trigger) from changed
 
 
 def changed_meanwhile(trigger: TriggerRecord) -> Conflict:

@@ -12,13 +12,12 @@ from resolvers.operations import operation
 from resolvers.problems import Conflict, Invalid, NotFound, Unavailable
 from resolvers.tools import Parameter, Tool
 from resolvers.triggers.deliveries import read_stored
-from resolvers.triggers.firing import PausedError, fire_now
 from resolvers.triggers.triggers import (
     changeable_trigger,
-    changed_meanwhile,
     create_of_kind,
     current_trigger,
     find_trigger,
+    fire_or_refuse,
     save_settings,
 )
 from resolvers.visible import deliveries
@@ -29,7 +28,6 @@ from runner.triggers.webhooks import WebhookSettings, check_secret, check_webhoo
 from store.database.ids import new_id
 from store.secrets.vault_proof import VaultChangedError, require_proof
 from store.states import Scope, TriggerKind
-from store.triggers.firings import TriggerChangedError
 from store.triggers.reads import find_firing
 from store.triggers.webhooks import (
     SealedSecret,
@@ -197,14 +195,7 @@ async def replay(context: Context, *, id: str) -> str:
     delivery = await read_stored(context, record)
     if delivery is None:
         raise Unavailable("The delivery cannot be opened: the vault is locked, or its key was changed.")
-    try:
-        return await fire_now(context, trigger, delivery)
-    except PausedError as paused:
-        raise Conflict(
-            f"The trigger {trigger.name} cannot fire: {paused.reason}", current_id=trigger.id, hint=paused.hint
-        ) from paused
-    except TriggerChangedError as changed:
-        raise changed_meanwhile(trigger) from changed
+    return await fire_or_refuse(context, trigger, delivery)
 
 
 async def _changeable_webhook(context: Context, trigger_id: str) -> tuple[TriggerRecord, WebhookSettings]:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from app.cli.base.output import JSON
 
+#: What the server lists of the tokens that a disabled caller made for others.
+_MOST_LEFT = 100
 _CALLER = """
 fragment CallerParts on Caller { id name subject scopes fromProvider lastSeenAt disabledAt }
 """
@@ -193,6 +195,8 @@ def _left(tokens: list[JSON]) -> str:
     if not tokens:
         return ""
     lines = [f"  {token['id']}  {token['name']}, for {token['caller']['subject']}" for token in tokens]
+    if len(tokens) == _MOST_LEFT:
+        lines.append(f"  These are the {_MOST_LEFT} newest; there may be more.")
     return "\n".join(["\nTokens that it made for others still work. `packline token revoke ID` ends one:", *lines])
 
 

@@ -362,7 +362,11 @@ async def test_a_gap_is_told_kept_listed_and_deleted(api: Api) -> None:
     ):
         with pytest.raises(Refused, match=named):
             await api.me.call("save_gap_proposal", userIntent=wanted, gap=bad)
-    assert (await api.refusal("save_gap_proposal", userIntent=" ", gap=gap)).code == "INVALID"
+    for bad in (" ", "x" * 20_001):
+        assert (await api.refusal("save_gap_proposal", userIntent=bad, gap=gap)).code == "INVALID"
+    # What can be routed can be saved.
+    longest = "x" * 20_000
+    assert (await api.me.call("save_gap_proposal", userIntent=longest, gap=gap))["proposal"]["userIntent"] == longest
     reader = await api.as_caller("reader", "READ")
     with pytest.raises(Exception, match="FORBIDDEN"):
         await reader.call("save_gap_proposal", userIntent=wanted, gap=gap)

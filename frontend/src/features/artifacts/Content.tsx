@@ -10,12 +10,13 @@ import type { ArtifactSearch } from "./search.ts";
 import { PdfFrame } from "./PdfFrame.tsx";
 import { TextContent } from "./TextContent.tsx";
 import { Unshown } from "./Unshown.tsx";
+import { useFileHead } from "./useFileHead.ts";
 
 /** Shows or plays a file by its type. */
 export function Content({ artifact, search }: { artifact: Artifact; search: ArtifactSearch }): ReactNode {
   const { downloadUrl, previewUrl, name } = artifact;
   if (downloadUrl === null) return <p className="text-soft">Its content has been erased.</p>;
-  if (artifact.sizeBytes === 0) return <Unshown artifact={artifact}>The file is empty.</Unshown>;
+  if (artifact.sizeBytes === 0) return <Unshown name={artifact.name} why="The file is empty." />;
   const shown = shownAs(artifact.mediaType);
   switch (shown) {
     case "picture":
@@ -24,7 +25,7 @@ export function Content({ artifact, search }: { artifact: Artifact; search: Arti
       return <PdfFrame artifact={artifact} url={downloadUrl} page={search.page ?? 1} />;
     case "sound":
     case "film":
-      return <Player artifact={artifact} url={downloadUrl} film={shown === "film"} />;
+      return <Player key={downloadUrl} artifact={artifact} url={downloadUrl} film={shown === "film"} />;
     case "markdown":
     case "html":
     case "json":
@@ -49,7 +50,29 @@ export function Content({ artifact, search }: { artifact: Artifact; search: Arti
   }
 }
 
-const DAMAGED = "It is damaged, or in a format that this browser does not know.";
+interface RefusedProps {
+  name: string;
+  url: string;
+  /** Whether the browser had begun to load it, and lost the connection. */
+  cut?: boolean;
+  onAgain: () => void;
+}
+
+/** In place of a file that the browser did not take: the server's refusal, a lost connection, or a fault of the file. */
+function Refused({ name, url, cut = false, onAgain }: RefusedProps): ReactNode {
+  const head = useFileHead(url);
+  if (head === undefined) return null;
+  if (head.kind === "refusal") return <Unshown name={name} why={head.text} isRefusal />;
+  if (cut || head.kind === "away")
+    return (
+      <Unshown name={name} why="The server could not be reached.">
+        <Button className="mt-2" onClick={onAgain}>
+          Try again
+        </Button>
+      </Unshown>
+    );
+  return <Unshown name={name} why="It is damaged, or in a format that this browser does not know." />;
+}
 
 const ZOOMS = [0, 1, 2, 4] as const;
 
@@ -60,7 +83,7 @@ function Picture({ artifact, url }: { artifact: Artifact; url: string }): ReactN
   const [zoom, setZoom] = useState(0);
   const [width, setWidth] = useState<number | null>(null);
   const factor = ZOOMS[zoom] ?? 0;
-  if (broken) return <Unshown artifact={artifact}>{DAMAGED}</Unshown>;
+  if (broken) return <Refused name={name} url={url} onAgain={() => setBroken(false)} />;
   return (
     <>
       <div className="mb-2 flex items-center gap-2">
@@ -97,7 +120,7 @@ function Picture({ artifact, url }: { artifact: Artifact; url: string }): ReactN
 
 /** Audio or video with captions from the same run, and the transcript below. */
 function Player({ artifact, url, film }: { artifact: Artifact; url: string; film: boolean }): ReactNode {
-  const [broken, setBroken] = useState(false);
+  const [error, setError] = useState<MediaError | null>(null);
   const { captions, transcript } = companions(artifact, artifact.run?.artifacts.nodes ?? []);
   const [{ data }] = useQuery({
     query: ArtifactAddressDocument,
@@ -110,14 +133,19 @@ function Player({ artifact, url, film }: { artifact: Artifact; url: string; film
   const track = address === null ? null : <track kind="captions" src={address} label="Captions" default />;
   return (
     <>
-      {broken ? (
-        <Unshown artifact={artifact}>{DAMAGED}</Unshown>
+      {error !== null ? (
+        <Refused
+          name={artifact.name}
+          url={url}
+          cut={error.code === MediaError.MEDIA_ERR_NETWORK}
+          onAgain={() => setError(null)}
+        />
       ) : film ? (
         // oxlint-disable-next-line jsx-a11y/media-has-caption -- captions from the same run, if any
         <video
           controls
           src={url}
-          onError={() => setBroken(true)}
+          onError={(event) => setError(event.currentTarget.error)}
           {...(artifact.previewUrl === null ? {} : { poster: artifact.previewUrl })}
           className="max-h-[72vh] max-w-full rounded border border-line bg-black"
         >
@@ -125,12 +153,12 @@ function Player({ artifact, url, film }: { artifact: Artifact; url: string; film
         </video>
       ) : (
         // oxlint-disable-next-line jsx-a11y/media-has-caption
-        <audio controls src={url} onError={() => setBroken(true)} className="w-full max-w-2xl">
+        <audio controls src={url} onError={(event) => setError(event.currentTarget.error)} className="w-full max-w-2xl">
           {track}
         </audio>
       )}
       {transcript === null ? (
-        <p className="mt-3 text-dense text-soft">It has no captions and no transcript.</p>
+        error === null && <p className="mt-3 text-dense text-soft">It has no captions and no transcript.</p>
       ) : (
         <details className="mt-4" open={!film}>
           <summary className="link w-fit">Transcript: {transcript.name}</summary>

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Artifact } from "./media.ts";
 import { Unshown } from "./Unshown.tsx";
-import { usePdfProblem } from "./usePdfProblem.ts";
+import { useFileHead } from "./useFileHead.ts";
 
 /** Pages a strip has room for and the server draws; a longer document is turned in the frame itself. */
 const STRIP = 60;
@@ -14,12 +14,15 @@ export function PdfFrame({ artifact, url, page }: { artifact: Artifact; url: str
   const strip = pages >= 2 && pages <= STRIP;
   // Our strip replaces the viewer's own.
   const place = `#page=${page}${strip ? "&navpanes=0" : ""}`;
-  const problem = usePdfProblem(`${url}&frame`);
-  if (typeof problem === "string") return <Unshown artifact={artifact}>{problem}</Unshown>;
+  // A frame would show the refusal itself, or an empty page.
+  const head = useFileHead(`${url}&frame`);
+  if (head?.kind === "refusal") return <Unshown name={artifact.name} why={head.text} isRefusal />;
+  if (head?.kind === "head" && !head.text.includes("%PDF-"))
+    return <Unshown name={artifact.name} why="Its content is not that of a PDF, or is damaged." />;
   return (
     <div className="flex h-[80vh] gap-3 max-md:h-auto max-md:flex-col">
       {strip ? <Strip artifact={artifact} pages={pages} page={page} /> : null}
-      {problem === undefined ? (
+      {head === undefined ? (
         <div className={FRAME} />
       ) : (
         // No `sandbox` attribute: browsers refuse PDF with it. `frame` makes the server remove active content.

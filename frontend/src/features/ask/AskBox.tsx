@@ -46,7 +46,8 @@ export function AskBox(): ReactNode {
     roles?.modelRoles.find(({ role }) => role === "router")?.chain.find(({ availability }) => availability.usable)
       ?.key ?? null;
   const byWords = roles !== undefined && model === null;
-  const text = typed.trim();
+  const whole = typed.trim();
+  const text = whole.slice(0, LONGEST).trim();
   const { value: settled } = useDebounced(text, PAUSE_MS);
   // With a model every request costs, so only Enter sends it.
   const request = text === "" || text === entered.text ? text : byWords ? settled : entered.text;
@@ -115,7 +116,6 @@ export function AskBox(): ReactNode {
             aria-label="Ask what to run"
             aria-describedby="ask-how"
             placeholder="What do you want done? For example: slides from a PDF"
-            maxLength={LONGEST}
             value={typed}
             onChange={(event) => setTyped(event.target.value)}
             onKeyDown={keys}
@@ -164,9 +164,9 @@ export function AskBox(): ReactNode {
         <Link to="/catalog" search={text === "" ? {} : { q: text.slice(0, LONGEST_SEARCH) }} className="link">
           Search the catalog instead
         </Link>
-        {typed.length < LONGEST ? null : (
+        {whole.length <= LONGEST ? null : (
           <span role="status" className="block text-warn">
-            A request has at most {LONGEST.toLocaleString()} characters. What goes beyond is cut.
+            A request has at most {LONGEST.toLocaleString()} characters. What goes beyond is not sent.
           </span>
         )}
       </p>

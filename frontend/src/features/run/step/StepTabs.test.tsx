@@ -62,6 +62,15 @@ test("who uses a tab of a step that still runs has chosen it", async () => {
   expect(onTab).toHaveBeenCalledWith("input");
 });
 
+test("a key that leads past a tab chooses nothing, and one that reads it does", async () => {
+  const onTab = await tabs("input", { state: "RUNNING" });
+  for (const key of ["Tab", "Shift", "Control", "Alt", "Meta"])
+    fireEvent.keyDown(screen.getByRole("tabpanel"), { key });
+  expect(onTab).not.toHaveBeenCalled();
+  fireEvent.keyDown(screen.getByRole("tabpanel"), { key: "PageDown" });
+  expect(onTab).toHaveBeenCalledWith("input");
+});
+
 test("a chosen tab, or one of a step that has ended, is left alone", async () => {
   const chosen = await tabs("input", { state: "RUNNING", chosen: true });
   fireEvent.wheel(screen.getByRole("tabpanel"));

@@ -30,6 +30,9 @@ const Transcript = lazyComponent(
   "Transcript",
 );
 
+/** Keys that only lead past a tab, or do nothing alone. */
+const PASSING = new Set(["Tab", "Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock"]);
+
 interface Props {
   run: RunWholeFragment;
   step: StepRowFragment;
@@ -58,7 +61,7 @@ export function StepTabs({ run, step, tab: asked, chosen, attempt, log, onTab, o
         className="min-w-0"
         onPointerDown={keep}
         onWheel={keep}
-        onKeyDown={keep}
+        onKeyDown={({ key }) => PASSING.has(key) || keep()}
       >
         <Tabs.List aria-label="Of the step" className="mb-3 flex gap-5 border-b border-line max-md:gap-3.5">
           {tabs.map((name) => (

@@ -1,0 +1,28 @@
+// @vitest-environment happy-dom
+import "@testing-library/jest-dom/vitest";
+
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { afterEach, expect, test } from "vitest";
+
+import { show } from "../../testing/show.tsx";
+import { AskBox } from "./AskBox.tsx";
+
+afterEach(cleanup);
+
+const LIMIT = "A request has at most 20,000 characters. What goes beyond is not sent.";
+const ANSWERS = {
+  AskRouter: { modelRoles: [] },
+  AskRoute: { route: { recommendation: { id: null }, alternatives: [], gapWarnings: [] } },
+};
+
+test("a request of the most characters is sent whole, and one more is kept in the box but not sent", async () => {
+  const { asked } = await show(<AskBox />, ANSWERS);
+  const box = screen.getByRole("searchbox", { name: "Ask what to run" });
+  const longest = "a".repeat(20_000);
+  fireEvent.change(box, { target: { value: longest } });
+  expect(screen.queryByText(LIMIT)).not.toBeInTheDocument();
+  fireEvent.change(box, { target: { value: `${longest}b` } });
+  expect(screen.getByText(LIMIT)).toBeVisible();
+  expect(box).toHaveValue(`${longest}b`);
+  await waitFor(() => expect(asked.findLast(({ name }) => name === "AskRoute")?.variables["request"]).toBe(longest));
+});

@@ -262,7 +262,7 @@ function gapWords({ a, b }: Pair<Step>): string {
   const [before, after] = [tookSeconds(a), tookSeconds(b)];
   if (before === null || after === null) return "";
   const by = after - before;
-  if (Math.abs(by) < 0.05) return "as long as the first";
+  if (Math.abs(by) < 0.05) return "same as the first";
   return `${duration(Math.abs(by))} ${by > 0 ? "longer" : "shorter"} than the first`;
 }
 

@@ -609,12 +609,12 @@ function Icon({
 
 function Views({ view, onView }: { view: "form" | "yaml"; onView: (view: "form" | "yaml") => void }): ReactNode {
   return (
-    <fieldset className="flex min-h-8 overflow-hidden rounded border border-control">
+    <fieldset className="flex overflow-hidden rounded border border-control">
       <legend className="sr-only">Edit as</legend>
       {(["form", "yaml"] as const).map((one) => (
         <label
           key={one}
-          className={`relative flex cursor-pointer items-center px-3 font-medium has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent pointer-coarse:min-h-11 ${view === one ? "bg-accent-tint text-accent" : "text-soft hover:bg-hover"}`}
+          className={`relative flex min-h-7.5 cursor-pointer items-center px-3 font-medium has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent pointer-coarse:min-h-11 ${view === one ? "bg-accent-tint text-accent" : "text-soft hover:bg-hover"}`}
         >
           <input type="radio" name="view" className="sr-only" checked={view === one} onChange={() => onView(one)} />
           {one === "form" ? "Form" : "YAML"}

@@ -23,7 +23,7 @@ export function CheckPanel({ checked, quiet, steps, onGo }: Props): ReactNode {
   // That a pack is missing is an issue already.
   const missing = check?.preflight.missing.filter(({ kind }) => kind !== "PACK") ?? [];
   return (
-    <section aria-label="Check" aria-busy={!fresh} className="px-1.5 max-xl:px-0">
+    <section aria-label="Check" aria-busy={!fresh}>
       <h2 className="mb-2">
         Check
         {fresh ? null : (

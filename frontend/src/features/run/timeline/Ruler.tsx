@@ -21,8 +21,8 @@ export function Ruler({ ticks }: { ticks: readonly Tick[] }): ReactNode {
         {ticks.map(({ place, label }) => (
           <span
             key={place}
-            // A narrow lane has room for every other label.
-            className="absolute bottom-0 border-l border-control pl-1 leading-4 whitespace-nowrap @max-2xl:even:hidden"
+            // A narrow lane has room for two labels, or for every other one.
+            className={`absolute bottom-0 border-l border-control pl-1 leading-4 whitespace-nowrap ${ticks.length > 2 ? "@max-2xl:even:hidden" : ""}`}
             style={{ left: `${place}%` }}
           >
             {label}

@@ -273,6 +273,23 @@ async def test_hands_that_never_leave_the_keyboard_resume_a_run(tmp_path: Path) 
         await tab.page.wait_for_url("**/catalog")
 
 
+async def test_two_presses_resume_a_failed_run_from_home_or_the_list(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await save(it, "pressed", step("make", "test.echo", text="tea"), step("send", "test.switch"))
+        for path in ("/", "/runs"):
+            bench.failing = True
+            run = await ran(it, "pressed")
+            assert run["state"] == "FAILED"
+            bench.failing = False
+            await tab.visit(path)
+            await tab.page.locator(f"[data-run={run['id']}]").get_by_role("link", name="Resume…").click()
+            await tab.press("Resume from step 2", within="dialog")
+            await tab.page.wait_for_url(f"**/runs/{run['id']}")
+            await tab.state("Succeeded")
+            await tab.page.get_by_role("dialog").wait_for(state="detached")
+
+
 async def test_sixty_steps_stay_beside_the_one_that_is_looked_at(tmp_path: Path) -> None:
     bench = Workbench()
     async with product(tmp_path, bench.packs, steps_max=61) as it:

@@ -97,6 +97,7 @@ function Group({ group: { head, others }, ofOne, says, picked, onPick }: GroupPr
             ? undefined
             : () => onPick(isFolded ? [head, ...others].map(({ id }) => id) : [run.id], !isPicked)
         }
+        isFolded={isFolded}
         alike={
           run !== head || others.length === 0 ? null : (
             <button
@@ -122,13 +123,15 @@ interface LineProps {
   picked: boolean;
   pickLabel: string;
   onPick: (() => void) | undefined;
+  /** Whether it stands for runs that failed alike. */
+  isFolded: boolean;
   /** Unfolds the runs that failed alike. */
   alike: ReactNode;
   /** Whether it is one of those. */
   isAlike: boolean;
 }
 
-function RunLine({ run, ofOne, says, picked, pickLabel, onPick, alike, isAlike }: LineProps): ReactNode {
+function RunLine({ run, ofOne, says, picked, pickLabel, onPick, isFolded, alike, isAlike }: LineProps): ReactNode {
   const name = ofOne ? null : (run.pipeline?.name ?? run.pack?.name ?? null);
   // Most titles begin with it.
   const of = name === null || run.title.startsWith(name) ? null : name;
@@ -164,6 +167,16 @@ function RunLine({ run, ofOne, says, picked, pickLabel, onPick, alike, isAlike }
             {run.title}
           </Link>
           {of === null ? null : <span className="ml-2 min-w-0 truncate text-soft max-xl:hidden">{of}</span>}
+          {isFolded || !offersResume(run) ? null : (
+            <Link
+              to="/runs/$run"
+              params={{ run: run.id }}
+              search={{ ask: "resume" }}
+              className="link relative z-1 ml-2 shrink-0 whitespace-nowrap pointer-coarse:py-3"
+            >
+              Resume…
+            </Link>
+          )}
           {alike}
         </span>
       </td>
@@ -190,6 +203,11 @@ function RunLine({ run, ofOne, says, picked, pickLabel, onPick, alike, isAlike }
       </td>
     </tr>
   );
+}
+
+/** Whether a failed run asks for attention that resuming it may be. */
+function offersResume({ state, acknowledgedAt, actions }: RunRowFragment): boolean {
+  return state === "FAILED" && acknowledgedAt === null && actions.includes("RESUME");
 }
 
 function Took({ run }: { run: RunRowFragment }): ReactNode {

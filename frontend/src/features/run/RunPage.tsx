@@ -135,7 +135,9 @@ function Forward({ run, reread }: { run: RunWholeFragment; reread: () => Promise
 const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode {
   const search = useSearch({ from: "/runs/$run" });
   const navigate = useNavigate({ from: "/runs/$run" });
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [asked, setAsked] = useState<Asked | null>(
+    search.ask === "resume" && run.actions.includes("RESUME") ? "resume" : null,
+  );
   const close = useCallback(() => setAsked(null), []);
   const failed = run.failure === null ? null : (run.steps.find((step) => step.key === run.failure?.stepKey) ?? null);
   const current = currentOf(run);
@@ -158,6 +160,10 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
       }),
     [navigate, run.id],
   );
+  // Once it is open, so that a reload or a copied address asks for nothing.
+  useEffect(() => {
+    if (search.ask !== undefined) show({ ask: undefined });
+  }, [search.ask, show]);
   const select = useCallback(
     (key: string) =>
       show({ step: key, tab: undefined, attempt: undefined, line: undefined, find: undefined, level: undefined }),

@@ -14,6 +14,8 @@ export interface RunSearch extends LogAddress {
   zoom?: string | undefined;
   /** Whether stretches of succeeded steps are one row; by default as the run needs it. */
   fold?: Fold | undefined;
+  /** A dialog to open with the page. */
+  ask?: "resume" | undefined;
 }
 
 const ZOOM = /^(-?\d{1,13})-(\d{1,13})$/;
@@ -29,6 +31,7 @@ export function runSearch(given: Record<string, unknown>): RunSearch {
     scale: oneOf(given["scale"], ["even"] as const),
     zoom: zoomIn(given["zoom"]),
     fold: oneOf(given["fold"], ["on", "off"] as const),
+    ask: oneOf(given["ask"], ["resume"] as const),
   };
 }
 

@@ -1,10 +1,11 @@
-"""What people wait for in front of the page, in real Chromium: a change of state, an answer to a key, the page itself.
+"""What people wait for in front of the page, in real Chromium: changes, answers to keys, the page, smooth scrolling.
 
 Times are the browser's own: what it says of input and the next paint, and the clock it shares with the server.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -14,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from app.http.pages import BUILT_PAGE
+from store.runs.logs import MAX_LINES
 from tests.bench.figures import Figure, MissingError
-from tests.bench.server import TOKEN, pipeline_of, serving, start_run
+from tests.bench.history import grow
+from tests.bench.server import TOKEN, pipeline_of, save_pipeline, serving, start_run
 from tests.support.browser import CHROMIUM, PATIENCE_MS, login_link
 
 if TYPE_CHECKING:
@@ -53,6 +56,25 @@ const rows = new MutationObserver(() => {
 });
 rows.observe(document, {subtree: true, childList: true});
 """
+#: Notes the milliseconds of tasks over 50 ms, the only ones that a browser reports.
+_NOTE_LONG = """
+window.long = [];
+new PerformanceObserver(list => {
+  window.long.push(...list.getEntries().map(({duration}) => duration));
+}).observe({type: 'longtask'});
+"""
+_DRAWN = "new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn)))"
+#: Scrolls the log or page under the pointer back to its start, or says whether it has more.
+_TO_START = "(document.querySelector('[role=log]:hover') ?? document.scrollingElement).scrollTop = 0"
+_HAS_MORE = """(() => {
+  const pane = document.querySelector('[role=log]:hover') ?? document.scrollingElement;
+  return pane.scrollHeight - pane.scrollTop - pane.clientHeight > 1;
+})()"""
+#: The most attempts that a step may have; their logs are together the longest that a step can have.
+_ATTEMPTS = 10
+_WHEEL_PX = 3000
+#: Each is scrolled up to so often until no task is long: on a busy machine a task takes longer than its work.
+_PASSES = 3
 _EVENTS = """query ($id: ID!) { run(id: $id) { events(first: 500) { nodes {
     at ... on StepStateChanged { stepState runStep { key } } } } } }"""
 _WORDS = {"RUNNING": "Running", "SUCCEEDED": "Succeeded"}
@@ -79,8 +101,10 @@ async def page(folder: Path, counts: Counts) -> list[Figure]:
         raise MissingError("there is no Chromium here; install the package `chromium`")
     if not (BUILT_PAGE / "index.html").is_file():
         raise MissingError("the page is not built; run `make ui`")
-    async with serving(folder / "data", {"PACKLINE_STEPS_MAX": "200"}) as (server, client), _browser() as browser:
-        return await _measured(browser, _Site(server), client, counts)
+    async with _browser() as browser:
+        async with serving(folder / "data", {"PACKLINE_STEPS_MAX": "200"}) as (server, client):
+            figures = await _measured(browser, _Site(server), client, counts)
+        return figures + await _scrolled(browser, folder / "long", counts)
 
 
 async def _measured(browser: Browser, site: _Site, client: Client, counts: Counts) -> list[Figure]:
@@ -159,6 +183,69 @@ async def _answers(shown: Page, address: str, counts: Counts) -> tuple[list[floa
     cpu = _renderer_seconds() - cpu
     measured = [float(took) for took in await shown.evaluate("window.inputs")]
     return measured + [16.0] * max(0, keys + presses - len(measured)), cpu / (keys + presses) * 1e3
+
+
+async def _scrolled(browser: Browser, data: Path, counts: Counts) -> list[Figure]:
+    """The longest tasks while the longest lists are scrolled by wheel."""
+    runs, lines = counts.of(5000, 100), counts.of(MAX_LINES, 200)
+    async with serving(data) as (_, client):
+        retry = {"initial_seconds": 0, "jitter": 0, "max_attempts": _ATTEMPTS}
+        chatty = {"lines": lines, "attempts": _ATTEMPTS}
+        step: dict[str, object] = {"id": "chat", "pack": "bench.chatty", "input": chatty, "retry": retry}
+        logged = (await start_run(client, await save_pipeline(client, "chatty", [step]), "", wait=50))["id"]
+        await start_run(client, await pipeline_of(client, "short", 1), "tea", wait=20)
+    grow(data / "packline.db", runs)
+    async with serving(data) as (server, _), _signed_in(browser, site := _Site(server)) as context:
+        shown = await context.new_page()
+        await shown.add_init_script(_NOTE_LONG)
+        log = await _scroll_logs(shown, site.url(f"/runs/{logged}?step=chat&tab=log"))
+        listed = await _scroll_runs(shown, site.url("/runs"), runs)
+    reads = "longest task over 50 ms, or 0"
+    return [
+        Figure("page", f"{lines * _ATTEMPTS:,} log lines scrolled: {reads}", log, "ms", 50),
+        Figure("page", f"{runs:,} runs scrolled: {reads}", listed, "ms", 50),
+    ]
+
+
+async def _scroll_logs(shown: Page, address: str) -> float:
+    """The longest task while the logs of all attempts of a step are scrolled."""
+    longest = 0.0
+    for attempt in range(1, _ATTEMPTS + 1):
+        await shown.goto(f"{address}&attempt={attempt}")
+        await shown.get_by_role("log").hover()
+        longest = max(longest, await _wheel(shown))
+    return longest
+
+
+async def _scroll_runs(shown: Page, address: str, runs: int) -> float:
+    """The longest task while so many runs are scrolled, page by page."""
+    await shown.goto(address)
+    await shown.mouse.move(700, 400)
+    longest = 0.0
+    for _ in range(0, runs, 50):
+        rows = shown.locator("tr[data-run]")
+        await rows.nth(49).wait_for()
+        longest = max(longest, await _wheel(shown))
+        last = await rows.nth(49).get_attribute("data-run")
+        await shown.get_by_role("link", name="Next →").click()
+        await shown.locator(f"[data-run={last}]").wait_for(state="detached")
+    return longest
+
+
+async def _wheel(shown: Page) -> float:
+    """The longest task while what is under the pointer is scrolled from its start to its end by wheel."""
+    smoothest = math.inf
+    for _ in range(_PASSES):
+        await shown.evaluate(_TO_START)
+        await shown.evaluate(_DRAWN)
+        await shown.evaluate("window.long.length = 0")
+        while await shown.evaluate(_HAS_MORE):
+            await shown.mouse.wheel(0, _WHEEL_PX)
+            await shown.evaluate(_DRAWN)
+        smoothest = min(smoothest, max(await shown.evaluate("window.long"), default=0))
+        if smoothest == 0:
+            break
+    return smoothest
 
 
 def _renderer_seconds() -> float:

@@ -208,7 +208,7 @@ async def pipeline_of(
 
     One of `bench.noop` takes a text; `takes_text` makes the first step of another such a one.
     """
-    listed = []
+    listed: list[dict[str, object]] = []
     for number in range(steps):
         given: dict[str, object]
         if takes_text and number == 0:
@@ -220,7 +220,12 @@ async def pipeline_of(
         else:
             given = {"seconds": seconds}
         listed.append({"id": f"s{number}", "pack": pack, "input": given})
-    document = {"key": key, "name": key, "steps": listed}
+    return await save_pipeline(client, key, listed)
+
+
+async def save_pipeline(client: Client, key: str, steps: list[dict[str, object]]) -> str:
+    """Saves a pipeline; its id."""
+    document = {"key": key, "name": key, "steps": steps}
     data = await client.ask(
         "mutation($d: JSON!) { createPipeline(definition: {document: $d}) { __typename "
         "... on PipelineSuccess { pipeline { id } } ... on Problem { message } } }",

@@ -51,9 +51,6 @@ class Tracing(Protocol):
     ) -> AbstractContextManager[Span] | None:
         """Open a span; see `span`. None if the span in progress is not sampled."""
 
-    def deferred_span(self, name: str, attributes: Mapping[str, Attribute]) -> AbstractContextManager[Span] | None:
-        """Open a span; see `deferred_span`. None if no span in progress is sampled."""
-
     def current(self) -> Span | None:
         """Return the span in progress."""
 
@@ -124,14 +121,6 @@ def span(
     if _in_force is None:
         return _NO_SPAN
     return _in_force.span(name, kind, attributes or {}, parent, own_trace=own_trace) or _NO_SPAN
-
-
-def deferred_span(name: str, attributes: Mapping[str, Attribute]) -> AbstractContextManager[Span]:
-    """Open a span inside another one that costs the block a few microseconds: it is built after its end, elsewhere.
-
-    What happens in the block belongs to it, as to any span.
-    """
-    return _NO_SPAN if _in_force is None else _in_force.deferred_span(name, attributes) or _NO_SPAN
 
 
 def call_span(name: str, attributes: Mapping[str, Attribute]) -> AbstractContextManager[Span]:

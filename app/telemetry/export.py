@@ -20,13 +20,11 @@ from concurrent.futures import Future
 from typing import IO, TYPE_CHECKING
 
 import structlog
-from opentelemetry.sdk.trace import SpanProcessor
 
-from app.telemetry.records import frame_of, record_of
+from app.telemetry.records import frame_of
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import ReadableSpan
 
     from app.telemetry.records import Record
 
@@ -45,7 +43,7 @@ _AT_ONCE = 500
 _BOOT = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from app.telemetry.export_process import main; main()"
 
 
-class SpanExport(SpanProcessor):
+class SpanExport:
     """Exports spans by a process, which it starts with the first of them and again when it has died.
 
     Args:
@@ -74,11 +72,6 @@ class SpanExport(SpanProcessor):
     def waiting(self) -> int:
         """How many ended spans the process has not been given."""
         return len(self._waiting)
-
-    def on_end(self, span: ReadableSpan) -> None:
-        """Take an ended span of the SDK."""
-        if span.context.trace_flags.sampled:
-            self.put(record_of(span))
 
     def put(self, record: Record) -> None:
         """Take an ended span. Never blocks."""

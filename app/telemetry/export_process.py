@@ -21,10 +21,10 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
-from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, StatusCode, TraceFlags, TraceState
+from opentelemetry.trace import Link, NonRecordingSpan, SpanKind, StatusCode, TraceFlags
 
 from app.logging import configure_logging
-from app.telemetry.records import read_frame
+from app.telemetry.records import context_of, read_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,14 +80,14 @@ class _Spans(IdGenerator):
         if parent_id:
             # The SDK takes flags and state from the parent; given those of the span, it gets what it had.
             trace_id, _, _, flags, state = self._own
-            parent = NonRecordingSpan(_context_of((trace_id, parent_id, is_remote, flags, state)))
+            parent = NonRecordingSpan(context_of((trace_id, parent_id, is_remote, flags, state)))
             above = trace.set_span_in_context(parent, above)
         span = self._tracer.start_span(
             name,
             above,
-            SpanKind(kind),
+            SpanKind[kind],
             attributes,
-            [Link(_context_of(link)) for link in links],
+            [Link(context_of(link)) for link in links],
             began,
         )
         if is_failed:
@@ -123,10 +123,3 @@ class _Confirming(SpanExporter):
 
     def shutdown(self) -> None:
         self._exporter.shutdown()
-
-
-def _context_of(place: Place) -> SpanContext:
-    trace_id, span_id, is_remote, flags, state = place
-    return SpanContext(
-        trace_id, span_id, is_remote, TraceFlags(flags), TraceState.from_header([state]) if state else None
-    )

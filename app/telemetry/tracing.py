@@ -1,4 +1,4 @@
-"""Opens spans with the OpenTelemetry SDK; importing this module imports the SDK, without its exporters.
+"""Makes spans by the rules of the OpenTelemetry SDK; importing this module imports the SDK, without its exporters.
 
 The SDK reads its variables of the environment by itself. The provider is not the global one: spans of libraries may
 contain addresses and messages, and so secrets.
@@ -6,7 +6,6 @@ contain addresses and messages, and so secrets.
 
 from __future__ import annotations
 
-import contextlib
 from time import time_ns
 from typing import TYPE_CHECKING
 
@@ -14,25 +13,26 @@ from opentelemetry import context, trace
 from opentelemetry.context import Context
 from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
-from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, StatusCode
+from opentelemetry.sdk.trace.sampling import Decision
+from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, TraceFlags
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from app.telemetry.export import SpanExport
-from app.telemetry.records import place_of
+from app.telemetry.records import context_of, place_of
 from resolvers.problems import Problem
 from runner.failures import PackError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Mapping
     from types import TracebackType
 
+    from opentelemetry.sdk.trace.id_generator import IdGenerator
+
+    from app.telemetry.records import Place
     from runner.tracing import Attribute, Carrier, Kind
 
 _PROPAGATOR = TraceContextTextMapPropagator()
 _UNNAMED = "unknown_service"
-_INTERNAL = SpanKind.INTERNAL.value
 
 
 class OpenTelemetry:
@@ -49,62 +49,51 @@ class OpenTelemetry:
         given = Resource.create()
         if str(given.attributes.get(SERVICE_NAME, _UNNAMED)).startswith(_UNNAMED):
             own[SERVICE_NAME] = "packline"
-        resource = given.merge(Resource(own))
-        self._ids = RandomIdGenerator()
-        self._export = SpanExport(resource, version, log_level, log_format)
-        provider = TracerProvider(resource=resource, shutdown_on_exit=False, id_generator=self._ids)
-        provider.add_span_processor(self._export)
-        self._tracer = provider.get_tracer("packline", version)
+        provider = TracerProvider(resource=given.merge(Resource(own)), shutdown_on_exit=False)
+        self._sampler, self._ids = provider.sampler, provider.id_generator
+        self._export = SpanExport(provider.resource, version, log_level, log_format)
 
     def span(
         self, name: str, kind: Kind, attributes: Mapping[str, Attribute], parent: Carrier | None, *, own_trace: bool
-    ) -> AbstractContextManager[_OpenSpan] | None:
-        """Open a span; see `runner.tracing.span`."""
-        if parent is None and not own_trace:
-            inside = trace.get_current_span().get_span_context()
-            if inside.is_valid and not inside.trace_flags.sampled:
-                return None
-        return self._open(name, kind, attributes, parent, own_trace=own_trace)
-
-    @contextlib.contextmanager
-    def _open(
-        self, name: str, kind: Kind, attributes: Mapping[str, Attribute], parent: Carrier | None, *, own_trace: bool
-    ) -> Iterator[_OpenSpan]:
+    ) -> _Span | None:
+        """Make a span; see `runner.tracing.span`."""
+        if parent is None and not own_trace and isinstance(inside := trace.get_current_span(), _Span):
+            return inside.child(name, kind, attributes)
         # A parent that is malformed leaves the span in progress as it is.
-        above = None if parent is None else _PROPAGATOR.extract(parent)
+        within = None if parent is None else _PROPAGATOR.extract(parent)
+        above = trace.get_current_span(within).get_span_context()
         links: tuple[Link, ...] = ()
         if own_trace:
-            before = trace.get_current_span(above).get_span_context()
-            above, links = Context(), (Link(before),) if before.is_valid else ()
-        with self._tracer.start_as_current_span(
+            links = (Link(above),) if above.is_valid else ()
+            within, above = Context(), trace.INVALID_SPAN_CONTEXT
+        trace_id, is_random = above.trace_id, above.trace_flags.random_trace_id
+        if not above.is_valid:
+            trace_id, is_random = self._ids.generate_trace_id(), self._ids.is_trace_id_random()
+        sampling = self._sampler.should_sample(within, trace_id, name, SpanKind[kind.name], attributes, links)
+        is_sampled = sampling.decision is Decision.RECORD_AND_SAMPLE
+        own = SpanContext(
+            trace_id,
+            self._ids.generate_span_id(),
+            False,
+            TraceFlags(is_sampled * TraceFlags.SAMPLED | is_random * TraceFlags.RANDOM_TRACE_ID),
+            sampling.trace_state,
+        )
+        return _Span(
+            self._export,
+            self._ids,
             name,
-            above,
-            SpanKind[kind.name],
+            kind,
+            place_of(own),
+            above.span_id,
+            above.is_remote,
             attributes,
-            links,
-            # Their messages may contain secrets.
-            record_exception=False,
-            set_status_on_exception=False,
-        ) as started:
-            opened = _OpenSpan(started)
-            try:
-                yield opened
-            except BaseException as error:
-                opened.fail(_type_of(error))
-                raise
+            tuple(place_of(link.context) for link in links),
+        )
 
-    def deferred_span(self, name: str, attributes: Mapping[str, Attribute]) -> _DeferredSpan | None:
-        """Open a span that the SDK never sees here; see `runner.tracing.deferred_span`."""
-        above = trace.get_current_span().get_span_context()
-        if not above.trace_flags.sampled:
-            return None
-        own = SpanContext(above.trace_id, self._ids.generate_span_id(), False, above.trace_flags, above.trace_state)
-        return _DeferredSpan(self._export, name, attributes, own, above)
-
-    def current(self) -> _OpenSpan | None:
+    def current(self) -> _Span | None:
         """Return the span in progress."""
         span = trace.get_current_span()
-        return _OpenSpan(span) if span.get_span_context().is_valid else None
+        return span if isinstance(span, _Span) else None
 
     def carrier(self) -> dict[str, str]:
         """Return the context of the span in progress."""
@@ -124,44 +113,43 @@ class OpenTelemetry:
         await self._export.stop()
 
 
-class _OpenSpan:
-    """A span of the SDK that is in progress."""
+class _Span(NonRecordingSpan):
+    """A span in progress, which is a record when it has ended.
 
-    __slots__ = ("_span",)
-
-    def __init__(self, span: trace.Span) -> None:
-        self._span = span
-
-    def set(self, name: str, value: Attribute | None) -> None:
-        """Set an attribute; None sets nothing."""
-        if value is not None:
-            self._span.set_attribute(name, value)
-
-    def fail(self, error_type: str) -> None:
-        """Mark the span as failed; without a message, which may contain a secret."""
-        self._span.set_attribute("error.type", error_type)
-        self._span.set_status(StatusCode.ERROR)
-
-
-class _DeferredSpan:
-    """A span in progress that is only a record once it has ended; what belongs to it needs no more than its ids."""
-
-    __slots__ = ("_above", "_attributes", "_began", "_export", "_is_failed", "_name", "_own", "_token")
+    It is in OpenTelemetry's context, where libraries that pass the trace on find its ids.
+    """
 
     def __init__(
         self,
         export: SpanExport,
+        ids: IdGenerator,
         name: str,
+        kind: Kind,
+        place: Place,
+        parent_id: int,
+        parent_is_remote: bool,
         attributes: Mapping[str, Attribute],
-        own: SpanContext,
-        above: SpanContext,
+        links: tuple[Place, ...] = (),
     ) -> None:
-        self._export, self._name, self._own, self._above = export, name, own, above
+        self._export, self._ids = export, ids
+        self._name, self._kind, self._place, self._links = name, kind, place, links
+        self._parent_id, self._parent_is_remote = parent_id, parent_is_remote
         self._attributes = dict(attributes)
         self._is_failed = False
 
-    def __enter__(self) -> _DeferredSpan:
-        self._token = context.attach(trace.set_span_in_context(NonRecordingSpan(self._own)))
+    def child(self, name: str, kind: Kind, attributes: Mapping[str, Attribute]) -> _Span | None:
+        """Make a span below this one; None if this one is not sampled.
+
+        No sampler that `OTEL_TRACES_SAMPLER` can name decides otherwise: it follows the parent, or the trace's id.
+        """
+        trace_id, own_id, _, flags, state = self._place
+        if not flags & TraceFlags.SAMPLED:
+            return None
+        place = (trace_id, self._ids.generate_span_id(), False, flags, state)
+        return _Span(self._export, self._ids, name, kind, place, own_id, False, attributes)
+
+    def __enter__(self) -> _Span:
+        self._token = context.attach(trace.set_span_in_context(self))
         self._began = time_ns()
         return self
 
@@ -172,21 +160,24 @@ class _DeferredSpan:
         context.detach(self._token)
         if error is not None:
             self.fail(_type_of(error))
-        above, place = self._above, place_of(self._own)
-        self._export.put(
-            (
-                self._name,
-                _INTERNAL,
-                place,
-                above.span_id,
-                above.is_remote,
-                self._began,
-                ended,
-                self._attributes,
-                (),
-                self._is_failed,
+        if self._place[3] & TraceFlags.SAMPLED:
+            self._export.put(
+                (
+                    self._name,
+                    self._kind.value,
+                    self._place,
+                    self._parent_id,
+                    self._parent_is_remote,
+                    self._began,
+                    ended,
+                    self._attributes,
+                    self._links,
+                    self._is_failed,
+                )
             )
-        )
+
+    def get_span_context(self) -> SpanContext:
+        return context_of(self._place)
 
     def set(self, name: str, value: Attribute | None) -> None:
         """Set an attribute; None sets nothing."""

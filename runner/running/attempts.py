@@ -112,7 +112,7 @@ async def _execute(attempt: Attempt, pack: str, number: int) -> Outcome:
         "packline.pack": pack,
         "packline.attempt": number,
     }
-    with tracing.deferred_span("step", attributes) as span:
+    with tracing.span("step", attributes=attributes) as span:
         outcome = await attempt.execute()
         if outcome.failure is not None:
             span.fail(outcome.failure.code.value)

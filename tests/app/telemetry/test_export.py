@@ -41,7 +41,7 @@ sys.stdin.read()
 
 
 def record(name: str) -> Record:
-    return name, 0, (1 << 127, 1 << 63, False, 1, ""), 0, False, 1, 2, {}, (), False
+    return name, "INTERNAL", (1 << 127, 1 << 63, False, 1, ""), 0, False, 1, 2, {}, (), False
 
 
 @pytest.fixture(autouse=True)

@@ -334,7 +334,7 @@ async def test_a_collector_that_is_away_costs_neither_runs_nor_time(
 
 async def test_a_span_that_cannot_be_exported_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     def step_of(key: str, **attributes: Any) -> None:
-        with tracing.deferred_span("step", {"packline.step.key": key, **attributes}):
+        with tracing.span("step", attributes={"packline.step.key": key, **attributes}):
             pass
 
     async with otlp_receiver() as collector:

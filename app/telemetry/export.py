@@ -62,7 +62,6 @@ class SpanExport:
         self._process: subprocess.Popen[bytes] | None = None
         self._started = float("-inf")
         self._unconfirmed = 0
-        self._some = threading.Event()
         self._stopping = threading.Event()
         self._is_given_up = False
         self._ended: Future[None] = Future()
@@ -78,13 +77,10 @@ class SpanExport:
         if len(self._waiting) == MOST_WAITING:
             self._dropped += 1
         self._waiting.append(record)
-        if not self._some.is_set():
-            self._some.set()
 
     async def stop(self) -> None:
         """Send the last spans; give up after `STOP_SECONDS`. Safe to call twice."""
         self._stopping.set()
-        self._some.set()
         _, late = await asyncio.wait([asyncio.wrap_future(self._ended)], timeout=STOP_SECONDS)
         if late:
             self._is_given_up = True
@@ -93,10 +89,7 @@ class SpanExport:
 
     def _serve(self) -> None:
         try:
-            while not self._stopping.is_set():
-                self._some.wait()
-                self._stopping.wait(COLLECT_SECONDS)
-                self._some.clear()
+            while not self._stopping.wait(COLLECT_SECONDS):
                 self._send()
             self._send()
             self._end()
@@ -112,9 +105,14 @@ class SpanExport:
             log.warning("spans were dropped, since the process that exports them is slow", spans=dropped)
         while self._waiting and (process := self._running()) is not None:
             records = [self._waiting.popleft() for _ in range(min(len(self._waiting), _AT_ONCE))]
+            try:
+                frame = frame_of(records)
+            except ValueError:
+                records = [record for record in records if _can_be_written(record)]
+                frame = frame_of(records)
             self._unconfirmed += len(records)
             try:
-                self._write(process, _frame_of(records))
+                self._write(process, frame)
             except OSError:
                 process.kill()
                 process.wait()
@@ -190,14 +188,6 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     assert process.stdin is not None
     assert process.stdout is not None
     return process.stdin, process.stdout
-
-
-def _frame_of(records: list[Record]) -> bytes:
-    """Return the frame of the spans, without those that cannot be written."""
-    try:
-        return frame_of(records)
-    except ValueError:
-        return frame_of([record for record in records if _can_be_written(record)])
 
 
 def _can_be_written(record: Record) -> bool:

@@ -22,12 +22,6 @@ Record: TypeAlias = tuple[str, str, Place, int, bool, int, int, "Mapping[str, At
 _SIZE = struct.Struct("<I")
 
 
-def place_of(context: SpanContext) -> Place:
-    trace_id, span_id, is_remote, flags, state, _ = context
-    # Subclasses of `int` and `str` cannot be marshalled.
-    return trace_id, span_id, is_remote, int(flags), state.to_header() if state else ""
-
-
 def context_of(place: Place) -> SpanContext:
     trace_id, span_id, is_remote, flags, state = place
     return SpanContext(

@@ -6,6 +6,7 @@ contain addresses and messages, and so secrets.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from time import time_ns
 from typing import TYPE_CHECKING
 
@@ -18,20 +19,20 @@ from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, T
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from app.telemetry.export import SpanExport
-from app.telemetry.records import context_of, place_of
+from app.telemetry.records import context_of
 from resolvers.problems import Problem
 from runner.failures import PackError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextvars import Token
     from types import TracebackType
-
-    from opentelemetry.sdk.trace.id_generator import IdGenerator
 
     from app.telemetry.records import Place
     from runner.tracing import Attribute, Carrier, Kind
 
 _PROPAGATOR = TraceContextTextMapPropagator()
+_NOWHERE = Context()
 _UNNAMED = "unknown_service"
 
 
@@ -57,99 +58,102 @@ class OpenTelemetry:
         self, name: str, kind: Kind, attributes: Mapping[str, Attribute], parent: Carrier | None, *, own_trace: bool
     ) -> _Span | None:
         """Make a span; see `runner.tracing.span`."""
-        if parent is None and not own_trace and isinstance(inside := trace.get_current_span(), _Span):
-            return inside.child(name, kind, attributes)
+        inside = _current.get()
+        above = _NOWHERE if parent is None else _PROPAGATOR.extract(parent, _NOWHERE)
         # A parent that is malformed leaves the span in progress as it is.
-        within = None if parent is None else _PROPAGATOR.extract(parent)
-        above = trace.get_current_span(within).get_span_context()
-        links: tuple[Link, ...] = ()
-        if own_trace:
-            links = (Link(above),) if above.is_valid else ()
-            within, above = Context(), trace.INVALID_SPAN_CONTEXT
-        trace_id, is_random = above.trace_id, above.trace_flags.random_trace_id
-        if not above.is_valid:
+        if inside is not None and not above and not own_trace:
+            # No sampler that `OTEL_TRACES_SAMPLER` can name decides about it: each follows the parent or the trace.
+            trace_id, parent_id, _, flags, state = inside.place
+            if not flags & TraceFlags.SAMPLED:
+                return None
+            place = (trace_id, self._ids.generate_span_id(), False, flags, state)
+            return _Span(self._export, name, kind, attributes, place, parent_id)
+        return self._begin(name, kind, attributes, above, None if inside is None or not own_trace else inside.place)
+
+    def _begin(
+        self, name: str, kind: Kind, attributes: Mapping[str, Attribute], above: Context, linked: Place | None
+    ) -> _Span:
+        """Make a span whose parent, if any, is remote, as the SDK does."""
+        parent = trace.get_current_span(above).get_span_context()
+        trace_id, is_random = parent.trace_id, parent.trace_flags.random_trace_id
+        if not parent.is_valid:
             trace_id, is_random = self._ids.generate_trace_id(), self._ids.is_trace_id_random()
-        sampling = self._sampler.should_sample(within, trace_id, name, SpanKind[kind.name], attributes, links)
-        is_sampled = sampling.decision is Decision.RECORD_AND_SAMPLE
-        own = SpanContext(
-            trace_id,
-            self._ids.generate_span_id(),
-            False,
-            TraceFlags(is_sampled * TraceFlags.SAMPLED | is_random * TraceFlags.RANDOM_TRACE_ID),
-            sampling.trace_state,
+        links = () if linked is None else (linked,)
+        sampling = self._sampler.should_sample(
+            above, trace_id, name, SpanKind[kind.name], attributes, [Link(context_of(each)) for each in links]
         )
+        is_sampled = sampling.decision is Decision.RECORD_AND_SAMPLE
+        flags = is_sampled * TraceFlags.SAMPLED | is_random * TraceFlags.RANDOM_TRACE_ID
+        state = sampling.trace_state.to_header() if sampling.trace_state else ""
+        place = (trace_id, self._ids.generate_span_id(), False, flags, state)
         return _Span(
-            self._export,
-            self._ids,
-            name,
-            kind,
-            place_of(own),
-            above.span_id,
-            above.is_remote,
-            attributes,
-            tuple(place_of(link.context) for link in links),
+            self._export, name, kind, attributes, place, parent.span_id, parent.is_remote, links, is_first=True
         )
 
     def current(self) -> _Span | None:
         """Return the span in progress."""
-        span = trace.get_current_span()
-        return span if isinstance(span, _Span) else None
+        return _current.get()
 
     def carrier(self) -> dict[str, str]:
         """Return the context of the span in progress."""
         carrier: dict[str, str] = {}
-        _PROPAGATOR.inject(carrier)
+        _PROPAGATOR.inject(carrier, _VISIBLE)
         return carrier
 
     def ids(self) -> tuple[str, str] | None:
         """Return the ids of the trace and of the span in progress."""
-        context = trace.get_current_span().get_span_context()
-        if not context.is_valid:
+        if (span := _current.get()) is None:
             return None
-        return trace.format_trace_id(context.trace_id), trace.format_span_id(context.span_id)
+        trace_id, span_id, *_ = span.place
+        return trace.format_trace_id(trace_id), trace.format_span_id(span_id)
 
     async def stop(self) -> None:
         """Send the last spans; see `SpanExport.stop`."""
         await self._export.stop()
 
 
-class _Span(NonRecordingSpan):
-    """A span in progress, which is a record when it has ended.
+class _Span:
+    """A span in progress, which is a record when it has ended."""
 
-    It is in OpenTelemetry's context, where libraries that pass the trace on find its ids.
-    """
+    __slots__ = (
+        "_attributes",
+        "_began",
+        "_export",
+        "_is_failed",
+        "_is_first",
+        "_kind",
+        "_links",
+        "_name",
+        "_parent_id",
+        "_parent_is_remote",
+        "_token",
+        "_visible",
+        "place",
+    )
 
     def __init__(
         self,
         export: SpanExport,
-        ids: IdGenerator,
         name: str,
         kind: Kind,
+        attributes: Mapping[str, Attribute],
         place: Place,
         parent_id: int,
-        parent_is_remote: bool,
-        attributes: Mapping[str, Attribute],
+        parent_is_remote: bool = False,
         links: tuple[Place, ...] = (),
+        *,
+        is_first: bool = False,
     ) -> None:
-        self._export, self._ids = export, ids
-        self._name, self._kind, self._place, self._links = name, kind, place, links
-        self._parent_id, self._parent_is_remote = parent_id, parent_is_remote
-        self._attributes = dict(attributes)
+        self._export, self._name, self._kind, self._attributes = export, name, kind, attributes
+        self.place, self._parent_id, self._parent_is_remote, self._links = place, parent_id, parent_is_remote, links
+        self._visible: Token[Context] | None = None
+        self._is_first = is_first
         self._is_failed = False
 
-    def child(self, name: str, kind: Kind, attributes: Mapping[str, Attribute]) -> _Span | None:
-        """Make a span below this one; None if this one is not sampled.
-
-        No sampler that `OTEL_TRACES_SAMPLER` can name decides otherwise: it follows the parent, or the trace's id.
-        """
-        trace_id, own_id, _, flags, state = self._place
-        if not flags & TraceFlags.SAMPLED:
-            return None
-        place = (trace_id, self._ids.generate_span_id(), False, flags, state)
-        return _Span(self._export, self._ids, name, kind, place, own_id, False, attributes)
-
     def __enter__(self) -> _Span:
-        self._token = context.attach(trace.set_span_in_context(self))
+        self._token = _current.set(self)
+        if self._is_first:
+            self._visible = context.attach(trace.set_span_in_context(_IN_PROGRESS))
         self._began = time_ns()
         return self
 
@@ -157,15 +161,17 @@ class _Span(NonRecordingSpan):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         ended = time_ns()
-        context.detach(self._token)
+        _current.reset(self._token)
+        if self._visible is not None:
+            context.detach(self._visible)
         if error is not None:
             self.fail(_type_of(error))
-        if self._place[3] & TraceFlags.SAMPLED:
+        if self.place[3] & TraceFlags.SAMPLED:
             self._export.put(
                 (
                     self._name,
                     self._kind.value,
-                    self._place,
+                    self.place,
                     self._parent_id,
                     self._parent_is_remote,
                     self._began,
@@ -176,18 +182,31 @@ class _Span(NonRecordingSpan):
                 )
             )
 
-    def get_span_context(self) -> SpanContext:
-        return context_of(self._place)
-
     def set(self, name: str, value: Attribute | None) -> None:
         """Set an attribute; None sets nothing."""
         if value is not None:
-            self._attributes[name] = value
+            self._attributes = {**self._attributes, name: value}
 
     def fail(self, error_type: str) -> None:
         """Mark the span as failed; without a message, which may contain a secret."""
-        self._attributes["error.type"] = error_type
+        self.set("error.type", error_type)
         self._is_failed = True
+
+
+class _InProgress(NonRecordingSpan):
+    """Our span in progress for libraries that read OpenTelemetry's context to pass a trace on, as that for MCP does."""
+
+    def __init__(self) -> None:
+        super().__init__(trace.INVALID_SPAN_CONTEXT)
+
+    def get_span_context(self) -> SpanContext:
+        span = _current.get()
+        return trace.INVALID_SPAN_CONTEXT if span is None else context_of(span.place)
+
+
+_current: ContextVar[_Span | None] = ContextVar("span", default=None)
+_IN_PROGRESS = _InProgress()
+_VISIBLE = trace.set_span_in_context(_IN_PROGRESS, _NOWHERE)
 
 
 def _type_of(error: BaseException) -> str:

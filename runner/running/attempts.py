@@ -64,8 +64,16 @@ async def run_attempt(resources: Resources, run: ClaimedRun, current: PreparedSt
     )
     run.begin(attempt)
     work_for(run.claim.caller_id)
+    attributes: dict[str, Attribute] = {
+        "packline.step.key": key,
+        "packline.pack": pack.name,
+        "packline.attempt": start.number,
+    }
     try:
-        outcome = await _execute(attempt, pack.name, start.number) if tracing.is_on() else await attempt.execute()
+        with tracing.span("step", attributes=attributes) as span:
+            outcome = await attempt.execute()
+            if outcome.failure is not None:
+                span.fail(outcome.failure.code.value)
     finally:
         run.attempt = None
         loop_watch.record(attempt)
@@ -103,17 +111,3 @@ async def run_attempt(resources: Resources, run: ClaimedRun, current: PreparedSt
         read=() if current.compiled.agent is not None else tuple(dict.fromkeys(context.opened)),
     )
     return outcome, end
-
-
-async def _execute(attempt: Attempt, pack: str, number: int) -> Outcome:
-    """Execute an attempt inside a span."""
-    attributes: dict[str, Attribute] = {
-        "packline.step.key": attempt.context.step_key,
-        "packline.pack": pack,
-        "packline.attempt": number,
-    }
-    with tracing.span("step", attributes=attributes) as span:
-        outcome = await attempt.execute()
-        if outcome.failure is not None:
-            span.fail(outcome.failure.code.value)
-        return outcome

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import signal
 import subprocess
 import sys
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
@@ -40,8 +41,9 @@ sys.stdin.read()
 """
 
 
-def record(name: str) -> Record:
-    return name, "INTERNAL", (1 << 127, 1 << 63, False, 1, ""), 0, False, 1, 2, {}, (), False
+def record(name: str, **attributes: Any) -> Record:
+    place = (1 << 127, secrets.randbits(64), False, 1, "")
+    return name, "INTERNAL", place, 0, False, 1, 2, attributes, (), False
 
 
 @pytest.fixture(autouse=True)
@@ -128,6 +130,24 @@ async def test_a_stop_sends_what_has_ended_and_ends_the_process(monkeypatch: pyt
         assert [span.name for span in collector.spans] == ["last"]
         assert exporting_processes() == []
         await spans.stop()
+
+
+async def test_spans_that_are_dropped_on_the_way_do_not_count_as_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "4")
+    monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "4")
+    monkeypatch.setattr(export, "STOP_SECONDS", PATIENCE_SECONDS)
+    async with otlp_receiver() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        spans = new_export()
+        with structlog.testing.capture_logs() as lines:
+            spans.put(record("broken", value=object()))
+            for _ in range(2000):  # in a moment, in which four of them cannot be sent
+                spans.put(record("step"))
+            spans.put(record("last"))
+            await spans.stop()
+    assert collector.spans[-1].name == "last"
+    assert len(collector.spans) < 2000
+    assert [line["event"] for line in lines] == ["a span cannot be exported"]
 
 
 @pytest.mark.parametrize("is_away", [False, True], ids=["collector", "no collector"])

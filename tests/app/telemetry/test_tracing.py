@@ -8,12 +8,16 @@ import secrets
 import sys
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import product as combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
 import pytest_asyncio
+from opentelemetry import propagate
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from pydantic import BaseModel
 
 import app.telemetry.export
@@ -353,6 +357,45 @@ async def test_a_span_that_cannot_be_exported_costs_no_other(monkeypatch: pytest
         await telemetry.stop()
         await collector.first("step", packline_step_key="last")
         assert [span.name for span in collector.spans if "broken" in span.raw] == []
+
+
+@pytest.mark.parametrize("based", ["", "parentbased_"], ids=["alone", "parent based"])
+@pytest.mark.parametrize(("sampler", "rate"), [("always_on", ""), ("always_off", ""), ("traceidratio", "0.5")])
+async def test_traces_are_sampled_as_the_sdk_does(
+    based: str, sampler: str, rate: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", based + sampler)
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", rate)
+    tracer = TracerProvider(shutdown_on_exit=False).get_tracer("")
+    telemetry = OpenTelemetry("0")
+    for digit, flags in combinations("1f", ("00", "01", "02", "03")):
+        sent = {"traceparent": f"00-{digit * 32}-{secrets.token_hex(8)}-{flags}"}
+        with tracer.start_as_current_span("run", TraceContextTextMapPropagator().extract(sent)):
+            expected = [flags_in_context()]
+            with tracer.start_as_current_span("step"):
+                expected.append(flags_in_context())
+        with tracing.in_force(telemetry), tracing.span("run", parent=sent):
+            first = tracing.carrier()
+            assert first == context_of_libraries()
+            found = [flags_in_context()]
+            with tracing.span("step"):
+                assert tracing.carrier() == context_of_libraries()
+                found.append(flags_in_context())
+                assert (tracing.carrier() != first) is (found[1] in ("01", "03")), "what is sampled has ids"
+            assert first == context_of_libraries()
+        assert context_of_libraries() == {}
+        assert found == expected
+    await telemetry.stop()
+
+
+def context_of_libraries() -> dict[str, str]:
+    carrier: dict[str, str] = {}
+    propagate.inject(carrier)
+    return carrier
+
+
+def flags_in_context() -> str:
+    return context_of_libraries()["traceparent"].split("-")[3]
 
 
 async def test_nothing_below_a_span_that_is_not_sampled_is_exported(server: Traced) -> None:

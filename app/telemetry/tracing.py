@@ -86,9 +86,7 @@ class OpenTelemetry:
         flags = is_sampled * TraceFlags.SAMPLED | is_random * TraceFlags.RANDOM_TRACE_ID
         state = sampling.trace_state.to_header() if sampling.trace_state else ""
         place = (trace_id, self._ids.generate_span_id(), False, flags, state)
-        return _Span(
-            self._export, name, kind, attributes, place, parent.span_id, parent.is_remote, links, is_first=True
-        )
+        return _Span(self._export, name, kind, attributes, place, parent.span_id, parent.is_remote, links)
 
     def current(self) -> _Span | None:
         """Return the span in progress."""
@@ -120,7 +118,6 @@ class _Span:
         "_began",
         "_export",
         "_is_failed",
-        "_is_first",
         "_kind",
         "_links",
         "_name",
@@ -141,18 +138,15 @@ class _Span:
         parent_id: int,
         parent_is_remote: bool = False,
         links: tuple[Place, ...] = (),
-        *,
-        is_first: bool = False,
     ) -> None:
         self._export, self._name, self._kind, self._attributes = export, name, kind, attributes
         self.place, self._parent_id, self._parent_is_remote, self._links = place, parent_id, parent_is_remote, links
         self._visible: Token[Context] | None = None
-        self._is_first = is_first
         self._is_failed = False
 
     def __enter__(self) -> _Span:
         self._token = _current.set(self)
-        if self._is_first:
+        if self._parent_is_remote or not self._parent_id:  # the spans below are found in the same way
             self._visible = context.attach(trace.set_span_in_context(_IN_PROGRESS))
         self._began = time_ns()
         return self

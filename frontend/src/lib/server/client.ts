@@ -6,7 +6,7 @@ import { cacheExchange, type KeyingConfig } from "@urql/exchange-graphcache";
 import { type Client as Socket, createClient } from "graphql-ws";
 
 import { ACCEPT_ANSWER, takePrefetched, ENDPOINT, HEADERS } from "./prefetch.ts";
-import { lostSince, signedOut } from "./connection.ts";
+import { awaitAnswer, lostSince, signedOut } from "./connection.ts";
 import { SCHEMA_JSON, TYPES_WITHOUT_ID } from "./schema.generated.ts";
 import { retryExchange } from "./retryExchange.ts";
 import { onWake } from "../browser/wake.ts";
@@ -57,7 +57,7 @@ function createSocket(): Socket {
 }
 
 async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-  const answer = await (takePrefetched(init?.body) ?? fetch(input, init));
+  const answer = await awaitAnswer(takePrefetched(init?.body) ?? fetch(input, init));
   if (answer.status === 401) signedOut();
   return answer;
 }

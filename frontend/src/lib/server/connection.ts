@@ -53,6 +53,24 @@ export async function isReachable(): Promise<boolean> {
   }
 }
 
+/** Answers the page waits for. */
+let awaited = 0;
+
+/** Passes an answer on; until then `isWaiting` is true. */
+export async function awaitAnswer(answer: Promise<Response>): Promise<Response> {
+  awaited += 1;
+  try {
+    return await answer;
+  } finally {
+    awaited -= 1;
+  }
+}
+
+/** Whether the page waits for an answer of the server. */
+export function isWaiting(): boolean {
+  return awaited > 0;
+}
+
 /** Asks the server for its build; true when it is another one. It stays so until the page is reloaded. */
 export async function checkBuild(): Promise<boolean> {
   if (!current.outdated && (await isOutdated())) set({ outdated: true });

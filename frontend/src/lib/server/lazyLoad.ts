@@ -1,6 +1,6 @@
 // Parts of the page that are loaded on first use, or ahead of it.
 
-import { checkBuild, setPartMissing, isReachable } from "./connection.ts";
+import { checkBuild, isReachable, isWaiting, setPartMissing } from "./connection.ts";
 import { RETRY_MS } from "./retryExchange.ts";
 
 /** A part fails for good when it cannot be loaded so often from a server that answers. */
@@ -26,12 +26,13 @@ export function lazyLoad<Part>(load: () => Promise<Part>): () => Promise<Part> {
 }
 
 /**
- * Loads all parts one by one while the browser is idle, so that a click does not need the server. Includes the parts
- * that loaded parts declare.
+ * Loads all parts one by one while the browser is idle and the page has its answers, so that a click does not need the
+ * server. Includes the parts that loaded parts declare.
  */
 export async function loadAhead(): Promise<void> {
   for (const load of parts) {
-    await idle();
+    do await idle();
+    while (isWaiting());
     // The page that needs the part tries again and shows the failure.
     await load().catch(() => undefined);
   }

@@ -82,19 +82,22 @@ function partsOf(bundle: Rolldown.OutputBundle): Record<string, string[]> {
   return parts;
 }
 
-/** Adds the prefetch script to the page; listed in index.html, Vite would merge it with the main script. */
-function prefetch(): Plugin {
+/**
+ * Adds the prefetch script to the page; listed in index.html, Vite would merge it with the main script. That one is to
+ * load after the styles, which the shell waits for.
+ */
+function scripts(): Plugin {
   return {
-    name: "prefetch",
+    name: "scripts",
     apply: "build",
     transformIndexHtml: {
       order: "post",
-      handler(_html, { bundle = {} }) {
+      handler(html, { bundle = {} }) {
         const chunk = Object.values(bundle).find(
           (file) => file.type === "chunk" && file.isEntry && file.name === "prefetch",
         );
         if (chunk === undefined) throw new Error("The build has no script `prefetch`.");
-        return [
+        const tags = [
           {
             tag: "script",
             // Data, which the content policy does not run.
@@ -107,7 +110,8 @@ function prefetch(): Plugin {
             attrs: { type: "module", async: true, crossorigin: true, src: `./${chunk.fileName}` },
             injectTo: "head",
           },
-        ];
+        ] as const;
+        return { html: html.replace('<script type="module"', '$& fetchpriority="low"'), tags: [...tags] };
       },
     },
   };
@@ -118,7 +122,7 @@ export default defineConfig({
   base: "./",
   // The generated documents import their tag from everywhere.
   resolve: { alias: { "packline-gql": join(import.meta.dirname, "src/lib/server/gql.ts") } },
-  plugins: [react(), tailwindcss(), skeleton(), prefetch(), brotli()],
+  plugins: [react(), tailwindcss(), skeleton(), scripts(), brotli()],
   define: { PACKLINE_VERSION: JSON.stringify(version) },
   build: {
     outDir: "../app/ui_dist/page",
@@ -126,6 +130,8 @@ export default defineConfig({
     target: "es2022",
     sourcemap: false,
     manifest: true,
+    // Without it, older browsers load the parts later.
+    modulePreload: { polyfill: false },
     rolldownOptions: {
       input: { index: "index.html", prefetch: "src/app/prefetch.ts" },
       output: {

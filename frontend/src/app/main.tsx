@@ -1,7 +1,7 @@
 import "./styles.css";
 
 import { RouterProvider } from "@tanstack/react-router";
-import { StrictMode } from "react";
+import { startTransition, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Provider } from "urql";
 
@@ -14,6 +14,9 @@ import { guardTyped } from "../lib/browser/typed.ts";
 import { plainFavicon } from "../domain/runs/useFavicon.ts";
 import { router } from "./router.tsx";
 
+/** A page whose part takes longer shows that it is loading. */
+const PATIENCE_MS = 1000;
+
 rememberOpened(location);
 followTheme();
 followNetwork();
@@ -21,13 +24,22 @@ guardTyped();
 plainFavicon();
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no #root");
-createRoot(root).render(
-  <StrictMode>
-    <Provider value={createGraphQL()}>
-      <RouterProvider router={router} />
-    </Provider>
-  </StrictMode>,
-);
+const page = createRoot(root);
 
-// What the visitor sees first comes first.
-addEventListener("load", () => void loadAhead());
+// In a task of its own, as the script took one, and the first render in slices: a phone answers in between.
+setTimeout(() => {
+  const client = createGraphQL();
+  const patience = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS));
+  void Promise.race([router.load(), patience]).then(() => {
+    startTransition(() =>
+      page.render(
+        <StrictMode>
+          <Provider value={client}>
+            <RouterProvider router={router} />
+          </Provider>
+        </StrictMode>,
+      ),
+    );
+    void loadAhead();
+  });
+});

@@ -19,14 +19,22 @@ test("every page is found at its addresses, and a fixed name goes before a place
 });
 
 test("an address without parts of its own has none", () => {
-  expect(["/", "/runs", "/nothing", "/runs/1/2", "/pipelines/"].map(pageAt)).toEqual(Array(5).fill(undefined));
+  expect(["/", "/nothing", "/runs/1/2", "/pipelines/"].map(pageAt)).toEqual(Array(4).fill(undefined));
 });
 
 test("the tabs of a step load next to the page of a run", () => {
-  const files = { "run/step/StepTabs": ["both.js", "tabs.js"], "audit/AuditPage": ["no"] };
+  const files = {
+    "run/RunPage": ["run.js", "both.js"],
+    "run/step/StepTabs": ["both.js", "tabs.js"],
+    "audit/AuditPage": ["no"],
+  };
   preloadPage("/runs/$run", files, "/assets/");
   const links = [...document.head.querySelectorAll<HTMLLinkElement>("link[rel=modulepreload]")];
-  expect(links.map(({ href }) => new URL(href).pathname)).toEqual(["/assets/both.js", "/assets/tabs.js"]);
+  expect(links.map(({ href }) => new URL(href).pathname)).toEqual([
+    "/assets/run.js",
+    "/assets/both.js",
+    "/assets/tabs.js",
+  ]);
 });
 
 test("the first paint leaves the window free for a file, and for no other page", () => {

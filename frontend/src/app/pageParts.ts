@@ -1,10 +1,11 @@
 // The parts that pages load on first use, so that they load next to the main script and not after it. The router takes its
 // paths from here and decides what is shown.
 
-/** By path, in the order in which they are tried: the module of the page, but for that of a run, which every page has. */
+/** By path, in the order in which they are tried: the module of the page, then others that it shows at once. */
 export const PAGES = {
+  "/runs": ["runs/RunsPage"],
   "/runs/compare": ["compare/ComparePage"],
-  "/runs/$run": ["run/step/StepTabs"],
+  "/runs/$run": ["run/RunPage", "run/step/StepTabs"],
   "/pipelines": ["pipelines/PipelinesPage"],
   "/pipelines/new": ["editor/EditorPage"],
   "/pipelines/$pipeline": ["pipelines/PipelinePage"],

@@ -26,9 +26,7 @@ import { HomePage } from "../features/home/HomePage.tsx";
 import { memorySearch } from "../features/memory/search.ts";
 import { pipelinesSearch, versionsSearch } from "../features/pipelines/search.ts";
 import { proposalsSearch } from "../features/proposals/search.ts";
-import { RunPage } from "../features/run/RunPage.tsx";
 import { runSearch } from "../features/run/search.ts";
-import { RunsPage } from "../features/runs/RunsPage.tsx";
 import { runsSearch } from "../features/runs/filter.ts";
 import { tokensSearch } from "../features/tokens/search.ts";
 import { newTriggerSearch, triggerSearch, triggersSearch } from "../features/triggers/search.ts";
@@ -49,6 +47,8 @@ const at = { getParentRoute: () => root };
 
 /** Loads the module of each page, by its name in `PAGES`. */
 const LOAD = {
+  "runs/RunsPage": lazyLoad(() => import("../features/runs/RunsPage.tsx")),
+  "run/RunPage": lazyLoad(() => import("../features/run/RunPage.tsx")),
   "pipelines/PipelinesPage": lazyLoad(() => import("../features/pipelines/PipelinesPage.tsx")),
   "pipelines/PipelinePage": lazyLoad(() => import("../features/pipelines/PipelinePage.tsx")),
   "editor/EditorPage": lazyLoad(() => import("../features/editor/EditorPage.tsx")),
@@ -72,11 +72,10 @@ const LOAD = {
   "settings/SettingsPage": lazyLoad(() => import("../features/settings/SettingsPage.tsx")),
 };
 
-type LazyPath = Exclude<PagePath, "/runs/$run">;
-type Load<Path extends LazyPath> = (typeof LOAD)[(typeof PAGES)[Path][0]];
+type Load<Path extends PagePath> = (typeof LOAD)[(typeof PAGES)[Path][0]];
 
 /** The route of a page that loads on first use. */
-function lazyPage<const Path extends LazyPath>(path: Path, name: string & keyof Awaited<ReturnType<Load<Path>>>) {
+function lazyPage<const Path extends PagePath>(path: Path, name: string & keyof Awaited<ReturnType<Load<Path>>>) {
   // A module is a record of its components; `name` is one of this module's.
   const load = LOAD[PAGES[path][0]] as () => Promise<unknown> as () => Promise<Record<string, ComponentType>>;
   return { ...at, path, component: lazyComponent(load, name) };
@@ -84,9 +83,9 @@ function lazyPage<const Path extends LazyPath>(path: Path, name: string & keyof 
 
 const routes = root.addChildren([
   createRoute({ ...at, path: "/", component: Home, validateSearch: askSearch }),
-  createRoute({ ...at, path: "/runs", component: RunsPage, validateSearch: runsSearch }),
+  createRoute({ ...lazyPage("/runs", "RunsPage"), validateSearch: runsSearch }),
   createRoute({ ...lazyPage("/runs/compare", "ComparePage"), validateSearch: compareSearch }),
-  createRoute({ ...at, path: "/runs/$run", component: RunPage, validateSearch: runSearch }),
+  createRoute({ ...lazyPage("/runs/$run", "RunPage"), validateSearch: runSearch }),
   createRoute({ ...lazyPage("/pipelines", "PipelinesPage"), validateSearch: pipelinesSearch }),
   createRoute(lazyPage("/pipelines/$pipeline", "PipelinePage")),
   createRoute({ ...lazyPage("/pipelines/new", "NewPipelinePage"), validateSearch: newSearch }),

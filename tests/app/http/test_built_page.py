@@ -66,13 +66,14 @@ def test_every_script_has_a_smaller_copy_beside_it() -> None:
 def test_the_page_lists_the_files_of_every_part_and_holds_the_shell() -> None:
     """Then the files load next to the main script, and something is painted before it."""
     text = (BUILT_PAGE / "index.html").read_text()
+    assert re.search(r'<script type="module" fetchpriority="low" [^>]*src="./assets/index-', text)
     assert re.search(r'<div id="skeleton"[^>]* inert[^>]*><div', text)
     found = re.search(r'<script type="application/json" id="parts">(.+?)</script>', text)
     assert found is not None
     listed = json.loads(found[1])
     chunks = manifest()
     first = {file for key, chunk in chunks.items() if chunk.get("isEntry") for file in with_imports(chunks, key)}
-    assert {"run/step/StepTabs", "catalog/CatalogPage"} <= listed.keys()
+    assert {"run/RunPage", "run/step/StepTabs", "catalog/CatalogPage"} <= listed.keys()
     for part, files in listed.items():
         assert {f"assets/{name}" for name in files} == with_imports(chunks, f"src/features/{part}.tsx") - first, part
 

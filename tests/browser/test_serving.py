@@ -83,20 +83,21 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
         await save(it, "once", step("make", "test.echo", text="tea"))
         run = await ran(it, "once")
         asked: list[str] = []
-        early = asyncio.Event()
+        early = {name: asyncio.Event() for name in ("RunPage", "Runs", "Catalog")}
+        shown = ["RunPage"]
 
         def note(request: Request) -> None:
             if request.url.endswith("/graphql") and request.method == "POST":
                 asked.append(json.loads(request.post_data or "{}")["operationName"])
-                if asked[-1] == "RunPage":
-                    early.set()
+                if asked[-1] in early:
+                    early[asked[-1]].set()
 
         await tab.visit("/")
         await tab.settles()
         tab.page.on("request", note)
 
         async def hold(route: Route) -> None:
-            await early.wait()
+            await early[shown[-1]].wait()
             await route.continue_()
 
         # The script of the page comes only once its data was asked for.
@@ -115,6 +116,16 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
         await eventually(lambda: asked.count("Home") == 2)
         await tab.settles()
         assert (asked.count("Viewer"), asked.count("Home")) == (1, 2)
+
+        # Runs are asked for again like Home.
+        for address, name, row, times in (("/runs", "Runs", "Once", 2), ("/catalog", "Catalog", "test.echo", 1)):
+            asked.clear()
+            shown.append(name)
+            await tab.visit(address)
+            await tab.page.get_by_role("main").get_by_role("link", name=row).first.wait_for()
+            await eventually(lambda name=name, times=times: asked.count(name) == times)
+            await tab.page.wait_for_load_state("networkidle")
+            assert (asked.count("Viewer"), asked.count(name)) == (1, times)
 
 
 _WATCH_SHIFTS = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 import app.run_resources
@@ -123,7 +124,7 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
             shown.append(name)
             await tab.visit(address)
             await tab.page.get_by_role("main").get_by_role("link", name=row).first.wait_for()
-            await eventually(lambda name=name, times=times: asked.count(name) == times)
+            await eventually(partial(lambda name, times: asked.count(name) == times, name, times))
             await tab.page.wait_for_load_state("networkidle")
             assert (asked.count("Viewer"), asked.count(name)) == (1, times)
 

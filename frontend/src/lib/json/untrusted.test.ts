@@ -51,7 +51,10 @@ const THROWING: Record<string, { call: RegExp; in: readonly string[] }> = {
   },
   decodeURIComponent: { call: /\bdecodeURI(Component)?\(/, in: ["lib/json/untrusted.ts"] },
   encodeURIComponent: { call: /\bencodeURI(Component)?\(/, in: ["lib/json/untrusted.ts", "domain/runs/useFavicon.ts"] },
-  "a date formatter": { call: /\bnew Intl\.DateTimeFormat\(/, in: ["lib/text/format.ts", "lib/time/zone.ts"] },
+  "a date formatter": {
+    call: /\bnew Intl\.DateTimeFormat\(/,
+    in: ["app/prefetch.ts", "lib/text/format.ts", "lib/time/zone.ts"],
+  },
   toISOString: {
     call: /\.toISOString\(/,
     in: [

@@ -37,11 +37,22 @@ LOW_DISK_BYTES = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """The state of one thing the server needs; `message` says it for people, with what to do."""
+    """The state of one thing the server needs.
+
+    Attributes:
+        message: What was found and what to do, for those with the scope `manage`: it may name paths, counts and people.
+        public: The same for everybody; None if only the state is for everybody.
+    """
 
     name: str
     ok: bool
     message: str
+    public: str | None = None
+
+    def for_everybody(self) -> HealthCheck:
+        """The check without what only the scope `manage` shows."""
+        state = "Works." if self.ok else "Does not work. Callers with the scope `manage` see why."
+        return HealthCheck(self.name, self.ok, self.public or state)
 
 
 @operation("server", scope=None, kind="query")
@@ -83,10 +94,10 @@ def is_accepting(context: Context) -> bool:
 
 
 async def health(context: Context) -> list[HealthCheck]:
-    """Check everything the server needs."""
+    """Check everything the server needs; without the scope `manage` the messages name no paths, counts or people."""
     store = await _store(context)
     disk = await asyncio.to_thread(_disk, context)
-    return [
+    checks = [
         store,
         await _admission(context),
         await _workers(context),
@@ -98,6 +109,7 @@ async def health(context: Context) -> list[HealthCheck]:
         await asyncio.to_thread(_programs, context),
         *(_mounted(mounted) for mounted in context.services.mounts.servers()),
     ]
+    return checks if context.caller.may(Scope.MANAGE) else [check.for_everybody() for check in checks]
 
 
 async def _admission(context: Context) -> HealthCheck:
@@ -109,7 +121,7 @@ async def _admission(context: Context) -> HealthCheck:
         return HealthCheck("admission", True, "Runs are admitted.")
     reason = f": {pause.reason}" if pause.reason else ""
     message = f"Paused by {pause.by} at {pause.at:%Y-%m-%d %H:%M} UTC{reason}. `packline unpause` admits runs again."
-    return HealthCheck("admission", False, message)
+    return HealthCheck("admission", False, message, "Paused: no new run starts.")
 
 
 async def _triggers(context: Context) -> HealthCheck:
@@ -146,7 +158,7 @@ def _mounted(mounted: MountStatus) -> HealthCheck:
 def _vault(context: Context) -> HealthCheck:
     vault = context.services.vault
     if (locked := vault.locked) is not None:
-        return HealthCheck("vault key", False, f"{locked.message} {locked.hint}")
+        return HealthCheck("vault key", False, f"{locked.message} {locked.hint}", "The vault is locked.")
     return HealthCheck("vault key", True, f"The vault is unlocked and holds {vault.size} credentials.")
 
 

@@ -38,33 +38,45 @@ def _in_order(scopes: frozenset[Scope]) -> list[Scope]:
 class Caller(Node):
     subject: str = strawberry.field(description="External identity, such as the subject of the bearer token.")
     name: str = strawberry.field(description="Display name.")
-    last_seen_at: datetime | None = strawberry.field(
-        description="When the caller last made a request, to the minute. Null if never."
-    )
-    disabled_at: datetime | None = strawberry.field(
-        description="When the caller was disabled. Null if it is not disabled."
-    )
-    from_provider: bool = strawberry.field(
-        description="Whether the OpenID provider vouches for the caller, and so decides what else it may do."
-    )
+    record: strawberry.Private["CallerRecord"]
 
     @classmethod
     def of(cls, record: "CallerRecord") -> "Caller":
-        return cls(
-            id=strawberry.ID(record.id),
-            subject=record.subject,
-            name=record.name,
-            last_seen_at=record.last_seen_at,
-            disabled_at=record.disabled_at,
-            from_provider=record.vouched_at is not None,
-        )
+        return cls(id=strawberry.ID(record.id), subject=record.subject, name=record.name, record=record)
+
+    @strawberry.field(
+        description="When the caller last made a request, to the minute. Null if never, and for other callers without "
+        "the scope MANAGE."
+    )
+    def last_seen_at(self, info: Info) -> datetime | None:
+        return self.record.last_seen_at if self._is_open(info) else None
+
+    @strawberry.field(
+        description="When the caller was disabled. Null if it is not disabled, and for other callers without the scope "
+        "MANAGE."
+    )
+    def disabled_at(self, info: Info) -> datetime | None:
+        return self.record.disabled_at if self._is_open(info) else None
+
+    @strawberry.field(
+        description="Whether the OpenID provider vouches for the caller, and so decides what else it may do. False for "
+        "other callers without the scope MANAGE."
+    )
+    def from_provider(self, info: Info) -> bool:
+        return self.record.vouched_at is not None and self._is_open(info)
 
     @strawberry.field(
         description="Scopes granted to the caller by its valid tokens and logins. For the viewer, the scopes of the "
-        "bearer token or login in use. Tokens of the OpenID provider are not counted: the server does not keep them."
+        "bearer token or login in use. Tokens of the OpenID provider are not counted: the server does not keep them. "
+        "Empty for other callers without the scope MANAGE."
     )
     async def scopes(self, info: Info) -> list[Scope]:
-        return _in_order(await scopes_of_caller(info.context.context, self.id))
+        return _in_order(await scopes_of_caller(info.context.context, self.id)) if self._is_open(info) else []
+
+    def _is_open(self, info: Info) -> bool:
+        """Whether the viewer may see more than who the caller is."""
+        viewer = info.context.context.caller
+        return viewer.id == self.id or viewer.may(Scope.MANAGE)
 
     @strawberry.field(
         description="The caller's bearer tokens, newest first.", directives=[Requires(scope=Scope.MANAGE)]

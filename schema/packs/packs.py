@@ -3,6 +3,7 @@
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import strawberry
@@ -53,7 +54,6 @@ class PackLoadError:
 @strawberry.type(description="A source that packs are loaded from.")
 class PackSource:
     kind: PackSourceKind = strawberry.field(description="The kind of source.")
-    location: str = strawberry.field(description="The folder, distribution or server.")
     load_errors: list[PackLoadError] = strawberry.field(
         description="Files that could not be loaded. The others were loaded."
     )
@@ -63,10 +63,18 @@ class PackSource:
     def of(cls, source: InstalledSource) -> "PackSource":
         return cls(
             kind=PackSourceKind(source.kind),
-            location=source.location,
             load_errors=[PackLoadError.of(error) for error in source.load_errors],
             source=source,
         )
+
+    @strawberry.field(
+        description="The folder, distribution or server. Without the scope MANAGE, the folder's name without its path."
+    )
+    def location(self, info: Info) -> str:
+        is_folder = self.kind in (PackSourceKind.BUILTIN_FOLDER, PackSourceKind.USER_FOLDER)
+        if is_folder and not info.context.context.caller.may(Scope.MANAGE):
+            return Path(self.source.location).name
+        return self.source.location
 
     @strawberry.field(description="The server, if the source is an MCP server.")
     def mcp_server(self, info: Info) -> 'Annotated[McpServer, strawberry.lazy("schema.packs.mcp_servers")] | None':
@@ -75,7 +83,7 @@ class PackSource:
         if self.kind is not PackSourceKind.MCP_SERVER:
             return None
         servers = info.context.context.services.mounts.servers()
-        return next((McpServer.of(server) for server in servers if server.spec.key == self.location), None)
+        return next((McpServer.of(server) for server in servers if server.spec.key == self.source.location), None)
 
     @strawberry.field(description="Number of packs loaded from it.")
     def pack_count(self, info: Info) -> int:

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 class HealthCheck:
     name: str = strawberry.field(description="What was checked.")
     ok: bool = strawberry.field(description="Whether the check passed.")
-    message: str = strawberry.field(description="The result and what to do, for display.")
+    message: str = strawberry.field(
+        description="The result and what to do, for display. Without the scope MANAGE only whether it works, without "
+        "paths, counts and names."
+    )
 
     @classmethod
     def of(cls, looked: "Looked") -> "HealthCheck":

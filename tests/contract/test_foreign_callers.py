@@ -291,6 +291,34 @@ async def test_no_field_leads_to_what_is_another_caller_s(place: Place, subject:
     place.anybody_but(walk)
 
 
+ABOUT = (
+    "query ($id: ID!) { pipeline(id: \"hand\") { owner { ...All } } node(id: $id) { ...All } viewer { ...All } } "
+    "fragment All on Caller { id subject name lastSeenAt disabledAt fromProvider scopes }"
+)
+
+
+@STRANGERS
+async def test_of_another_caller_only_who_it_is_shows(place: Place, subject: str) -> None:
+    it, asked = place.it, {"id": place.anna}
+    await it.mutate(f'mutation {{ disableCaller(caller: "{place.anna}") {{ __typename }} }}')
+    token = await it.token_for(subject, *SCOPES)
+    over_http = await it.query(ABOUT, asked, token=token)
+    async with agent(it, token=token) as client:
+        over_mcp = content_of(await client.call_tool("graphql_query", {"query": ABOUT, "variables": asked}))["data"]
+    managed = await it.query(ABOUT, asked)
+    await it.mutate(f'mutation {{ enableCaller(caller: "{place.anna}") {{ __typename }} }}')
+
+    unknown = {"lastSeenAt": None, "disabledAt": None, "fromProvider": False, "scopes": []}
+    for shown in (over_http, over_mcp):
+        assert shown["node"] == shown["pipeline"]["owner"]
+        assert shown["node"] == {"id": place.anna, "subject": "anna", "name": "anna", **unknown}
+        assert shown["viewer"]["scopes"] == [*SCOPES]
+        assert shown["viewer"]["lastSeenAt"] is not None
+    assert managed["node"]["disabledAt"] is not None
+    assert managed["node"]["lastSeenAt"] is not None
+    assert managed["node"]["scopes"] == [*SCOPES]
+
+
 @STRANGERS
 async def test_nothing_is_downloaded_by_its_id(place: Place, subject: str) -> None:
     headers = {"authorization": f"Bearer {await place.it.token_for(subject, *SCOPES)}"}

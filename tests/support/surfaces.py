@@ -166,7 +166,7 @@ ANSWERS = {
     "create_token": f"plaintext token {{ {_TOKEN} }}",
     "revoke_token": f"token {{ {_TOKEN} }}",
     "audit": f"nodes {{ action accepted actor {{ subject }} target {{ id }} detail }} {_PAGE}",
-    "server": "version accepting queuedRuns runningRuns health { name ok } runLimits { concurrentRuns steps }",
+    "server": "version accepting queuedRuns runningRuns health { name ok message } runLimits { concurrentRuns steps }",
     "settings": "name value source",
     "set_admission": "server { admissionPause { at by reason } }",
     "workers": "name machine release startedAt lastSeenAt alive offers lanes running draining",

@@ -195,6 +195,16 @@ async def test_the_server_tells_of_itself(api: Api) -> None:
     assert (await api.refusal("settings")).code == "FORBIDDEN"
 
 
+@states("server")
+async def test_only_operators_read_where_things_are_and_how_many(api: Api) -> None:
+    checks = {check["name"]: check["message"] for check in (await api.me.call("server"))["health"]}
+    assert set(checks.values()) == {"Works."}, "no path, bucket, count or name"
+    shown = {check["name"]: check["message"] for check in (await api.admin.call("server"))["health"]}
+    assert checks.keys() == shown.keys()
+    assert "/blobs" in shown["artifacts"]
+    assert "credentials" in shown["vault key"]
+
+
 @states("set_admission", "server", "run_pack", "wait_run")
 async def test_an_operator_pauses_admission_and_ends_the_pause(api: Api) -> None:
     assert (await api.refusal("set_admission", paused=True)).code == "FORBIDDEN"
@@ -203,8 +213,8 @@ async def test_an_operator_pauses_admission_and_ends_the_pause(api: Api) -> None
         assert (paused["by"], paused["reason"]) == ("admin", "new disk")
         run = (await api.me.call("run_pack", pack="test.echo", input={"text": "later"}))["run"]
         assert run["state"] == "QUEUED"
-        checks = {check["name"]: check["ok"] for check in (await api.me.call("server"))["health"]}
-        assert checks["admission"] is False
+        checks = {check["name"]: check for check in (await api.me.call("server"))["health"]}
+        assert checks["admission"] == {"name": "admission", "ok": False, "message": "Paused: no new run starts."}
     finally:
         ended = await api.admin.call("set_admission", paused=False)
     assert ended["server"]["admissionPause"] is None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement
+    from sqlalchemy import ColumnElement, Select
 
     from store.database.engine import Store
 
@@ -31,7 +31,7 @@ class Usage:
     Attributes:
         runs: Number of runs, or of steps that called the pack.
         failed: How many of them failed.
-        median_duration_seconds: Of those that succeeded; None when none did.
+        median_duration_seconds: How long the attempts of those that succeeded worked; None when none did.
         median_cost_usd: Of those that succeeded and called models whose price is known; None when none did.
         last_run_at: When the newest run was created, or the newest step started.
     """
@@ -63,7 +63,8 @@ async def usage_of_pipelines(
         (RUN.c.pipeline_id, RUN.c.id, ATTEMPT.c.run_id),
         RUN.c.state,
         RUN.c.created_at,
-        (RUN.c.started_at, RUN.c.ended_at),
+        # Through the steps: no index has the run of every attempt.
+        (RUN_STEP.c.run_id == RUN.c.id, ATTEMPT.c.step_id == RUN_STEP.c.id),
         conditions,
     )
 
@@ -90,7 +91,7 @@ async def usage_of_packs(
         (step.pack, step.id, ATTEMPT.c.step_id),
         step.state,
         step.started_at,
-        (step.started_at, step.ended_at),
+        (ATTEMPT.c.step_id == step.id,),
         conditions,
     )
 
@@ -100,7 +101,7 @@ async def _usage(
     names: tuple[ColumnElement[str], ColumnElement[str], ColumnElement[str]],
     state: ColumnElement[str],
     at: ColumnElement[datetime],
-    span: tuple[ColumnElement[datetime], ColumnElement[datetime]],
+    attempts: tuple[ColumnElement[bool], ...],
     conditions: list[Any],
 ) -> dict[str, Usage]:
     group, identity, spender = names
@@ -116,11 +117,19 @@ async def _usage(
         .group_by(group)
     )
     succeeded = [*conditions, state == "succeeded"]
-    durations = await _medians(
-        store, group, seconds_between(*span), [*succeeded, span[0].is_not(None), span[1].is_not(None)]
+    # As `Run.workSeconds`: waits between attempts do not count, such as those for a resume.
+    worked = (
+        sa.select(
+            group.label("name"),
+            sa.func.sum(seconds_between(ATTEMPT.c.started_at, ATTEMPT.c.ended_at)).label("value"),
+        )
+        .where(*succeeded, *attempts, ATTEMPT.c.reused_from.is_(None), ATTEMPT.c.ended_at.is_not(None))
+        .group_by(group, identity)
     )
+    durations = await _medians(store, worked)
     costs = costs_by(spender)
-    micros = await _medians(store, group, costs.c.micros, [*succeeded, identity == costs.c.id])
+    spent = sa.select(group.label("name"), costs.c.micros.label("value")).where(*succeeded, identity == costs.c.id)
+    micros = await _medians(store, spent)
     return {
         row.name: Usage(
             row.runs,
@@ -133,20 +142,15 @@ async def _usage(
     }
 
 
-async def _medians(
-    store: Store, group: ColumnElement[str], value: ColumnElement[Any], conditions: list[Any]
-) -> dict[str, float]:
-    """Read the median of a value in each group, by row numbers, since SQLite has no percentile function."""
-    ranked = (
-        sa.select(
-            group.label("name"),
-            value.label("value"),
-            sa.func.row_number().over(partition_by=group, order_by=value).label("place"),
-            sa.func.count().over(partition_by=group).label("of"),
-        )
-        .where(*conditions)
-        .subquery()
-    )
+async def _medians(store: Store, values: Select[Any]) -> dict[str, float]:
+    """Read the median of each `name`'s values, by row numbers, since SQLite has no percentile function."""
+    given = values.subquery()
+    ranked = sa.select(
+        given.c.name,
+        given.c.value,
+        sa.func.row_number().over(partition_by=given.c.name, order_by=given.c.value).label("place"),
+        sa.func.count().over(partition_by=given.c.name).label("of"),
+    ).subquery()
     middle = ranked.c.place.in_([(ranked.c.of + 1) // 2, (ranked.c.of + 2) // 2])
     medians = await store.read(
         sa.select(ranked.c.name, sa.func.avg(ranked.c.value).label("median")).where(middle).group_by(ranked.c.name)

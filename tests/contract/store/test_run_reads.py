@@ -294,7 +294,12 @@ async def test_usage_counts_the_last_stretch_of_time(store: Store):
             ended_at=begun + timedelta(seconds=seconds),
             state="failed" if seconds == 300 else "succeeded",
         )
-        await step(store, run_id, 1, started_at=begun, ended_at=begun + timedelta(seconds=seconds))
+        echo = await step(store, run_id, 1, started_at=begun, ended_at=begun + timedelta(seconds=seconds))
+        # The first attempt failed, and the second one began with a resume.
+        worked = timedelta(seconds=number + 0.5)
+        await attempt(store, run_id, echo, 1, started_at=begun, ended_at=begun + worked)
+        await attempt(store, run_id, echo, 2, started_at=begun + MINUTE / 2, ended_at=begun + MINUTE / 2 + worked)
+        await attempt(store, run_id, echo, 3, ended_at=START + 60 * MINUTE, reused_from="att_x")
         await step(store, run_id, 2, pack="never.ran", state="pending")
     await run(store, ada.id, START - timedelta(days=40), pipeline_id=deck.pipeline_id)
     used = await usage_of_pipelines(store, [deck.pipeline_id, "pipe_x"], START)
@@ -304,10 +309,10 @@ async def test_usage_counts_the_last_stretch_of_time(store: Store):
     usage = used.pop(deck.pipeline_id)
     assert not used
     assert (usage.runs, usage.failed, usage.last_run_at) == (4, 1, START + 3 * MINUTE)
-    assert usage.median_duration_seconds == pytest.approx(2, abs=0.001)
+    assert usage.median_duration_seconds == pytest.approx(3, abs=0.001)
     assert set(packs) == {"demo.echo"}
     assert packs["demo.echo"] == Usage(4, 0, packs["demo.echo"].median_duration_seconds, START + 3 * MINUTE)
-    assert packs["demo.echo"].median_duration_seconds == pytest.approx(6, abs=0.001)
+    assert packs["demo.echo"].median_duration_seconds == pytest.approx(4, abs=0.001)
 
 
 async def test_ids_are_looked_up_whatever_their_number(store: Store):

@@ -21,6 +21,7 @@ from app.auth.refusals import SignInError, unauthenticated
 from app.http.pages import page
 from resolvers.problems import Unavailable
 from runner.issues import lacking_scope
+from schema.base.scalars import format_instant
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ class _Login:
         base = settings.outward if settings.public_url else f"{str(request.base_url).rstrip('/')}{settings.base}"
         assert link.token.expires_at is not None
         return JSONResponse(
-            {"url": link_url(base, link), "expires_at": link.token.expires_at.isoformat()},
+            {"url": link_url(base, link), "expires_at": format_instant(link.token.expires_at)},
             201,
             {"cache-control": "no-store"},
         )

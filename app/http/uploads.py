@@ -25,6 +25,7 @@ from app.http.multipart import OVERHEAD_BYTES, FormError, FormFile
 from resolvers.artifacts.artifacts import download_address
 from resolvers.artifacts.uploads import NoRoom, UploadTooLarge, invalid_upload, upload_artifact
 from resolvers.problems import Limited, Problem, ProblemCode, Unavailable, refusal_of
+from schema.base.scalars import format_instant
 from store.database.errors import StoreError
 from store.states import Scope
 
@@ -171,8 +172,8 @@ def _artifact(artifact: ArtifactRecord, download_url: str | None) -> dict[str, J
         "sizeBytes": artifact.size_bytes,
         "digest": artifact.digest,
         "status": artifact.status.name,
-        "createdAt": artifact.created_at.isoformat(),
-        "expiresAt": None if artifact.expires_at is None else artifact.expires_at.isoformat(),
+        "createdAt": format_instant(artifact.created_at),
+        "expiresAt": None if artifact.expires_at is None else format_instant(artifact.expires_at),
         "downloadUrl": download_url,
     }
 

@@ -222,16 +222,18 @@ class Redactor:
 
     def _spans(self, text: str, start: int = 0) -> list[Span]:
         """Return the spans to mask from `start` on, in order, with overlapping ones merged."""
-        found: list[Span] = []
+        values: list[Span] = []
+        shapes: list[Span] = []
         known = self._known
         for index, begin, end in known.patterns.find_matches_as_indexes(text, overlapping=True):
             name, tokens = known.found_as[index]
             if name is not None:
-                found.append((begin, end, name))
+                values.append((begin, end, name))
             for token in tokens:
                 span = token.span_at(text, begin, end)
                 if span is not None:
-                    found.append(span)
+                    shapes.append(span)
+        found = [*values, *shapes]  # of two equal spans the first names the mask: a value's name says more
         if start:
             found = [span for span in found if span[0] >= start]
         return _merged(found)

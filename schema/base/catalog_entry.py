@@ -64,8 +64,8 @@ class UsageStats:
     runs: int = strawberry.field(description="Number of runs or pack calls.")
     failed: int = strawberry.field(description="Number of these that failed.")
     median_duration_seconds: float | None = strawberry.field(
-        description="Median of the time its attempts worked, in seconds, without the waits between them. Null if it has "
-        "never succeeded."
+        description="Median duration of its attempts, in seconds, without the waits between them. Null if it has never "
+        "succeeded."
     )
     median_cost_usd: float | None = strawberry.field(description="Median cost in US dollars. Null if unknown.")
     last_run_at: datetime | None = strawberry.field(description="When it last ran. Null if never.")

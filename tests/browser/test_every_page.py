@@ -66,12 +66,14 @@ async def furnish(it: Product, bench: Workbench) -> dict[str, str]:
         await command(it, "runPack", pack="test.style", input={"persona": persona, "text": "tea"}, waitSeconds=20)
     trigger = await it.mutate(
         """mutation { createTrigger(pipeline: "fine", name: "Nightly", schedule: {cron: "0 2 * * *"}) {
-            ... on TriggerSuccess { trigger { id } } } }"""
+            __typename ... on TriggerSuccess { trigger { id } } ... on Problem { message } } }"""
     )
+    assert "trigger" in trigger, trigger
     webhook = await it.mutate(
         """mutation { createWebhook(pipeline: "fine", name: "Pushes", preset: GITHUB, events: ["push"]) {
-            ... on WebhookSecretSuccess { trigger { id } } } }"""
+            __typename ... on WebhookSecretSuccess { trigger { id } } ... on Problem { message } } }"""
     )
+    assert "trigger" in webhook, webhook
     credential = await put(it, "key", "generic", {"secret": "correct-horse-battery"})
     artifact = fine["steps"][1]["artifacts"][0]["id"]
     return {

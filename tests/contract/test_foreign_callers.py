@@ -292,7 +292,7 @@ async def test_no_field_leads_to_what_is_another_caller_s(place: Place, subject:
 
 
 ABOUT = (
-    "query ($id: ID!) { pipeline(id: \"hand\") { owner { ...All } } node(id: $id) { ...All } viewer { ...All } } "
+    'query ($id: ID!) { pipeline(id: "hand") { owner { ...All } } node(id: $id) { ...All } viewer { ...All } } '
     "fragment All on Caller { id subject name lastSeenAt disabledAt fromProvider scopes }"
 )
 

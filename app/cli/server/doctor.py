@@ -107,13 +107,14 @@ def _data_folder(folder: Path) -> Iterator[Finding]:
         return
     note = "" if folder.exists() else " (created at the first start)"
     free = shutil.disk_usage(existing).free
-    yield Finding("data folder", "works", f"{folder}{note}, {free >> 30} GiB free")
-    if free < _ROOM_BYTES:
-        yield Finding("disk", "missing", f"only {free >> 20} MiB are free at {folder}.")
     if folder.exists() and folder.stat().st_mode & 0o077:
         yield Finding(
             "data folder", "missing", f"{folder} can be read by others on this machine: `chmod 700 {folder}`."
         )
+    else:
+        yield Finding("data folder", "works", f"{folder}{note}, {free >> 30} GiB free")
+    if free < _ROOM_BYTES:
+        yield Finding("disk", "missing", f"only {free >> 20} MiB are free at {folder}.")
 
 
 def _agents(settings: Settings) -> Iterator[Finding]:
@@ -301,15 +302,14 @@ class _Need:
 
 
 def _grouped(lacking: Iterable[tuple[str, str, str, str, str]]) -> list[_Need]:
-    """Return each requirement once with the packs that lack it.
+    """Return each requirement once with the packs that lack it; the first pack's message and hint stand for all.
 
     Args:
         lacking: For each pack and requirement: the pack, and the kind, name, message and hint of the requirement.
     """
-    found: dict[tuple[str, str, str], _Need] = {}
+    found: dict[tuple[str, str], _Need] = {}
     for pack, kind, name, message, hint in lacking:
-        # The hint of a credential names the pack to grant it to: the first one's stands for all.
-        need = found.setdefault((kind, name, message), _Need(kind.lower(), name, message, hint))
+        need = found.setdefault((kind, name), _Need(kind.lower(), name, message, hint))
         need.packs.append(pack)
     return list(found.values())
 

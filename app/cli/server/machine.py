@@ -158,6 +158,7 @@ def backup(
     from app.cli.base.output import Output, size
     from store.database.errors import StoreError
     from store.maintenance.backup import back_up
+    from store.secrets.vault_key import FILE_NAME
 
     output = Output(as_json)
     settings = _embedded(data_dir, "Back it up with pg_dump, and copy the folder `blobs` of the data folder.")
@@ -171,6 +172,8 @@ def backup(
         )
     for digest in made.missing if settings.artifact_store == "disk" else ():
         output.note(f"warning: the content {digest} of an artifact was not on disk.")
+    if (key := settings.data_dir / FILE_NAME).exists():
+        output.note(f"The vault key is not in the archive. Keep a copy of {key} in another place.")
     if output.is_json:
         output.emit({"type": "backup", "file": str(target), "revision": made.revision, "contents": len(made.blobs)})
     else:
@@ -187,9 +190,10 @@ def restore(
     The folder must be missing or empty.
     """
     from app.cli.base.exits import CliError
-    from app.cli.base.output import Output
+    from app.cli.base.output import Output, when
     from store.database.errors import StoreError
     from store.maintenance.backup import restore as unpack
+    from store.secrets.vault_key import FILE_NAME
 
     output = Output(as_json)
     settings = _embedded(data_dir, "Restore it with pg_restore, and copy the folder `blobs` back.")
@@ -197,10 +201,14 @@ def restore(
         made = unpack(source, settings.data_dir)
     except StoreError as error:
         raise CliError(str(error)) from error
+    if settings.vault_key is None:
+        key = settings.data_dir / FILE_NAME
+        output.note(f"A backup has no vault key. If there were credentials, copy their {FILE_NAME} to {key}.")
     if output.is_json:
         output.emit({"type": "restored", "folder": str(settings.data_dir), "revision": made.revision})
     else:
-        output.say(f"Restored to {settings.data_dir}, as of {made.created_at}. `packline up` starts it.")
+        at = when(made.created_at, seconds=True)
+        output.say(f"Restored to {settings.data_dir}, as of {at}. `packline up` starts it.")
 
 
 def settings_of(**overrides: object) -> Settings:

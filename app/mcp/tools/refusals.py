@@ -90,7 +90,7 @@ def missing(arguments: Mapping[str, Any]) -> CallError:
         if name in arguments:
             return CallError(
                 "NOT_FOUND",
-                f"There is no {noun} `{excerpt(str(arguments[name]), 100)}` that you may see.",
+                f"There is no {noun} `{excerpt(str(arguments[name]), 100)}`.",
                 field_errors=[{"path": name, "problem": f"no such {noun}"} | _within(arguments[name])],
                 advice=[finder],
             )

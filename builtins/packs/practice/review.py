@@ -79,7 +79,7 @@ async def review(ctx: PackContext, input: Input) -> Output:
             "upstream_unavailable",
             "Practice failure: this step fails the first time, on purpose. Nothing is wrong.",
             cause="This step fails in its first attempt, so that you can practise Resume.",
-            hint=f"Resume this run: press Resume, run `packline resume {ctx.run_id}`, or call the tool resume_run. "
+            hint=f"Resume this run on its page, run `packline resume {ctx.run_id}`, or call the tool resume_run. "
             "The steps before this one are kept, and this one goes through.",
             remedy="resume",
             detail={"practice": True},

@@ -1,6 +1,7 @@
 """The commands as typed, against a server of canned answers."""
 
 import json
+import re
 import sqlite3
 import stat
 import subprocess
@@ -1159,10 +1160,16 @@ def test_migrate_makes_the_database_and_then_finds_it(packline, tmp_path):
 def test_backup_and_restore(packline, tmp_path):
     assert packline("backup", str(tmp_path / "b.tar")).status == 2
     packline("migrate")
-    assert packline("backup", str(tmp_path / "b.tar")).lines[0]["type"] == "backup"
+    key = tmp_path / "data" / "vault.key"
+    key.touch(0o600)
+    made = packline("backup", str(tmp_path / "b.tar"))
+    assert made.lines[0]["type"] == "backup"
+    assert f"Keep a copy of {key} in another place." in made.err
     assert "exists" in packline("backup", str(tmp_path / "b.tar")).err
     restored = packline("restore", str(tmp_path / "b.tar"), "--data-dir", str(tmp_path / "other"), "--text")
     assert restored.status == 0
+    assert f"copy their vault.key to {tmp_path / 'other' / 'vault.key'}" in restored.err
+    assert re.search(r"as of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]+", restored.out)
     assert (tmp_path / "other" / "packline.db").is_file()
     assert packline("restore", str(tmp_path / "b.tar"), "--data-dir", str(tmp_path / "other")).status == 2
 
@@ -1251,17 +1258,20 @@ def test_doctor_says_what_works(packline, server):
 def test_doctor_counts_as_unusable_what_the_list_of_packs_does(packline, server):
     ffmpeg = lack("SERVICE", "ffmpeg", "ffmpeg is not on PATH.", "Install ffmpeg.")
     github = lack("CREDENTIAL", "github", "There is no credential `github`.", "Store it.")
+    granted = lack("CREDENTIAL", "github", "The credential `github` is not granted to a.four.", "Grant it.")
     writer = lack("MODEL", "writer", "There is no key for openai:x.", "Store it.")
     image = lack("MODEL", "image", "No model serves `image`.", "Set one.")
     packs = [in_catalog("a.one", ffmpeg), in_catalog("a.two", ffmpeg, github), in_catalog("a.three", writer, image)]
-    server.answers["CliCatalog"] = page("catalog", *packs, in_catalog("a.four"))
+    server.answers["CliCatalog"] = page("catalog", *packs, in_catalog("a.four", granted), in_catalog("a.five"))
     role = {"role": "writer", "chain": [{"key": "openai:x", "availability": {"usable": False, "missing": [writer]}}]}
     role["chain"][0]["availability"]["missing"][0]["hint"] = "Store it."
     programs = {"name": "programs", "ok": False, "message": "a.one cannot run on this server. Install ffmpeg."}
     server.answers["CliServer"] = {**healthy(health=[programs]), "modelRoles": [role, {"role": "image", "chain": []}]}
     result = packline("doctor")
     found = {line["what"]: (line["state"], line["message"]) for line in result.lines}
-    assert found["packs"] == ("works", "4 loaded, 1 can run on this server")
+    assert found["packs"] == ("works", "5 loaded, 1 can run on this server")
+    assert [line["what"] for line in result.lines].count("credential github") == 1
+    assert found["credential github"][1].endswith("Needed by a.two, a.four.")
     assert found["service ffmpeg"] == ("missing", "ffmpeg is not on PATH. Install ffmpeg. Needed by a.one, a.two.")
     assert found["credential github"][0] == "not_set_up"
     assert found["models of image"][0] == "not_set_up"
@@ -1345,6 +1355,15 @@ def test_doctor_reports_a_queue_that_is_not_whole(packline, monkeypatch):
         assert found["database"]["state"] == "missing"
         assert "lacks procrastinate_events of its queue" in found["database"]["message"]
         assert result.status == 1
+
+
+def test_doctor_says_one_thing_of_the_data_folder(packline, tmp_path):
+    (tmp_path / "data").mkdir(mode=0o755, exist_ok=True)
+    (tmp_path / "data").chmod(0o755)
+    lines = packline("doctor", "--server", "http://127.0.0.1:1").lines
+    (folder,) = (line for line in lines if line["what"] == "data folder")
+    assert folder["state"] == "missing"
+    assert "chmod 700" in folder["message"]
 
 
 def test_doctor_goes_on_without_a_server(packline):

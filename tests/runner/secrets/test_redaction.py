@@ -125,6 +125,11 @@ def test_overlapping_secrets_leave_nothing_of_each_other():
     assert both.text("abcdefgh12 gh12345678") == "[redacted:one] [redacted:two]"
 
 
+def test_the_name_of_a_value_says_more_than_its_shape():
+    token = TOKENS["github_token"]
+    assert Redactor({"github.token": token}).text(f"Use {token}.") == "Use [redacted:github.token]."
+
+
 def test_long_lines_of_a_multi_line_secret_are_masked_alone():
     assert redactor.text("> second line, longer <") == "> [redacted:lines] <"
     assert redactor.text("third") == "third"

@@ -87,9 +87,12 @@ async def test_a_form_with_a_file_becomes_an_artifact(it: Product, http: httpx2.
     assert (made["name"], made["mediaType"], made["sizeBytes"]) == ("Größe.pdf", "application/pdf", len(PDF))
     assert made["digest"] == hashlib.sha256(PDF).hexdigest()
     assert made["expiresAt"] > made["createdAt"]
-    listed = await it.query("{ artifacts { nodes { name status pinned run { id } producedBy { id } } } }")
+    listed = await it.query(
+        "{ artifacts { nodes { name createdAt expiresAt status pinned run { id } producedBy { id } } } }"
+    )
+    times = {name: made[name] for name in ("createdAt", "expiresAt")}
     assert listed["artifacts"]["nodes"] == [
-        {"name": "Größe.pdf", "status": "STORED", "pinned": False, "run": None, "producedBy": None}
+        {"name": "Größe.pdf", **times, "status": "STORED", "pinned": False, "run": None, "producedBy": None}
     ]
     assert (await http.get(made["downloadUrl"])).content == PDF
     (row,) = await audit_rows(it, "upload_artifact")

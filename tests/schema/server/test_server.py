@@ -92,6 +92,9 @@ async def test_a_broken_pack_file_is_told_and_the_rest_load(tmp_path: Path) -> N
         assert not packs["ok"]
         assert "verb.py" in packs["message"]
         mine = next(source for source in told["server"]["packSources"] if source["location"].endswith("mine"))
+        assert mine["location"] == str(tmp_path / "mine")
+        shown = await it.query("{server {packSources {location}}}", token=await it.token_for("ada", "READ"))
+        assert not [source for source in shown["server"]["packSources"] if "/" in source["location"]]
         assert mine["packCount"] == 0
         assert "nothing_of_this_name" in mine["loadErrors"][0]["message"]
         assert (await it.query("{catalog {totalCount}}"))["catalog"]["totalCount"] == 16

@@ -142,7 +142,7 @@ async def _usage(
     }
 
 
-async def _medians(store: Store, values: Select[Any]) -> dict[str, float]:
+async def _medians(store: Store, values: Select[str, Any]) -> dict[str, float]:
     """Read the median of each `name`'s values, by row numbers, since SQLite has no percentile function."""
     given = values.subquery()
     ranked = sa.select(

@@ -155,7 +155,7 @@ class Downloads:
         if preview is None:
             return plain(503, f"The preview of {found.name} is not ready yet. Try again.", {"retry-after": "2"})
         if preview.image_digest is None or preview.image_type is None:
-            return plain(404, f"There is no picture of {found.name}: {preview.reason or 'it is shown as text'}.")
+            return plain(404, f"There is no picture of {found.name}. {preview.reason or 'It is shown as text.'}")
         return await self._send(request, preview.image_digest, f"{found.name} preview", preview.image_type)
 
     async def _send_strip(self, artifact: ArtifactRecord, *, only_first: bool) -> Response:

@@ -11,7 +11,7 @@ import re
 #: First bytes of a file that `media_type_of` needs.
 HEAD_BYTES = 8192
 
-_BYTES = "application/octet-stream"
+UNKNOWN_TYPE = "application/octet-stream"
 _SIGNATURES = (
     (b"%PDF-", "application/pdf"),
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -28,8 +28,8 @@ _SIGNATURES = (
     (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
     (b"{\\rtf", "application/rtf"),
-    (b"\x7fELF", _BYTES),
-    (b"MZ", _BYTES),
+    (b"\x7fELF", UNKNOWN_TYPE),
+    (b"MZ", UNKNOWN_TYPE),
 )
 _OFFICE = (
     (b"word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
@@ -85,7 +85,7 @@ def media_type_of(head: bytes, name: str = "", claimed: str | None = None) -> st
     if found is not None:
         return found
     if not is_text(head):
-        return _BYTES
+        return UNKNOWN_TYPE
     return _text_type(head, ending, claimed)
 
 

@@ -36,7 +36,7 @@ def draw_media(path: str) -> DrawnPreview:
             return _frame(container, pictures[0], seconds)
         if container.streams.audio:
             return _waveform(container, seconds)
-    return DrawnPreview("none", reason="the file has neither sound nor pictures")
+    return DrawnPreview("none", reason="The file has neither sound nor pictures.")
 
 
 def _duration(container: InputContainer) -> float | None:
@@ -53,10 +53,14 @@ def _is_cover(stream: VideoStream) -> bool:
 def _frame(container: InputContainer, stream: VideoStream, seconds: float | None) -> DrawnPreview:
     width, height = stream.codec_context.width, stream.codec_context.height
     if not width or not height:
-        return DrawnPreview("none", reason="the video does not say how large it is", duration_seconds=seconds)
+        return DrawnPreview(
+            "none", reason="The video does not say how large its pictures are.", duration_seconds=seconds
+        )
     if width * height > PIXELS:
         return DrawnPreview(
-            "none", reason=f"{width} x {height} pixels are more than are drawn", duration_seconds=seconds
+            "none",
+            reason=f"A preview of {width} x {height} pixels would be too large to draw.",
+            duration_seconds=seconds,
         )
     stream.thread_type = "AUTO"
     wanted = min(_POSTER_SECONDS, (seconds or 0) / 10)
@@ -66,7 +70,7 @@ def _frame(container: InputContainer, stream: VideoStream, seconds: float | None
         if number >= _FRAMES or (frame.time or 0) >= wanted:
             break
     if best is None:
-        return DrawnPreview("none", reason="the video has no frame", duration_seconds=seconds)
+        return DrawnPreview("none", reason="The video has no frame.", duration_seconds=seconds)
     scale = min(1.0, SIDE / max(best.width, best.height))
     small = best.reformat(max(2, round(best.width * scale)), max(2, round(best.height * scale)), "rgb24")
     picture = small.to_image()  # type: ignore[no-untyped-call] # PyAV leaves it without types
@@ -87,7 +91,7 @@ def _waveform(container: InputContainer, seconds: float | None) -> DrawnPreview:
         size = max(1, -(-len(samples) // PEAKS))
         levels = [_peak(samples[start : start + size]) for start in range(0, len(samples), size)]
     if not levels:
-        return DrawnPreview("none", reason="the file holds no sound", duration_seconds=seconds)
+        return DrawnPreview("none", reason="The file has no sound.", duration_seconds=seconds)
     peaks = tuple(round(level / 32768, 4) for level in levels)
     return DrawnPreview("waveform", peaks=peaks, duration_seconds=None if seconds is None else round(seconds, 3))
 

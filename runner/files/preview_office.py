@@ -31,7 +31,7 @@ def draw_office(path: str, media_type: str) -> DrawnPreview:
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         if len(names) > _PARTS:
-            return DrawnPreview("none", reason=f"the document has {len(names)} parts")
+            return DrawnPreview("none", reason=f"The document has too many parts ({len(names):,}).")
         pages = None
         if "presentationml" in media_type:
             slides = sorted((int(match[1]), name) for name in names if (match := _SLIDE.fullmatch(name)))
@@ -41,7 +41,7 @@ def draw_office(path: str, media_type: str) -> DrawnPreview:
             parts = [name for name in ("word/document.xml", "xl/sharedStrings.xml") if name in names]
         text = _beginning(archive, parts)
     if not text:
-        return DrawnPreview("none", reason="the document has no text", pages=pages)
+        return DrawnPreview("none", reason="The document has no text.", pages=pages)
     return DrawnPreview("text", text=text, pages=pages)
 
 

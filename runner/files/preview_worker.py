@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from runner.failures import FailureCode, PackError
-from runner.files.media_types import HEAD_BYTES, media_type_of
+from runner.files.media_types import HEAD_BYTES, UNKNOWN_TYPE, media_type_of
 from runner.files.preview_drawing import PIXELS, SIDE, DrawnPreview, webp
 
 _PAGE_SIDE = 1200
@@ -45,9 +45,9 @@ def draw(path: str, name: str) -> DrawnPreview:
             FailureCode.NOT_FOUND, f"Previews of {media_type} need a library that is not installed: {error.name}."
         ) from error
     except MemoryError:
-        return DrawnPreview("none", reason="it needs too much memory to be drawn")
+        return DrawnPreview("none", reason="Drawing a preview needs too much memory.")
     except Exception as error:
-        return DrawnPreview("none", reason=f"the file could not be read ({type(error).__name__})")
+        return DrawnPreview("none", reason=f"The file could not be read and may be damaged ({type(error).__name__}).")
 
 
 def _draw(path: str, media_type: str) -> DrawnPreview:
@@ -63,7 +63,9 @@ def _draw(path: str, media_type: str) -> DrawnPreview:
         from runner.files.preview_office import draw_office
 
         return draw_office(path, media_type)
-    return DrawnPreview("none", reason=f"files of the type {media_type} have no preview")
+    if media_type == UNKNOWN_TYPE:
+        return DrawnPreview("none", reason="The content is of no type of file that Packline recognizes.")
+    return DrawnPreview("none", reason=f"Files of the type `{media_type}` have no preview.")
 
 
 def _page(path: str) -> DrawnPreview:
@@ -73,11 +75,11 @@ def _page(path: str) -> DrawnPreview:
     document = PdfDocument(path)
     pages = len(document)
     if pages < 1:
-        return DrawnPreview("none", reason="the document has no pages", pages=0)
+        return DrawnPreview("none", reason="The document has no pages.", pages=0)
     page = document[0]
     longer = max(page.get_size())
     if not longer > 0:
-        return DrawnPreview("none", reason="the first page has no size", pages=pages)
+        return DrawnPreview("none", reason="The first page has no size.", pages=pages)
     drawn = page.render(scale=_PAGE_SIDE / longer, may_draw_forms=False)
     return DrawnPreview("page", webp(drawn.to_pil()), pages=pages)
 
@@ -89,7 +91,7 @@ def _picture(path: str) -> DrawnPreview:
     with Image.open(path, formats=_FORMATS) as picture:
         width, height = picture.size
         if width * height > PIXELS:
-            return DrawnPreview("none", reason=f"{width} x {height} pixels exceed the limit")
+            return DrawnPreview("none", reason=f"A preview of {width} x {height} pixels would be too large to draw.")
         picture.draft("RGB", (SIDE, SIDE))  # decodes a JPEG no larger than needed
         if picture.getexif().get(_ORIENTATION, 1) in _ON_THEIR_SIDE:
             width, height = height, width

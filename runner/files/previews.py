@@ -149,7 +149,7 @@ class Previews:
 
     async def _draw(self, artifact: ArtifactRecord) -> DrawnPreview:
         if artifact.size_bytes > FILE_BYTES:
-            return DrawnPreview("none", reason=f"{artifact.size_bytes} bytes exceed the limit")
+            return DrawnPreview("none", reason=f"The file is larger than {FILE_BYTES >> 30} GiB.")
         path = await self._blobs.local(artifact.digest)
         return await run_in_process(
             draw,
@@ -163,7 +163,7 @@ class Previews:
 def _without_drawing(artifact: ArtifactRecord) -> PreviewRecord | None:
     """Return the preview of files that need no drawing: text, and contents that may not be shown."""
     if artifact.erased_at is not None or artifact.status is ArtifactStatus.QUARANTINED:
-        return PreviewRecord(artifact.digest, PreviewKind.NONE, reason="its content may not be shown")
+        return PreviewRecord(artifact.digest, PreviewKind.NONE, reason="The content may not be shown.")
     if is_text_type(artifact.media_type):
         return PreviewRecord(artifact.digest, PreviewKind.TEXT)
     return None
@@ -172,11 +172,11 @@ def _without_drawing(artifact: ArtifactRecord) -> PreviewRecord | None:
 def _blame(error: PackError) -> str:
     match error.failure.code:
         case FailureCode.TIMEOUT:
-            return "it takes too long to draw"
+            return "Drawing a preview takes too long."
         case FailureCode.RESOURCE_EXHAUSTED:
-            return "it needs too much memory to be drawn"
+            return "Drawing a preview needs too much memory."
         case _:
-            return "it crashed the process that drew it"
+            return "Drawing a preview crashed the process that drew it."
 
 
 def may_have_picture(media_type: str) -> bool:

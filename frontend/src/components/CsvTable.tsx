@@ -9,7 +9,7 @@ export type Rows = readonly (readonly string[])[];
 /** Rows that are drawn at once, alone and beside another table. */
 const [ROWS, ROWS_BESIDE] = [200, 50];
 /** Columns that are drawn; a file with more is shown as its source. */
-const MOST_COLUMNS = 100;
+export const MOST_COLUMNS = 100;
 const NUMBER = /^\s*[-+]?[\d.,\s]*\d\s*%?$/;
 
 /** The rows of a text that can be drawn; the last one of a text that was cut may lack its end. */

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import io
 import random
+import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -191,8 +192,9 @@ HOSTILE = {
     ),
     "a WAV of nothing": ("a.wav", lambda: media_files.wav(0), ""),
     "an MP4 of noise": ("a.mp4", lambda: b"\0\0\0\x18ftypmp42" + random.Random(7).randbytes(5000), "could not be read"),
-    "a program": ("run.exe", lambda: b"MZ" + bytes(1000), "have no preview"),
-    "a ZIP": ("a.zip", lambda: b"PK\x03\x04" + bytes(100), "have no preview"),
+    "a program": ("run.exe", lambda: b"MZ" + bytes(1000), "no type of file"),
+    "a ZIP": ("a.zip", lambda: b"PK\x03\x04" + bytes(100), "`application/zip` have no preview"),
+    "noise that is named like a document": ("a.docx", lambda: random.Random(7).randbytes(500), "no type of file"),
     "a Word document that is no archive": ("a.docx", lambda: b"PK\x03\x04word/" + bytes(100), "could not be read"),
 }
 
@@ -203,6 +205,7 @@ async def test_files_that_cannot_be_shown_are_told(it: Product, what: str) -> No
     node = await looked(it, name, make())
     assert node["previewKind"] == "NONE"
     assert node["previewUrl"] is None
+    assert re.fullmatch(r"[A-Z][^\n]+\.", node["previewProblem"]), node
     if reason:
         assert any(word in node["previewProblem"] for word in reason.split("|")), node
 

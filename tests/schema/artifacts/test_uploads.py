@@ -296,7 +296,7 @@ async def test_a_file_that_holds_a_secret_is_put_in_quarantine(it: Product, http
             "preview": None,
             "previewUrl": None,
             "previewKind": "NONE",
-            "previewProblem": "its content may not be shown",
+            "previewProblem": "The content may not be shown.",
         }
     ]
     refused = await command(it, "runPack", pack="test.read", input={"artifact": made["id"]})

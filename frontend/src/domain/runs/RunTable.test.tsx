@@ -87,6 +87,12 @@ test("runs that failed alike are one row, which unfolds and is picked as a whole
   expect(onPick).toHaveBeenLastCalledWith(["run_b"], true);
 });
 
+test("the row of runs that failed alike offers to resume the newest", async () => {
+  const alike = ["run_a", "run_b"].map((id) => ({ ...FAILED, id, title: `Deck ${id}`, actions: ["RESUME" as const] }));
+  await show(<RunTable label="Runs" runs={alike} />);
+  expect(await screen.findByRole("link", { name: "Resume…" })).toHaveAttribute("href", "/runs/run_a?ask=resume");
+});
+
 test("rows are picked one by one, or all of the page", async () => {
   const onPick = vi.fn<(ids: readonly string[], on: boolean) => void>();
   await show(<RunTable label="Runs" runs={[FAILED, RUNNING]} picked={new Set(["run_3"])} onPick={onPick} />);

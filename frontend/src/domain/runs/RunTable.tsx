@@ -97,7 +97,6 @@ function Group({ group: { head, others }, ofOne, says, picked, onPick }: GroupPr
             ? undefined
             : () => onPick(isFolded ? [head, ...others].map(({ id }) => id) : [run.id], !isPicked)
         }
-        isFolded={isFolded}
         alike={
           run !== head || others.length === 0 ? null : (
             <button
@@ -123,15 +122,13 @@ interface LineProps {
   picked: boolean;
   pickLabel: string;
   onPick: (() => void) | undefined;
-  /** Whether it stands for runs that failed alike. */
-  isFolded: boolean;
   /** Unfolds the runs that failed alike. */
   alike: ReactNode;
   /** Whether it is one of those. */
   isAlike: boolean;
 }
 
-function RunLine({ run, ofOne, says, picked, pickLabel, onPick, isFolded, alike, isAlike }: LineProps): ReactNode {
+function RunLine({ run, ofOne, says, picked, pickLabel, onPick, alike, isAlike }: LineProps): ReactNode {
   const name = ofOne ? null : (run.pipeline?.name ?? run.pack?.name ?? null);
   // Most titles begin with it.
   const of = name === null || run.title.startsWith(name) ? null : name;
@@ -167,7 +164,7 @@ function RunLine({ run, ofOne, says, picked, pickLabel, onPick, isFolded, alike,
             {run.title}
           </Link>
           {of === null ? null : <span className="ml-2 min-w-0 truncate text-soft max-xl:hidden">{of}</span>}
-          {isFolded || !offersResume(run) ? null : (
+          {!offersResume(run) ? null : (
             <Link
               to="/runs/$run"
               params={{ run: run.id }}

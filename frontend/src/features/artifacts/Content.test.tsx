@@ -103,3 +103,22 @@ test("the next film is played although the one before could not be", async () =>
   await userEvent.click(screen.getByRole("button", { name: "Next" }));
   expect(document.querySelector("video")).toHaveAttribute("src", "/two");
 });
+
+test.each([
+  ["a.csv", "text/csv", 'name\n"Ada', null, "A quotation mark is never closed, so this is shown as text."],
+  [
+    "a.csv",
+    "text/csv",
+    'name\n"Ada',
+    10,
+    "The part that is shown ends within quotation marks, so this is shown as text.",
+  ],
+  ["a.csv", "text/csv", ",".repeat(100), null, "A row has more than 100 columns, so this is shown as text."],
+  ["a.json", "application/json", '{"name":', null, "The file is no valid JSON, so this is shown as text."],
+])("%s of the type %s that cannot be read as such says why it is text", async (name, type, text, nextOffset, why) => {
+  await show(<Content artifact={aFile(name, type)} search={{}} />, {
+    ArtifactText: { artifactText: { text, nextOffset } },
+  });
+  expect(await screen.findByText(why)).toBeVisible();
+  expect(screen.getByRole("region", { name })).toHaveTextContent(text.replace("\n", " "));
+});

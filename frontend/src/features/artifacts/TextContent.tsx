@@ -3,7 +3,7 @@ import { type ReactNode, Suspense, useMemo } from "react";
 import { useQuery } from "urql";
 
 import { Code } from "../../components/Code.tsx";
-import { CsvTable, drawnRows } from "../../components/CsvTable.tsx";
+import { CsvTable, drawnRows, MOST_COLUMNS } from "../../components/CsvTable.tsx";
 import { ContentBoundary } from "../../components/ContentBoundary.tsx";
 import { JsonView } from "../../components/JsonView.tsx";
 import { problemOfError } from "../../lib/server/problem.ts";
@@ -126,14 +126,26 @@ function Read({ text, artifact, shown, isCut }: Omit<Props, "source"> & { text: 
 }
 
 function Csv({ text, name, isCut }: { text: string; name: string; isCut: boolean }): ReactNode {
-  const rows = useMemo(() => drawnRows(csvRows(text), isCut), [text, isCut]);
-  return rows === null ? <Code text={text} label={name} /> : <CsvTable rows={rows} name={name} />;
+  const read = useMemo(() => csvRows(text), [text]);
+  const rows = drawnRows(read, isCut);
+  if (rows !== null) return <CsvTable rows={rows} name={name} />;
+  const open = isCut ? "The part that is shown ends within quotation marks" : "A quotation mark is never closed";
+  const why = read === null ? open : `A row has more than ${MOST_COLUMNS} columns`;
+  return (
+    <>
+      <p className="mb-2 text-soft">{why}, so this is shown as text.</p>
+      <Code text={text} label={name} />
+    </>
+  );
 }
 
 function Json({ text, name }: { text: string; name: string }): ReactNode {
   const value = useMemo(() => readJson(text), [text]);
   return value === null ? (
-    <Source text={text} name={name} />
+    <>
+      <p className="mb-2 text-soft">The file is no valid JSON, so this is shown as text.</p>
+      <Source text={text} name={name} />
+    </>
   ) : (
     <JsonView value={value.json} what={name} source={() => text} />
   );

@@ -149,10 +149,25 @@ test("picked runs are counted, compared in twos, and let go", async () => {
   const bar = screen.getByRole("region", { name: "Selected runs" });
   expect(within(bar).getByRole("status")).toHaveTextContent("1 selected");
   expect(within(bar).queryByRole("link", { name: "Compare" })).toBeNull();
+  expect(within(bar).getByText("To compare, select two runs")).toBeVisible();
   await userEvent.click(screen.getByRole("checkbox", { name: "Select Coffee deck" }));
   expect(within(bar).getByRole("link", { name: "Compare" })).toHaveAttribute("href", "/runs/compare?a=run_2&b=run_1");
+  await userEvent.click(screen.getByRole("checkbox", { name: "Select Milk deck" }));
+  expect(within(bar).queryByRole("link", { name: "Compare" })).toBeNull();
+  expect(within(bar).getByText("To compare, select two runs")).toBeVisible();
   await userEvent.click(within(bar).getByRole("button", { name: "Clear selection" }));
   expect(screen.queryByRole("region", { name: "Selected runs" })).toBeNull();
+});
+
+test("the number of selected runs says how many of them a row of similar ones stands for", async () => {
+  const nodes = [...ROWS, ...["run_4", "run_5"].map((id) => ({ ...ROWS[0], id, title: `Tea deck ${id}` }))];
+  const pageInfo = { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null };
+  await page("/runs", { Runs: { runs: { nodes, totalCount: 5, pageInfo } } });
+  await userEvent.click(await screen.findByRole("checkbox", { name: "Select Coffee deck" }));
+  const bar = screen.getByRole("region", { name: "Selected runs" });
+  expect(within(bar).getByRole("status")).toHaveTextContent(/^1 selected$/);
+  await userEvent.click(screen.getByRole("checkbox", { name: "Select 3 runs that failed like Tea deck" }));
+  expect(within(bar).getByRole("status")).toHaveTextContent("4 selected, including 2 similar");
 });
 
 test("an act on many says first what it would do with each, then how each went", async () => {

@@ -13,6 +13,7 @@ import { LazyDialogFallback } from "../../components/LazyFallback.tsx";
 import { serverNow } from "../../lib/time/clock.ts";
 import { lazyComponent } from "../../lib/server/lazyComponent.ts";
 import { lazyLoad } from "../../lib/server/lazyLoad.ts";
+import { groupEqualFailures } from "../../domain/runs/equalFailures.ts";
 import { rememberList } from "../../domain/runs/listNavigation.ts";
 import { useRunChanges } from "../../domain/runs/runChanges.ts";
 import { useActions } from "../../lib/browser/shortcuts.ts";
@@ -31,6 +32,7 @@ import {
   SINCE,
   VIEWS,
 } from "./filter.ts";
+import type { RunRowFragment } from "../../domain/fragments.generated.ts";
 import { RunActorsDocument, type RunCause, RunFiltersDocument, RunsDocument } from "./runs.generated.ts";
 import { useSavedViews } from "./views.ts";
 import { Views } from "./Views.tsx";
@@ -125,7 +127,14 @@ export function RunsPage(): ReactNode {
           </Button>
         </p>
       )}
-      {picked.size === 0 ? null : <Picked picked={picked} onAct={setAct} onClear={() => setPicked(new Set())} />}
+      {picked.size === 0 ? null : (
+        <Picked
+          picked={picked}
+          similar={countSimilar(runs, picked)}
+          onAct={setAct}
+          onClear={() => setPicked(new Set())}
+        />
+      )}
       {data === undefined ? (
         <LoadingOrProblem fetching={fetching} problem={error === undefined ? null : problemOfError(error)} />
       ) : runs.length === 0 && !stale ? (
@@ -266,13 +275,23 @@ function Filtering({ search, found, set }: FilteringProps): ReactNode {
   );
 }
 
+/** How many of the selected runs a row of a similar selected run may stand for. */
+function countSimilar(runs: readonly RunRowFragment[], picked: ReadonlySet<string>): number {
+  return groupEqualFailures(runs)
+    .filter(({ head }) => picked.has(head.id))
+    .flatMap(({ others }) => others)
+    .filter(({ id }) => picked.has(id)).length;
+}
+
 /** Bulk actions for the selected runs; two runs can be compared. */
 function Picked({
   picked,
+  similar,
   onAct,
   onClear,
 }: {
   picked: ReadonlySet<string>;
+  similar: number;
   onAct: (act: BulkAction) => void;
   onClear: () => void;
 }): ReactNode {
@@ -285,6 +304,7 @@ function Picked({
     >
       <span role="status" className="mr-2 font-medium">
         {picked.size} selected
+        {similar === 0 ? "" : `, including ${similar} similar`}
       </span>
       {(Object.keys(BULK_ACTIONS) as BulkAction[]).map((act) => (
         <Button key={act} onClick={() => onAct(act)}>
@@ -295,7 +315,9 @@ function Picked({
         <Link to="/runs/compare" search={{ a: b, b: a }} className="link px-2">
           Compare
         </Link>
-      ) : null}
+      ) : (
+        <span className="px-2 text-soft">To compare, select two runs</span>
+      )}
       <button type="button" className="link ml-auto" onClick={onClear}>
         Clear selection
       </button>

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -19,11 +20,13 @@ from typing import TYPE_CHECKING, Generic
 from catalog.routing.entry_concepts import ConceptIndex
 from catalog.routing.facts import read_facts
 from catalog.search import Entry, RefT
-from catalog.words import MIN_FUZZY_LENGTH, PART_LIKENESS, Spelling, telling_words
+from catalog.words import MIN_FUZZY_LENGTH, PART_LIKENESS, Spelling, fold, telling_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+#: What is wanted comes before these words, its topic after them.
+TOPIC = re.compile(r"\b(?:about|on|regarding|concerning|topic|uber|sur|sobre)\b|:")
 #: Weights of a word by the field of the entry that has it.
 FIELD_WEIGHTS = {"name": 3.0, "keywords": 3.0, "examples": 2.0, "use": 1.5, "kinds": 1.0, "description": 1.0}
 #: The groups of words that are compared.
@@ -115,6 +118,7 @@ class RoutingIndex(Generic[RefT]):
         self._names = _places(names)
         self._name_weights = [sum(map(self.rarity, words)) or 1.0 for words in names]
         self._only_limits = frozenset(word for words in limits for word in words) - self._everybody.keys()
+        self._only_topics = self._everybody.keys() - _said(self.entries)
         self.concepts = ConceptIndex(self.entries)
         self.openness = _openness(self._lines, [len(entry.metadata.example_intents) for entry in self.entries])
         self.worth = functools.lru_cache(maxsize=20_000)(self._worth)
@@ -135,6 +139,10 @@ class RoutingIndex(Generic[RefT]):
     def is_only_limit(self, word: str) -> bool:
         """Return whether a word occurs only in the limitations of entries."""
         return word in self._only_limits
+
+    def is_only_topic(self, word: str) -> bool:
+        """Return whether a word of the catalog occurs only in the topics of examples."""
+        return word in self._only_topics
 
     def likeness(self, terms: Iterable[Term]) -> list[float]:
         """Return for each entry the similarity of its nearest example or keyword to the request, 0 to 1 (cosine)."""
@@ -239,9 +247,10 @@ def _dot(line: Counter[str], weights: Mapping[str, float]) -> float:
     return sum(line[word] * weight for word, weight in weights.items() if word in line)
 
 
-def _frequencies(entry: Entry[RefT]) -> dict[str, float]:
+def _texts(entry: Entry[RefT]) -> dict[str, Iterable[str]]:
+    """Return the texts whose words are an entry's own, by the fields of `FIELD_WEIGHTS`."""
     metadata = entry.metadata
-    texts = {
+    return {
         "name": (entry.id.removeprefix("builtin."), entry.name),
         "keywords": metadata.intent_keywords,
         "examples": [read_facts(example).text for example in metadata.example_intents],
@@ -249,12 +258,25 @@ def _frequencies(entry: Entry[RefT]) -> dict[str, float]:
         "kinds": (*metadata.accepts, *metadata.produces),
         "description": (entry.description,),
     }
+
+
+def _frequencies(entry: Entry[RefT]) -> dict[str, float]:
     counts: dict[str, float] = defaultdict(float)
-    for field, found in texts.items():
+    for field, found in _texts(entry).items():
         for text in found:
             for word in telling_words(text.replace("_", " ")):
                 counts[word] += FIELD_WEIGHTS[field]
     return counts
+
+
+def _said(entries: Iterable[Entry[RefT]]) -> set[str]:
+    """Return the words of the catalog and of the names of kinds, without those in the topics of examples."""
+    texts = [name for names in kind_names().values() for name in names]
+    for entry in entries:
+        for field, found in _texts(entry).items():
+            cuts = field == "examples"
+            texts.extend(TOPIC.split(fold(text), maxsplit=1)[0] if cuts else text.replace("_", " ") for text in found)
+    return {word for text in texts for word in telling_words(text)}
 
 
 def _shares(counts: Mapping[str, float]) -> Shares:

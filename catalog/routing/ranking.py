@@ -95,7 +95,7 @@ def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) ->
     outcome = outcome_signals(signals, scores)
     served = _chance(_weighed(outcome, _SERVED) + routing_weights.SERVED_BIAS)
     right = _chance(_weighed(outcome, _RIGHT) + routing_weights.RIGHT_BIAS)
-    if signals.says_nothing and not facts.facts and not (signals.repeats and history):
+    if signals.only_topics and not facts.facts and not (signals.repeats and history):
         served = right = 0.0
     if signals.repeats and (history or facts.targets) and len(signals.terms) <= 1:
         served = max(served, SERVED_FROM)

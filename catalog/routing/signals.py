@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalog.routing.entry_concepts import CONCEPT_SIGNALS, RequestConcepts, read_concepts
-from catalog.routing.index import GROUPS, RoutingIndex, Term
+from catalog.routing.index import GROUPS, TOPIC, RoutingIndex, Term
 from catalog.words import fold
 
 if TYPE_CHECKING:
@@ -50,8 +50,6 @@ _PROVIDED_KINDS = (
 _PROVIDED = frozenset(_PROVIDED_KINDS.split())
 #: Least sureness of a word that counts as known.
 SURE = 0.75
-#: What is wanted comes before these words, its topic after them.
-_TOPIC = re.compile(r"\b(?:about|on|regarding|concerning|topic|uber|sur|sobre)\b|:")
 _REPEATS = re.compile(
     r"\b(?:same (?:as|again|thing)|as (?:usual|always|before)|the usual|again|once more|like (?:last|before|yesterday)|"
     r"last time|repeat|what i always|redo|noch ?mal|wie immer|comme d.?habitude|otra vez|lo de siempre)\b"
@@ -77,6 +75,7 @@ class RequestSignals:
         coverage: Share of its words, weighted by rarity, that the catalog knows.
         repeats: Whether it asks for the same as before.
         only_limits: How many of its words occur only in limitations of entries.
+        only_topics: Whether it mentions no concept, and no word that the catalog has outside the topics of examples.
         head_unknown: Share of the words before its topic that the catalog does not know.
         concepts: Its concepts.
         absent: Share of its deeds that no entry mentions.
@@ -88,6 +87,7 @@ class RequestSignals:
     coverage: float
     repeats: bool
     only_limits: int
+    only_topics: bool
     head_unknown: float
     concepts: RequestConcepts
     absent: float
@@ -165,12 +165,16 @@ def request_signals(index: RoutingIndex[RefT], facts: Facts, history: Mapping[st
         )
     covered = sum(rare * term.sureness for term, rare in zip(terms, rarity, strict=True)) / total
     only_limits = sum(index.is_only_limit(term.stem) for term in terms)
-    head = index.terms(_TOPIC.split(text, maxsplit=1)[0])
+    known = [term.best for term in terms if term.best is not None and term.sureness >= SURE]
+    only_topics = not concepts.all and all(map(index.is_only_topic, known))
+    head = index.terms(TOPIC.split(text, maxsplit=1)[0])
     head_unknown = sum(term.sureness < SURE for term in head) / max(1, len(head))
     absent = sum(name not in index.concepts.known for name in concepts.deeds) / max(1, len(concepts.deeds))
     first = concepts.first_deed
     lacked = tuple(first is not None and index.concepts.lacks(place, first) for place in range(len(rows)))
-    return RequestSignals(tuple(terms), rows, covered, repeats, only_limits, head_unknown, concepts, absent, lacked)
+    return RequestSignals(
+        tuple(terms), rows, covered, repeats, only_limits, only_topics, head_unknown, concepts, absent, lacked
+    )
 
 
 def _word_signals(index: RoutingIndex[RefT], terms: Sequence[Term], size: int) -> list[list[float]]:

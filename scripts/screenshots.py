@@ -43,6 +43,11 @@ QUALITY = 66
 DESKTOP = (1280, 800)
 PHONE = (390, 844)
 
+#: Nothing is still loading, and what is in view of the pictures in the page has been drawn.
+_IS_WHOLE = """() => !document.body.innerText.includes('Loading…')
+  && [...document.images].every(image => image.complete || !image.checkVisibility()
+    || image.getBoundingClientRect().top > innerHeight)"""
+
 Theme = Literal["light", "dark"]
 
 #: What the agent of the pictures prints, as `claude -p --output-format stream-json` does.
@@ -119,8 +124,8 @@ class Shot:
     Attributes:
         name: Of the file, before the theme.
         path: Address on the server.
-        press: Button or key to press once the page is there.
-        wait: Text to wait for.
+        press: Button or key to press once the page is there; it opens a dialog.
+        wait: Text that comes last, unless the dialog does.
         size: Of the window.
         signed_in: Whether by somebody who is signed in.
     """
@@ -299,37 +304,37 @@ class SampleData:
         run = f"/runs/{failed['id']}"
         return [
             Shot("home", "/", wait="Needs attention"),
-            Shot("runs", "/runs"),
+            Shot("runs", "/runs", wait="Fresnel lenses compared"),
             Shot("run-failed", run, wait="What happened"),
             Shot("run-resume", run, press="Resume from step 3", wait="Will run"),
-            Shot("run-succeeded", f"/runs/{page['id']}?step=render"),
+            Shot("run-succeeded", f"/runs/{page['id']}?step=render", wait="made by Render"),
             Shot("run-wrong-input", f"/runs/{missing['id']}", wait="What happened"),
             Shot("run-transcript", f"/runs/{drafted['id']}?step=draft&tab=transcript", wait="Denied"),
-            Shot("run-live", f"/runs/{live['id']}"),
+            Shot("run-live", f"/runs/{live['id']}", wait="Write the file"),
             Shot("run-as-pipeline", f"/pipelines/new?run={done['id']}", press="Save…"),
-            Shot("runs-compared", f"/runs/compare?a={done['id']}&b={again['id']}"),
-            Shot("pipelines", "/pipelines"),
-            Shot("pipeline", "/pipelines/monday-reading"),
-            Shot("editor", "/pipelines/monday-reading/edit?step=render"),
-            Shot("editor-yaml", "/pipelines/monday-reading/edit?view=yaml"),
-            Shot("versions", "/pipelines/monday-reading/versions?a=1&b=2"),
-            Shot("run-form", "/pipelines/monday-reading/run"),
-            Shot("catalog", "/catalog?accepts=document"),
-            Shot("pack", "/catalog/slides.render"),
-            Shot("artifacts", "/artifacts"),
-            Shot("artifact", f"/artifacts/{deck}"),
-            Shot("memory", "/memory"),
-            Shot("proposals", "/proposals"),
-            Shot("connect", "/connect?client=claude-code"),
-            Shot("credentials", "/credentials"),
-            Shot("credential", f"/credentials/{github}"),
-            Shot("tokens", "/tokens"),
-            Shot("audit", "/audit"),
-            Shot("settings", "/settings"),
+            Shot("runs-compared", f"/runs/compare?a={done['id']}&b={again['id']}", wait="same as the first"),
+            Shot("pipelines", "/pipelines", wait="made here"),
+            Shot("pipeline", "/pipelines/monday-reading", wait="Last runs"),
+            Shot("editor", "/pipelines/monday-reading/edit?step=render", wait="Test this step…"),
+            Shot("editor-yaml", "/pipelines/monday-reading/edit?view=yaml", wait="No problems."),
+            Shot("versions", "/pipelines/monday-reading/versions?a=1&b=2", wait="What differs"),
+            Shot("run-form", "/pipelines/monday-reading/run", wait="from 2 of your last 3 runs"),
+            Shot("catalog", "/catalog?accepts=document", wait="5 entries"),
+            Shot("pack", "/catalog/slides.render", wait="Use it when"),
+            Shot("artifacts", "/artifacts", wait="10 files"),
+            Shot("artifact", f"/artifacts/{deck}", wait="14 pages"),
+            Shot("memory", "/memory", wait="3 successful uses"),
+            Shot("proposals", "/proposals", wait="1 proposal"),
+            Shot("connect", "/connect?client=claude-code", wait="or, in a shell"),
+            Shot("credentials", "/credentials", wait="2 credentials"),
+            Shot("credential", f"/credentials/{github}", wait="Who may use it"),
+            Shot("tokens", "/tokens", wait="never called"),
+            Shot("audit", "/audit", wait="entries"),
+            Shot("settings", "/settings", wait="About this server"),
             Shot("palette", "/runs", press="Control+k"),
             Shot("sign-in", "/", wait="Sign in", signed_in=False),
-            Shot("phone-home", "/", size=PHONE),
-            Shot("phone-runs", "/runs", size=PHONE),
+            Shot("phone-home", "/", wait="Needs attention", size=PHONE),
+            Shot("phone-runs", "/runs", wait="Fresnel lenses compared", size=PHONE),
             Shot("phone-more", "/memory", press="More", size=PHONE),
             Shot("phone-run", run, wait="What happened", size=PHONE),
         ]
@@ -370,17 +375,15 @@ async def _tab(browser: Browser, theme: Theme, *, phone: bool) -> Page:
 
 async def _settle(page: Page, shot: Shot) -> None:
     await page.locator("main h1").first.wait_for()
-    await page.wait_for_load_state("networkidle")
-    await page.wait_for_function("() => !document.body.innerText.includes('Loading…')")
     if shot.press is not None:
         if "+" in shot.press:
             await page.keyboard.press(shot.press)
         else:
             await page.get_by_role("button", name=shot.press).first.click()
         await page.get_by_role("dialog").wait_for()
-        await page.wait_for_load_state("networkidle")
     if shot.wait is not None:
-        await page.get_by_text(shot.wait).first.wait_for()
+        await page.get_by_text(shot.wait).filter(visible=True).first.wait_for()
+    await page.wait_for_function(_IS_WHOLE)
     # A picture of a document renders in a separate process.
     await page.wait_for_timeout(700)
 

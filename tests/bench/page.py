@@ -170,7 +170,7 @@ async def _answers(shown: Page, address: str, counts: Counts) -> tuple[list[floa
     await shown.add_init_script(_NOTE)
     await shown.goto(address)
     await shown.locator("[data-step=s0]").click()
-    await shown.wait_for_load_state("networkidle")
+    await shown.get_by_role("button", name="Download as JSON").wait_for()  # under the output of the step
     await shown.evaluate("window.inputs.length = 0")
     keys, presses, cpu = counts.of(40), counts.of(20), _renderer_seconds()
     for number in range(1, keys + 1):

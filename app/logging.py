@@ -107,5 +107,3 @@ def configure_logging(level: str, style: Literal["auto", "console", "json"] = "a
     root.setLevel(lowest)
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(lowest, logging.WARNING))
-    # While the collector of traces is away, each of its retries would be a line.
-    logging.getLogger("opentelemetry.exporter").setLevel(max(lowest, logging.ERROR))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resolvers.problems import Forbidden, NotFound
+from runner import tracing
 from runner.issues import Hint
 from store.access.callers import ADMIN_SUBJECT
 from store.access.tokens import lost_scope
@@ -57,7 +58,7 @@ async def readable_run(context: Context, run_id: str) -> RunRecord:
 
 
 async def changeable_run(context: Context, run_id: str) -> RunRecord:
-    """Get a run the caller may change.
+    """Get a run the caller may change, and note its id on the span of the command.
 
     Raises:
         NotFound: It does not exist or the caller may not see it.
@@ -68,6 +69,7 @@ async def changeable_run(context: Context, run_id: str) -> RunRecord:
         raise Forbidden(
             f"Run {run_id} belongs to another caller.", hint="Its caller or an administrator can change it."
         )
+    tracing.current().set("packline.run.id", run.id)
     return run
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib.metadata import PackageNotFoundError, version
+from urllib.parse import urlsplit
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
@@ -14,7 +15,16 @@ _EXPORTER = "opentelemetry-exporter-otlp-proto-http"
 
 def exports_traces() -> bool:
     """Whether an endpoint is set, nothing turns traces off, and they can be sent."""
-    return _endpoint() is not None and telemetry_warning() is None
+    return traces_endpoint() is not None
+
+
+def traces_endpoint() -> tuple[str, str] | None:
+    """Return the variable of the endpoint that traces are exported to, and its origin; None if they are not."""
+    if (endpoint := _endpoint()) is None or telemetry_warning() is not None:
+        return None
+    name, address = endpoint
+    parts = urlsplit(address)
+    return name, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"  # the rest may contain credentials
 
 
 def telemetry_warning() -> str | None:

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING
 
 import structlog
 
-from app.telemetry.records import frame_of
+from app.telemetry.records import SENT, frame_of
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
@@ -32,6 +32,8 @@ log = structlog.get_logger(__name__)
 
 #: How long a stopping process waits for the last spans to be sent.
 STOP_SECONDS = 3.0
+#: How long a stop waits, when the process has been killed, for the thread to log what is lost.
+REPORT_SECONDS = 1.0
 #: How long ended spans are collected before they are written.
 COLLECT_SECONDS = 0.25
 #: Least time between two starts of the process, should it die again and again.
@@ -62,6 +64,7 @@ class SpanExport:
         self._process: subprocess.Popen[bytes] | None = None
         self._started = float("-inf")
         self._unconfirmed = 0
+        self._lost = 0
         self._stopping = threading.Event()
         self._is_given_up = False
         self._ended: Future[None] = Future()
@@ -81,11 +84,13 @@ class SpanExport:
     async def stop(self) -> None:
         """Send the last spans; give up after `STOP_SECONDS`. Safe to call twice."""
         self._stopping.set()
-        _, late = await asyncio.wait([asyncio.wrap_future(self._ended)], timeout=STOP_SECONDS)
+        ended = [asyncio.wrap_future(self._ended)]
+        _, late = await asyncio.wait(ended, timeout=STOP_SECONDS)
         if late:
             self._is_given_up = True
             if (process := self._process) is not None:
                 process.kill()
+            await asyncio.wait(ended, timeout=REPORT_SECONDS)
 
     def _serve(self) -> None:
         try:
@@ -149,15 +154,17 @@ class SpanExport:
             _pipes(process)[0].close()
         process.wait()
         self._confirm(process)
-        if left := self._unconfirmed + len(self._waiting):
-            log.warning("spans could not be sent before the stop", spans=left)
+        if lost := self._lost + self._unconfirmed + len(self._waiting):
+            log.warning("spans could not be sent before the stop", spans=lost)
         self._close(process)
 
     def _confirm(self, process: subprocess.Popen[bytes]) -> None:
-        """Read how many spans the process is done with: it writes a byte for each."""
+        """Read how many spans the process has sent or lost, and count those lost since it last sent one."""
         with contextlib.suppress(BlockingIOError):
             while done := os.read(_pipes(process)[1].fileno(), 1 << 16):
                 self._unconfirmed -= len(done)
+                _, sent, lost = done.rpartition(SENT)
+                self._lost = len(lost) + (0 if sent else self._lost)
 
     def _close(self, process: subprocess.Popen[bytes]) -> None:
         for pipe in _pipes(process):

@@ -1,7 +1,7 @@
 """The process that exports spans: builds them with the SDK as it comes, and sends them over OTLP.
 
-It reads records from its standard input and writes a byte for each span that it is done with. At the end of its input,
-that is when the server has stopped or died, it sends what it has and ends.
+It reads records from its standard input and writes a byte for each span that it has sent or lost. At the end of its
+input, that is when the server has stopped or died, it sends what it has and ends.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from opentelemetry.trace import Link, NonRecordingSpan, SpanKind, StatusCode, TraceFlags
 
 from app.logging import configure_logging
-from app.telemetry.records import context_of, read_frame
+from app.telemetry.collector import Complaints
+from app.telemetry.records import LOST, SENT, context_of, read_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from opentelemetry.sdk.trace import ReadableSpan
-    from opentelemetry.sdk.trace.export import SpanExportResult
 
     from app.telemetry.records import Place, Record
 
@@ -112,25 +112,43 @@ class _Spans(IdGenerator):
 
 
 class _Confirming(SpanExporter):
-    """Says how many spans it is done with, sent or not, so that the server knows what it lost if this process dies."""
+    """Tells the server which spans were sent and which were lost, and logs when sending fails and works again."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
         self._expected: deque[int] = deque()
+        self._lost = 0
+        self._complaints = Complaints()
 
     def expect(self, span_id: int) -> None:
         """Expect a span. Spans come in order; those that do not come before a later one were dropped."""
         self._expected.append(span_id)
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        self._complaints.first = None
+        result = SpanExportResult.FAILURE
         try:
-            return self._exporter.export(spans)
+            result = self._exporter.export(spans)
         finally:
-            last, done = spans[-1].context.span_id, 1
-            while self._expected.popleft() != last:
-                done += 1
-            with contextlib.suppress(BrokenPipeError):  # the server was killed
-                os.write(sys.stdout.fileno(), bytes(done))
+            self._confirm(spans, is_sent=result is SpanExportResult.SUCCESS)
+        return result
+
+    def _confirm(self, spans: Sequence[ReadableSpan], *, is_sent: bool) -> None:
+        last, done = spans[-1].context.span_id, 1
+        while self._expected.popleft() != last:
+            done += 1
+        dropped = done - len(spans)
+        if is_sent:
+            if self._lost:
+                log.warning("traces are sent again", lost_spans=self._lost + dropped)
+            self._lost = 0
+        else:
+            if not self._lost:
+                log.warning("traces cannot be sent, so spans are lost", spans=done, error=self._complaints.first)
+            self._lost += done
+        answer = LOST * dropped + (SENT if is_sent else LOST) * len(spans)
+        with contextlib.suppress(BrokenPipeError):  # the server was killed
+            os.write(sys.stdout.fileno(), answer)
 
     def shutdown(self) -> None:
         self._exporter.shutdown()

@@ -19,6 +19,8 @@ Place: TypeAlias = tuple[int, int, bool, int, str]
 #: in nanoseconds, attributes, linked spans, whether it failed.
 Record: TypeAlias = tuple[str, str, Place, int, bool, int, int, "Mapping[str, AttributeValue]", tuple[Place, ...], bool]
 
+#: What the process writes for each span.
+SENT, LOST = b"+", b"-"
 _SIZE = struct.Struct("<I")
 
 

@@ -20,6 +20,7 @@ from resolvers.triggers.firing import (
     prepare_firing,
     refuse_and_pause,
 )
+from runner import tracing
 from runner.json_values import canonical_json, digest
 from runner.triggers.webhooks import Delivery, WebhookSettings, is_wanted, read_delivery, verify
 from store.database.ids import new_id
@@ -179,6 +180,7 @@ async def _start(
     except (Limited, Unavailable):
         raise
     except Problem as problem:
+        tracing.current().fail(problem.code.value)
         reason = services.redactor.message(problem.message)
         await services.store.write(
             _fail, trigger, new, NewFiring(key, FiringOutcome.FAILED, reason=reason, id=firing_id)

@@ -199,8 +199,10 @@ async def _fire_instant(services: Services, trigger: TriggerRecord, overlap: Ove
             at, FiringOutcome.REFUSED, f"{full.waiting} runs of its owner's triggers are queued, which is the limit."
         )
     except Problem as problem:
+        tracing.current().fail(problem.code.value)
         firing = _firing(at, FiringOutcome.FAILED, services.redactor.message(problem.message))
-    except Exception:
+    except Exception as bug:
+        tracing.current().fail(type(bug).__name__)
         log.exception("a trigger could not be fired because of a bug", trigger=trigger.id)
         firing = _firing(at, FiringOutcome.FAILED, BUG)
     else:

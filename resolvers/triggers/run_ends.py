@@ -24,6 +24,7 @@ from resolvers.triggers.firing import (
     prepare_firing,
     refuse_and_pause,
 )
+from runner import tracing
 from runner.failures import Failure
 from runner.issues import lacking_scope
 from runner.templates.references import TRIGGER
@@ -172,8 +173,10 @@ async def _fire(services: Services, trigger: TriggerRecord, run: EndedRun) -> No
         reason = f"{full.waiting} runs of its owner's triggers are queued, which is the limit."
         firing = NewFiring(key, FiringOutcome.REFUSED, reason=reason)
     except Problem as problem:
+        tracing.current().fail(problem.code.value)
         firing = NewFiring(key, FiringOutcome.FAILED, reason=services.redactor.message(problem.message))
-    except Exception:
+    except Exception as bug:
+        tracing.current().fail(type(bug).__name__)
         log.exception("a trigger could not be fired because of a bug", trigger=trigger.id, run=run.id)
         firing = NewFiring(key, FiringOutcome.FAILED, reason=BUG)
     if await services.store.write(_record_unfired, trigger, firing):

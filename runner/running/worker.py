@@ -245,8 +245,8 @@ class Worker:
             return None
         run_log.left(left)
         tracing.current().set("packline.run.state", left.state.value)
-        if left.state is RunState.FAILED:
-            tracing.current().fail("run_failed")
+        if left.failure is not None and tracing.is_on():
+            tracing.current().fail(orjson.loads(left.failure)["code"])
         if left.state in FINAL_RUN_STATES:
             metrics.run_ended(claimed.target, left.state, run_log.seconds())
         if left.not_before is None:

@@ -62,11 +62,13 @@ class Collector:
     Attributes:
         spans: Everything that arrived, in order.
         headers: Of each request.
+        refusals: How many of the next requests are refused.
     """
 
     url: str
     spans: list[Received] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    refusals: int = 0
     _news: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     def of(self, trace: str) -> list[Received]:
@@ -99,6 +101,9 @@ class Collector:
         )
 
     async def _take(self, request: Request, _writer: asyncio.StreamWriter) -> Reply:
+        if self.refusals:
+            self.refusals -= 1
+            return Reply(b"", status=404)
         message = ExportTraceServiceRequest.FromString(request.body)
         async with self._news:
             self.headers.append(request.headers)

@@ -25,6 +25,8 @@ _PROGRAMS = {
 #: Prefix of the names of findings about roles.
 _ROLE = "models of "
 _ROOM_BYTES = 1 << 30
+#: How long the collector of traces has to answer.
+_COLLECTOR_SECONDS = 3.0
 #: Health checks without which nothing runs; without the others, a part of Packline does not work.
 _VITAL = frozenset({"store", "artifacts"})
 #: Kinds of requirements that are missing until a user configures them.
@@ -83,6 +85,7 @@ def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
     yield from _requirements(settings)
     yield from _agents(settings)
     yield _page()
+    yield from _traces()
     yield from reported
     if not any(what.startswith(_ROLE) for what in answered):
         yield from _models(settings)
@@ -324,6 +327,26 @@ def _page() -> Finding:
     if (BUILT_PAGE / "index.html").is_file():
         return Finding("web page", "works", "built")
     return Finding("web page", "not_set_up", "not part of this installation; API and commands work without it.")
+
+
+def _traces() -> Iterator[Finding]:
+    """Try the collector, if this command's environment names one."""
+    from app.settings.telemetry import traces_endpoint
+    from runner.excerpts import quoted
+
+    if (endpoint := traces_endpoint()) is None:
+        return
+    from app.telemetry.collector import refusal
+
+    variable, origin = endpoint
+    if (reason := refusal(_COLLECTOR_SECONDS)) is None:
+        yield Finding("traces", "works", f"{origin} takes them")
+        return
+    yield Finding(
+        "traces",
+        "missing",
+        f"{origin} does not take them, so spans are lost: {quoted(reason)} Start the collector, or correct {variable}.",
+    )
 
 
 def _models(settings: Settings) -> Iterator[Finding]:

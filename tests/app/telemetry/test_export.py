@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import secrets
 import signal
@@ -54,8 +55,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
 
 
-def new_export() -> SpanExport:
-    return SpanExport(Resource({"service.name": "tested", "some.list": ("a", "b")}), "0", "error", "json")
+def new_export(log_level: str = "error") -> SpanExport:
+    return SpanExport(Resource({"service.name": "tested", "some.list": ("a", "b")}), "0", log_level, "json")
 
 
 def exporting_processes() -> list[psutil.Process]:
@@ -150,6 +151,49 @@ async def test_spans_that_are_dropped_on_the_way_do_not_count_as_lost(monkeypatc
     assert collector.spans[-1].name == "last"
     assert len(collector.spans) < 2000
     assert [line["event"] for line in lines] == ["a span cannot be exported"]
+
+
+async def test_sending_that_fails_is_logged_once_with_its_reason_and_again_when_it_works(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(export, "STOP_SECONDS", PATIENCE_SECONDS)
+    async with otlp_receiver() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        collector.refusals = 2
+        spans = new_export("warning")
+        for refused in (1, 2):
+            spans.put(record("lost"))
+            await eventually(lambda refused=refused: collector.refusals == 2 - refused)
+        spans.put(record("sent"))
+        await collector.first("sent")
+        with structlog.testing.capture_logs() as at_the_stop:
+            await spans.stop()
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    assert [(line["event"], line.get("spans"), line.get("lost_spans")) for line in lines] == [
+        ("traces cannot be sent, so spans are lost", 1, None),
+        ("traces are sent again", None, 2),
+    ]
+    assert "404" in lines[0]["error"]
+    assert at_the_stop == []
+
+
+@pytest.mark.parametrize("is_slow", [False, True], ids=["refuses", "hangs"])
+async def test_a_stop_says_how_many_spans_were_lost(is_slow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "STOP_SECONDS", 0.1 if is_slow else PATIENCE_SECONDS)
+    async with otlp_receiver() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        collector.refusals = 9
+        spans = new_export("critical")
+        spans.put(record("lost"))
+        await eventually(lambda: collector.refusals < 9)
+        if is_slow:
+            (hanging,) = exporting_processes()
+            hanging.suspend()
+        spans.put(record("lost"))
+        spans.put(record("lost"))
+        with structlog.testing.capture_logs() as lines:
+            await spans.stop()
+    assert [(line["event"], line["spans"]) for line in lines] == [("spans could not be sent before the stop", 3)]
 
 
 @pytest.mark.parametrize("is_away", [False, True], ids=["collector", "no collector"])

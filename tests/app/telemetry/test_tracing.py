@@ -191,6 +191,7 @@ async def test_a_resume_goes_on_in_the_trace_of_the_run(server: Traced) -> None:
     spans = await server.collector.trace(trace, "run", "step", "step")
     (failed,) = [span for span in spans if span.name == "run"]
     assert (failed.attributes["packline.run.state"], failed.is_error) == ("failed", True)
+    assert failed.attributes["error.type"] == "invalid_input"
     assert {span.attributes.get("error.type") for span in spans if span.name == "step"} == {None, "invalid_input"}
 
     server.bench.failing = False
@@ -203,7 +204,9 @@ async def test_a_resume_goes_on_in_the_trace_of_the_run(server: Traced) -> None:
     spans = await server.collector.trace(trace, "run", "run", "step", "step", "step")
     assert [span.parent for span in spans if span.name == "run"] == [failed.parent] * 2
     resumed = await server.collector.trace(other, "mutation", "resume_run")
-    assert {span.name: span.parent for span in resumed}["mutation"] == resuming.split("-")[2]
+    spans_by_name = {span.name: span for span in resumed}
+    assert spans_by_name["mutation"].parent == resuming.split("-")[2]
+    assert spans_by_name["resume_run"].attributes == {"packline.run.id": run_id}, "it leads to the trace of the run"
 
 
 async def test_the_context_comes_in_extensions_in_meta_and_in_every_websocket_operation(server: Traced) -> None:

@@ -103,6 +103,23 @@ async def test_spans_arrive_again_after_the_process_was_killed(monkeypatch: pyte
         assert [each.string_value for each in resource["some.list"].values] == ["a", "b"]
 
 
+@pytest.mark.parametrize("given", [None, "70"])
+async def test_spans_wait_a_second_in_the_process_unless_the_operator_chooses(
+    given: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OTEL_BSP_SCHEDULE_DELAY")
+    if given is not None:
+        monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", given)
+    async with otlp_receiver() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        spans = new_export()
+        spans.put(record("first"))
+        await collector.first("first")
+        (process,) = exporting_processes()
+        assert process.environ()["OTEL_BSP_SCHEDULE_DELAY"] == (given or "1000")
+        await spans.stop()
+
+
 async def test_a_process_that_hangs_holds_up_nobody_and_does_not_outlive_the_stop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

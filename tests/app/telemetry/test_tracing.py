@@ -302,6 +302,23 @@ async def test_a_trigger_begins_a_trace_that_is_linked_to_its_firing(server: Tra
     assert url.rpartition("/")[2] not in "".join(span.raw for span in server.collector.spans)
 
 
+async def test_the_span_of_a_firing_that_starts_no_run_has_the_code_of_its_problem(server: Traced) -> None:
+    await save(server.it, "asking", step("say", "test.echo", text="${{ inputs.text }}"))
+    made = await server.it.mutate(
+        """mutation { createWebhook(pipeline: "asking", name: "Calls", preset: BEARER,
+            inputs: {text: "${{ trigger.payload.who }}"}) {
+            ... on WebhookSecretSuccess { secret trigger { webhook { url } } } } }"""
+    )
+    trace, caller = new_context()
+    async with httpx2.AsyncClient(timeout=60, verify=False) as http:
+        headers = {"authorization": f"Bearer {made['secret']}", "traceparent": caller}
+        answer = await http.post(server.it.url(made["trigger"]["webhook"]["url"]), json={}, headers=headers)
+    assert answer.status_code == 422, answer.text
+    (firing,) = [span for span in await server.collector.trace(trace, "fire trigger") if span.name == "fire trigger"]
+    assert (firing.attributes["packline.firing.outcome"], firing.attributes["error.type"]) == ("failed", "INVALID")
+    assert firing.is_error
+
+
 @pytest.mark.parametrize(
     "headers",
     [

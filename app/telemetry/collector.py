@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.trace.export import SpanExportResult
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 
 class Complaints(logging.Handler):
@@ -29,7 +29,7 @@ class Complaints(logging.Handler):
 def refusal(timeout_seconds: float) -> str | None:
     """Send the collector a request without spans, as they would be sent; return why it fails, None if it does not."""
     complaints = Complaints()
-    exporter = OTLPSpanExporter(timeout=timeout_seconds)
+    exporter: SpanExporter = OTLPSpanExporter(timeout=timeout_seconds)
     try:
         is_taken = exporter.export([]) is SpanExportResult.SUCCESS
     finally:

@@ -43,7 +43,7 @@ class Served:
     """An application behind a real server on loopback."""
 
     port: int
-    server: uvicorn.Server
+    server: StoppableServer
 
     def url(self, path: str = "/") -> str:
         return f"http://127.0.0.1:{self.port}{path}"
@@ -52,19 +52,27 @@ class Served:
         return f"ws://127.0.0.1:{self.port}{path}"
 
 
-class _Server(uvicorn.Server):
-    """A server that leaves the test runner's signal handlers alone."""
+class StoppableServer(uvicorn.Server):
+    """A server that serves until `leave` is set and keeps the test runner's signal handlers.
+
+    uvicorn itself looks whether it should exit in intervals: short ones cost an idle server processor time, long ones
+    delay the end of each test.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.leave = asyncio.Event()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
     async def main_loop(self) -> None:
-        while not await self.on_tick(0):  # noqa: ASYNC110 - uvicorn offers no event
-            await asyncio.sleep(0.01)
+        await self.on_tick(0)  # sets the default headers
+        await self.leave.wait()
 
 
-def _prepare(app: Any, options: dict[str, Any]) -> tuple[_Server, sockets.socket]:
+def _prepare(app: Any, options: dict[str, Any]) -> tuple[StoppableServer, sockets.socket]:
     # asyncio turns Nagle's algorithm off only where the protocol is named; with it, each answer is 40 ms late.
     listener = sockets.socket(proto=sockets.IPPROTO_TCP)
     listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
@@ -79,7 +87,7 @@ def _prepare(app: Any, options: dict[str, Any]) -> tuple[_Server, sockets.socket
         "timeout_graceful_shutdown": 2,
         "lifespan": "auto",
     }
-    return _Server(uvicorn.Config(app, **{**defaults, **options})), listener
+    return StoppableServer(uvicorn.Config(app, **{**defaults, **options})), listener
 
 
 @asynccontextmanager
@@ -96,7 +104,7 @@ async def serve(app: Any, **options: Any) -> AsyncIterator[Served]:
                 await asyncio.sleep(0.005)
         yield Served(listener.getsockname()[1], server)
     finally:
-        server.should_exit = True
+        server.leave.set()
         async with asyncio.timeout(PATIENCE_SECONDS):
             await task
         listener.close()
@@ -107,6 +115,7 @@ def serve_in_thread(app: Any, **options: Any) -> Iterator[Served]:
     """Run an ASGI application in a thread with an event loop of its own, for synchronous tests and browsers."""
     server, listener = _prepare(app, options)
     ready = threading.Event()
+    loop = asyncio.new_event_loop()
 
     async def main() -> None:
         task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -115,14 +124,19 @@ def serve_in_thread(app: Any, **options: Any) -> Iterator[Served]:
         ready.set()
         await task
 
-    thread = threading.Thread(target=lambda: asyncio.run(main()), name="served application", daemon=True)
+    def run() -> None:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(main())
+
+    thread = threading.Thread(target=run, name="served application", daemon=True)
     thread.start()
     try:
         if not ready.wait(PATIENCE_SECONDS) or not server.started:
             raise RuntimeError("the server did not start")
         yield Served(listener.getsockname()[1], server)
     finally:
-        server.should_exit = True
+        if thread.is_alive():
+            loop.call_soon_threadsafe(server.leave.set)
         thread.join(PATIENCE_SECONDS)
         listener.close()
 

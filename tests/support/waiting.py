@@ -25,15 +25,17 @@ def pass_time(seconds: float) -> None:
 
 
 async def eventually(ask: Callable[[], _Found | Awaitable[_Found]], *, seconds: float = 60) -> _Found:
-    """What `ask` answers once that is true; it is asked a hundred times a second.
+    """What `ask` answers once that is true; it is asked ever more rarely, at least every 80 ms.
 
     Raises:
         TimeoutError: it never was.
     """
+    pause = 0.01
     async with asyncio.timeout(seconds):
         while True:
             answer = ask()
             found = await answer if inspect.isawaitable(answer) else answer
             if found:
                 return found
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 0.08)

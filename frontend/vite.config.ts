@@ -1,10 +1,11 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
+import subsetFont from "subset-font";
 import type { Plugin, Rolldown } from "vite";
 import { defineConfig } from "vitest/config";
 
@@ -37,6 +38,45 @@ function brotli(): Plugin {
         writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, { params: parameters }));
       }
     },
+  };
+}
+
+/** The weights and features of Inter that the page uses: those that browsers turn on, but `calt`, and `tabular-nums`. */
+const OF_FONT = {
+  targetFormat: "woff2" as const,
+  variationAxes: { wght: { min: 400, max: 700 } },
+  keepFeatures: ["ccmp", "locl", "rlig", "liga", "clig", "rclt", "kern", "mark", "mkmk", "tnum"],
+};
+
+/** The characters of ranges as CSS writes them: `U+0131, U+0152-0153`. */
+function charactersIn(ranges: string): string {
+  let characters = "";
+  for (const [, first = "", last = first] of ranges.matchAll(/U\+([0-9A-F]+)(?:-([0-9A-F]+))?/g)) {
+    for (let code = parseInt(first, 16); code <= parseInt(last, 16); code++) characters += String.fromCodePoint(code);
+  }
+  return characters;
+}
+
+/** Reduces the file of Inter that every page fetches to what the page uses, with every character. */
+function font(): Plugin {
+  const given = "node_modules/@fontsource-variable/inter";
+  const name = "files/inter-latin-wght-normal.woff2";
+  const reduced = "node_modules/.vite/inter-latin-wght-normal.woff2";
+  const path = join(import.meta.dirname, reduced);
+  return {
+    name: "font",
+    apply: "build",
+    config: () => ({ resolve: { alias: { [`@fontsource-variable/inter/${name}`]: path } } }),
+    async buildStart() {
+      const read = (file: string) => readFileSync(join(import.meta.dirname, given, file));
+      const { latin } = JSON.parse(read("unicode.json").toString()) as { latin: string };
+      const content = await subsetFont(read(name), charactersIn(latin), OF_FONT);
+      // Not overwritten: trees may share their modules through hard links.
+      rmSync(path, { force: true });
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, content);
+    },
+    transformIndexHtml: { order: "pre", handler: (html) => html.replace(`${given}/${name}`, reduced) },
   };
 }
 
@@ -122,7 +162,7 @@ export default defineConfig({
   base: "./",
   // The generated documents import their tag from everywhere.
   resolve: { alias: { "packline-gql": join(import.meta.dirname, "src/lib/server/gql.ts") } },
-  plugins: [react(), tailwindcss(), skeleton(), scripts(), brotli()],
+  plugins: [react(), tailwindcss(), font(), skeleton(), scripts(), brotli()],
   define: { PACKLINE_VERSION: JSON.stringify(version) },
   build: {
     outDir: "../app/ui_dist/page",

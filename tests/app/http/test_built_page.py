@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: What a browser may have to load before the page shows, and for any further part of it; in kilobytes after gzip.
 INITIAL_KB = 190
 CHUNK_KB = 150
+#: The font of every page, which Brotli cannot shrink.
+FONT_KB = 25
 FRONTEND = AXE.parents[2]
 built = pytest.mark.skipif(not (BUILT_PAGE / "index.html").is_file(), reason="the page is not built; run make ui")
 
@@ -53,6 +55,14 @@ def test_what_is_loaded_stays_small() -> None:
     assert sum(map(kilobytes, first)) <= INITIAL_KB
     lazy = {chunk["file"] for chunk in chunks.values() if chunk["file"].endswith(".js")} - first
     assert {name: size for name in lazy if (size := kilobytes(name)) > CHUNK_KB} == {}
+
+
+@built
+def test_the_font_is_small_and_fetched_before_the_styles_name_it() -> None:
+    found = re.search(r'as="font"[^>]* href="./assets/([^"]+)"', (BUILT_PAGE / "index.html").read_text())
+    assert found is not None
+    assert (BUILT_PAGE / "assets" / found[1]).stat().st_size / 1000 <= FONT_KB
+    assert any(found[1] in styles.read_text() for styles in (BUILT_PAGE / "assets").glob("index-*.css"))
 
 
 @built

@@ -93,9 +93,12 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
                 if asked[-1] in early:
                     early[asked[-1]].set()
 
-        await tab.visit("/")
-        await tab.settles()
         tab.page.on("request", note)
+        await tab.visit("/")
+        # And once more when changes are followed, for what came between.
+        await eventually(lambda: asked.count("Home") == 2)
+        await tab.settles()
+        asked.clear()
 
         async def hold(route: Route) -> None:
             await early[shown[-1]].wait()
@@ -113,7 +116,6 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
         asked.clear()
         await tab.visit("/")
         await tab.page.get_by_role("heading", name="Recent").wait_for()
-        # And once more when changes are followed, for what came between.
         await eventually(lambda: asked.count("Home") == 2)
         await tab.settles()
         assert (asked.count("Viewer"), asked.count("Home")) == (1, 2)

@@ -43,7 +43,7 @@ class Served:
     """An application behind a real server on loopback."""
 
     port: int
-    server: StoppableServer
+    server: uvicorn.Server
 
     def url(self, path: str = "/") -> str:
         return f"http://127.0.0.1:{self.port}{path}"
@@ -52,27 +52,19 @@ class Served:
         return f"ws://127.0.0.1:{self.port}{path}"
 
 
-class StoppableServer(uvicorn.Server):
-    """A server that serves until `leave` is set and keeps the test runner's signal handlers.
-
-    uvicorn itself looks whether it should exit in intervals: short ones cost an idle server processor time, long ones
-    delay the end of each test.
-    """
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.leave = asyncio.Event()
+class _Server(uvicorn.Server):
+    """A server that leaves the test runner's signal handlers alone."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
     async def main_loop(self) -> None:
-        await self.on_tick(0)  # sets the default headers
-        await self.leave.wait()
+        while not await self.on_tick(0):  # noqa: ASYNC110 - uvicorn offers no event
+            await asyncio.sleep(0.01)
 
 
-def _prepare(app: Any, options: dict[str, Any]) -> tuple[StoppableServer, sockets.socket]:
+def _prepare(app: Any, options: dict[str, Any]) -> tuple[_Server, sockets.socket]:
     # asyncio turns Nagle's algorithm off only where the protocol is named; with it, each answer is 40 ms late.
     listener = sockets.socket(proto=sockets.IPPROTO_TCP)
     listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
@@ -87,7 +79,7 @@ def _prepare(app: Any, options: dict[str, Any]) -> tuple[StoppableServer, socket
         "timeout_graceful_shutdown": 2,
         "lifespan": "auto",
     }
-    return StoppableServer(uvicorn.Config(app, **{**defaults, **options})), listener
+    return _Server(uvicorn.Config(app, **{**defaults, **options})), listener
 
 
 @asynccontextmanager
@@ -104,7 +96,7 @@ async def serve(app: Any, **options: Any) -> AsyncIterator[Served]:
                 await asyncio.sleep(0.005)
         yield Served(listener.getsockname()[1], server)
     finally:
-        server.leave.set()
+        server.should_exit = True
         async with asyncio.timeout(PATIENCE_SECONDS):
             await task
         listener.close()
@@ -115,7 +107,6 @@ def serve_in_thread(app: Any, **options: Any) -> Iterator[Served]:
     """Run an ASGI application in a thread with an event loop of its own, for synchronous tests and browsers."""
     server, listener = _prepare(app, options)
     ready = threading.Event()
-    loop = asyncio.new_event_loop()
 
     async def main() -> None:
         task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -124,19 +115,14 @@ def serve_in_thread(app: Any, **options: Any) -> Iterator[Served]:
         ready.set()
         await task
 
-    def run() -> None:
-        with asyncio.Runner(loop_factory=lambda: loop) as runner:
-            runner.run(main())
-
-    thread = threading.Thread(target=run, name="served application", daemon=True)
+    thread = threading.Thread(target=lambda: asyncio.run(main()), name="served application", daemon=True)
     thread.start()
     try:
         if not ready.wait(PATIENCE_SECONDS) or not server.started:
             raise RuntimeError("the server did not start")
         yield Served(listener.getsockname()[1], server)
     finally:
-        if thread.is_alive():
-            loop.call_soon_threadsafe(server.leave.set)
+        server.should_exit = True
         thread.join(PATIENCE_SECONDS)
         listener.close()
 

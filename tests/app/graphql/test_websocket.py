@@ -432,6 +432,6 @@ async def test_the_server_stops_with_sockets_open(world: World) -> None:
     ):
         await socket.start("subscription { ticks { number } }")
         await socket.receive()
-        server.server.leave.set()
+        server.server.should_exit = True
         assert await socket.close_code() == 1012
     assert world.open_streams == 0

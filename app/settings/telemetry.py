@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from importlib.metadata import PackageNotFoundError, version
-from urllib.parse import urlsplit
+
+from runner.egress.web_address import WebAddressError, read_web_address
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
@@ -23,8 +24,7 @@ def traces_endpoint() -> tuple[str, str] | None:
     if (endpoint := _endpoint()) is None or telemetry_warning() is not None:
         return None
     name, address = endpoint
-    parts = urlsplit(address)
-    return name, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"  # the rest may contain credentials
+    return name, read_web_address(address).origin  # the rest may contain credentials
 
 
 def telemetry_warning() -> str | None:
@@ -32,8 +32,10 @@ def telemetry_warning() -> str | None:
     if (endpoint := _endpoint()) is None:
         return None
     name, address = endpoint
-    if not address.startswith(("http://", "https://")):
-        return f"{name} is `{address}`, so no traces are exported. Begin it with http:// or https://."
+    try:
+        read_web_address(address)
+    except WebAddressError as error:
+        return f"{name} is `{error.shown}`, so no traces are exported: {error.reason}. {error.hint}"
     for protocol in _PROTOCOLS:
         if (value := _variable(protocol)) is not None and value.lower() != _PROTOCOL:
             return f"{protocol} is `{value}`, so no traces are exported. Set it to {_PROTOCOL}, usually on port 4318."

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     [
         ({}, None),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"}, None),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318"}, "Begin it with http://"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318"}, "begins with https:// or http://"),
         (
             {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
             "Set it to http/protobuf",

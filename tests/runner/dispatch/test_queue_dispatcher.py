@@ -168,6 +168,7 @@ async def test_the_run_of_a_lost_worker_goes_first_though_an_old_row_of_it_is_st
     await store.write(offer, lost)
     await queued(store, 1)
     await store.write(offer, new)
+    await queued(store, 2)
     await (await working(store, lost)).start()
     await expire_lease(store, lost)
     assert (await store.write(sweep_queue, LEASE)).lost == (lost,)
